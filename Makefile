@@ -1,0 +1,52 @@
+# make install   everything set up, into .venv, with .venv/bin/advisor
+# make run       the main job on localhost: real TCP and UDT probes, then advice
+# make test      linters, types, import contracts, tests
+# make bench     figures that the documentation quotes (minutes)
+# make soak      long runs (tens of minutes)
+
+PYTHON ?= python3
+VENV := .venv
+UV := $(VENV)/bin/uv
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+export UV_PYTHON_DOWNLOADS := never
+
+.PHONY: install install-dev run test check bench soak clean
+
+install: $(VENV)/.runtime
+
+install-dev: $(VENV)/.dev
+
+$(UV):
+	sh scripts/system-packages run
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check uv==0.13.8
+
+$(VENV)/.runtime: pyproject.toml uv.lock | $(UV)
+	$(UV) sync --quiet --frozen --inexact --active --no-dev
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml uv.lock | $(UV)
+	sh scripts/system-packages test
+	$(UV) sync --quiet --frozen --inexact --active
+	@touch $@ $(VENV)/.runtime
+
+run: install
+	$(VENV)/bin/advisor advise localhost
+
+check: install-dev
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	PYTHONPATH=. $(VENV)/bin/lint-imports
+
+test: check
+	$(VENV)/bin/pytest
+
+bench: install-dev
+	sh scripts/bench
+
+soak: install-dev
+	sh scripts/soak
+
+clean:
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -1,0 +1,188 @@
+"""The three ways to an agent: in this process, over the user's own ssh, and over TLS."""
+
+import asyncio
+import contextlib
+import shlex
+import socket
+import ssl
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from advisor.agent.client import AgentLink, PeerError, PeerGone
+from advisor.agent.secret import tls_context
+from advisor.agent.service import AgentService
+from advisor.domain.endpoints import Endpoint
+from advisor.hosts.processes import LINE_LIMIT_BYTES, Child, output_of, start
+
+_CONNECT_S: Final = 15.0
+_SSH_GREETING_S: Final = 30.0
+DEFAULT_AGENT_COMMAND: Final = "advisor agent --stdio"
+
+
+class Reached(msgspec.Struct, frozen=True):
+    """An agent that answered: the conversation, the address its host has for data, and TCP ports
+    that answer there, for handshakes that time the round trip."""
+
+    link: AgentLink
+    address: str
+    answering_ports: tuple[int, ...]
+
+
+async def resolve(host: str) -> str:
+    """The first address of a host. Raises PeerError with the remedy."""
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise PeerError(f"no address is known for '{host}': check the name") from None
+    return str(found[0][4][0])
+
+
+async def reach_embedded() -> Reached:
+    """The agent inside this process, for localhost."""
+    service = AgentService()
+    ours, theirs = socket.socketpair()
+    reader, writer = await asyncio.open_connection(sock=ours, limit=LINE_LIMIT_BYTES)
+    its_reader, its_writer = await asyncio.open_connection(sock=theirs, limit=LINE_LIMIT_BYTES)
+    serving = asyncio.create_task(service.serve(its_reader, its_writer))
+
+    async def close() -> None:
+        await serving
+        await service.close()
+
+    async def explain() -> str:
+        return "the embedded agent ended"
+
+    link = AgentLink(reader, writer, close, explain)
+    await link.greet(_CONNECT_S)
+    return Reached(link, "127.0.0.1", ())
+
+
+async def reach_tls(host: str, port: int, secret: str) -> Reached:
+    """An agent that listens at HOST:PORT. Raises PeerError: unreachable, wrong secret, no agent."""
+    address = await resolve(host)
+    where = f"{host}:{port}"
+    try:
+        async with asyncio.timeout(_CONNECT_S):
+            reader, writer = await asyncio.open_connection(
+                address,
+                port,
+                ssl=tls_context(secret, "advisor"),
+                server_hostname="agent",
+                limit=LINE_LIMIT_BYTES,
+            )
+    except TimeoutError:
+        raise PeerError(
+            f"{where} does not answer: check the address, and that a firewall lets the port through"
+        ) from None
+    except ssl.SSLCertVerificationError:
+        raise PeerError(
+            f"the agent at {where} has another secret: copy the one it printed when it started"
+        ) from None
+    except (ssl.SSLError, ConnectionResetError):
+        raise PeerError(f"what listens at {where} is no agent: check the port") from None
+    except OSError as error:
+        raise PeerError(
+            f"{where} cannot be reached ({error.strerror}): "
+            "is 'advisor agent --listen' running there?"
+        ) from None
+
+    async def close() -> None:
+        with contextlib.suppress(OSError, TimeoutError):
+            async with asyncio.timeout(2):
+                await writer.wait_closed()
+
+    async def explain() -> str:
+        return f"the agent at {where} closed the connection: was it stopped, or the secret changed?"
+
+    link = AgentLink(reader, writer, close, explain)
+    await _greeted(link, _CONNECT_S)
+    return Reached(link, address, (port,))
+
+
+async def _ssh_configuration(endpoint: Endpoint) -> dict[str, str]:
+    """What the user's ssh makes of the name: host name and port, by their configuration."""
+    try:
+        status, text = await output_of(["ssh", "-G", str(endpoint)], timeout_s=10)
+    except FileNotFoundError:
+        raise PeerError("there is no ssh here: apt-get install openssh-client") from None
+    except TimeoutError:
+        status, text = 255, ""
+    if status:
+        raise PeerError(f"ssh does not understand '{endpoint}': try 'ssh -G {endpoint}'")
+    pairs = (line.partition(" ") for line in text.splitlines())
+    return {key: value for key, _, value in pairs}
+
+
+def _why_ssh_failed(endpoint: Endpoint, command: str, status: int, words: str) -> str:
+    said = [line.strip() for line in words.splitlines() if line.strip()]
+    last = said[-1] if said else f"ssh ended with status {status}"
+    program = shlex.split(command)[0]
+    if status in (126, 127) or "not found" in last:
+        return (
+            f"there is no '{program}' on {endpoint}: install advisor there, or say where it is "
+            f"with --agent-command"
+        )
+    if "Permission denied" in last:
+        return (
+            f"{endpoint} refused the login: 'ssh {endpoint}' must work without a password "
+            f"(ssh-copy-id {endpoint}, or an ssh-agent)"
+        )
+    if "Host key verification failed" in words:
+        return f"{endpoint} is not a known host: log in once with 'ssh {endpoint}'"
+    return f"the connection to {endpoint} failed: {last}"
+
+
+async def reach_ssh(endpoint: Endpoint, command: str, ssh_options: Sequence[str] = ()) -> Reached:
+    """An agent started on the other host over the user's own ssh. Raises PeerError.
+
+    BatchMode: a question for a password could not be answered from a process group of its own.
+    """
+    settings = await _ssh_configuration(endpoint)
+    options = ("-T", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={_CONNECT_S:.0f}", *ssh_options)
+    child = await start(["ssh", *options, "--", str(endpoint), command])
+
+    async def close() -> None:
+        await asyncio.shield(child.end(grace_s=2.0))
+
+    async def explain() -> str:
+        return _why_ssh_failed(endpoint, command, *await _last_words(child))
+
+    link = AgentLink(child.stdout, child.stdin, close, explain)
+    await _greeted(link, _SSH_GREETING_S)
+    try:
+        address = await resolve(settings.get("hostname", endpoint.host))
+    except PeerError:
+        await link.close()
+        raise
+    return Reached(link, address, (int(settings.get("port", "22")),))
+
+
+async def _last_words(child: Child) -> tuple[int, str]:
+    try:
+        async with asyncio.timeout(2):
+            status = await child.wait()
+    except TimeoutError:
+        return 255, "the connection fell silent"
+    return status, child.stderr.decode(errors="replace")
+
+
+async def _greeted(link: AgentLink, timeout_s: float) -> None:
+    try:
+        await link.greet(timeout_s)
+    except (PeerError, asyncio.CancelledError):
+        await asyncio.shield(link.close())
+        raise
+
+
+__all__ = [
+    "DEFAULT_AGENT_COMMAND",
+    "PeerError",
+    "PeerGone",
+    "Reached",
+    "reach_embedded",
+    "reach_ssh",
+    "reach_tls",
+    "resolve",
+]

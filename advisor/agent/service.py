@@ -1,0 +1,208 @@
+"""What an agent does for the advisors that are connected to it.
+
+It parses nothing that is too long, answers nothing that is not a valid request, and ends what a
+conversation opened, ports and child processes, when the conversation ends.
+"""
+
+import asyncio
+import contextlib
+from typing import Final
+
+import msgspec
+
+import advisor
+from advisor import registry
+from advisor.agent import messages as m
+from advisor.agent.turn import Turn
+from advisor.domain.measurement import FailureKind
+from advisor.hosts.facts import host_facts
+from advisor.hosts.path_mtu import UdpEcho
+from advisor.probing.end import ProbeEnd, Spares
+from advisor.transports import Ready, ReceiveOrder, Sample, Trouble, Versions
+
+_GREETING_S: Final = 10.0
+# Beyond the probe's own ceiling: to connect, and to be told to close.
+_MARGIN_S: Final = 15.0
+
+
+class AgentService:
+    """One agent. `ports`: the first and last port it may open for data, (0, 0) for any."""
+
+    def __init__(self, ports: tuple[int, int] = (0, 0)) -> None:
+        self.ports = ports
+        self.turn = Turn()
+        self.spares = Spares()
+
+    async def serve(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str | None = None
+    ) -> None:
+        """Hold one conversation to its end.
+
+        `peer`: the address the advisor was seen to come from, which then is the only one whose data
+        is let in; None where the connection does not show it (ssh): the advisor's word is taken.
+        """
+        conversation = _Conversation(self, reader, writer, peer)
+        try:
+            await conversation.hold()
+        except (ConnectionError, TimeoutError, ValueError, msgspec.MsgspecError):
+            # A peer that went away, or one whose garbage is answered with silence.
+            pass
+        finally:
+            await asyncio.shield(conversation.end())
+
+    async def close(self) -> None:
+        """End the spare child."""
+        await self.spares.close()
+
+
+class _Conversation:
+    def __init__(
+        self,
+        service: AgentService,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        peer: str | None,
+    ) -> None:
+        self._service = service
+        self._reader = reader
+        self._writer = writer
+        self._peer = peer
+        self._echo: UdpEcho | None = None
+        self._probe: asyncio.Task[None] | None = None
+        self._close_probe = asyncio.Event()
+
+    async def _say(self, reply: m.Reply) -> None:
+        self._writer.write(m.as_line(reply))
+        await self._writer.drain()
+
+    async def hold(self) -> None:
+        await self._say(m.Welcome(protocol=m.PROTOCOL, version=advisor.__version__))
+        async with asyncio.timeout(_GREETING_S):
+            hello = m.read_request(await self._reader.readline())
+        if not isinstance(hello, m.Hello):
+            return
+        if hello.protocol != m.PROTOCOL:
+            await self._say(m.Refused(message=m.mismatch(hello.protocol, hello.version)))
+            return
+        while line := await self._reader.readline():
+            await self._answer(m.read_request(line))
+
+    async def _answer(self, request: m.Request) -> None:
+        match request:
+            case m.GetFacts():
+                names = [t.name for t in registry.transports() if t.available().ok]
+                facts = host_facts(self._peer or request.facing)
+                await self._say(m.Facts(facts=facts, transports=names))
+            case m.OpenEcho():
+                await self._open_echo(request)
+            case m.CloseEcho():
+                self._end_echo()
+                await self._say(m.EchoClosed())
+            case m.OpenProbe():
+                await self._open_probe(request)
+            case m.CloseProbe():
+                self._close_probe.set()
+            case m.Hello():
+                raise ValueError("a greeting comes once")
+
+    async def _open_echo(self, request: m.OpenEcho) -> None:
+        self._end_echo()
+        source = self._peer or request.source_address
+        try:
+            self._echo = await UdpEcho.open(request.token, source, self._service.ports)
+        except OSError as error:
+            await self._say(m.Refused(message=f"no UDP port could be opened: {error.strerror}"))
+            return
+        await self._say(m.EchoReady(port=self._echo.port))
+
+    def _end_echo(self) -> None:
+        if self._echo:
+            self._echo.close()
+            self._echo = None
+
+    async def _open_probe(self, request: m.OpenProbe) -> None:
+        if self._probe and not self._probe.done():
+            await self._say(m.Refused(message="a probe of this session is still running"))
+            return
+        self._close_probe.clear()
+        self._probe = asyncio.create_task(self._run_probe(request))
+
+    async def _run_probe(self, request: m.OpenProbe) -> None:
+        async def awaited(ahead: int) -> None:
+            await self._say(m.TurnAwaited(ahead=ahead))
+
+        with contextlib.suppress(ConnectionError):
+            async with self._service.turn.taken(awaited):
+                ended = await self._receive(request)
+            # Said after the turn is given up, so that the advisor's next request finds it free.
+            await self._say(ended)
+
+    async def _receive(self, request: m.OpenProbe) -> m.ProbeEnded:
+        order = ReceiveOrder(
+            setting=request.setting,
+            source_address=self._peer or request.source_address,
+            token=request.token,
+            ports=self._service.ports,
+            ceiling_s=request.ceiling_s,
+            sample_every_s=request.sample_every_s,
+        )
+        async with self._service.spares.take() as end:
+            relay = asyncio.create_task(self._relay(end, request.transport, order))
+            closing = asyncio.create_task(self._close_probe.wait())
+            try:
+                await asyncio.wait(
+                    (relay, closing),
+                    timeout=request.ceiling_s + _MARGIN_S,
+                    return_when=asyncio.FIRST_COMPLETED,
+                )
+                return relay.result() if relay.done() else m.ProbeEnded(raw_output=_raw(end))
+            finally:
+                relay.cancel()
+                closing.cancel()
+
+    async def _relay(self, end: ProbeEnd, transport: str, order: ReceiveOrder) -> m.ProbeEnded:
+        versions: dict[str, str] = {}
+        await end.give(transport, order)
+        async for report in end.reports():
+            match report:
+                case Ready():
+                    await self._say(m.ProbeReady(port=report.port, versions=versions))
+                case Versions():
+                    versions = report.versions
+                case Sample():
+                    await self._say(_as_reply(report))
+                    self._service.spares.prepare()
+                case Trouble():
+                    return m.ProbeEnded(
+                        kind=FailureKind(report.kind),
+                        message=report.message[:1024],
+                        raw_output=_raw(end),
+                    )
+        return m.ProbeEnded(raw_output=_raw(end))
+
+    async def end(self) -> None:
+        """Leave nothing behind of this conversation."""
+        self._end_echo()
+        if self._probe:
+            self._probe.cancel()
+            await asyncio.wait([self._probe])
+        self._writer.close()
+        with contextlib.suppress(ConnectionError, TimeoutError):
+            async with asyncio.timeout(2):
+                await self._writer.wait_closed()
+
+
+def _as_reply(sample: Sample) -> m.ProbeSample:
+    return m.ProbeSample(
+        t_s=sample.t_s,
+        total_bytes=sample.total_bytes,
+        cpu_s=sample.cpu_s,
+        busy_s=sample.busy_s,
+        host_s=sample.host_s,
+        rtt_s=sample.rtt_s,
+        granted=sample.granted,
+    )
+
+
+def _raw(end: ProbeEnd) -> str:
+    return end.raw_output.decode(errors="replace")[-m.RAW_OUTPUT_LIMIT :]

@@ -1,0 +1,63 @@
+"""All that a plugin may import: the words of the domain and the interfaces of the three kinds."""
+
+from advisor.availability import AVAILABLE, Availability
+from advisor.domain.advice import Command
+from advisor.domain.dataset import Dataset
+from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement, Outcome
+from advisor.domain.path import HostFacts, PathFacts
+from advisor.domain.quantities import format_bytes, format_rate
+from advisor.domain.space import Parameter, Scale, Setting, Space, setting_key
+from advisor.hosts.own_sockets import borrowed, listening_fd
+from advisor.hosts.peer_filter import only_from
+from advisor.hosts.tcp_info import TcpSockets, TcpTotals
+from advisor.methods.api import Constant, Knowledge, Method, MethodPlugin
+from advisor.models.buffer_range import BufferRange, buffer_range
+from advisor.tools import CommandRequest, Tool
+from advisor.transports import (
+    Baseline,
+    Channel,
+    ReceiveOrder,
+    SendOrder,
+    SpaceOptions,
+    Transport,
+)
+
+__all__ = [
+    "AVAILABLE",
+    "Availability",
+    "Baseline",
+    "BufferRange",
+    "Channel",
+    "Command",
+    "CommandRequest",
+    "Constant",
+    "Dataset",
+    "Failure",
+    "FailureKind",
+    "HostFacts",
+    "Interval",
+    "Knowledge",
+    "Measurement",
+    "Method",
+    "MethodPlugin",
+    "Outcome",
+    "Parameter",
+    "PathFacts",
+    "ReceiveOrder",
+    "Scale",
+    "SendOrder",
+    "Setting",
+    "Space",
+    "SpaceOptions",
+    "TcpSockets",
+    "TcpTotals",
+    "Tool",
+    "Transport",
+    "borrowed",
+    "buffer_range",
+    "format_bytes",
+    "format_rate",
+    "listening_fd",
+    "only_from",
+    "setting_key",
+]

@@ -1,0 +1,1 @@
+"""The commands. Standard output is data, standard error is narration."""

@@ -1,0 +1,183 @@
+"""`advisor advise`: the main job."""
+
+import secrets
+from pathlib import Path
+from typing import Any
+
+import click
+
+from advisor.cli import parameters as p
+from advisor.cli.options import store_option
+from advisor.cli.sessions import run_session
+from advisor.domain.dataset import Dataset
+from advisor.domain.endpoints import Endpoint
+from advisor.domain.quantities import format_duration
+from advisor.domain.space import Scale
+from advisor.hosts.datasets import scan
+from advisor.session.budget import SHORTEST_S
+from advisor.session.request import AdviceRequest
+
+
+@click.command()
+@click.argument("destination", type=p.ENDPOINT, required=False)
+@click.option("--agent", type=p.HOST_PORT, help="A listening agent instead of ssh.")
+@click.option(
+    "--secret-file", type=click.Path(path_type=Path), help="The secret that agent printed."
+)
+@click.option("--agent-command", help="The agent's command on the other side, where not in PATH.")
+@click.option("--address", help="The destination's IP address for data, if not that of its name.")
+@click.option("--ports", type=p.PORTS, help="Ports the agent may open for data (with ssh).")
+@click.option("--bandwidth", type=p.RATE, help="The reserved rate of the path, as in 10Gbit.")
+@click.option("--rtt", type=p.DURATION, help="The round-trip time, where it cannot be measured.")
+@click.option("--budget", type=p.DURATION, help="Time for everything. [60 s up to 100 ms RTT]")
+@click.option("--method", default="spsa", show_default=True, help="The search method.")
+@click.option("-C", "--gain-ratio", "C", type=float, help="Stop at this share of the bandwidth.")
+@click.option("-L", "--impeded", "L", type=int, help="Stop after so many iterations without gain.")
+@click.option("-N", "--iterations", "N", type=int, help="Iterations at most.")
+@click.option("--constant", multiple=True, type=p.CONSTANT, help="Another constant of the method.")
+@click.option("--transports", type=p.NAMES, default="tcp,udt", show_default=True)
+@click.option("--congestion", type=p.NAMES, help="Congestion controls to try: one run each.")
+@click.option("--max-streams", type=click.IntRange(1, 128), default=25, show_default=True)
+@click.option("--buffer-scale", type=click.Choice(["linear", "log2"]), help="Layout of buffers.")
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="Makes the search repeatable.")
+@click.option("--size", type=p.SIZE, help="How much there is to move, as in 10TB.")
+@click.option(
+    "--data",
+    type=click.Path(exists=True, path_type=Path),
+    help="What to move: a file, a directory.",
+)
+@click.option("--to", "to", help="Where it goes on the destination, for the command lines.")
+@click.option("--server", help="The destination's GridFTP server, as in gsiftp://HOST:2811.")
+@click.option(
+    "--accept-history", is_flag=True, help="If results are stored, use them, measure not."
+)
+@click.option("--measure", is_flag=True, help="Measure without asking, even if results are stored.")
+@click.option("--json", "as_json", is_flag=True, help="Events as lines of JSON, the advice last.")
+@store_option
+def advise(**options: Any) -> int:
+    """Measure the path to DESTINATION and print advice with command lines.
+
+    DESTINATION is [USER@]HOST, reached with your own ssh (advisor must be installed there), or
+    localhost. With --agent HOST:PORT it may be left out.
+    """
+    request = _request(options)
+    if options["accept_history"] and options["measure"]:
+        raise click.UsageError("--accept-history and --measure exclude each other: give one")
+    ask = not (options["measure"] or options["as_json"])
+    return run_session(request, options["store"], as_json=options["as_json"], ask=ask)
+
+
+def _request(options: dict[str, Any]) -> AdviceRequest:
+    destination = _destination(options)
+    _check_budget(options["budget"])
+    constants = _constants(options)
+    seed = options["seed"]
+    return AdviceRequest(
+        destination=destination,
+        agent=options["agent"],
+        secret_file=str(options["secret_file"].absolute()) if options["secret_file"] else None,
+        agent_command=options["agent_command"],
+        address=_address(options["address"]),
+        ports=options["ports"] or (0, 0),
+        bandwidth_bps=options["bandwidth"],
+        rtt_s=options["rtt"],
+        budget_s=options["budget"],
+        method=options["method"],
+        constants=constants,
+        transports=_known_transports(options["transports"]),
+        congestion=options["congestion"] or [],
+        max_streams=options["max_streams"],
+        buffer_scale=Scale(options["buffer_scale"]) if options["buffer_scale"] else None,
+        seed=secrets.randbelow(2**32) if seed is None else seed,
+        accept_history=options["accept_history"],
+        dataset=_dataset(options),
+        destination_path=options["to"],
+        server_url=_server(options["server"]),
+    )
+
+
+def _destination(options: dict[str, Any]) -> Endpoint:
+    destination: Endpoint | None = options["destination"]
+    agent = options["agent"]
+    if agent and not options["secret_file"]:
+        raise click.UsageError("--agent needs --secret-file, with the secret that agent printed")
+    if options["secret_file"] and not agent:
+        raise click.UsageError("--secret-file is for --agent HOST:PORT: give both")
+    if destination is None and not agent:
+        raise click.UsageError("DESTINATION is missing: give [USER@]HOST, localhost or --agent")
+    return destination or Endpoint(agent[0])
+
+
+def _check_budget(budget_s: float | None) -> None:
+    if budget_s is not None and budget_s < SHORTEST_S:
+        raise click.UsageError(
+            f"--budget {format_duration(budget_s)} is too short for one probe: "
+            f"give at least {SHORTEST_S:g} s"
+        )
+
+
+def _constants(options: dict[str, Any]) -> dict[str, float]:
+    """Those of the method that were set, checked against the method's own bounds."""
+    from advisor import registry
+
+    try:
+        known = {c.name: c for c in registry.method(options["method"]).constants}
+    except registry.PluginMissing as error:
+        raise click.UsageError(f"--method: {error}") from None
+    given = dict(options["constant"])
+    given |= {name: options[name] for name in ("C", "L", "N") if options[name] is not None}
+    for name, value in given.items():
+        if name not in known:
+            raise click.UsageError(
+                f"--constant {name}: {options['method']} has none of that name, "
+                f"it has {', '.join(known) or 'none'}"
+            )
+        try:
+            known[name].checked(value)
+        except ValueError as error:
+            option = f"-{name}" if name in "CLN" else f"--constant {name}"
+            raise click.UsageError(f"{option}: {error}") from None
+    return given
+
+
+def _known_transports(names: list[str]) -> list[str]:
+    from advisor import registry
+
+    for name in names:
+        try:
+            registry.transport(name)
+        except registry.PluginMissing as error:
+            raise click.UsageError(f"--transports: {error}") from None
+    return names
+
+
+def _address(text: str | None) -> str | None:
+    import ipaddress
+
+    if text is None:
+        return None
+    try:
+        return str(ipaddress.ip_address(text))
+    except ValueError:
+        raise click.UsageError(f"--address '{text}' is not an IP address") from None
+
+
+def _server(text: str | None) -> str | None:
+    if text and not text.startswith(("gsiftp://", "ftp://")):
+        raise click.UsageError(
+            f"--server '{text}' is no GridFTP server: write gsiftp://HOST:PORT or ftp://HOST:PORT"
+        )
+    return text.rstrip("/") if text else None
+
+
+def _dataset(options: dict[str, Any]) -> Dataset | None:
+    if options["data"] and options["size"]:
+        raise click.UsageError("--data and --size exclude each other: --data says the size itself")
+    if options["size"]:
+        return Dataset(total_bytes=options["size"])
+    if not options["data"]:
+        return None
+    try:
+        return scan(options["data"])
+    except (OSError, ValueError) as error:
+        raise click.UsageError(f"--data {options['data']}: {error}") from None

@@ -1,0 +1,61 @@
+"""The `advisor` command: its subcommands, each loaded when it is called."""
+
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Any, Final
+
+import click
+
+import advisor
+from advisor.cli.errors import one_sentence
+
+# Name, where it is, and its line in `advisor --help`: help must not load what runs.
+_COMMANDS: Final = {
+    "advise": ("advisor.cli.advise", "Measure the path to DESTINATION and recommend settings."),
+    "resume": ("advisor.cli.resume", "Go on with the last interrupted session."),
+    "history": ("advisor.cli.history", "List, show, import and export past results."),
+    "agent": ("advisor.cli.agent", "Be the other side of somebody's advisor."),
+    "plugins": ("advisor.cli.plugins", "List methods, transports and tools."),
+    "doctor": ("advisor.cli.doctor", "Check this host: what is installed, what will limit."),
+}
+
+
+class _Lazy(click.Group):
+    """Imports a command's module when that command is wanted, and no other's."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module = importlib.import_module(_COMMANDS[cmd_name][0])
+        command: click.Command = getattr(module, cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(advisor.__version__, prog_name="advisor")
+def cli() -> None:
+    """Measure the path between two hosts, and get globus-url-copy and xdd command lines that are
+    measurably better than the defaults.
+
+    Start with 'advisor advise localhost', then 'advisor advise [USER@]HOST'.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> Any:
+    """Run the command; usage errors are one sentence on standard error and exit code 2."""
+    try:
+        status = cli.main(args=arguments, standalone_mode=False)
+    except click.ClickException as error:
+        click.echo(one_sentence(error), err=True)
+        status = error.exit_code
+    except click.Abort:
+        status = 130
+    sys.exit(status if isinstance(status, int) else 0)

@@ -1,0 +1,88 @@
+"""Runs a session for a command: its listeners, its signals, its exit code."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable
+
+import click
+
+from advisor.domain import events as ev
+from advisor.report import ndjson
+from advisor.report.narration import Narration
+from advisor.report.text import advice_text
+from advisor.session.request import AdviceRequest
+from advisor.session.run import EXIT_INTERRUPTED, AcceptHistory, Interrupted, advise
+from advisor.store.history import Store
+
+
+def run_session(
+    request: AdviceRequest,
+    store: Store,
+    *,
+    as_json: bool,
+    ask: bool,
+    interrupted: Interrupted | None = None,
+) -> int:
+    """The session's exit code, after its advice is printed."""
+    with Narration(sys.stderr, bar=False if as_json else None) as narration:
+        data = ndjson.writer(sys.stdout) if as_json else _advice_as_text
+
+        def publish(event: ev.AnyEvent) -> None:
+            narration(event)
+            if isinstance(event, ev.AdviceGiven | ev.GaveUp):
+                narration.finish()
+            data(event)
+
+        accept = narration.ask if ask and sys.stdin.isatty() else _never
+        return asyncio.run(_with_signals(request, store, publish, accept, interrupted))
+
+
+def _advice_as_text(event: ev.AnyEvent) -> None:
+    if isinstance(event, ev.AdviceGiven):
+        click.echo(advice_text(event))
+
+
+async def _never(_: list[ev.PastResult]) -> bool:
+    return False
+
+
+async def _with_signals(
+    request: AdviceRequest,
+    store: Store,
+    publish: Callable[[ev.AnyEvent], None],
+    accept: AcceptHistory,
+    interrupted: Interrupted | None,
+) -> int:
+    """The first signal stops with the best so far, the second leaves at once.
+
+    Leaving is by cancelling: what is running ends its children on the way out.
+    """
+    stop = asyncio.Event()
+    session = asyncio.create_task(
+        advise(
+            request,
+            store=store,
+            publish=publish,
+            stop=stop,
+            accept_history=accept,
+            interrupted=interrupted,
+        )
+    )
+
+    def heard() -> None:
+        if stop.is_set():
+            session.cancel()
+            return
+        publish(
+            ev.Notice(at_s=0, message="stopping with the best so far; once more leaves at once")
+        )
+        stop.set()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, heard)
+    try:
+        return await session
+    except asyncio.CancelledError:
+        return EXIT_INTERRUPTED

@@ -1,0 +1,60 @@
+"""Endpoints, and the pair of a source and a destination."""
+
+import re
+from typing import Annotated, Final
+
+import msgspec
+
+HOST_PATTERN: Final = r"^[A-Za-z0-9]([A-Za-z0-9._:%-]{0,252}[A-Za-z0-9])?$"
+_HOST: Final = re.compile(HOST_PATTERN)
+_USER: Final = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9._+@\\-]{0,63}$")
+LOCALHOST: Final = "localhost"
+
+
+class Endpoint(msgspec.Struct, frozen=True):
+    """A host, and the user to reach it as.
+
+    The host may be an alias of the user's ssh configuration.
+    """
+
+    host: str
+    user: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> "Endpoint":
+        """`HOST` or `USER@HOST`. Raises ValueError with a sentence that says what is wrong.
+
+        A leading dash is refused: it would reach ssh as an option.
+        """
+        user, at, host = text.strip().rpartition("@")
+        if not _HOST.match(host):
+            raise ValueError(f"'{text}' is not a host: write HOST or USER@HOST")
+        if at and not _USER.match(user):
+            raise ValueError(f"'{user}' is not a user name: write USER@HOST")
+        return cls(host, user or None)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether this is the machine the advisor itself runs on."""
+        return self.host == LOCALHOST
+
+    def __str__(self) -> str:
+        return f"{self.user}@{self.host}" if self.user else self.host
+
+
+class Pair(msgspec.Struct, frozen=True):
+    """Where the data comes from and where it goes, as history knows them: host names, no users."""
+
+    source: Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
+    destination: Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
+
+    def __str__(self) -> str:
+        return f"{self.source}->{self.destination}"
+
+    @classmethod
+    def parse(cls, text: str) -> "Pair":
+        """`SOURCE->DESTINATION`. Raises ValueError otherwise."""
+        source, arrow, destination = text.partition("->")
+        if not arrow or not source.strip() or not destination.strip():
+            raise ValueError(f"'{text}' is not a pair: write 'SOURCE->DESTINATION'")
+        return cls(source.strip(), destination.strip())

@@ -1,0 +1,178 @@
+"""What happens in a session, told once to every listener: screen, plain progress, NDJSON, store.
+
+What a screen shows can be rebuilt from these alone. `at_s` is seconds since the session began.
+"""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from advisor.domain.advice import Advice, Limit
+from advisor.domain.endpoints import Pair
+from advisor.domain.measurement import Outcome
+from advisor.domain.path import PathFacts
+from advisor.domain.space import Setting, Space
+
+Purpose = Literal["baseline", "search", "confirm"]
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
+    """What every event carries."""
+
+    at_s: float
+
+
+class SessionStarted(Event, frozen=True, kw_only=True, tag="session_started"):
+    """A session begins, or goes on when `resumed`.
+
+    `budget_s` is the time it may spend in probes.
+    """
+
+    session: str
+    pair: Pair
+    method: str
+    seed: int
+    budget_s: float
+    resumed: bool = False
+
+
+class PathFound(Event, frozen=True, kw_only=True, tag="path_found"):
+    """The path was looked at; `limits` are those known before anything is measured."""
+
+    path: PathFacts
+    limits: list[Limit]
+
+
+class PastResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The best stored setting of one transport for a pair.
+
+    `throughput_bps` is the mean and `spread` the coefficient of variation (None for one probe) over
+    `probes` measurements; `age_s` is that of the newest. `caution`: why it should not be trusted
+    as it is (stale, thin), "" when there is no reason.
+    """
+
+    transport: str
+    setting: Setting
+    throughput_bps: float
+    spread: float | None
+    probes: int
+    age_s: float
+    caution: str = ""
+
+
+class HistoryFound(Event, frozen=True, kw_only=True, tag="history_found"):
+    """What is stored of this pair; `results` is empty when nothing is."""
+
+    results: list[PastResult]
+
+
+class StageStarted(Event, frozen=True, kw_only=True, tag="stage_started"):
+    """A run of probes begins: `stage` is tcp/cubic, udt, confirm …; `space` is None for confirm."""
+
+    stage: str
+    transport: str
+    budget_s: float
+    space: Space | None = None
+
+
+class ProbeStarted(Event, frozen=True, kw_only=True, tag="probe_started"):
+    """One setting is about to be measured. `ordinal` counts the session's probes from 1."""
+
+    ordinal: int
+    stage: str
+    purpose: Purpose
+    transport: str
+    setting: Setting
+    label: str = ""
+
+
+class IntervalSeen(Event, frozen=True, kw_only=True, tag="interval"):
+    """What the receiver got in the last moment of a running probe; seconds since its first byte."""
+
+    ordinal: int
+    start_s: float
+    end_s: float
+    received_bytes: int
+    throughput_bps: float
+
+
+class Waiting(Event, frozen=True, kw_only=True, tag="waiting"):
+    """The agent is busy with another advisor's probe; `ahead` are before this one."""
+
+    ahead: int
+
+
+class ProbeEnded(Event, frozen=True, kw_only=True, tag="probe_ended"):
+    """A probe is over and stored. `retried`: this failure was tried once more."""
+
+    ordinal: int
+    stage: str
+    purpose: Purpose
+    transport: str
+    setting: Setting
+    result: Outcome
+    remaining_s: float
+    label: str = ""
+    retried: bool = False
+
+
+class MethodMoved(Event, frozen=True, kw_only=True, tag="method_moved"):
+    """The search took a step; `reason` is a sentence."""
+
+    stage: str
+    iteration: int
+    reason: str
+
+
+class BestChanged(Event, frozen=True, kw_only=True, tag="best_changed"):
+    """A better setting than any before in this session."""
+
+    transport: str
+    setting: Setting
+    throughput_bps: float
+
+
+class StageEnded(Event, frozen=True, kw_only=True, tag="stage_ended"):
+    """A run of probes is over; `reason` is a sentence."""
+
+    stage: str
+    reason: str
+    probes: int
+    elapsed_s: float
+
+
+class Notice(Event, frozen=True, kw_only=True, tag="notice"):
+    """Something the user should know and that stops nothing."""
+
+    message: str
+
+
+class AdviceGiven(Advice, frozen=True, kw_only=True, tag_field="event", tag="advice"):
+    """The last event of a session that gave advice: the advice itself."""
+
+    at_s: float
+
+
+class GaveUp(Event, frozen=True, kw_only=True, tag="gave_up"):
+    """The last event of a session without advice; `exit_code` is the command's."""
+
+    message: str
+    exit_code: int
+
+
+AnyEvent: TypeAlias = (
+    SessionStarted
+    | PathFound
+    | HistoryFound
+    | StageStarted
+    | ProbeStarted
+    | IntervalSeen
+    | Waiting
+    | ProbeEnded
+    | MethodMoved
+    | BestChanged
+    | StageEnded
+    | Notice
+    | AdviceGiven
+    | GaveUp
+)

@@ -1,0 +1,77 @@
+"""What a probe gave: a measurement, or a failure, which is an answer too."""
+
+from enum import StrEnum
+from typing import TypeAlias
+
+import msgspec
+
+
+class Interval(msgspec.Struct, frozen=True, array_like=True):
+    """What the receiver got between two moments of a probe, in seconds since its first byte."""
+
+    start_s: float
+    end_s: float
+    received_bytes: int
+
+    @property
+    def throughput_bps(self) -> float:
+        """Mean over the interval, in bit/s; 0 for an interval of no length."""
+        length_s = self.end_s - self.start_s
+        return self.received_bytes * 8 / length_s if length_s > 0 else 0.0
+
+
+class EndLoad(msgspec.Struct, frozen=True, kw_only=True):
+    """What a probe cost one end.
+
+    `process_cores`: CPU seconds per second of the probe's own process; 1.0 is one core full.
+    `host_share`: share of all the host's cores that was busy, by anyone, in [0, 1].
+    """
+
+    process_cores: float
+    host_share: float
+
+
+class Measurement(msgspec.Struct, frozen=True, kw_only=True, tag_field="outcome", tag="measured"):
+    """What the receiver got over the steady part of a probe.
+
+    `throughput_bps`: mean over `intervals[steady_from:]`; `stderr_bps`: its standard error.
+    `settled`: the probe ended because its mean was settled, not because its time was up.
+    `elapsed_s`: the whole probe with set-up and end. `granted`: socket buffer sizes in bytes the
+    kernel really gave. `versions`: of the tools that moved the data, per end.
+    """
+
+    throughput_bps: float
+    stderr_bps: float
+    intervals: list[Interval]
+    steady_from: int
+    settled: bool
+    elapsed_s: float
+    retransmits: int | None = None
+    rtt_s: float | None = None
+    sender: EndLoad | None = None
+    receiver: EndLoad | None = None
+    granted: dict[str, int] = {}
+    versions: dict[str, str] = {}
+
+
+class FailureKind(StrEnum):
+    """Why a probe has no throughput."""
+
+    REFUSED = "refused"
+    BUSY = "busy"
+    RESET = "reset"
+    TIMED_OUT = "timed out"
+    PEER_GONE = "peer gone"
+    REJECTED_SETTING = "rejected setting"
+    CRASHED = "crashed"
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True, tag_field="outcome", tag="failed"):
+    """A probe without a throughput. `message` is one sentence for a person."""
+
+    kind: FailureKind
+    message: str
+    elapsed_s: float
+
+
+Outcome: TypeAlias = Measurement | Failure

@@ -1,0 +1,68 @@
+"""What is known of the two hosts and of the network between them."""
+
+from typing import Annotated
+
+import msgspec
+
+_Text = Annotated[str, msgspec.Meta(max_length=256)]
+_Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
+
+
+class HostFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """One end, as it stands. Sizes in bytes; None where the host does not say.
+
+    `tcp_rmem_bytes`, `tcp_wmem_bytes`: the kernel's (minimum, default, maximum) for autotuning.
+    `receive_max_bytes`, `send_max_bytes`: net.core.rmem_max and wmem_max, the most to be had.
+    `interface`, `link_bps`, `mtu_bytes`, `qdisc`: of the interface that faces the other end.
+    `clock_s`: Unix time when the facts were taken.
+    """
+
+    hostname: _Text
+    kernel: _Text
+    cores: _Count
+    load_1min: float
+    memory_bytes: _Count
+    receive_max_bytes: _Count | None
+    send_max_bytes: _Count | None
+    tcp_rmem_bytes: tuple[_Count, _Count, _Count] | None
+    tcp_wmem_bytes: tuple[_Count, _Count, _Count] | None
+    congestion: _Text | None
+    congestion_available: Annotated[list[_Text], msgspec.Meta(max_length=64)]
+    qdisc: _Text | None
+    interface: _Text | None
+    link_bps: float | None
+    mtu_bytes: _Count | None
+    clock_s: float
+    versions: Annotated[dict[_Text, _Text], msgspec.Meta(max_length=64)]
+
+
+class PathFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A pair's path before it is profiled.
+
+    `rtt_s` is above zero, `rtt_method` says how it was had (icmp, tcp handshake, given).
+    `mtu_bytes`: the largest IP packet that reached the other end unfragmented.
+    `bandwidth_bps`: the rate the user has reserved, None when not known.
+    `clock_offset_s`: destination clock less source clock, None when not known.
+    """
+
+    source_address: str
+    destination_address: str
+    rtt_s: float
+    rtt_method: str
+    mtu_bytes: int
+    mtu_method: str
+    bandwidth_bps: float | None
+    source: HostFacts
+    destination: HostFacts
+    clock_offset_s: float | None = None
+
+    @property
+    def link_bps(self) -> float | None:
+        """The slower of the two interfaces, None where neither says."""
+        known = [h.link_bps for h in (self.source, self.destination) if h.link_bps]
+        return min(known) if known else None
+
+    @property
+    def capacity_bps(self) -> float | None:
+        """The rate nothing can pass: what is reserved, else the slower interface's link speed."""
+        return self.bandwidth_bps or self.link_bps

@@ -1,0 +1,120 @@
+"""Parameters, the space they span, and settings, the points of it."""
+
+import math
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, TypeAlias
+
+import msgspec
+
+from advisor.domain.quantities import format_bytes
+
+SettingValue: TypeAlias = int | float | Annotated[str, msgspec.Meta(max_length=64)]
+Setting: TypeAlias = dict[str, SettingValue]
+"""One point of a space, by parameter name, together with what the transport holds fixed.
+
+A `buffer_bytes` of 0 means that the kernel's own sizing (autotuning) is left alone: what a user
+gets who tunes nothing.
+"""
+
+SettingKey: TypeAlias = tuple[tuple[str, SettingValue], ...]
+
+
+def setting_key(setting: Mapping[str, SettingValue]) -> SettingKey:
+    """The setting as something to hash and compare, whatever the order of its names."""
+    return tuple(sorted(setting.items()))
+
+
+def describe(transport: str, setting: Setting) -> str:
+    """A setting in words: `TCP, 8 streams, 4 MiB buffers, cubic`."""
+    parts = [transport.upper()]
+    if streams := setting.get("streams"):
+        parts.append(f"{streams} stream{'s' if streams != 1 else ''}")
+    if block := setting.get("block_bytes"):
+        parts.append(f"{format_bytes(float(block))} blocks")
+    if "buffer_bytes" in setting:
+        size = float(setting["buffer_bytes"])
+        parts.append(f"{format_bytes(size)} buffers" if size else "the kernel's own buffers")
+    if congestion := setting.get("congestion"):
+        parts.append(str(congestion))
+    return ", ".join(parts)
+
+
+class Scale(StrEnum):
+    """How a parameter's values are laid out between its bounds."""
+
+    LINEAR = "linear"
+    LOG2 = "log2"
+
+
+class Parameter(msgspec.Struct, frozen=True, kw_only=True):
+    """One control knob.
+
+    `lower` and `upper` are inclusive and in `unit`. `quantum` is the profiling unit μ of the
+    papers: every value is a whole multiple of it (one payload for a block size, one byte for a
+    buffer, one for streams), and the bounds are too.
+    """
+
+    name: str
+    unit: str
+    lower: int
+    upper: int
+    scale: Scale = Scale.LINEAR
+    quantum: int = 1
+
+    def __post_init__(self) -> None:
+        if self.quantum < 1 or not 1 <= self.lower <= self.upper:
+            raise ValueError(f"{self.name}: bounds {self.lower}..{self.upper} by {self.quantum}")
+        if self.lower % self.quantum or self.upper % self.quantum:
+            raise ValueError(f"{self.name}: bounds are not multiples of {self.quantum}")
+
+    def value_at(self, fraction: float) -> int:
+        """The value at `fraction` in [0, 1] of the way from lower to upper on this scale."""
+        fraction = min(1.0, max(0.0, fraction))
+        if self.scale is Scale.LOG2:
+            raw = self.lower * (self.upper / self.lower) ** fraction
+        else:
+            raw = self.lower + (self.upper - self.lower) * fraction
+        multiple: int = round(raw / self.quantum) * self.quantum
+        return min(self.upper, max(self.lower, multiple))
+
+    def fraction_of(self, value: float) -> float:
+        """Where `value` lies between the bounds on this scale, clipped to [0, 1]."""
+        if self.upper == self.lower:
+            return 0.0
+        clipped = min(self.upper, max(self.lower, value))
+        if self.scale is Scale.LOG2:
+            return math.log2(clipped / self.lower) / math.log2(self.upper / self.lower)
+        return (clipped - self.lower) / (self.upper - self.lower)
+
+
+class Space(msgspec.Struct, frozen=True, kw_only=True):
+    """The box a method searches.
+
+    `cost_order` names parameters from the dearest down: of two settings that perform the same,
+    the one with less of the first name is the cheaper, then of the second, and so on.
+    `fixed` is what every setting of this space also carries (congestion control, MSS).
+    `note` is a sentence for the user on how the bounds were chosen.
+    """
+
+    parameters: tuple[Parameter, ...]
+    cost_order: tuple[str, ...]
+    fixed: Setting = msgspec.field(default_factory=dict)
+    note: str = ""
+
+    @property
+    def dimensions(self) -> int:
+        """How many parameters there are to search."""
+        return len(self.parameters)
+
+    def setting_at(self, fractions: Mapping[str, float]) -> Setting:
+        """The setting at these fractions of the way between the bounds, one per parameter."""
+        return {p.name: p.value_at(fractions[p.name]) for p in self.parameters} | self.fixed
+
+    def cost(self, setting: Mapping[str, SettingValue]) -> tuple[float, ...]:
+        """A sort key: the smaller, the cheaper.
+
+        Unknown names and kernel-sized buffers cost nothing.
+        """
+        values = (setting.get(name, 0) for name in self.cost_order)
+        return tuple(float(v) if not isinstance(v, str) else 0.0 for v in values)

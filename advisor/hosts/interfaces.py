@@ -1,0 +1,95 @@
+"""The network interfaces of this host, and which of them faces another."""
+
+import ipaddress
+import socket
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import psutil
+
+from advisor.hosts.qdisc import qdisc_of
+
+_DEVICES: Final = Path("/sys/class/net")
+_UNKNOWN_SPEED: Final = 65535  # What drivers say that do not know: (u16) −1.
+_DISCARD_PORT: Final = 9  # Nothing is sent; connecting needs some port.
+
+
+class Interface(msgspec.Struct, frozen=True, kw_only=True):
+    """One interface. `link_bps` is None where it is not known or no cable stands behind it."""
+
+    name: str
+    mtu_bytes: int
+    link_bps: float | None
+    qdisc: str | None
+
+
+def interface_facing(address: str) -> Interface | None:
+    """The interface by which packets to `address` leave; None without a route to it.
+
+    None as well when `address` is no IP address. The routing table is asked by connecting a UDP
+    socket: no packet is sent.
+    """
+    local = local_address(address)
+    name = _holder_of(local) if local else None
+    stats = psutil.net_if_stats().get(name) if name else None
+    if name is None or stats is None:
+        return None
+    return Interface(
+        name=name, mtu_bytes=stats.mtu, link_bps=_link_bps(name, stats.speed), qdisc=qdisc_of(name)
+    )
+
+
+def physical_links() -> dict[str, float | None]:
+    """The link speed in bit/s of every interface that is up and has hardware; None: not known."""
+    return {
+        name: _link_bps(name, stats.speed)
+        for name, stats in psutil.net_if_stats().items()
+        if stats.isup and _has_hardware(name)
+    }
+
+
+def local_address(address: str) -> str | None:
+    """The address packets to `address` leave with; None if it is no IP address or has no route."""
+    try:
+        version = ipaddress.ip_address(address).version
+        family = socket.AF_INET6 if version == 6 else socket.AF_INET
+        with socket.socket(family, socket.SOCK_DGRAM) as sock:
+            sock.connect((address, _DISCARD_PORT))
+            local = str(sock.getsockname()[0])
+    except (ValueError, OSError):
+        return None
+    # To an address of its own a host speaks over loopback, whichever interface holds it.
+    if _bare(local) == _bare(address):
+        return "::1" if version == 6 else "127.0.0.1"
+    return local
+
+
+def _bare(address: str) -> str:
+    return str(ipaddress.ip_address(address.partition("%")[0]))
+
+
+def _holder_of(local: str) -> str | None:
+    if ipaddress.ip_address(local.partition("%")[0]).is_loopback:
+        local = "::1" if ":" in local else "127.0.0.1"
+    for name, addresses in psutil.net_if_addrs().items():
+        inet = (a for a in addresses if a.family in (socket.AF_INET, socket.AF_INET6))
+        if any(_bare(a.address) == _bare(local) for a in inet):
+            return name.partition(":")[0]  # eth0:1 is a label of an address of eth0.
+    return None
+
+
+def _link_bps(name: str, speed_mbps: int) -> float | None:
+    # veth, tun and bridges of them report 10 Gbit/s or 10 Mbit/s that nothing holds them to.
+    if speed_mbps in (0, _UNKNOWN_SPEED) or not _has_hardware(name):
+        return None
+    return speed_mbps * 1e6
+
+
+def _has_hardware(name: str) -> bool:
+    """Whether it is a card, or a VLAN, bond or bridge of nothing but cards."""
+    folder = _DEVICES / name
+    if (folder / "device").exists():
+        return True
+    below = [p.name.removeprefix("lower_") for p in folder.glob("lower_*")]
+    return bool(below) and all(_has_hardware(lower) for lower in below)

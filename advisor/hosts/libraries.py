@@ -1,0 +1,35 @@
+"""The libraries transports stand on: which version of each is here."""
+
+import contextlib
+import ctypes
+from pathlib import Path
+
+
+def library_versions() -> dict[str, str]:
+    """The versions of libiperf and libudt, by name; one that cannot be loaded is left out."""
+    found = {"libiperf": libiperf_version(), "libudt": libudt_version()}
+    return {name: version for name, version in found.items() if version}
+
+
+def libiperf_version() -> str | None:
+    """`3.12`, as libiperf says; None when it cannot be loaded."""
+    with contextlib.suppress(OSError, AttributeError):
+        version = ctypes.CDLL("libiperf.so.0").iperf_get_iperf_version
+        version.restype = ctypes.c_char_p
+        return (version() or b"").decode("ascii", "replace") or None
+    return None
+
+
+def libudt_version() -> str | None:
+    """`so 0.0.0`: libudt does not say its version, only the name of its file holds one.
+
+    None when it cannot be loaded.
+    """
+    with contextlib.suppress(OSError):
+        ctypes.CDLL("libudt.so.0")
+        # The file the loader took, wherever it looked for it.
+        for line in Path("/proc/self/maps").read_text().splitlines():
+            path = Path(line.rpartition(" ")[2])
+            if path.name.startswith("libudt.so."):
+                return "so " + path.name.removeprefix("libudt.so.")
+    return None

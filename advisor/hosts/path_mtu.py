@@ -1,0 +1,252 @@
+"""The largest IP packet that reaches another host unfragmented.
+
+The kernel knows its own interface and what routers have told it. What silently drops larger packets
+shows only when packets are sent: datagrams that may not be fragmented, to an echo that the agent
+opens for one advisor. Their way back is not what is asked for, so the echo answers with a short
+datagram that names the size it got.
+"""
+
+import asyncio
+import contextlib
+import socket
+import struct
+import time
+from collections.abc import Iterable
+from typing import Any, Final
+
+import msgspec
+
+from advisor.hosts.peer_filter import only_from
+
+# linux/in.h and linux/in6.h; the socket module does not name them.
+_DISCOVER_DO: Final = 2
+_DISCOVER_PROBE: Final = 3
+_DISCOVER: Final = {
+    socket.AF_INET: (socket.IPPROTO_IP, 10),
+    socket.AF_INET6: (socket.IPPROTO_IPV6, 23),
+}
+_MTU: Final = {
+    socket.AF_INET: (socket.IPPROTO_IP, 14),
+    socket.AF_INET6: (socket.IPPROTO_IPV6, 24),
+}
+_HEADERS: Final = {socket.AF_INET: 20 + 8, socket.AF_INET6: 40 + 8}
+_DISCARD_PORT: Final = 9  # Nothing is sent; connecting needs some port.
+
+LARGEST_PACKET: Final = 65535
+USUAL_SIZES: Final = (9000, 8900, 4470, 1500, 1492, 1450, 1400, 1280)
+"""Jumbo frames with and without a tunnel, SONET, Ethernet, PPPoE, tunnels and VPNs, IPv6's least."""
+
+ECHO_ANSWERS: Final = 512
+ECHO_LIFETIME_S: Final = 60.0
+_GREETINGS: Final = 5
+_GREETING_WAIT_S: Final = 0.5
+_ROUNDS: Final = 3
+_AT_ONCE: Final = 8
+_NUMBERS: Final = struct.Struct("!IH")  # A number to know the answer by, and the size received.
+
+
+class UdpBlocked(Exception):
+    """No UDP datagram, however small, came back; the message is a sentence."""
+
+
+class PathMtu(msgspec.Struct, frozen=True, kw_only=True):
+    """`mtu_bytes`: the largest IP packet that arrived. `rtt_s`: the least UDP round trip seen."""
+
+    mtu_bytes: int
+    rtt_s: float
+
+
+def kernel_path_mtu(address: str) -> int:
+    """What the kernel takes for the path MTU to an IP address, in bytes. Sends nothing.
+
+    That is the interface's MTU until a router has complained. Raises OSError without a route.
+    """
+    with _socket(address, _DISCARD_PORT, _DISCOVER_DO) as sock:
+        return sock.getsockopt(*_MTU[socket.AddressFamily(sock.family)])
+
+
+async def probe_path_mtu(address: str, port: int, token: str, start_bytes: int) -> PathMtu:
+    """The largest IP packet, up to `start_bytes`, that reaches the echo at `address` in one piece.
+
+    `start_bytes` is the interface's MTU. Sizes are tried several at a time, as a round trip costs
+    more than a datagram, and three times before they count as too large.
+    Raises UdpBlocked when nothing comes back, OSError when there is no route.
+    """
+    with _socket(address, port, _DISCOVER_PROBE) as sock:
+        sock.setblocking(False)
+        probe = _Probe(sock, token)
+        await probe.greet()
+        lower, upper = probe.smallest, min(start_bytes, LARGEST_PACKET) + 1
+        sizes = [upper - 1, *(size for size in USUAL_SIZES if lower < size < upper - 1)]
+        while sizes:
+            arrived = await probe.arriving(sizes)
+            # What is larger than the best that arrived was tried as often as it takes.
+            upper = min((size for size in sizes if size > arrived), default=upper)
+            lower = max(lower, arrived)
+            sizes = _between(lower, upper)
+        return PathMtu(mtu_bytes=lower, rtt_s=probe.rtt_s)
+
+
+def _between(lower: int, upper: int) -> list[int]:
+    """Up to eight sizes that divide what lies between the two evenly; none when nothing does."""
+    parts = min(_AT_ONCE + 1, upper - lower)
+    return [lower + (upper - lower) * part // parts for part in range(1, parts)]
+
+
+def _socket(address: str, port: int, discover: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_DGRAM)
+    try:
+        sock.setsockopt(*_DISCOVER[family], discover)
+        sock.connect((address, port))
+    except OSError:
+        sock.close()
+        raise
+    return sock
+
+
+class _Probe:
+    """The sending side of one search."""
+
+    def __init__(self, sock: socket.socket, token: str) -> None:
+        self._sock = sock
+        self._token = token.encode("ascii")
+        self._headers = _HEADERS[socket.AddressFamily(sock.family)]
+        self._sent: dict[int, float] = {}
+        self.rtt_s = float("inf")
+
+    @property
+    def smallest(self) -> int:
+        """The size of the smallest packet that can be sent."""
+        return self._headers + len(self._token) + _NUMBERS.size
+
+    async def greet(self) -> None:
+        """Have one small datagram answered, which also tells the RTT. Raises UdpBlocked."""
+        for _ in range(_GREETINGS):
+            self._send(self.smallest)
+            if await self._answered(_GREETING_WAIT_S, enough=self.smallest):
+                return
+        host, port = self._sock.getpeername()[:2]
+        raise UdpBlocked(f"no UDP datagram came back from port {port} of {host}")
+
+    async def arriving(self, sizes: Iterable[int]) -> int:
+        """The largest of these packet sizes that arrived, 0 when none did."""
+        best, left = 0, sorted(sizes)
+        for _ in range(_ROUNDS):
+            left = [size for size in left if size > best and self._send(size)]
+            if not left:
+                break
+            best = max(best, await self._answered(self._patience_s(), enough=left[-1]))
+        return best
+
+    def _patience_s(self) -> float:
+        return max(0.05, 3 * self.rtt_s)
+
+    def _send(self, size: int) -> bool:
+        """Send a packet of that size; False when it cannot leave this host."""
+        number = len(self._sent)
+        head = self._token + _NUMBERS.pack(number, 0)
+        self._sent[number] = time.monotonic()
+        try:
+            self._sock.send(head.ljust(size - self._headers, b"\0"))
+        except (BlockingIOError, ConnectionRefusedError):
+            pass  # A full queue, or the answer to an earlier one: as good as lost, so tried again.
+        except OSError:  # EMSGSIZE: larger than the interface takes.
+            return False
+        return True
+
+    async def _answered(self, wait_s: float, enough: int) -> int:
+        """The largest packet that is acknowledged within `wait_s`, or at once when `enough` is."""
+        best = 0
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(wait_s):
+                while best < enough:
+                    best = max(best, await self._one_answer())
+        return best
+
+    async def _one_answer(self) -> int:
+        while True:
+            try:
+                data = await asyncio.get_running_loop().sock_recv(self._sock, 2048)
+            except OSError:  # What ICMP reported of an earlier datagram.
+                continue
+            if len(data) == len(self._token) + _NUMBERS.size and data.startswith(self._token):
+                number, received = _NUMBERS.unpack_from(data, len(self._token))
+                if number in self._sent:
+                    self.rtt_s = min(self.rtt_s, time.monotonic() - self._sent[number])
+                    return received + self._headers
+
+
+class UdpEcho(asyncio.DatagramProtocol):
+    """The other side: tells one host the size of each datagram that begins with the token.
+
+    Datagrams from any other address are dropped by the kernel; an answer is never longer than what
+    it answers. Closes by itself after 512 answers or a minute. Made by `open`.
+    """
+
+    def __init__(self, token: str) -> None:
+        self._token = token.encode("ascii")
+        self._left = ECHO_ANSWERS
+        self._transport: asyncio.DatagramTransport | None = None
+        self._expiry = asyncio.get_running_loop().call_later(ECHO_LIFETIME_S, self.close)
+        self.port = 0
+
+    @classmethod
+    async def open(cls, token: str, source_address: str, ports: tuple[int, int]) -> "UdpEcho":
+        """An echo for `source_address` on the first free port of `ports` (0, 0: on any).
+
+        Raises OSError when there is no free port, ValueError when `source_address` is no address.
+        """
+        sock = _bound(source_address, ports)
+        try:
+            _, echo = await asyncio.get_running_loop().create_datagram_endpoint(
+                lambda: cls(token), sock=sock
+            )
+        except BaseException:
+            sock.close()
+            raise
+        echo.port = sock.getsockname()[1]
+        return echo
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Called by asyncio."""
+        if isinstance(transport, asyncio.DatagramTransport):
+            self._transport = transport
+
+    def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:
+        """Called by asyncio."""
+        if self._transport is None or self._left == 0 or not data.startswith(self._token):
+            return
+        if len(data) < len(self._token) + _NUMBERS.size:
+            return
+        number, _ = _NUMBERS.unpack_from(data, len(self._token))
+        self._transport.sendto(self._token + _NUMBERS.pack(number, len(data)), addr)
+        self._left -= 1
+        if self._left == 0:
+            self.close()
+
+    def close(self) -> None:
+        """Close the port; may be called again."""
+        self._expiry.cancel()
+        if self._transport is not None:
+            self._transport.close()
+
+
+def _bound(source_address: str, ports: tuple[int, int]) -> socket.socket:
+    """A UDP socket that hears `source_address` alone, on the first port that is free."""
+    family = socket.AF_INET6 if ":" in source_address else socket.AF_INET
+    trouble = OSError("the range holds no port")
+    for port in range(ports[0], ports[1] + 1):
+        sock = socket.socket(family, socket.SOCK_DGRAM)
+        try:
+            only_from(sock, source_address)  # Before the port is open.
+            sock.bind(("", port))
+        except OSError as error:
+            sock.close()
+            trouble = error
+        except ValueError:
+            sock.close()
+            raise
+        else:
+            return sock
+    raise trouble

@@ -1,0 +1,109 @@
+"""The one place that starts processes.
+
+Each child is the leader of a process group of its own, has a pipe for all three streams, and is
+ended with its whole group on every way out: a normal end, an error, a cancelled task. Should this
+process itself be killed, the child's standard input ends, which every child of ours takes as the
+order to leave.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import AsyncIterator, Sequence
+from typing import Final
+
+LINE_LIMIT_BYTES: Final = 64 * 1024
+_STDERR_KEPT_BYTES: Final = 256 * 1024
+
+
+class Child:
+    """A running child process. Made by `running`; ended by leaving it."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        if process.stdin is None or process.stdout is None or process.stderr is None:
+            raise ValueError("a child has pipes for all three streams")
+        self.stdin = process.stdin
+        self.stdout = process.stdout
+        self._process = process
+        self._stderr = bytearray()
+        self._drain = asyncio.create_task(self._keep_stderr(process.stderr))
+
+    @property
+    def pid(self) -> int:
+        """The process id, which is also its group's."""
+        return self._process.pid
+
+    @property
+    def stderr(self) -> bytes:
+        """What it wrote to its standard error so far, the first 256 KiB of it."""
+        return bytes(self._stderr)
+
+    async def _keep_stderr(self, stream: asyncio.StreamReader) -> None:
+        # Read to the end even when no more is kept: a full pipe would stop the child.
+        while chunk := await stream.read(65536):
+            self._stderr += chunk[: max(0, _STDERR_KEPT_BYTES - len(self._stderr))]
+
+    async def wait(self) -> int:
+        """Its exit status, when it ended by itself."""
+        status = await self._process.wait()
+        await asyncio.wait([self._drain], timeout=0.5)
+        return status
+
+    def _signal_group(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, number)
+
+    async def end(self, grace_s: float = 0.0) -> None:
+        """End it and its whole group; `grace_s` is how long it may take leave after its input ends."""
+        try:
+            if grace_s > 0 and self._process.returncode is None:
+                self.stdin.close()
+                with contextlib.suppress(asyncio.TimeoutError):
+                    await asyncio.wait_for(self._process.wait(), grace_s)
+        finally:
+            self._signal_group(signal.SIGKILL)
+            await self._let_go()
+
+    async def _let_go(self) -> None:
+        self.stdin.close()
+        await self._process.wait()
+        # A grandchild that left the group may hold the pipes open; it is not waited for.
+        await asyncio.wait([self._drain], timeout=0.2)
+        self._drain.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._drain
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            await self.stdin.wait_closed()
+
+
+async def start(argv: Sequence[str]) -> Child:
+    """Start a process. The caller owes it an `end`. Raises OSError when it cannot be started."""
+    process = await asyncio.create_subprocess_exec(
+        *argv,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        limit=LINE_LIMIT_BYTES,
+        process_group=0,
+    )
+    return Child(process)
+
+
+@contextlib.asynccontextmanager
+async def running(argv: Sequence[str], grace_s: float = 0.0) -> AsyncIterator[Child]:
+    """A process for as long as the block lasts."""
+    child = await start(argv)
+    try:
+        yield child
+    finally:
+        await asyncio.shield(child.end(grace_s))
+
+
+async def output_of(argv: Sequence[str], timeout_s: float) -> tuple[int, str]:
+    """Exit status and standard output of a short command. Raises OSError, TimeoutError."""
+    async with running(argv) as child:
+        child.stdin.close()
+        async with asyncio.timeout(timeout_s):
+            text = await child.stdout.read()
+            return await child.wait(), text.decode(errors="replace")

@@ -1,0 +1,165 @@
+"""What the kernel counts for the TCP connections of this process (TCP_INFO).
+
+While foreign code owns the sockets, the kernel's counters are the only ones that can be read
+while the data flows.
+"""
+
+import contextlib
+import os
+import socket
+import stat
+import struct
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from advisor.hosts.own_sockets import borrowed, is_tcp, open_fds
+
+# Offsets in struct tcp_info of linux/tcp.h, which only ever grows at its end.
+_STATE: Final = 0
+_PMTU: Final = 60
+_RTT_US: Final = 68
+_RETRANSMITS: Final = 100
+_BYTES: Final = 120  # tcpi_bytes_acked, then tcpi_bytes_received
+_LENGTH: Final = 136
+
+# The states in which data has flowed or may flow (net/tcp_states.h): established, fin-wait-1,
+# fin-wait-2, close-wait, last-ack, closing.
+_CONNECTED: Final = frozenset({1, 4, 5, 8, 9, 11})
+
+
+class TcpTotals(msgspec.Struct, frozen=True, kw_only=True):
+    """The sums over all streams seen so far.
+
+    `streams`: how many there have been. `received_bytes`, `acked_bytes`, `retransmits`: over all of
+    them, the closed ones with what they had when last looked at; never falling. The kernel counts
+    the opening SYN of the side that connected as one byte acknowledged, and before Linux 4.1 it
+    counts no bytes at all. Of the streams open now, None when there are none: `rtt_s`, the mean of
+    the kernel's smoothed RTTs; `send_buffer_bytes`, `receive_buffer_bytes`, the smallest
+    SO_SNDBUF and SO_RCVBUF, which is twice what was asked for; `pmtu_bytes`, the smallest;
+    `congestion`, the control in use, several with commas between.
+    """
+
+    streams: int
+    received_bytes: int
+    acked_bytes: int
+    retransmits: int
+    rtt_s: float | None
+    send_buffer_bytes: int | None
+    receive_buffer_bytes: int | None
+    pmtu_bytes: int | None
+    congestion: str | None
+
+
+class _Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """One stream at one moment."""
+
+    received_bytes: int
+    acked_bytes: int
+    retransmits: int
+    rtt_s: float
+    send_buffer_bytes: int
+    receive_buffer_bytes: int
+    pmtu_bytes: int
+    congestion: str
+
+
+class TcpSockets:
+    """The TCP connections of this process, but for those that are no data streams.
+
+    Listening sockets never count. For one thread at a time.
+    """
+
+    def __init__(self, excluded_fds: Iterable[int] = ()) -> None:
+        """`excluded_fds`: connections that carry no data, such as the tool's own control."""
+        # Descriptors are used again; the inode is the connection's own.
+        self._excluded: set[int] = set()
+        self._foreign: set[int] = set()
+        self._last: dict[int, _Reading] = {}
+        for fd in excluded_fds:
+            self.exclude(fd)
+
+    def exclude(self, fd: int) -> None:
+        """Leave the connection of `fd` out from now on; a descriptor that is closed is passed over.
+
+        One that was counted already leaves the sums, which then fall this once.
+        """
+        with contextlib.suppress(OSError):
+            inode = os.fstat(fd).st_ino
+            self._excluded.add(inode)
+            self._last.pop(inode, None)
+
+    def totals(self) -> TcpTotals:
+        """The sums now."""
+        now_open = [inode for fd in open_fds() if (inode := self._look(fd)) is not None]
+        return _summed(list(self._last.values()), [self._last[inode] for inode in set(now_open)])
+
+    def _look(self, fd: int) -> int | None:
+        """Read one descriptor; the inode if it is a data stream, None otherwise."""
+        try:
+            status = os.fstat(fd)
+            skipped = status.st_ino in self._foreign or status.st_ino in self._excluded
+            if skipped or not stat.S_ISSOCK(status.st_mode):
+                return None
+            with borrowed(fd) as sock:
+                # Asked again: the descriptor may have changed hands since.
+                inode = os.fstat(sock.fileno()).st_ino
+                if not is_tcp(sock):
+                    self._foreign.add(inode)
+                    return None
+                return self._note(inode, sock)
+        except OSError:  # Closed while it was looked at.
+            return None
+
+    def _note(self, inode: int, sock: socket.socket) -> int | None:
+        info = _info(sock)
+        if inode in self._excluded or info[_STATE] not in _CONNECTED:
+            return None
+        self._last[inode] = _reading(sock, info)
+        return inode
+
+
+def rtt_of(sock: socket.socket) -> float | None:
+    """The kernel's smoothed RTT of a TCP connection in seconds; None before it has one.
+
+    Raises OSError when the socket is closed or not TCP.
+    """
+    rtt_us: int = struct.unpack_from("=I", _info(sock), _RTT_US)[0]
+    return rtt_us / 1e6 if rtt_us else None
+
+
+def _info(sock: socket.socket) -> bytes:
+    # An older kernel gives a shorter structure: what it does not count is 0.
+    return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LENGTH).ljust(_LENGTH, b"\0")
+
+
+def _reading(sock: socket.socket, info: bytes) -> _Reading:
+    pmtu_bytes, _, rtt_us = struct.unpack_from("=III", info, _PMTU)
+    acked_bytes, received_bytes = struct.unpack_from("=QQ", info, _BYTES)
+    congestion = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
+    return _Reading(
+        received_bytes=received_bytes,
+        acked_bytes=acked_bytes,
+        retransmits=struct.unpack_from("=I", info, _RETRANSMITS)[0],
+        rtt_s=rtt_us / 1e6,
+        send_buffer_bytes=sock.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF),
+        receive_buffer_bytes=sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF),
+        pmtu_bytes=pmtu_bytes,
+        congestion=congestion.split(b"\0")[0].decode("ascii", "replace"),
+    )
+
+
+def _summed(every: list[_Reading], now_open: list[_Reading]) -> TcpTotals:
+    rtts_s = [r.rtt_s for r in now_open if r.rtt_s > 0]
+    return TcpTotals(
+        streams=len(every),
+        received_bytes=sum(r.received_bytes for r in every),
+        acked_bytes=sum(r.acked_bytes for r in every),
+        retransmits=sum(r.retransmits for r in every),
+        rtt_s=sum(rtts_s) / len(rtts_s) if rtts_s else None,
+        send_buffer_bytes=min((r.send_buffer_bytes for r in now_open), default=None),
+        receive_buffer_bytes=min((r.receive_buffer_bytes for r in now_open), default=None),
+        pmtu_bytes=min((r.pmtu_bytes for r in now_open), default=None),
+        congestion=",".join(sorted({r.congestion for r in now_open})) or None,
+    )

@@ -1,0 +1,1 @@
+"""What a search method is. The methods themselves are plugins."""

@@ -1,0 +1,115 @@
+"""The ask/tell interface every search method has."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol, runtime_checkable
+
+import msgspec
+import numpy as np
+
+from advisor.availability import Availability
+from advisor.domain.measurement import Outcome
+from advisor.domain.path import PathFacts
+from advisor.domain.records import ProbeRecord
+from advisor.domain.space import Setting, Space
+
+
+class Knowledge(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known before the first probe. Most methods ignore most of it.
+
+    `bandwidth_bps`: the rate nothing can pass, None when not known. `past`: stored measurements of
+    this pair, newest last.
+    """
+
+    path: PathFacts | None = None
+    bandwidth_bps: float | None = None
+    past: list[ProbeRecord] = []
+
+
+class Constant(msgspec.Struct, frozen=True, kw_only=True):
+    """A constant of a method that a user may set; its bounds are inclusive."""
+
+    name: str
+    default: float
+    lower: float
+    upper: float
+    meaning: str
+    integer: bool = False
+
+    def checked(self, value: float) -> float:
+        """The value, if it is within bounds; raises ValueError with a sentence otherwise."""
+        if not self.lower <= value <= self.upper:
+            raise ValueError(f"{self.name} is {value:g}: give {self.lower:g} to {self.upper:g}")
+        if self.integer and value != int(value):
+            raise ValueError(f"{self.name} is {value:g}: give a whole number")
+        return value
+
+
+class Method(Protocol):
+    """A search, as a state machine that never waits: asked for a setting, told what it gave.
+
+    Calls alternate: `ask`, `tell`, `ask`, `tell` … `ask` returns None once `stop_reason` is set.
+    Asking twice without telling returns the same setting.
+    """
+
+    @property
+    def iteration(self) -> int:
+        """How many whole iterations are over."""
+
+    @property
+    def label(self) -> str:
+        """What the setting last asked is for, in the method's own sign (y+, y−, y*), or ""."""
+
+    @property
+    def stop_reason(self) -> str | None:
+        """A sentence that says why the search is over; None while it goes on."""
+
+    @property
+    def move_reason(self) -> str | None:
+        """A sentence for the step the last `tell` led to; None when it led to none."""
+
+    def ask(self) -> Setting | None:
+        """The setting to measure next, or None when the search is over."""
+
+    def tell(self, setting: Setting, outcome: Outcome) -> None:
+        """What that setting gave. A failure is an answer too."""
+
+    def best(self) -> tuple[Setting, float] | None:
+        """The best setting measured and its throughput in bit/s; None before any."""
+
+    def state(self) -> dict[str, Any]:
+        """All that is needed to go on, as plain JSON values."""
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state that `state` gave, in a method made from the same space."""
+
+
+@runtime_checkable
+class MethodPlugin(Protocol):
+    """How a method is found and made: what a file in plugins/methods offers as `plugin`."""
+
+    @property
+    def name(self) -> str:
+        """The name on the command line."""
+
+    @property
+    def summary(self) -> str:
+        """One line for `advisor plugins`."""
+
+    @property
+    def constants(self) -> tuple[Constant, ...]:
+        """What a user may set."""
+
+    def available(self) -> Availability:
+        """Whether it can run here."""
+
+    def create(
+        self,
+        space: Space,
+        rng: np.random.Generator,
+        knowledge: Knowledge,
+        constants: Mapping[str, float],
+    ) -> Method:
+        """A new search.
+
+        Constants not given take their defaults; raises ValueError for a bad one.
+        """

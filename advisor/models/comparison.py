@@ -1,0 +1,96 @@
+"""Which differences between measured settings are real, and what to expect of the best one.
+
+Throughputs vary by a share of themselves, so everything is compared as logarithms, and the spread
+is pooled over all the settings compared: with three probes each, one setting's own spread is too
+poor an estimate to build an interval on. Intervals are Student's at 90 %.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from advisor.domain.advice import Estimate
+
+CONFIDENCE: Final = 0.90
+TYPICAL_SPREAD: Final = 0.15
+"""Coefficient of variation to suppose where nothing was repeated: the middle of the 8 to 23 % by
+which repeats of one GridFTP setting differ in published measurements of wide-area paths."""
+
+LEAST_SPREAD: Final = 0.003
+"""Two or three probes that happen to agree to the byte do not make a setting known exactly."""
+
+PRACTICALLY_SAME: Final = 0.03
+"""A difference that is not worth more streams or memory even when it is real."""
+
+
+def _student(degrees: int) -> float:
+    """The two-sided quantile of Student's distribution at `CONFIDENCE`."""
+    from scipy.special import stdtrit  # Imported late: it takes longer than all the rest.
+
+    return float(stdtrit(degrees, 0.5 + CONFIDENCE / 2))
+
+
+class Comparison:
+    """Repeated throughputs of several settings, in bit/s, all above zero."""
+
+    def __init__(self, samples: Sequence[Sequence[float]]) -> None:
+        if not samples or any(not s or min(s) <= 0 for s in samples):
+            raise ValueError("every setting needs at least one throughput above zero")
+        self._logs = [[math.log(v) for v in s] for s in samples]
+        self._means = [math.fsum(s) / len(s) for s in self._logs]
+        self._degrees = sum(len(s) - 1 for s in self._logs)
+        squares = math.fsum(
+            (v - mean) ** 2 for s, mean in zip(self._logs, self._means, strict=True) for v in s
+        )
+        measured = math.sqrt(squares / self._degrees) if self._degrees else TYPICAL_SPREAD
+        self.spread = max(LEAST_SPREAD, measured)
+        # With nothing repeated the spread is a supposition; a handful of degrees says how weak.
+        self._quantile = _student(self._degrees or 4)
+
+    def mean(self, index: int) -> Estimate:
+        """The setting's mean throughput (geometric) and where that mean lies."""
+        half = self._quantile * self.spread / math.sqrt(len(self._logs[index]))
+        return _back(self._means[index], half)
+
+    def next_one(self, index: int) -> Estimate:
+        """The setting's mean throughput and where one further measurement is expected."""
+        half = self._quantile * self.spread * math.sqrt(1 + 1 / len(self._logs[index]))
+        return _back(self._means[index], half)
+
+    def ratio(self, index: int, to: int) -> Estimate:
+        """How many times the throughput of `to` the setting reaches."""
+        sizes = len(self._logs[index]), len(self._logs[to])
+        half = self._quantile * self.spread * math.sqrt(1 / sizes[0] + 1 / sizes[1])
+        return _back(self._means[index] - self._means[to], half)
+
+    def told_apart(self, index: int, other: int) -> bool:
+        """Whether the interval of the ratio leaves out 1."""
+        lower, upper = self.ratio(index, other).interval
+        return lower > 1 or upper < 1
+
+    def settled(self, index: int, other: int) -> bool:
+        """Whether more repeats would change nothing: told apart, or known to be about the same."""
+        lower, upper = self.ratio(index, other).interval
+        near = 1 - PRACTICALLY_SAME < lower and upper < 1 + PRACTICALLY_SAME
+        return near or lower > 1 or upper < 1
+
+    def order(self) -> list[int]:
+        """The settings' indices, best mean first."""
+        return sorted(range(len(self._means)), key=lambda i: -self._means[i])
+
+    def same_as_best(self) -> list[int]:
+        """The best and those to be taken for it: neither told apart nor 3 % behind in mean."""
+        best = self.order()[0]
+        margin = math.log(1 - PRACTICALLY_SAME)
+        return [
+            i
+            for i in range(len(self._means))
+            if i == best
+            or (self._means[i] - self._means[best] >= margin and not self.told_apart(i, best))
+        ]
+
+
+def _back(log_value: float, log_half: float) -> Estimate:
+    return Estimate(
+        math.exp(log_value), (math.exp(log_value - log_half), math.exp(log_value + log_half))
+    )

@@ -1,0 +1,1 @@
+"""The two ends of a probe, each in a child process, and the parent's side of them."""

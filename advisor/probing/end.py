@@ -1,0 +1,97 @@
+"""The parent's side of one end of a probe, and spare children that are ready to be one.
+
+Starting an interpreter takes longer than opening a connection does. So that this is no time
+between probes, a spare is started while a probe is still in its start-up phase, the part of it
+that is left out of the mean anyway.
+"""
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import AsyncIterator
+from typing import Final
+
+import msgspec
+
+from advisor.domain.measurement import FailureKind
+from advisor.hosts.processes import Child, start
+from advisor.probing.child import Task
+from advisor.transports import ReceiveOrder, Report, SendOrder, Trouble
+
+# -P: the working directory must not decide which `advisor` is run.
+_ARGV: Final = (sys.executable, "-P", "-m", "advisor.probing.child")
+_DECODER: Final = msgspec.json.Decoder(Report)
+
+
+class ProbeEnd:
+    """One running end."""
+
+    def __init__(self, child: Child) -> None:
+        self._child = child
+
+    @property
+    def raw_output(self) -> bytes:
+        """What the foreign code printed."""
+        return self._child.stderr
+
+    async def give(self, transport: str, order: ReceiveOrder | SendOrder) -> None:
+        """Hand it its order. Raises ConnectionError when the child is gone."""
+        if isinstance(order, ReceiveOrder):
+            task = Task(transport=transport, receive=order)
+        else:
+            task = Task(transport=transport, send=order)
+        self._child.stdin.write(msgspec.json.encode(task) + b"\n")
+        await self._child.stdin.drain()
+
+    async def reports(self) -> AsyncIterator[Report]:
+        """What it reports, until it ends.
+
+        Ends with a Trouble if it ended without being asked to.
+        """
+        try:
+            while line := await self._child.stdout.readline():
+                yield _DECODER.decode(line)
+        except (ValueError, msgspec.MsgspecError) as error:
+            yield Trouble(kind=FailureKind.CRASHED, message=f"the probe's child wrote {error}")
+            return
+        status = await self._child.wait()
+        if status:
+            words = self._child.stderr.decode(errors="replace").strip().splitlines()
+            last = words[-1] if words else f"exit status {status}"
+            yield Trouble(kind=FailureKind.CRASHED, message=f"the probe's child ended: {last}")
+
+    async def end(self) -> None:
+        """Stop it now."""
+        await self._child.end()
+
+
+class Spares:
+    """Hands out children that have already started."""
+
+    def __init__(self) -> None:
+        self._spare: asyncio.Task[Child] | None = None
+
+    def prepare(self) -> None:
+        """Have one ready for the next `take`."""
+        if self._spare is None:
+            self._spare = asyncio.create_task(start(_ARGV))
+
+    @contextlib.asynccontextmanager
+    async def take(self) -> AsyncIterator[ProbeEnd]:
+        """A child to run one end, ended when the block is left."""
+        self.prepare()
+        spare, self._spare = self._spare, None
+        if spare is None:
+            raise RuntimeError("prepare leaves a spare")
+        child = await spare
+        try:
+            yield ProbeEnd(child)
+        finally:
+            await asyncio.shield(child.end())
+
+    async def close(self) -> None:
+        """End the spare, if there is one."""
+        if self._spare is not None:
+            child = await self._spare
+            self._spare = None
+            await child.end()

@@ -1,0 +1,191 @@
+"""Finds the plugins: methods, transports and tools, all in the same way.
+
+Four places are searched, and the first that offers a name has it: the folder that comes with the
+program (beside the package in a checkout, inside it in a wheel), the folders of the environment
+variable ADVISOR_PLUGINS, the user's own folder, and the entry points of installed distributions.
+A plugin is a module with an object called `plugin`. One that cannot be loaded is listed with the
+reason and hinders no other.
+"""
+
+import importlib.metadata
+import importlib.util
+import os
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final, Literal
+
+import msgspec
+import platformdirs
+
+from advisor.availability import Availability
+from advisor.methods.api import MethodPlugin
+from advisor.tools import Tool
+from advisor.transports import Transport
+
+Kind = Literal["methods", "transports", "tools"]
+KINDS: Final[tuple[Kind, ...]] = ("methods", "transports", "tools")
+_INTERFACES: Final[dict[Kind, Any]] = {
+    "methods": MethodPlugin,
+    "transports": Transport,
+    "tools": Tool,
+}
+
+
+class PluginMissing(LookupError):
+    """No plugin of that name can be used; the message says what there is instead."""
+
+
+class Listed(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of the list of plugins."""
+
+    kind: Kind
+    name: str
+    origin: str
+    summary: str
+    availability: Availability
+
+
+class _Found(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    origin: str
+    plugin: Any = None
+    fault: str = ""
+
+
+def bundled_folder() -> Path:
+    """Where the plugins that come with the program are."""
+    package = Path(__file__).parent
+    inside = package / "plugins"
+    return inside if inside.is_dir() else package.parent / "plugins"
+
+
+def user_folder() -> Path:
+    """Where a user puts plugins of their own, in folders called methods, transports and tools."""
+    return platformdirs.user_data_path("advisor") / "plugins"
+
+
+def _folders() -> list[tuple[str, Path]]:
+    named = os.environ.get("ADVISOR_PLUGINS", "")
+    extra = [(part, Path(part)) for part in named.split(os.pathsep) if part]
+    return [("bundled", bundled_folder()), *extra, ("user", user_folder())]
+
+
+def _load_file(kind: Kind, origin: str, path: Path) -> ModuleType:
+    """Load a plugin's file, or its folder as a package, under a name of its own."""
+    init = path / "__init__.py"
+    name = re.sub(r"\W", "_", f"advisor_plugins_{origin}_{kind}_{path.stem}")
+    spec = importlib.util.spec_from_file_location(
+        name,
+        init if path.is_dir() else path,
+        submodule_search_locations=[str(path)] if path.is_dir() else None,
+    )
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is not a Python module")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _checked(kind: Kind, fallback: str, origin: str, module: ModuleType) -> _Found:
+    plugin = getattr(module, "plugin", None)
+    if not isinstance(plugin, _INTERFACES[kind]):
+        fault = f"has no object `plugin` with the interface of a plugin of the kind '{kind}'"
+        return _Found(name=fallback, origin=origin, fault=fault)
+    return _Found(name=plugin.name, origin=origin, plugin=plugin)
+
+
+def _files(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        return []
+    modules = [p for p in folder.iterdir() if p.suffix == ".py" or (p / "__init__.py").is_file()]
+    return sorted(p for p in modules if not p.name.startswith("_"))
+
+
+def _from_folders(kind: Kind) -> Iterator[_Found]:
+    for origin, folder in _folders():
+        for path in _files(folder / kind):
+            try:
+                yield _checked(kind, path.stem, origin, _load_file(kind, origin, path))
+            except Exception as error:  # noqa: BLE001 — a stranger's module may raise anything
+                yield _Found(name=path.stem, origin=origin, fault=f"{path}: {error}")
+
+
+def _from_entry_points(kind: Kind) -> Iterator[_Found]:
+    for point in importlib.metadata.entry_points(group=f"advisor.{kind}"):
+        origin = point.dist.name if point.dist else "entry point"
+        try:
+            yield _checked(kind, point.name, origin, point.load())
+        except Exception as error:  # noqa: BLE001 — a stranger's module may raise anything
+            yield _Found(name=point.name, origin=origin, fault=str(error))
+
+
+@cache
+def _found(kind: Kind) -> dict[str, _Found]:
+    plugins: dict[str, _Found] = {}
+    for one in (*_from_folders(kind), *_from_entry_points(kind)):
+        plugins.setdefault(one.name, one)
+    return plugins
+
+
+def _one(kind: Kind, name: str) -> Any:
+    found = _found(kind)
+    if name not in found:
+        usable = ", ".join(n for n, one in sorted(found.items()) if one.plugin)
+        raise PluginMissing(f"there is none called '{name}': choose from {usable}")
+    if found[name].fault:
+        raise PluginMissing(f"'{name}' cannot be loaded: {found[name].fault}")
+    return found[name].plugin
+
+
+def method(name: str) -> MethodPlugin:
+    """The search method of that name. Raises PluginMissing."""
+    plugin: MethodPlugin = _one("methods", name)
+    return plugin
+
+
+def transport(name: str) -> Transport:
+    """The transport of that name. Raises PluginMissing."""
+    plugin: Transport = _one("transports", name)
+    return plugin
+
+
+def transports() -> list[Transport]:
+    """All transports, those that come with the program first."""
+    return [one.plugin for one in _found("transports").values() if one.plugin]
+
+
+def tools() -> list[Tool]:
+    """All tools, those that come with the program first."""
+    return [one.plugin for one in _found("tools").values() if one.plugin]
+
+
+def listing() -> list[Listed]:
+    """Every plugin of every kind, those that cannot run with what is missing."""
+    lines = []
+    for kind in KINDS:
+        for one in _found(kind).values():
+            availability = (
+                one.plugin.available()
+                if one.plugin
+                else Availability(one.fault, "mend the module or remove it")
+            )
+            summary = one.plugin.summary if one.plugin else ""
+            lines.append(
+                Listed(
+                    kind=kind,
+                    name=one.name,
+                    origin=one.origin,
+                    summary=summary,
+                    availability=availability,
+                )
+            )
+    return lines

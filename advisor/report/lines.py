@@ -1,0 +1,95 @@
+"""One line of narration an event, for whoever watches a session as text."""
+
+from advisor.domain import events as ev
+from advisor.domain.measurement import Measurement
+from advisor.domain.path import PathFacts
+from advisor.domain.quantities import format_bytes, format_duration, format_rate
+from advisor.domain.space import describe
+
+
+def line_of(event: ev.AnyEvent) -> str | None:
+    """What to say of an event; None for those that only move a bar."""
+    match event:
+        case ev.SessionStarted():
+            verb = "resumed" if event.resumed else "begins"
+            return (
+                f"{event.pair}: session {event.session} {verb}, "
+                f"{format_duration(event.budget_s)} for TCP, UDT and confirmation together "
+                f"(seed {event.seed})"
+            )
+        case ev.PathFound():
+            return "\n".join(
+                [_path_line(event.path), *(f"  limit: {x.what}" for x in event.limits)]
+            )
+        case ev.HistoryFound():
+            return _history_lines(event)
+        case ev.StageStarted():
+            note = f": {event.space.note}" if event.space and event.space.note else ""
+            return f"{event.stage}, up to {format_duration(event.budget_s)}{note}"
+        case ev.ProbeEnded():
+            return _probe_line(event)
+        case ev.MethodMoved():
+            return f"  {event.reason}"
+        case ev.StageEnded():
+            return f"{event.stage} ended after {event.probes} probes: {event.reason}"
+        case ev.Waiting():
+            return f"  waiting: another advisor is measuring there ({event.ahead} ahead)"
+        case ev.Notice() | ev.GaveUp():
+            return f"advisor: {event.message}"
+        case _:
+            return None
+
+
+def _path_line(path: PathFacts) -> str:
+    parts = [
+        f"path: RTT {format_duration(path.rtt_s)} ({path.rtt_method})",
+        f"MTU {path.mtu_bytes} ({path.mtu_method})",
+    ]
+    if path.bandwidth_bps:
+        parts.append(f"{format_rate(path.bandwidth_bps)} reserved")
+    elif path.link_bps:
+        parts.append(f"{format_rate(path.link_bps)} link")
+    return ", ".join(parts)
+
+
+def _history_lines(event: ev.HistoryFound) -> str:
+    if not event.results:
+        return "history: nothing stored of this pair"
+    return "\n".join(f"history: {past_words(result)}" for result in event.results)
+
+
+def past_words(past: ev.PastResult) -> str:
+    """`TCP, 8 streams: 940 Mbit/s over 5 probes (spread 3 %), 2 d old`."""
+    spread = "" if past.spread is None else f" (spread {past.spread:.0%})"
+    caution = f"; {past.caution}" if past.caution else ""
+    plural = "" if past.probes == 1 else "s"
+    return (
+        f"{describe(past.transport, past.setting)}: {format_rate(past.throughput_bps)} over "
+        f"{past.probes} probe{plural}{spread}, {format_duration(past.age_s)} old{caution}"
+    )
+
+
+def _probe_line(event: ev.ProbeEnded) -> str:
+    head = f"  {event.ordinal:3d} {event.label:<14} {describe(event.transport, event.setting)}"
+    result = event.result
+    if not isinstance(result, Measurement):
+        again = ", once more" if event.retried else ""
+        return f"{head}: {result.kind}{again}: {result.message}"
+    extra = []
+    if result.retransmits:
+        extra.append(f"{result.retransmits} retransmits")
+    if clamped := _clamped(event):
+        extra.append(clamped)
+    if not result.settled:
+        extra.append("not settled")
+    words = f" ({', '.join(extra)})" if extra else ""
+    return f"{head}: {format_rate(result.throughput_bps)}{words}"
+
+
+def _clamped(event: ev.ProbeEnded) -> str:
+    """Names a buffer the kernel granted less of than was asked."""
+    asked = event.setting.get("buffer_bytes", 0)
+    if not isinstance(event.result, Measurement) or isinstance(asked, str) or not asked:
+        return ""
+    small = [size for size in event.result.granted.values() if size < asked]
+    return f"only {format_bytes(min(small))} granted" if small else ""

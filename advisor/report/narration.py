@@ -1,0 +1,112 @@
+"""Narration on standard error: lines, and on a terminal a bar with the time left and the best."""
+
+import asyncio
+import sys
+from types import TracebackType
+from typing import Any, TextIO
+
+from advisor.domain import events as ev
+from advisor.domain.quantities import format_duration, format_rate
+from advisor.domain.space import describe
+from advisor.report.lines import line_of
+
+
+class Narration:
+    """A listener. On a terminal it draws a bar below the lines; elsewhere it writes lines alone."""
+
+    def __init__(self, stream: TextIO, bar: bool | None = None) -> None:
+        self._stream = stream
+        self._progress: Any = None
+        self._task: Any = None
+        self._with_bar = stream.isatty() if bar is None else bar
+        self._best = ""
+
+    def __enter__(self) -> "Narration":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.finish()
+
+    def __call__(self, event: ev.AnyEvent) -> None:
+        """Hear one event."""
+        if isinstance(event, ev.StageStarted) and self._with_bar and self._progress is None:
+            self._begin(event)
+        if line := line_of(event):
+            self._say(line)
+        self._move(event)
+
+    def _begin(self, event: ev.StageStarted) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[left]}"),
+            TextColumn("{task.fields[best]}"),
+            console=Console(file=self._stream, highlight=False),
+            transient=True,
+            refresh_per_second=4,
+            # What others print must not be redirected: standard output is data.
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        self._task = self._progress.add_task(event.stage, total=1.0, left="", best="")
+        self._progress.start()
+
+    def _say(self, line: str) -> None:
+        if self._progress is not None:
+            self._progress.console.print(line, markup=False, soft_wrap=True)
+        else:
+            self._stream.write(line + "\n")
+            self._stream.flush()
+
+    def _move(self, event: ev.AnyEvent) -> None:
+        if self._progress is None:
+            return
+        update: dict[str, Any] = {}
+        match event:
+            case ev.StageStarted():
+                update["description"] = event.stage
+            case ev.ProbeEnded():
+                total_s = event.at_s + event.remaining_s
+                update["completed"] = event.at_s / total_s if total_s else 1.0
+                update["left"] = f"at most {format_duration(event.remaining_s)} left"
+            case ev.IntervalSeen():
+                update["description"] = f"{format_rate(event.throughput_bps):>11} now"
+            case ev.BestChanged():
+                words = describe(event.transport, event.setting)
+                update["best"] = f"best {format_rate(event.throughput_bps)}: {words}"
+        if update:
+            self._progress.update(self._task, **update)
+
+    def finish(self) -> None:
+        """Take the bar away."""
+        if self._progress is not None:
+            self._progress.stop()
+            self._progress = None
+            self._with_bar = False
+
+    async def ask(self, past: list[ev.PastResult]) -> bool:
+        """Whether the user takes what is stored instead of measuring. Anything but yes is no."""
+        self._stream.write("Take the stored result and measure nothing? [y/N] ")
+        self._stream.flush()
+        loop = asyncio.get_running_loop()
+        answered: asyncio.Future[str] = loop.create_future()
+
+        def read() -> None:
+            loop.remove_reader(sys.stdin)
+            if not answered.done():
+                answered.set_result(sys.stdin.readline())
+
+        # Not in a thread: a thread that waits for a line cannot be given up on Ctrl-C.
+        loop.add_reader(sys.stdin, read)
+        try:
+            return (await answered).strip().lower() in ("y", "yes")
+        finally:
+            loop.remove_reader(sys.stdin)

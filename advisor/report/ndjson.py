@@ -1,0 +1,34 @@
+"""Events as lines of JSON, one an event, and the schema of them."""
+
+import json
+from collections.abc import Callable
+from typing import Any, TextIO
+
+import msgspec
+
+from advisor.domain.events import AnyEvent
+
+
+def writer(stream: TextIO) -> Callable[[AnyEvent], None]:
+    """A listener that writes each event at once."""
+    encoder = msgspec.json.Encoder()
+
+    def write(event: AnyEvent) -> None:
+        stream.write(encoder.encode(event).decode() + "\n")
+        stream.flush()
+
+    return write
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema that every line conforms to."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Events of advisor --json",
+        **msgspec.json.schema(AnyEvent),
+    }
+
+
+def schema_text() -> str:
+    """The schema as it stands in the documentation."""
+    return json.dumps(schema(), indent=2) + "\n"

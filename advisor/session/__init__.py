@@ -1,0 +1,1 @@
+"""One run of advising, from the question to the advice. Screens and reports only listen to it."""

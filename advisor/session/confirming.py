@@ -1,0 +1,81 @@
+"""The closing comparison: the best, its rival and the defaults, probed alternately."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from advisor.domain import events as ev
+from advisor.domain.space import Space
+from advisor.session.context import Context, Purpose
+from advisor.session.contenders import Candidate, candidates_of, judge, select
+
+STAGE: Final = "confirm"
+_LEAST_ROUNDS: Final = 2
+_MOST_ROUNDS: Final = 12
+
+
+async def confirm(
+    context: Context, past: Sequence[ev.PastResult], spaces: Mapping[str, Space]
+) -> None:
+    """Probe the contenders in rounds, each in a fresh random order. Raises Stopped, PeerLost.
+
+    Alternating makes a change of the path's load hit all of them alike. It ends when no pair that
+    the advice rests on could change its order, or when the time is used.
+    """
+    began_s = context.at_s
+    before = len(context.probes)
+    chosen = select(candidates_of(context.probes), past, spaces)
+    context.tell(
+        ev.StageStarted, stage=STAGE, transport="", budget_s=context.budget.left_s, space=None
+    )
+    reason = "interrupted"
+    try:
+        reason = await _rounds(context, chosen, spaces)
+    finally:
+        context.tell(
+            ev.StageEnded,
+            stage=STAGE,
+            reason=reason,
+            probes=len(context.probes) - before,
+            elapsed_s=context.at_s - began_s,
+        )
+
+
+async def _rounds(
+    context: Context, chosen: Sequence[Candidate], spaces: Mapping[str, Space]
+) -> str:
+    if not chosen:
+        return "nothing was measured that could be confirmed"
+    order = np.random.default_rng([context.request.seed, len(context.probes)])
+    for round_ in range(_MOST_ROUNDS):
+        for index in order.permutation(len(chosen)):
+            if context.budget.left_s < context.next_probe_s:
+                return "the time is used"
+            candidate = chosen[index]
+            purpose = Purpose(stage=STAGE, kind="confirm", label=candidate.role)
+            _, draft = await context.measure(candidate.transport, candidate.setting, purpose)
+            await context.keep(draft)
+        if round_ + 1 >= _LEAST_ROUNDS and _is_settled(named(context, chosen), spaces):
+            return f"the ranking is settled after {round_ + 1} rounds"
+    return f"{_MOST_ROUNDS} rounds are done"
+
+
+def named(context: Context, chosen: Sequence[Candidate]) -> list[Candidate]:
+    """The contenders with all that is measured of them by now."""
+    roles = {c.key: c.role for c in chosen}
+    return [
+        msgspec.structs.replace(c, role=roles[c.key])
+        for c in candidates_of(context.probes)
+        if c.key in roles
+    ]
+
+
+def _is_settled(candidates: Sequence[Candidate], spaces: Mapping[str, Space]) -> bool:
+    verdict = judge(candidates, spaces)
+    if verdict is None:
+        return False
+    comparison = verdict.comparison
+    best = comparison.order()[0]
+    return all(comparison.settled(best, i) for i in range(len(verdict.candidates)) if i != best)

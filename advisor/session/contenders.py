@@ -1,0 +1,171 @@
+"""Which settings meet in the closing comparison, and which one wins it. Pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from advisor.domain.advice import Contender
+from advisor.domain.events import PastResult
+from advisor.domain.measurement import Measurement
+from advisor.domain.records import ProbeRecord
+from advisor.domain.space import Setting, SettingKey, Space, setting_key
+from advisor.models.comparison import Comparison
+
+# A setting this near the best after one probe each may well be its equal.
+_FRUGAL_SHARE: Final = 0.95
+# Another transport that is further behind is no rival, whatever the noise.
+_RIVAL_SHARE: Final = 0.7
+
+TRANSPORT_COST: Final = ("tcp", "udt")
+"""Of two transports that perform the same, TCP is the cheaper: every tool has it, its congestion
+control is fair to others, and UDT takes several times the CPU for the same rate."""
+
+
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    """A setting with all its throughputs of this session, in bit/s, by purpose."""
+
+    transport: str
+    setting: Setting
+    stage: str
+    role: str = ""
+    search_bps: tuple[float, ...] = ()
+    confirm_bps: tuple[float, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, SettingKey]:
+        """What makes it the same setting as another."""
+        return self.transport, setting_key(self.setting)
+
+    @property
+    def sampled_bps(self) -> tuple[float, ...]:
+        """What to judge it by.
+
+        The throughputs it was chosen for are left out once it was measured again: the best of many
+        noisy results is too good, and would be so on the average.
+        """
+        enough = len(self.confirm_bps) >= 2
+        return self.confirm_bps if enough else self.search_bps + self.confirm_bps
+
+    @property
+    def mean_bps(self) -> float:
+        """Mean of all its throughputs."""
+        every = self.search_bps + self.confirm_bps
+        return sum(every) / len(every) if every else 0.0
+
+
+def candidates_of(probes: Sequence[ProbeRecord]) -> list[Candidate]:
+    """Every setting that gave a throughput in this session."""
+    found: dict[tuple[str, SettingKey], Candidate] = {}
+    for probe in probes:
+        if not isinstance(probe.result, Measurement) or probe.result.throughput_bps <= 0:
+            continue
+        key = (probe.subject, setting_key(probe.setting))
+        known = found.get(
+            key,
+            Candidate(transport=probe.subject, setting=probe.setting, stage=probe.stage),
+        )
+        bps = probe.result.throughput_bps
+        role = probe.label if probe.purpose == "baseline" else known.role
+        if probe.purpose == "search":
+            known = msgspec.structs.replace(known, search_bps=(*known.search_bps, bps))
+        else:
+            known = msgspec.structs.replace(known, role=role, confirm_bps=(*known.confirm_bps, bps))
+        found[key] = known
+    return list(found.values())
+
+
+def cost(candidate: Candidate, spaces: Mapping[str, Space]) -> tuple[float, ...]:
+    """Sorts the cheaper first: by transport, then by its space's order of cost."""
+    names = [*TRANSPORT_COST]
+    rank = names.index(candidate.transport) if candidate.transport in names else len(names)
+    space = spaces.get(candidate.transport)
+    return (float(rank), *(space.cost(candidate.setting) if space else ()))
+
+
+def select(
+    candidates: Sequence[Candidate],
+    past: Sequence[PastResult],
+    spaces: Mapping[str, Space],
+) -> list[Candidate]:
+    """Who meets in the confirmation, by role: best, rival, frugal, and the defaults. Best first.
+
+    The rival is the best of another run or of history, or else the next setting of the same run.
+    The frugal one is the cheapest that is within 5 % of the best. A setting has one role only; a
+    default that is also the best keeps its name.
+    """
+    ranked = sorted(candidates, key=lambda c: -c.mean_bps)
+    if not ranked:
+        return []
+    best = ranked[0]
+    chosen = [_named(best, "best")]
+    others = [c for c in ranked[1:] if not c.role]
+    rival = _rival(best, others, past, candidates)
+    near = [
+        c
+        for c in ranked
+        if c.transport == best.transport
+        and c.mean_bps >= _FRUGAL_SHARE * best.mean_bps
+        and cost(c, spaces) < cost(best, spaces)
+        and not c.role
+    ]
+    frugal = min(near, key=lambda c: cost(c, spaces), default=None)
+    for candidate, role in ((rival, "rival"), (frugal, "frugal")):
+        if candidate and candidate.key not in {c.key for c in chosen}:
+            chosen.append(_named(candidate, role))
+    chosen += [c for c in ranked if c.role and c.key not in {x.key for x in chosen}]
+    return chosen
+
+
+def _named(candidate: Candidate, role: str) -> Candidate:
+    return msgspec.structs.replace(candidate, role=candidate.role or role)
+
+
+def _rival(
+    best: Candidate,
+    others: Sequence[Candidate],
+    past: Sequence[PastResult],
+    candidates: Sequence[Candidate],
+) -> Candidate | None:
+    measured = {c.key for c in candidates}
+    worth_bps = _RIVAL_SHARE * best.mean_bps
+    stored = [
+        Candidate(transport=p.transport, setting=p.setting, stage="history", search_bps=())
+        for p in sorted(past, key=lambda p: -p.throughput_bps)
+        if p.throughput_bps >= worth_bps and (p.transport, setting_key(p.setting)) not in measured
+    ]
+    elsewhere = [c for c in others if c.stage != best.stage and c.mean_bps >= worth_bps]
+    same_run = [c for c in others if c.stage == best.stage]
+    return next(iter([*elsewhere[:1], *stored, *same_run]), None)
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """The comparison's outcome. Indices are into `candidates`; `default` may be missing."""
+
+    candidates: list[Candidate]
+    comparison: Comparison
+    chosen: int
+    default: int | None
+
+    def contender(self, index: int) -> Contender:
+        """One candidate as the advice shows it."""
+        candidate = self.candidates[index]
+        return Contender(
+            role=candidate.role,
+            transport=candidate.transport,
+            setting=candidate.setting,
+            throughput=self.comparison.mean(index),
+            probes=len(candidate.sampled_bps),
+        )
+
+
+def judge(candidates: Sequence[Candidate], spaces: Mapping[str, Space]) -> Verdict | None:
+    """The cheapest of those that are the same as the best; None when nothing was measured."""
+    measured = [c for c in candidates if c.sampled_bps]
+    if not measured:
+        return None
+    comparison = Comparison([c.sampled_bps for c in measured])
+    equals = comparison.same_as_best()
+    chosen = min(equals, key=lambda i: cost(measured[i], spaces))
+    defaults = [i for i, c in enumerate(measured) if c.role == "default"]
+    return Verdict(measured, comparison, chosen, defaults[0] if defaults else None)

@@ -1,0 +1,293 @@
+"""What every stage of a session works with: measuring, storing and telling, in one place."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from advisor.agent.client import PeerError, PeerGone
+from advisor.agent.connect import Reached
+from advisor.domain import events as ev
+from advisor.domain.endpoints import Pair
+from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement, Outcome
+from advisor.domain.path import PathFacts
+from advisor.domain.records import ProbeRecord
+from advisor.domain.space import Setting, SettingKey, setting_key
+from advisor.hosts.rtt import Unreachable, measure_rtt
+from advisor.models.smoothing import smoothed
+from advisor.models.steadiness import ProbeLength, probe_length
+from advisor.session.budget import Budget
+from advisor.session.prober import Probed, Prober, Watcher
+from advisor.session.reaching import reach
+from advisor.session.request import AdviceRequest
+from advisor.store.history import Store
+from advisor.store.errors import StoreError
+
+# A failure of these kinds may pass; a setting the kernel refuses will be refused again.
+_WORTH_A_RETRY: Final = frozenset(FailureKind) - {FailureKind.REJECTED_SETTING}
+# Set-up and end of a probe, beyond its data; measured afresh with every probe.
+_FIRST_OVERHEAD_S: Final = 0.3
+
+
+class Stopped(Exception):
+    """The user asked to stop: give the best so far."""
+
+
+class PeerLost(Exception):
+    """The agent is gone and could not be reached again; the message is a sentence."""
+
+
+class Purpose(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a setting is measured, and by whom."""
+
+    stage: str
+    kind: ev.Purpose
+    label: str = ""
+
+
+class Context:
+    """One session's state. `publish` tells the listeners, `stop` is the user's wish to end it."""
+
+    def __init__(
+        self,
+        *,
+        session: str,
+        request: AdviceRequest,
+        pair: Pair,
+        path: PathFacts,
+        reached: Reached,
+        store: Store,
+        budget: Budget,
+        publish: Callable[[ev.AnyEvent], None],
+        began_s: float,
+        stop: asyncio.Event,
+        past: list[ProbeRecord],
+    ) -> None:
+        self.session = session
+        self.request = request
+        self.pair = pair
+        self.path = path
+        self.budget = budget
+        self.past = past
+        self.probes: list[ProbeRecord] = []
+        self._reached = reached
+        self._store = store
+        self._publish = publish
+        self._began_s = began_s
+        self._stop = stop
+        self._srtt_s = path.rtt_s
+        self._ordinal = 0
+        self._best_bps = 0.0
+        self._overhead_s = _FIRST_OVERHEAD_S
+        self._prober = Prober(path.source_address, path.destination_address)
+
+    @property
+    def at_s(self) -> float:
+        """Seconds since the session began."""
+        return asyncio.get_running_loop().time() - self._began_s
+
+    @property
+    def length(self) -> ProbeLength:
+        """How long a probe may and must last on this path, by the RTT smoothed so far."""
+        return probe_length(self._srtt_s)
+
+    @property
+    def next_probe_s(self) -> float:
+        """What one more probe may take."""
+        return self.length.ceiling_s + self._overhead_s
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the user asked to stop."""
+        return self._stop.is_set()
+
+    def tell(self, event: type[ev.Event], **fields: Any) -> None:
+        """Publish an event of this moment."""
+        made: Any = event(at_s=self.at_s, **fields)
+        self._publish(made)
+
+    async def close(self) -> None:
+        """End the conversation with the agent and the spare child."""
+        await self._prober.close()
+        await self._reached.link.close()
+
+    async def measure(
+        self, transport: str, setting: Setting, purpose: Purpose
+    ) -> tuple[Outcome, "Draft"]:
+        """One probe with one retry, told and drafted. Raises Stopped, PeerLost.
+
+        The draft is stored with `keep`, after the method has been told.
+        """
+        self._ordinal += 1
+        ordinal = self._ordinal
+        self.tell(
+            ev.ProbeStarted,
+            ordinal=ordinal,
+            stage=purpose.stage,
+            purpose=purpose.kind,
+            transport=transport,
+            setting=setting,
+            label=purpose.label,
+        )
+        draft = Draft(ordinal, transport, setting, purpose)
+        probed = await self._probe(ordinal, transport, setting)
+        if isinstance(probed.outcome, Failure) and probed.outcome.kind in _WORTH_A_RETRY:
+            await self.keep(draft, probed, retried=True)
+            probed = await self._probe(ordinal, transport, setting)
+        draft.probed = probed
+        return probed.outcome, draft
+
+    async def _probe(self, ordinal: int, transport: str, setting: Setting) -> Probed:
+        """One probe, given up at once when the user stops; a lost agent is reached again."""
+        if self.stopping:
+            raise Stopped
+        measuring = asyncio.create_task(
+            self._prober.measure(
+                self._reached.link, transport, setting, self.length, self._watcher(ordinal)
+            )
+        )
+        stopping = asyncio.create_task(self._stop.wait())
+        try:
+            await asyncio.wait((measuring, stopping), return_when=asyncio.FIRST_COMPLETED)
+            if not measuring.done():
+                raise Stopped
+            probed = measuring.result()
+        except PeerGone as gone:
+            lost = Failure(kind=FailureKind.PEER_GONE, message=str(gone), elapsed_s=0.0)
+            await self._reach_again()
+            return Probed(lost, b"")
+        finally:
+            stopping.cancel()
+            measuring.cancel()
+            await asyncio.wait((measuring, stopping))
+        self.budget.give_back(probed.waited_s)
+        if isinstance(probed.outcome, Measurement) and probed.outcome.intervals:
+            data_s = probed.outcome.intervals[-1].end_s
+            self._overhead_s = max(0.0, probed.outcome.elapsed_s - data_s)
+        return probed
+
+    def _watcher(self, ordinal: int) -> Watcher:
+        def seen(interval: Interval) -> None:
+            self.tell(
+                ev.IntervalSeen,
+                ordinal=ordinal,
+                start_s=interval.start_s,
+                end_s=interval.end_s,
+                received_bytes=interval.received_bytes,
+                throughput_bps=interval.throughput_bps,
+            )
+
+        return Watcher(seen, lambda ahead: self.tell(ev.Waiting, ahead=ahead))
+
+    async def _reach_again(self) -> None:
+        await self._reached.link.close()
+        self.tell(ev.Notice, message="the agent was lost: reaching it again")
+        try:
+            self._reached = await reach(self.request)
+        except PeerError as error:
+            raise PeerLost(f"the agent was lost and cannot be reached again: {error}") from None
+
+    async def keep(
+        self,
+        draft: "Draft",
+        probed: Probed | None = None,
+        *,
+        method_state: dict[str, Any] | None = None,
+        retried: bool = False,
+    ) -> None:
+        """Store a probe and tell that it ended. A store that cannot take it stops the session."""
+        outcome, raw = (probed or draft.probed).outcome, (probed or draft.probed).raw_output
+        record = ProbeRecord(
+            pair=self.pair,
+            subject=draft.transport,
+            setting=draft.setting,
+            result=outcome,
+            recorded_s=time.time(),
+            session=self.session,
+            stage=draft.purpose.stage,
+            purpose=draft.purpose.kind,
+            label=draft.purpose.label,
+            method=self.request.method,
+            seed=self.request.seed,
+            method_state=method_state,
+            rtt_s=self._srtt_s,
+            mtu_bytes=self.path.mtu_bytes,
+            bandwidth_bps=self.path.bandwidth_bps,
+        )
+        self.probes.append(record)
+        name = f"{draft.ordinal:04d}{'-first-try' if retried else ''}"
+        await asyncio.to_thread(self._store_probe, record, name, raw)
+        self.tell(
+            ev.ProbeEnded,
+            ordinal=draft.ordinal,
+            stage=draft.purpose.stage,
+            purpose=draft.purpose.kind,
+            transport=draft.transport,
+            setting=draft.setting,
+            result=outcome,
+            remaining_s=self.budget.left_s,
+            label=draft.purpose.label,
+            retried=retried,
+        )
+        self._tell_best(draft, outcome)
+
+    def _store_probe(self, record: ProbeRecord, name: str, raw: bytes) -> None:
+        self._store.append(record)
+        if raw:
+            self._store.keep_raw(self.pair, self.session, name, raw)
+
+    def _tell_best(self, draft: "Draft", outcome: Outcome) -> None:
+        if isinstance(outcome, Measurement) and outcome.throughput_bps > self._best_bps:
+            self._best_bps = outcome.throughput_bps
+            self.tell(
+                ev.BestChanged,
+                transport=draft.transport,
+                setting=draft.setting,
+                throughput_bps=outcome.throughput_bps,
+            )
+
+    def take_over(self, probes: list[ProbeRecord]) -> None:
+        """Go on from the probes of an interrupted session."""
+        self.probes = list(probes)
+        self._ordinal = len(probes)
+
+    async def update_rtt(self) -> None:
+        """One more look at the idle path's round trip, into the smoothed one."""
+        if self.request.rtt_s:
+            return
+        ports = self._reached.answering_ports
+        try:
+            found = await measure_rtt(self.path.destination_address, ports, 1, 1.0)
+        except Unreachable:
+            return  # One lost packet tells nothing about the round trip.
+        self._srtt_s = smoothed(self._srtt_s, found.rtt_s)
+
+    def samples(self, transport: str, setting: Setting) -> list[float]:
+        """The throughputs measured of a setting in this session, in bit/s."""
+        key = setting_key(setting)
+        return [r for t, k, r in self._throughputs() if t == transport and k == key]
+
+    def _throughputs(self) -> list[tuple[str, SettingKey, float]]:
+        return [
+            (p.subject, setting_key(p.setting), p.result.throughput_bps)
+            for p in self.probes
+            if isinstance(p.result, Measurement)
+        ]
+
+
+class Draft:
+    """A probe that has been made and is not stored yet."""
+
+    def __init__(self, ordinal: int, transport: str, setting: Setting, purpose: Purpose) -> None:
+        self.ordinal = ordinal
+        self.transport = transport
+        self.setting = setting
+        self.purpose = purpose
+        self.probed = Probed(
+            Failure(kind=FailureKind.CRASHED, message="not measured", elapsed_s=0), b""
+        )
+
+
+__all__ = ["Context", "Draft", "PeerLost", "Purpose", "Stopped", "StoreError"]

@@ -1,0 +1,273 @@
+"""One probe, from this side: both ends started, read, and stopped when the mean is known."""
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from advisor.agent import messages as m
+from advisor.agent.client import AgentLink, PeerGone, Replies
+from advisor.domain.measurement import (
+    EndLoad,
+    Failure,
+    FailureKind,
+    Interval,
+    Measurement,
+    Outcome,
+)
+from advisor.domain.space import Setting
+from advisor.models.steadiness import ProbeLength, SteadyPart, steady_part
+from advisor.probing.end import ProbeEnd, Spares
+from advisor.transports import Sample, SendOrder, Trouble, Versions
+
+_READY_S: Final = 10.0
+_CONNECT_S: Final = 5.0
+
+
+class Watcher(msgspec.Struct, frozen=True):
+    """Who is told while a probe runs: of each interval, and of advisors that come first."""
+
+    interval: Callable[[Interval], None]
+    waiting: Callable[[int], None]
+
+
+class Probed(msgspec.Struct, frozen=True):
+    """The outcome, what the foreign code printed at both ends, and how long others came first."""
+
+    outcome: Outcome
+    raw_output: bytes
+    waited_s: float = 0.0
+
+
+class _Failed(Exception):
+    def __init__(self, kind: FailureKind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class _Course:
+    """What both ends have reported of the probe so far."""
+
+    def __init__(self, length: ProbeLength, seen: Callable[[Interval], None]) -> None:
+        self._length = length
+        self._seen = seen
+        self.received: list[m.ProbeSample] = []
+        self.sent: list[Sample] = []
+        self.intervals: list[Interval] = []
+        self.versions: dict[str, str] = {}
+        self.steady: SteadyPart | None = None
+        self.over = asyncio.Event()
+
+    def add_received(self, sample: m.ProbeSample) -> None:
+        self.received.append(sample)
+        if len(self.received) < 2:
+            return
+        start, before = self.received[0], self.received[-2]
+        interval = Interval(
+            before.t_s - start.t_s,
+            sample.t_s - start.t_s,
+            max(0, sample.total_bytes - before.total_bytes),
+        )
+        self.intervals.append(interval)
+        self._seen(interval)
+        self.steady = steady_part(self.intervals, self._length)
+        if self.steady.settled or interval.end_s >= self._length.ceiling_s:
+            self.over.set()
+
+    def add_versions(self, side: str, versions: dict[str, str]) -> None:
+        self.versions |= {f"{side} {name}": version for name, version in versions.items()}
+
+    def measurement(self, elapsed_s: float) -> Measurement:
+        if self.steady is None or self.steady.throughput_bps <= 0:
+            raise _Failed(FailureKind.TIMED_OUT, "no data arrived at the receiver")
+        steady_samples = len(self.intervals) - self.steady.first + 1
+        received = self.received[-steady_samples:]
+        sent = self.sent[-steady_samples:]
+        rtts = [s.rtt_s for s in sent if s.rtt_s]
+        return Measurement(
+            throughput_bps=self.steady.throughput_bps,
+            stderr_bps=self.steady.stderr_bps if len(self.intervals) > 2 else 0.0,
+            intervals=self.intervals,
+            steady_from=self.steady.first,
+            settled=self.steady.settled,
+            elapsed_s=elapsed_s,
+            retransmits=self.sent[-1].retransmits if self.sent else None,
+            rtt_s=sum(rtts) / len(rtts) if rtts else None,
+            sender=_load(sent),
+            receiver=_load(received),
+            granted=(sent[-1].granted if sent else {}) | received[-1].granted,
+            versions=self.versions,
+        )
+
+
+def _load(samples: list[Sample] | list[m.ProbeSample]) -> EndLoad | None:
+    if len(samples) < 2:
+        return None
+    first, last = samples[0], samples[-1]
+    lasted_s, host_s = last.t_s - first.t_s, last.host_s - first.host_s
+    if lasted_s <= 0 or host_s <= 0:
+        return None
+    return EndLoad(
+        process_cores=(last.cpu_s - first.cpu_s) / lasted_s,
+        host_share=min(1.0, max(0.0, (last.busy_s - first.busy_s) / host_s)),
+    )
+
+
+class _Probe:
+    """One probe under way."""
+
+    def __init__(
+        self, link: AgentLink, spares: Spares, request: m.OpenProbe, address: str, course: _Course
+    ) -> None:
+        self._link = link
+        self._spares = spares
+        self._request = request
+        self._address = address
+        self._course = course
+        self._clock = asyncio.get_running_loop().time
+        self._raw = b""
+        self.started_s = self._clock()
+        self.waited_s = 0.0
+
+    def elapsed_s(self) -> float:
+        """Since the probe began or, if others came first, since the receiver was ready."""
+        return self._clock() - self.started_s
+
+    async def run(self, waiting: Callable[[int], None]) -> Probed:
+        replies: Replies | None = None
+        try:
+            async with self._link.probe(self._request) as replies:
+                port = await self._receiver_ready(replies, waiting)
+                await self._send(port, replies)
+            outcome: Outcome = self._course.measurement(self.elapsed_s())
+        except _Failed as failed:
+            outcome = Failure(kind=failed.kind, message=str(failed), elapsed_s=self.elapsed_s())
+        if replies is not None:
+            self._raw += replies.last.raw_output.encode()
+        return Probed(outcome, self._raw, self.waited_s)
+
+    async def _receiver_ready(self, replies: Replies, waiting: Callable[[int], None]) -> int:
+        waited = False
+        while True:
+            try:
+                # While others measure there is no telling how long; they are bounded themselves.
+                async with asyncio.timeout(None if waited else _READY_S):
+                    reply = await anext(replies)
+            except TimeoutError:
+                raise PeerGone("the agent did not open a probe in time") from None
+            match reply:
+                case m.TurnAwaited():
+                    waited = True
+                    waiting(reply.ahead)
+                case m.ProbeReady():
+                    if waited:
+                        self.waited_s = self.elapsed_s()
+                        self.started_s = self._clock()
+                    self._course.add_versions("destination", reply.versions)
+                    return reply.port
+                case m.ProbeEnded():
+                    raise _failure(reply.kind, reply.message)
+                case m.Refused():
+                    raise _Failed(FailureKind.REFUSED, reply.message)
+                case _:
+                    pass
+
+    async def _send(self, port: int, replies: Replies) -> None:
+        order = SendOrder(
+            setting=self._request.setting,
+            address=self._address,
+            port=port,
+            token=self._request.token,
+            ceiling_s=self._request.ceiling_s,
+            connect_timeout_s=_CONNECT_S,
+            sample_every_s=self._request.sample_every_s,
+        )
+        async with self._spares.take() as end:
+            try:
+                await end.give(self._request.transport, order)
+                await self._watch(end, replies)
+            finally:
+                self._raw = end.raw_output
+
+    async def _watch(self, end: ProbeEnd, replies: Replies) -> None:
+        """Until the mean is known, the ceiling is reached, or one end is in trouble."""
+        tasks = [
+            asyncio.create_task(self._hear_receiver(replies)),
+            asyncio.create_task(self._hear_sender(end)),
+            asyncio.create_task(self._course.over.wait()),
+        ]
+        limit_s = self._request.ceiling_s + _CONNECT_S + 1
+        try:
+            done, _ = await asyncio.wait(
+                tasks, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED
+            )
+            for task in done:
+                task.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+
+    async def _hear_receiver(self, replies: Replies) -> None:
+        async for reply in replies:
+            if isinstance(reply, m.ProbeSample):
+                self._course.add_received(reply)
+                self._spares.prepare()
+            elif isinstance(reply, m.ProbeEnded) and reply.kind:
+                raise _failure(reply.kind, reply.message)
+
+    async def _hear_sender(self, end: ProbeEnd) -> None:
+        async for report in end.reports():
+            match report:
+                case Sample():
+                    self._course.sent.append(report)
+                case Versions():
+                    self._course.add_versions("source", report.versions)
+                case Trouble():
+                    raise _failure(FailureKind(report.kind), report.message)
+        # It ended without trouble: what is still on its way may arrive before the ceiling.
+        await self._course.over.wait()
+
+
+def _failure(kind: FailureKind | None, message: str) -> _Failed:
+    return _Failed(kind or FailureKind.PEER_GONE, message or "the receiving end left")
+
+
+class Prober:
+    """Measures settings between this host and one agent. Addresses are IP addresses."""
+
+    def __init__(self, source_address: str, destination_address: str) -> None:
+        self._source_address = source_address
+        self._destination_address = destination_address
+        self._spares = Spares()
+
+    async def close(self) -> None:
+        """End the spare child."""
+        await self._spares.close()
+
+    async def measure(
+        self,
+        link: AgentLink,
+        transport: str,
+        setting: Setting,
+        length: ProbeLength,
+        watcher: Watcher,
+    ) -> Probed:
+        """One probe.
+
+        Every failure is an outcome but the loss of the agent, which raises PeerGone.
+        """
+        self._spares.prepare()
+        request = m.OpenProbe(
+            transport=transport,
+            setting=setting,
+            source_address=self._source_address,
+            token=secrets.token_hex(16),
+            ceiling_s=length.ceiling_s,
+            sample_every_s=length.sample_every_s,
+        )
+        course = _Course(length, watcher.interval)
+        probe = _Probe(link, self._spares, request, self._destination_address, course)
+        return await probe.run(watcher.waiting)

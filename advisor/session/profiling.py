@@ -1,0 +1,138 @@
+"""A search over one transport's space: ask, probe, tell, store."""
+
+import zlib
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from advisor import registry
+from advisor.domain import events as ev
+from advisor.domain.measurement import Failure
+from advisor.domain.records import ProbeRecord
+from advisor.domain.space import Setting, Space
+from advisor.methods.api import Knowledge, Method
+from advisor.session.context import Context, PeerLost, Purpose, Stopped
+from advisor.transports import Baseline, SpaceOptions, Transport
+
+_FAILURES_IN_A_ROW = 6
+"""After this many failures in a row a transport is given up: it does not get through."""
+
+
+class Stage(msgspec.Struct, frozen=True):
+    """One run: a transport with what is held fixed in it."""
+
+    transport: Transport
+    fixed: Setting
+
+    @property
+    def name(self) -> str:
+        """`udt`, `tcp/cubic`."""
+        congestion = self.fixed.get("congestion")
+        return f"{self.transport.name}/{congestion}" if congestion else self.transport.name
+
+    def space(self, context: Context) -> Space:
+        """The box it searches on this path."""
+        request = context.request
+        options = SpaceOptions(buffer_scale=request.buffer_scale, max_streams=request.max_streams)
+        return self.transport.space(context.path, self.fixed, options)
+
+
+def stages_of(context: Context) -> list[Stage]:
+    """The runs of this session, in order. Raises ValueError for a wish that cannot be met."""
+    stages = []
+    for name in context.request.transports:
+        transport = registry.transport(name)
+        for fixed in transport.variants(context.path, context.request.congestion):
+            stages.append(Stage(transport, fixed))
+    return stages
+
+
+def _method_of(context: Context, stage: Stage, space: Space) -> Method:
+    """The search, as it was left when the session is a resumed one."""
+    request = context.request
+    # Each stage draws from a stream of its own, so that one more probe in the first does not
+    # change where the second starts.
+    stream = np.random.SeedSequence([request.seed, zlib.crc32(stage.name.encode())])
+    knowledge = Knowledge(
+        path=context.path, bandwidth_bps=context.path.capacity_bps, past=context.past
+    )
+    method = registry.method(request.method).create(
+        space, np.random.default_rng(stream), knowledge, request.constants
+    )
+    if state := _last_state(context.probes, stage):
+        method.restore(state)
+    return method
+
+
+def _last_state(probes: Sequence[ProbeRecord], stage: Stage) -> dict[str, object] | None:
+    states = [p.method_state for p in probes if p.stage == stage.name and p.method_state]
+    return states[-1] if states else None
+
+
+async def measure_baselines(context: Context, baselines: Sequence[Baseline], stage: Stage) -> None:
+    """What a user gets who tunes nothing, before anything is tuned."""
+    for baseline in baselines:
+        if context.samples(stage.transport.name, baseline.setting):
+            continue  # A resumed session has it already.
+        purpose = Purpose(stage=stage.name, kind="baseline", label=baseline.role)
+        _, draft = await context.measure(stage.transport.name, baseline.setting, purpose)
+        await context.keep(draft)
+
+
+async def profile(context: Context, stage: Stage, until_left_s: float) -> None:
+    """Search until the method stops or the budget is down to `until_left_s`.
+
+    Raises Stopped, PeerLost.
+    """
+    began_s = context.at_s
+    space = stage.space(context)
+    context.tell(
+        ev.StageStarted,
+        stage=stage.name,
+        transport=stage.transport.name,
+        budget_s=max(0.0, context.budget.left_s - until_left_s),
+        space=space,
+    )
+    method = _method_of(context, stage, space)
+    before = len(context.probes)
+    reason = "interrupted"
+    try:
+        await measure_baselines(context, stage.transport.baselines(context.path), stage)
+        reason = await _search(context, stage, method, until_left_s)
+    except PeerLost as lost:
+        reason = str(lost)
+        raise
+    finally:
+        context.tell(
+            ev.StageEnded,
+            stage=stage.name,
+            reason=reason,
+            probes=len(context.probes) - before,
+            elapsed_s=context.at_s - began_s,
+        )
+
+
+async def _search(context: Context, stage: Stage, method: Method, until_left_s: float) -> str:
+    """Ask, probe and tell; the reason it ended."""
+    failures = 0
+    while (setting := method.ask()) is not None:
+        if context.stopping:
+            raise Stopped
+        if context.budget.left_s - until_left_s < context.next_probe_s:
+            return f"the time for {stage.name} is used"
+        iteration = method.iteration
+        purpose = Purpose(stage=stage.name, kind="search", label=method.label)
+        outcome, draft = await context.measure(stage.transport.name, setting, purpose)
+        method.tell(setting, outcome)
+        await context.keep(draft, method_state=method.state())
+        if method.move_reason:
+            context.tell(
+                ev.MethodMoved, stage=stage.name, iteration=iteration, reason=method.move_reason
+            )
+        if method.iteration > iteration:
+            await context.update_rtt()
+        failures = failures + 1 if isinstance(outcome, Failure) else 0
+        if failures >= _FAILURES_IN_A_ROW and isinstance(outcome, Failure):
+            return f"{failures} probes in a row failed, the last one: {outcome.message}"
+    return method.stop_reason or "the method has no more to ask"

@@ -1,0 +1,42 @@
+"""What can go wrong with the store, as sentences a person can act on."""
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+_FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_CLOSED: Final = {errno.EACCES, errno.EPERM, errno.EROFS}
+
+
+class StoreError(Exception):
+    """The store cannot be read or written. The message is one sentence with path and remedy."""
+
+
+class StoreFull(StoreError):  # noqa: N818 -- full is a state, and the base already says error
+    """There is no room for what should be stored. What was stored before is untouched."""
+
+
+def _explained(error: OSError, path: Path, doing: str) -> StoreError:
+    reason = (error.strerror or str(error)).lower()
+    if error.errno in _FULL:
+        return StoreFull(
+            f"cannot {doing} {path}: {reason}; free some space or name another place with --store"
+        )
+    if error.errno in _CLOSED:
+        return StoreError(
+            f"cannot {doing} {path}: {reason}; give access to it or name another place with --store"
+        )
+    return StoreError(
+        f"cannot {doing} {path}: {reason}; mend that or name another place with --store"
+    )
+
+
+@contextmanager
+def explaining(path: Path, doing: str) -> Iterator[None]:
+    """Turn any OSError of the block into a StoreError about `doing` (read, write) `path`."""
+    try:
+        yield
+    except OSError as error:
+        raise _explained(error, path, doing) from error

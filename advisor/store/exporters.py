@@ -1,0 +1,151 @@
+"""Records written for other programs and for people. Nothing here opens or closes a file."""
+
+import csv
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Final, TextIO
+
+import msgspec
+
+from advisor.domain.measurement import Measurement
+from advisor.domain.quantities import format_bytes, format_rate
+from advisor.domain.records import ProbeRecord, Record
+from advisor.domain.space import Setting
+
+# A new column goes at the end: people's scripts count on the order.
+CSV_COLUMNS: Final = (
+    "recorded_utc",
+    "source",
+    "destination",
+    "subject",
+    "streams",
+    "buffer_bytes",
+    "block_bytes",
+    "mss_bytes",
+    "congestion",
+    "setting_json",
+    "outcome",
+    "throughput_bps",
+    "stderr_bps",
+    "intervals",
+    "steady_intervals",
+    "retransmits",
+    "rtt_s",
+    "mtu_bytes",
+    "bandwidth_bps",
+    "elapsed_s",
+    "failure",
+    "purpose",
+    "stage",
+    "label",
+    "method",
+    "seed",
+    "session",
+    "origin",
+)
+
+
+def write_jsonl(records: Iterable[Record], stream: TextIO) -> None:
+    """Every record as it is stored, one JSON object per line."""
+    for record in records:
+        stream.write(msgspec.json.encode(record).decode() + "\n")
+
+
+def write_csv(records: Iterable[Record], stream: TextIO) -> None:
+    """The probes, one per row under CSV_COLUMNS; what a probe does not have is left empty."""
+    writer = csv.DictWriter(stream, CSV_COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for record in records:
+        if isinstance(record, ProbeRecord):
+            writer.writerow(_row(record))
+
+
+def write_markdown(records: Iterable[Record], stream: TextIO) -> None:
+    """The probes as a Markdown table, rounded for reading."""
+    stream.write("| recorded | pair | subject | setting | throughput | retransmits | origin |\n")
+    stream.write("|---|---|---|---|---:|---:|---|\n")
+    for record in records:
+        if isinstance(record, ProbeRecord):
+            cells = (cell.replace("|", "\\|").replace("\n", " ") for cell in _cells(record))
+            stream.write(f"| {' | '.join(cells)} |\n")
+
+
+def describe_setting(setting: Setting) -> str:
+    """`streams 4, buffer 4 MiB`: a setting as a person reads it."""
+    return ", ".join(_described(name, value) for name, value in setting.items())
+
+
+def _described(name: str, value: int | float | str) -> str:
+    if name.endswith("_bytes") and not isinstance(value, str):
+        if name == "buffer_bytes" and not value:
+            return "buffer by the kernel"
+        # Packet sizes are known by their exact number, buffers and blocks by their magnitude.
+        size = f"{value} B" if name == "mss_bytes" else format_bytes(value)
+        return f"{name.removesuffix('_bytes')} {size}"
+    return f"{name} {value}"
+
+
+def utc_text(unix_s: float) -> str:
+    """A Unix time as `2026-03-01T12:00:00Z`."""
+    return datetime.fromtimestamp(unix_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _row(probe: ProbeRecord) -> dict[str, object]:
+    names = ("streams", "buffer_bytes", "block_bytes", "mss_bytes", "congestion")
+    return {
+        "recorded_utc": utc_text(probe.recorded_s),
+        "source": probe.pair.source,
+        "destination": probe.pair.destination,
+        "subject": probe.subject,
+        **{name: probe.setting.get(name) for name in names},
+        "setting_json": msgspec.json.encode(probe.setting, order="sorted").decode(),
+        **_result_columns(probe),
+        "rtt_s": probe.rtt_s,
+        "mtu_bytes": probe.mtu_bytes,
+        "bandwidth_bps": probe.bandwidth_bps,
+        "purpose": probe.purpose,
+        "stage": probe.stage,
+        "label": probe.label,
+        "method": probe.method,
+        "seed": probe.seed,
+        "session": probe.session,
+        "origin": probe.origin,
+    }
+
+
+def _result_columns(probe: ProbeRecord) -> dict[str, object]:
+    result = probe.result
+    if isinstance(result, Measurement):
+        return {
+            "outcome": "measured",
+            "throughput_bps": result.throughput_bps,
+            "stderr_bps": result.stderr_bps,
+            "intervals": len(result.intervals),
+            "steady_intervals": len(result.intervals) - result.steady_from,
+            "retransmits": result.retransmits,
+            "rtt_s": result.rtt_s,
+            "elapsed_s": result.elapsed_s,
+        }
+    return {
+        "outcome": "failed",
+        "elapsed_s": result.elapsed_s,
+        "failure": f"{result.kind}: {result.message}",
+    }
+
+
+def _cells(probe: ProbeRecord) -> list[str]:
+    result = probe.result
+    if isinstance(result, Measurement):
+        throughput = format_rate(result.throughput_bps)
+        retransmits = "" if result.retransmits is None else str(result.retransmits)
+    else:
+        throughput, retransmits = f"failed: {result.kind}", ""
+    return [
+        utc_text(probe.recorded_s),
+        str(probe.pair),
+        probe.subject,
+        describe_setting(probe.setting),
+        throughput,
+        retransmits,
+        probe.origin,
+    ]

@@ -1,0 +1,232 @@
+"""The history: everything that was ever measured and advised, by pair."""
+
+import gzip
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+from platformdirs import user_data_path
+
+from advisor.domain.endpoints import Pair
+from advisor.domain.events import PastResult
+from advisor.domain.records import (
+    AdviceRecord,
+    ClosingRecord,
+    ProbeRecord,
+    Record,
+    SessionRecord,
+)
+from advisor.store.errors import StoreError, explaining
+from advisor.store.files import make_directory, replace_file
+from advisor.store.journal import JournalStorage, JournalTable
+from advisor.store.layout import JOURNAL, pair_directory, safe_name
+from advisor.store.ranking import best_results
+
+_REFERENCE_CAUTION = "From a reference profile that came with the program, not measured here."
+
+
+class PairSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """What is stored of a pair, in short.
+
+    `best`: per transport or tool. `last_recorded_s`: Unix time of the newest record. `records`: how
+    many there are; `skipped`: lines that are none this version can read.
+    """
+
+    pair: Pair
+    best: list[PastResult]
+    last_advice: AdviceRecord | None
+    last_recorded_s: float
+    records: int
+    skipped: int
+
+
+class Store:
+    """The user's own history in `directory`, and reference profiles to fall back on.
+
+    Nothing is created before something is stored. References have the same layout and are only
+    read. Any number of processes may use one directory at once; within a process, one thread at a
+    time. Methods raise StoreError with a sentence when the directory cannot be read or written.
+    """
+
+    def __init__(self, directory: Path, reference: Sequence[Path] = ()) -> None:
+        self.directory = directory
+        self._reference = tuple(reference)
+        self._tables: dict[Path, JournalTable] = {}
+
+    @classmethod
+    def default(cls, reference: Sequence[Path] = ()) -> "Store":
+        """The history in the user's data folder ($XDG_DATA_HOME, else ~/.local/share)."""
+        return cls(user_data_path("advisor") / "history", reference)
+
+    def append(self, record: Record) -> None:
+        """Store a record; it is on the disk when this returns.
+
+        Raises StoreFull where there is no room, and StoreError where the directory cannot be
+        written and for a record that could not be read again (a NaN, which JSON has not).
+        """
+        self._table(self.directory, record.pair).insert(_document(record))
+
+    def append_new(self, records: Iterable[ProbeRecord]) -> int:
+        """Store those whose `session` no stored record of their pair has; returns how many.
+
+        For imported records, whose session is made from their content: twice the same is stored
+        once, also when two processes import it at the same time.
+        """
+        by_pair: dict[Pair, dict[str, ProbeRecord]] = {}
+        for record in records:
+            by_pair.setdefault(record.pair, {}).setdefault(record.session, record)
+        return sum(self._append_new(pair, new) for pair, new in by_pair.items())
+
+    def _append_new(self, pair: Pair, new: dict[str, ProbeRecord]) -> int:
+        table = self._table(self.directory, pair)
+        with table.journal.locked():
+            there = {document.get("session") for document in table}
+            missing = [_document(r) for session, r in new.items() if session not in there]
+            if missing:
+                table.insert_multiple(missing)
+        return len(missing)
+
+    def keep_raw(self, pair: Pair, session: str, name: str, data: bytes) -> Path:
+        """Keep what a tool printed beside the pair's records, compressed; returns where.
+
+        What was kept under the same session and name before is replaced.
+        """
+        folder = pair_directory(self.directory, pair) / "raw" / safe_name(session)
+        path = folder / f"{safe_name(name)}.gz"
+        with explaining(path, "write"):
+            make_directory(folder)
+            # Without the time of day, the same output always gives the same file.
+            replace_file(path, gzip.compress(data, mtime=0))
+        return path
+
+    def pairs(self, now_s: float | None = None) -> list[PairSummary]:
+        """Every pair of the user's own history, the most recently used first.
+
+        `now_s`: the Unix time ages are counted from, by default the clock's.
+        """
+        now_s = time.time() if now_s is None else now_s
+        summaries = []
+        for journal in self._journals():
+            records, skipped = _typed(JournalTable(JournalStorage(journal)))
+            if records:
+                summaries.append(_summary(records, skipped, now_s))
+        return sorted(summaries, key=lambda s: s.last_recorded_s, reverse=True)
+
+    def records(self, pair: Pair) -> list[Record]:
+        """All of the user's own records of a pair, in the order they were stored."""
+        return _typed(self._table(self.directory, pair))[0]
+
+    def skipped(self, pair: Pair) -> int:
+        """How many lines of a pair's journal are no records this version can read."""
+        return _typed(self._table(self.directory, pair))[1]
+
+    def probes(self, pair: Pair) -> list[ProbeRecord]:
+        """The user's own probes of a pair, in the order they were stored."""
+        return [r for r in self.records(pair) if isinstance(r, ProbeRecord)]
+
+    def prior(self, pair: Pair) -> list[ProbeRecord]:
+        """The probes to learn from: the user's own, and where there are none a reference's."""
+        return self.probes(pair) or self._reference_probes(pair)
+
+    def _reference_probes(self, pair: Pair) -> list[ProbeRecord]:
+        for directory in self._reference:
+            records, _ = _typed(self._table(directory, pair))
+            probes = [r for r in records if isinstance(r, ProbeRecord)]
+            if probes:
+                return probes
+        return []
+
+    def best(self, pair: Pair, now_s: float) -> list[PastResult]:
+        """The best stored setting of each transport or tool, by name; how it is chosen: ranking.py.
+
+        What the user never measured is taken from a reference profile, and says so. `now_s` is the
+        Unix time ages are counted from.
+        """
+        own = best_results(self.probes(pair), now_s)
+        known = {result.transport for result in own}
+        reference = best_results(self._reference_probes(pair), now_s)
+        borrowed = [
+            msgspec.structs.replace(r, caution=f"{_REFERENCE_CAUTION} {r.caution}".strip())
+            for r in reference
+            if r.transport not in known
+        ]
+        return sorted(own + borrowed, key=lambda result: result.transport)
+
+    def latest_unfinished_session(
+        self, pair: Pair | None = None
+    ) -> tuple[SessionRecord, list[ProbeRecord]] | None:
+        """The newest session that came to no end, with its probes; of any pair when None is given.
+
+        A session has ended when it has a complete advice or a closing record.
+        """
+        if pair is None:
+            tables = [JournalTable(JournalStorage(journal)) for journal in self._journals()]
+        else:
+            tables = [self._table(self.directory, pair)]
+        found = [f for f in (_unfinished(_typed(table)[0]) for table in tables) if f]
+        return max(found, key=lambda f: f[0].recorded_s, default=None)
+
+    def _table(self, directory: Path, pair: Pair) -> JournalTable:
+        path = pair_directory(directory, pair) / JOURNAL
+        if path not in self._tables:
+            self._tables[path] = JournalTable(JournalStorage(path))
+        return self._tables[path]
+
+    def _journals(self) -> Iterator[Path]:
+        with explaining(self.directory, "read"):
+            if self.directory.exists():
+                yield from sorted(
+                    folder / JOURNAL
+                    for folder in self.directory.iterdir()
+                    if (folder / JOURNAL).is_file()
+                )
+
+
+def _document(record: Record) -> dict[str, object]:
+    document: dict[str, object] = msgspec.to_builtins(record)
+    # Read back as it will be: what is acknowledged must be readable too.
+    try:
+        msgspec.json.decode(msgspec.json.encode(document), type=type(record))
+    except msgspec.ValidationError as error:
+        raise StoreError(
+            f"this record could not be read again: {error}; measure anew, and report it"
+        ) from error
+    return document
+
+
+def _typed(table: JournalTable) -> tuple[list[Record], int]:
+    """The records this version understands, and how many lines it does not."""
+    records: list[Record] = []
+    skipped = 0
+    for document in table:
+        try:
+            records.append(msgspec.convert(document, Record))
+        except msgspec.ValidationError:
+            skipped += 1
+    return records, skipped + table.journal.bad_lines
+
+
+def _summary(records: list[Record], skipped: int, now_s: float) -> PairSummary:
+    advices = [r for r in records if isinstance(r, AdviceRecord)]
+    return PairSummary(
+        pair=records[0].pair,
+        best=best_results((r for r in records if isinstance(r, ProbeRecord)), now_s),
+        last_advice=max(advices, key=lambda a: a.recorded_s, default=None),
+        last_recorded_s=max(r.recorded_s for r in records),
+        records=len(records),
+        skipped=skipped,
+    )
+
+
+def _unfinished(records: list[Record]) -> tuple[SessionRecord, list[ProbeRecord]] | None:
+    ended = {
+        r.advice.session for r in records if isinstance(r, AdviceRecord) if not r.advice.incomplete
+    }
+    ended |= {r.session for r in records if isinstance(r, ClosingRecord)}
+    opened = [r for r in records if isinstance(r, SessionRecord) and r.session not in ended]
+    if not opened:
+        return None
+    newest = max(opened, key=lambda r: r.recorded_s)
+    probes = [r for r in records if isinstance(r, ProbeRecord) and r.session == newest.session]
+    return newest, probes

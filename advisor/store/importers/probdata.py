@@ -1,0 +1,150 @@
+"""ProbData's .PROF history: one line per one-time profiling, 17 fields between blanks.
+
+| fields | meaning |
+|---|---|
+| 1, 2 | source and destination, as IP addresses |
+| 3 | month:day:year:hour:minute:second when it ended, local time of some host, taken as UTC |
+| 4, 5 | protocol (TCP or UDT), and the program that moved the data (iperf3 or tpg) |
+| 6 | parallel streams |
+| 7 | TCP: maximum segment size; UDT: packet size with its headers; both in bytes |
+| 8, 9 | socket buffer (TCP) or UDT send buffer, and its unit: the first of the two sizes |
+| 10, 11 | block given to one send call, and its unit; for TCP iperf3's constant 131072, not tuned |
+| 12, 13 | duration asked for, and its unit |
+| 14, 15 | bytes moved, and their unit |
+| 16, 17 | rate over the time it really took, and its unit |
+
+The bytes are those the sender handed to its buffers, not those that arrived. A line is refused
+where the buffers could hold so many of them that the rate says little of the path. Some lines have
+Mbps of 2^20 bit; those are told by the bytes, which fit the duration exactly then.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Final
+
+from advisor.domain.endpoints import Pair
+from advisor.domain.measurement import Interval, Measurement
+from advisor.domain.records import ProbeRecord
+from advisor.domain.space import Setting
+from advisor.store.importers.entries import BadEntry, RefusedError, identity
+
+FIELDS: Final = 17
+ORIGIN: Final = "ProbData"
+_DATE: Final = "%m:%d:%Y:%H:%M:%S"
+_BYTES: Final = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
+_SECONDS: Final = {"sec": 1.0, "s": 1.0, "min": 60.0}
+_RATES: Final = {"bps": 1.0, "Kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9}
+# What the buffers may hide of the bytes: above this the error passes that of a good measurement.
+_HIDDEN_SHARE: Final = 0.1
+# How far the time a transfer took may be from the time it was asked to take.
+_TIME_SHARE: Final = 0.25
+_TCP_HEADERS: Final = 40
+
+
+def looks_like(line: str) -> bool:
+    """Whether a line has the outer form of a ProbData record."""
+    fields = line.split()
+    return len(fields) == FIELDS and fields[2].count(":") == 5
+
+
+def read(lines: Iterable[str], pair: Pair | None) -> Iterator[ProbeRecord | BadEntry]:
+    """The probes of a .PROF file, and the lines that are not taken. `pair` replaces theirs."""
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            yield _probe(line.split(), pair)
+        except RefusedError as refused:
+            yield BadEntry(f"line {number}", str(refused))
+
+
+def _probe(fields: list[str], pair: Pair | None) -> ProbeRecord:
+    if len(fields) != FIELDS:
+        raise RefusedError(f"{len(fields)} fields where a ProbData record has {FIELDS}")
+    protocol = fields[3].upper()
+    if protocol not in ("TCP", "UDT"):
+        raise RefusedError(f"protocol {fields[3]!r} is neither TCP nor UDT")
+    streams = int(_number("streams", fields[5]))
+    packet_bytes = int(_number("segment or packet size", fields[6]))
+    buffer_bytes = int(_quantity("buffer", fields[7:9], _BYTES))
+    block_bytes = int(_quantity("block", fields[9:11], _BYTES))
+    if protocol == "TCP":
+        setting: Setting = {"streams": streams, "buffer_bytes": buffer_bytes}
+    else:
+        setting = {
+            "block_bytes": block_bytes,
+            "buffer_bytes": buffer_bytes,
+            "mss_bytes": packet_bytes,
+        }
+        # UDT is tuned with one stream; more of them are another setting.
+        setting |= {"streams": streams} if streams != 1 else {}
+    return ProbeRecord(
+        pair=pair or _pair(fields),
+        subject=protocol.lower(),
+        setting=setting,
+        result=_measurement(fields, streams * buffer_bytes),
+        recorded_s=_time(fields[2]),
+        session=identity(" ".join(fields)),
+        mtu_bytes=packet_bytes + (_TCP_HEADERS if protocol == "TCP" else 0),
+        origin=ORIGIN,
+    )
+
+
+def _pair(fields: list[str]) -> Pair:
+    if any(len(name) > 255 for name in fields[:2]):
+        raise RefusedError("a host name has more than 255 characters")
+    return Pair(fields[0], fields[1])
+
+
+def _measurement(fields: list[str], buffered_bytes: int) -> Measurement:
+    duration_s = _quantity("duration", fields[11:13], _SECONDS)
+    moved_bytes = int(_quantity("bytes moved", fields[13:15], _BYTES))
+    rate_bps = _quantity("rate", fields[15:17], _RATES)
+    if buffered_bytes > _HIDDEN_SHARE * moved_bytes:
+        raise RefusedError(
+            f"the sender's buffers can hold {buffered_bytes} of the {moved_bytes} bytes it sent, "
+            "so the rate says little of what arrived"
+        )
+    nominal_bps = moved_bytes * 8 / duration_s
+    if abs(rate_bps * 2**20 / 1e6 / nominal_bps - 1) < 1e-4:
+        rate_bps = nominal_bps
+    if abs(rate_bps / nominal_bps - 1) > _TIME_SHARE:
+        raise RefusedError(
+            f"{moved_bytes} bytes in {duration_s:g} s are {nominal_bps / 1e6:.1f} Mbit/s, "
+            f"but it says {fields[15]} {fields[16]}"
+        )
+    elapsed_s = moved_bytes * 8 / rate_bps
+    return Measurement(
+        throughput_bps=rate_bps,
+        # One figure for the whole transfer: nothing is known of how it varied.
+        stderr_bps=rate_bps,
+        intervals=[Interval(0.0, elapsed_s, moved_bytes)],
+        steady_from=0,
+        settled=False,
+        elapsed_s=elapsed_s,
+        versions={"source": fields[4]},
+    )
+
+
+def _number(what: str, text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise RefusedError(f"{what} {text!r} is not a number") from None
+    if not 0 < number < 2**62:
+        raise RefusedError(f"{what} {text!r} is out of range")
+    return number
+
+
+def _quantity(what: str, fields: list[str], units: dict[str, float] | dict[str, int]) -> float:
+    text, unit = fields
+    if unit not in units:
+        raise RefusedError(f"{what} has unit {unit!r}, known are {', '.join(units)}")
+    return _number(what, text) * units[unit]
+
+
+def _time(text: str) -> float:
+    try:
+        return datetime.strptime(text, _DATE).replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        raise RefusedError(f"date {text!r} is not month:day:year:hour:minute:second") from None

@@ -1,0 +1,205 @@
+"""TinyDB over a journal: one JSON line per record, appended, synced, and only then acknowledged."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from filelock import Timeout, UnixFileLock
+from tinydb.storages import Storage
+from tinydb.table import Table
+
+from advisor.store.errors import StoreError, StoreFull, explaining
+from advisor.store.files import make_directory, replace_file, sync_directory, write_all
+
+__all__ = ["JournalStorage", "JournalTable", "StoreError", "StoreFull"]
+
+TABLE: Final = "records"
+
+# An append holds the lock for one sync: milliseconds, seconds on a busy file server. Who holds it
+# for a minute is stopped or hangs, and waiting longer would hang this process too.
+LOCK_TIMEOUT_S: Final = 60.0
+# filelock polls. Below the time of one sync, so that waiting costs little more than the work.
+_POLL_S: Final = 0.002
+# How much of the last line seen is remembered, to notice that the file under it was exchanged.
+_TAIL_BYTES: Final = 256
+
+_decoder: Final = msgspec.json.Decoder(dict[str, Any])
+
+
+class JournalStorage(Storage):
+    """The journal at `path`, as TinyDB wants to see it: one table, its documents by id.
+
+    A document's id is the byte offset of its line: unique, growing, and the same in every process
+    until the journal is rewritten as a whole (remove, update, truncate), which moves the lines.
+
+    Writers take turns by a lock on the file `journal.lock` beside it. It is taken with flock, which
+    Linux turns into a lock at the server on NFS, so that it also holds between hosts. It is a file
+    of its own because the journal itself may be replaced while somebody waits for it.
+
+    Readers take no lock. A line counts once it ends in a newline; a line that is no JSON object is
+    skipped and counted in `bad_lines`. What was read once is kept, and only what was appended since
+    is read again.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = UnixFileLock(
+            path.with_suffix(".lock"), timeout=LOCK_TIMEOUT_S, poll_interval=_POLL_S
+        )
+        self.forget()
+
+    @property
+    def bad_lines(self) -> int:
+        """How many lines of what was read so far are no records."""
+        return self._bad_lines
+
+    def forget(self) -> None:
+        """Read everything anew the next time."""
+        self._documents: dict[str, dict[str, Any]] = {}
+        self._bad_lines = 0
+        self._inode = 0
+        self._read_to = 0
+        self._tail = b""
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep every other writer out; may be nested. Raises StoreError when it waits too long."""
+        with explaining(self.path.parent, "write"):
+            make_directory(self.path.parent)
+            try:
+                self._lock.acquire()
+            except Timeout as error:
+                raise StoreError(
+                    f"cannot write {self.path}: another process has held its lock for "
+                    f"{LOCK_TIMEOUT_S:.0f} s; end that process or name another place with --store"
+                ) from error
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def append(self, documents: Iterable[Mapping[str, Any]]) -> list[int]:
+        """Add one line per document and return their ids once all are on the disk.
+
+        Either all are kept or, when StoreError or StoreFull is raised, none.
+        """
+        lines = [msgspec.json.encode(document) + b"\n" for document in documents]
+        # Opened only under the lock: before, it might be the one that is about to be replaced.
+        with self.locked(), explaining(self.path, "write"):
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            try:
+                return self._append(handle, lines)
+            finally:
+                os.close(handle)
+
+    def _append(self, handle: int, lines: list[bytes]) -> list[int]:
+        size = os.fstat(handle).st_size
+        if not size:
+            # Before the first byte, so that a journal with anything in it has a lasting name.
+            sync_directory(self.path.parent)
+        # What a writer that died left behind is closed off: one bad line, then a clean start.
+        torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
+        start = size + torn
+        kept = False
+        try:
+            write_all(handle, b"\n" * torn + b"".join(lines), size)
+            os.fdatasync(handle)
+            kept = True
+        finally:
+            if not kept:
+                # Should even this fail, the next writer closes off what is left.
+                with suppress(OSError):
+                    os.ftruncate(handle, size)
+        ids = []
+        for line in lines:
+            ids.append(start)
+            start += len(line)
+        return ids
+
+    def read(self) -> dict[str, dict[str, Any]] | None:
+        """All documents by id, as the journal stands now; None when there are none."""
+        with explaining(self.path, "read"):
+            try:
+                file = self.path.open("rb")
+            except FileNotFoundError:
+                self.forget()
+                return None
+            with closing(file):
+                self._catch_up(file.fileno())
+        return {TABLE: self._documents} if self._documents else None
+
+    def _catch_up(self, handle: int) -> None:
+        status = os.fstat(handle)
+        if not self._goes_on(handle, status):
+            self.forget()
+            self._inode = status.st_ino
+        unread = _read_range(handle, self._read_to, status.st_size)
+        whole = unread[: unread.rfind(b"\n") + 1]
+        for line in whole.splitlines(keepends=True):
+            try:
+                self._documents[str(self._read_to)] = _decoder.decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                self._bad_lines += 1
+            self._read_to += len(line)
+            self._tail = line[-_TAIL_BYTES:]
+
+    def _goes_on(self, handle: int, status: os.stat_result) -> bool:
+        """Whether the file begins with what was read already.
+
+        Inode and size alone do not tell: an inode is used again after two rewrites, and a line that
+        was read may have been taken back because it could not be synced.
+        """
+        if status.st_ino != self._inode or status.st_size < self._read_to:
+            return False
+        return os.pread(handle, len(self._tail), self._read_to - len(self._tail)) == self._tail
+
+    def write(self, data: dict[str, dict[str, Any]]) -> None:
+        """Replace the journal by these documents, atomically; they get new ids, bad lines go."""
+        lines = (msgspec.json.encode(document) + b"\n" for document in data.get(TABLE, {}).values())
+        payload = b"".join(lines)
+        with self.locked(), explaining(self.path, "write"):
+            replace_file(self.path, payload)
+        self.forget()
+
+
+def _read_range(handle: int, start: int, end: int) -> bytes:
+    parts = []
+    while start < end:
+        part = os.pread(handle, end - start, start)
+        if not part:  # it was cut short since its size was asked
+            break
+        parts.append(part)
+        start += len(part)
+    return b"".join(parts)
+
+
+class JournalTable(Table):
+    """TinyDB's table, except that an insert appends instead of rewriting all there is.
+
+    Every other change is a whole rewrite under the lock, from what is there when it is had.
+    """
+
+    def __init__(self, journal: JournalStorage) -> None:
+        # No query cache: it would not see what other processes append.
+        super().__init__(journal, TABLE, cache_size=0)
+        self.journal = journal
+
+    def insert(self, document: Mapping[str, Any]) -> int:
+        """Append one document; returns its id once it is on the disk. Raises StoreError."""
+        return self.insert_multiple([document])[0]
+
+    def insert_multiple(self, documents: Iterable[Mapping[str, Any]]) -> list[int]:
+        """Append several documents with one sync: all or none."""
+        return self.journal.append(documents)
+
+    def _update_table(self, updater: Callable[[dict[int, Mapping[str, Any]]], None]) -> None:
+        with self.journal.locked():
+            try:
+                super()._update_table(updater)
+            finally:
+                # The updater changes the documents in place: what is kept of them may now differ
+                # from what is stored.
+                self.journal.forget()

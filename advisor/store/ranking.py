@@ -1,0 +1,98 @@
+"""Which of a pair's stored settings is the best, and how far to trust it."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Final
+
+from advisor.domain.events import PastResult
+from advisor.domain.measurement import Measurement
+from advisor.domain.quantities import format_duration
+from advisor.domain.records import ProbeRecord
+from advisor.domain.space import SettingKey, setting_key
+
+# A month: kernels are updated, routes and reservations change on that scale, and a result that is
+# older than the last maintenance says nothing of the path as it stands.
+STALE_S: Final = 30 * 24 * 3600.0
+# Below three, a spread cannot be told from luck.
+THIN_PROBES: Final = 3
+# Repeats of one setting differ by 8 to 23 % (coefficient of variation) on public records of
+# wide-area transfers. This middle value stands in until the pair's own repeats outweigh it; it
+# weighs as much as two of them.
+ASSUMED_SPREAD: Final = 0.15
+_ASSUMED_WEIGHT: Final = 2.0
+
+
+class _Group:
+    """The successful probes of one setting."""
+
+    def __init__(self, probes: list[ProbeRecord], rates: list[float]) -> None:
+        self.setting = probes[0].setting
+        self.newest_s = max(p.recorded_s for p in probes)
+        self.count = len(rates)
+        self.mean = math.fsum(rates) / len(rates)
+        self.squares = math.fsum((r / self.mean - 1) ** 2 for r in rates)
+
+    @property
+    def spread(self) -> float | None:
+        return math.sqrt(self.squares / (self.count - 1)) if self.count > 1 else None
+
+
+def best_results(probes: Iterable[ProbeRecord], now_s: float) -> list[PastResult]:
+    """The best setting of each subject, by name of the subject. `now_s` is Unix time.
+
+    Settings are ranked by their mean taken down by one standard error, so that one lucky probe does
+    not win over a setting that many probes support. The standard error is the spread of single
+    probes, as a share of the mean, pooled over all settings of the subject that were repeated, over
+    the root of the number of probes.
+    """
+    by_subject: dict[str, dict[SettingKey, list[ProbeRecord]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for probe in probes:
+        if isinstance(probe.result, Measurement) and probe.result.throughput_bps > 0:
+            by_subject[probe.subject][setting_key(probe.setting)].append(probe)
+    return [
+        _past_result(subject, _winner(list(settings.values())), now_s)
+        for subject, settings in sorted(by_subject.items())
+    ]
+
+
+def _winner(settings: list[list[ProbeRecord]]) -> _Group:
+    groups = [
+        _Group(ps, [p.result.throughput_bps for p in ps if isinstance(p.result, Measurement)])
+        for ps in settings
+    ]
+    freedom = sum(g.count - 1 for g in groups)
+    squares = math.fsum(g.squares for g in groups)
+    spread = math.sqrt(
+        (_ASSUMED_WEIGHT * ASSUMED_SPREAD**2 + squares) / (_ASSUMED_WEIGHT + freedom)
+    )
+    # On the logarithm of the rate, where a spread that is a share of the mean is the same for all
+    # and nothing falls below zero.
+    return max(groups, key=lambda g: g.mean * math.exp(-spread / math.sqrt(g.count)))
+
+
+def _past_result(subject: str, best: _Group, now_s: float) -> PastResult:
+    age_s = max(0.0, now_s - best.newest_s)
+    return PastResult(
+        transport=subject,
+        setting=best.setting,
+        throughput_bps=best.mean,
+        spread=best.spread,
+        probes=best.count,
+        age_s=age_s,
+        caution=_caution(best.count, age_s),
+    )
+
+
+def _caution(probes: int, age_s: float) -> str:
+    sentences = []
+    if age_s > STALE_S:
+        sentences.append(
+            f"Last measured {format_duration(age_s)} ago: path or hosts may have changed since."
+        )
+    if probes < THIN_PROBES:
+        stands = "one probe" if probes == 1 else f"{probes} probes"
+        sentences.append(f"Stands on {stands} only: that can be luck.")
+    return " ".join(sentences)

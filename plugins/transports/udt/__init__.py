@@ -1,0 +1,256 @@
+"""UDT through Debian's libudt: block size × buffer, one stream, from memory to memory.
+
+θ_UDT = [l, f] of ProbData's equation 4: the block size l is a whole number of payloads, the
+buffer f is libudt's sending and receiving buffer alike. The packet size is not searched but taken
+from the path MTU (equation 3: payload = MTU − 44), and there is one stream, since UDT is not made
+for many (ProbData, III.B). The flow window FC is made to cover the buffer, or libudt would cut
+the buffer silently. Its UDP socket keeps libudt's own kernel buffers.
+"""
+
+import socket
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+from advisor.api import (
+    AVAILABLE,
+    Availability,
+    Baseline,
+    Channel,
+    FailureKind,
+    Parameter,
+    PathFacts,
+    ReceiveOrder,
+    Scale,
+    SendOrder,
+    Setting,
+    Space,
+    SpaceOptions,
+    buffer_range,
+    only_from,
+)
+
+from .pyudt import (
+    HEADER_BYTES,
+    MSS_RANGE,
+    Counter,
+    Option,
+    Socket,
+    UdtClosed,
+    UdtError,
+    UdtMissing,
+    library,
+    receive_blocks,
+    send_blocks,
+)
+
+_BLOCKS: Final = 25
+"""The largest block in payloads: ProbData's range (IV.D.3)."""
+
+_LEAST_PACKETS: Final = 32
+"""libudt refuses a receiving buffer of fewer."""
+
+_DEFAULT_WINDOW: Final = 25600
+_UDP_HEADER_BYTES: Final = 28
+_MEMORY_SHARE: Final = 1 / 16
+"""Of either host's memory, for one end's buffer."""
+
+_ACCEPT_S: Final = 10.0
+_NO_ANSWER: Final = 1001
+
+
+def _options(setting: Setting) -> dict[Option, int]:
+    mss, buffer_bytes = int(setting["mss_bytes"]), int(setting["buffer_bytes"])
+    packets = -(-buffer_bytes // (mss - _UDP_HEADER_BYTES))
+    return {
+        Option.MSS: mss,
+        Option.FC: max(_DEFAULT_WINDOW, packets + 1),
+        Option.SNDBUF: buffer_bytes,
+        Option.RCVBUF: buffer_bytes,
+    }
+
+
+def _family(address: str) -> int:
+    return socket.AF_INET6 if ":" in address else socket.AF_INET
+
+
+class Udt:
+    """The transport `udt`."""
+
+    name = "udt"
+    summary = "UDT 4, block size × buffer, one stream, through libudt"
+
+    def available(self) -> Availability:
+        """Whether libudt is there."""
+        try:
+            library()
+        except UdtMissing:
+            return Availability("libudt is not installed", "apt-get install libudt0")
+        return AVAILABLE
+
+    def variants(self, path: PathFacts, congestion: list[str]) -> list[Setting]:
+        """One: the packet size of this path. libudt brings its own congestion control."""
+        return [{"mss_bytes": min(MSS_RANGE[1], max(MSS_RANGE[0], path.mtu_bytes))}]
+
+    def space(self, path: PathFacts, fixed: Setting, options: SpaceOptions) -> Space:
+        """θ_UDT = [l, f] on this path."""
+        mss = int(fixed["mss_bytes"])
+        payload = mss - HEADER_BYTES
+        memory = min(path.source.memory_bytes, path.destination.memory_bytes)
+        buffers = buffer_range(path.rtt_s, path.bandwidth_bps, int(memory * _MEMORY_SHARE))
+        least = _LEAST_PACKETS * mss
+        return Space(
+            parameters=(
+                Parameter(
+                    name="block_bytes",
+                    unit="B",
+                    lower=payload,
+                    upper=_BLOCKS * payload,
+                    quantum=payload,
+                ),
+                Parameter(
+                    name="buffer_bytes",
+                    unit="B",
+                    lower=max(least, buffers.lower_bytes),
+                    upper=max(4 * least, buffers.upper_bytes),
+                    scale=options.buffer_scale or Scale.LOG2,
+                ),
+            ),
+            cost_order=("buffer_bytes", "block_bytes"),
+            fixed=fixed,
+            note=f"{buffers.reason}; packets of {mss} B",
+        )
+
+    def baselines(self, path: PathFacts) -> list[Baseline]:
+        """None: nobody gets UDT without asking for it."""
+        return []
+
+    def receive(self, order: ReceiveOrder, channel: Channel) -> None:
+        """Listen for the one sender that has the token, and count what it sends."""
+        listener = _listener(order, channel)
+        if listener is None:
+            return
+        with listener:
+            channel.versions({"libudt": "4"})
+            channel.ready(listener.local_address()[1])
+            accepted = _accepted(listener, order)
+        if accepted is None:
+            channel.trouble(FailureKind.TIMED_OUT, "no UDT connection came: is UDP let through?")
+            return
+        with accepted:
+            counter = Counter()
+            granted = {"receive_buffer_bytes": accepted.get(Option.RCVBUF)}
+            _sample(order.sample_every_s, lambda: channel.sample(counter.bytes, granted=granted))
+            until = time.monotonic() + order.ceiling_s + 1
+            receive_blocks(accepted, int(order.setting["block_bytes"]), counter, until=until)
+
+    def send(self, order: SendOrder, channel: Channel) -> None:
+        """Show the token, then send block after block until the ceiling."""
+        with Socket(_family(order.address)) as sender:
+            granted = {
+                "send_buffer_bytes": sender.configure(_options(order.setting))[Option.SNDBUF]
+            }
+            channel.versions({"libudt": "4"})
+            try:
+                sender.connect((order.address, order.port))
+                sender.send(order.token.encode())
+            except UdtError as error:
+                kind = FailureKind.REFUSED if error.code == _NO_ANSWER else FailureKind.RESET
+                channel.trouble(kind, f"{error.text}: are the agent's UDP ports let through?")
+                return
+            counter = Counter()
+            _sample(order.sample_every_s, lambda: _report(sender, counter, channel, granted))
+            until = time.monotonic() + order.ceiling_s + 1
+            send_blocks(sender, bytes(int(order.setting["block_bytes"])), counter, until=until)
+
+
+def _listener(order: ReceiveOrder, channel: Channel) -> Socket | None:
+    """A listening UDT socket on a port of the range, open to the source's address alone."""
+    first, last = order.ports
+    family = _family(order.source_address)
+    for port in range(first, last + 1):
+        udp = socket.socket(family, socket.SOCK_DGRAM)
+        only_from(udp, order.source_address)
+        try:
+            udp.bind((_own_address(order.source_address), port))
+        except OSError:
+            udp.close()
+            continue
+        listener = Socket(family)
+        try:
+            listener.configure(_options(order.setting))
+            listener.bind_onto(udp)
+            listener.listen()
+        except UdtError as error:
+            listener.close()
+            udp.close()
+            channel.trouble(FailureKind.REJECTED_SETTING, error.text)
+            return None
+        return listener
+    channel.trouble(FailureKind.REFUSED, f"no UDP port of {first} to {last} is free on this host")
+    return None
+
+
+def _own_address(source_address: str) -> str:
+    """The address that faces the source: answers must leave with the one it sent to."""
+    with socket.socket(_family(source_address), socket.SOCK_DGRAM) as trial:
+        trial.connect((source_address, 9))
+        return str(trial.getsockname()[0])
+
+
+def _accepted(listener: Socket, order: ReceiveOrder) -> Socket | None:
+    """The first connection that shows the token; others are closed.
+
+    None when none comes in time.
+    """
+    deadline_s = time.monotonic() + _ACCEPT_S
+    while (left_s := deadline_s - time.monotonic()) > 0:
+        try:
+            accepted, _ = listener.accept(left_s)
+        except TimeoutError:
+            return None
+        if _has_token(accepted, order.token.encode(), left_s):
+            return accepted
+        accepted.close()
+    return None
+
+
+def _has_token(accepted: Socket, token: bytes, timeout_s: float) -> bool:
+    shown = b""
+    try:
+        accepted.set(Option.RCVTIMEO, max(1, round(timeout_s * 1000)))
+        while len(shown) < len(token):
+            shown += accepted.recv(len(token) - len(shown))
+    except UdtError:
+        return False
+    return shown == token
+
+
+def _report(sender: Socket, counter: Counter, channel: Channel, granted: dict[str, int]) -> None:
+    perf = sender.perf()
+    channel.sample(
+        counter.bytes,
+        retransmits=max(0, perf.pkt_retrans_total),
+        rtt_s=perf.ms_rtt / 1000,
+        granted=granted,
+    )
+
+
+def _sample(every_s: float, report: Callable[[], None]) -> None:
+    """Report now and every so often, in a thread, until the connection ends."""
+
+    def run() -> None:
+        due_s = time.monotonic()
+        try:
+            while True:
+                report()
+                due_s = max(due_s + every_s, time.monotonic())
+                time.sleep(max(0.0, due_s - time.monotonic()))
+        except UdtClosed:
+            return
+
+    threading.Thread(target=run, daemon=True).start()
+
+
+plugin = Udt()

@@ -1,0 +1,105 @@
+import socket
+from typing import Any
+
+import pytest
+
+from advisor.hosts.peer_filter import only_from
+
+SILENCE_S = 0.3
+
+
+def listener(family: socket.AddressFamily, address: str, allowed: str) -> socket.socket:
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    if family == socket.AF_INET6:
+        sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+    only_from(sock, allowed)
+    sock.bind((address, 0))
+    sock.listen()
+    return sock
+
+
+def connects(server: socket.socket, source: str, target: str) -> bool:
+    family = socket.AF_INET6 if ":" in target else socket.AF_INET
+    with socket.socket(family) as client:
+        client.bind((source, 0))
+        client.settimeout(SILENCE_S)
+        try:
+            client.connect((target, server.getsockname()[1]))
+        except TimeoutError:
+            return False
+        return True
+
+
+@pytest.mark.parametrize("allowed", ["127.0.0.1", "::ffff:127.0.0.1"])
+def test_tcp_listener_lets_in_the_allowed_source_only(allowed: str) -> None:
+    with listener(socket.AF_INET, "0.0.0.0", allowed) as server:
+        assert connects(server, "127.0.0.1", "127.0.0.1")
+        assert not connects(server, "127.0.0.2", "127.0.0.1")
+
+
+def test_data_flows_through_the_filter() -> None:
+    with (
+        listener(socket.AF_INET, "127.0.0.1", "127.0.0.2") as server,
+        socket.create_connection(server.getsockname(), source_address=("127.0.0.2", 0)) as client,
+        server.accept()[0] as accepted,
+    ):
+        client.sendall(b"x" * 100_000)
+        client.shutdown(socket.SHUT_WR)
+        received = 0
+        while chunk := accepted.recv(65536):
+            received += len(chunk)
+        assert received == 100_000
+
+
+@pytest.mark.parametrize("allowed", ["127.0.0.1", "::ffff:127.0.0.1"])
+def test_dual_stack_listener_and_an_ipv4_peer(allowed: str) -> None:
+    with listener(socket.AF_INET6, "::", allowed) as server:
+        assert connects(server, "127.0.0.1", "127.0.0.1")
+        assert not connects(server, "127.0.0.2", "127.0.0.1")
+        assert not connects(server, "::1", "::1")
+
+
+def test_dual_stack_listener_and_an_ipv6_peer() -> None:
+    with listener(socket.AF_INET6, "::", "::1") as server:
+        assert connects(server, "::1", "::1")
+        assert not connects(server, "127.0.0.1", "127.0.0.1")
+
+
+def test_ipv6_addresses_are_compared_to_the_last_word() -> None:
+    with listener(socket.AF_INET6, "::", "::2") as server:
+        assert not connects(server, "::1", "::1")
+
+
+def test_udp() -> None:
+    with (
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as friend,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger,
+    ):
+        only_from(server, "127.0.0.2")
+        server.bind(("127.0.0.1", 0))
+        server.settimeout(SILENCE_S)
+        friend.bind(("127.0.0.2", 0))
+        stranger.sendto(b"stranger", server.getsockname())
+        friend.sendto(b"friend", server.getsockname())
+        assert server.recv(100) == b"friend"
+        with pytest.raises(TimeoutError):
+            server.recv(100)
+
+
+def test_what_is_no_address_is_refused() -> None:
+    with socket.socket() as sock, pytest.raises(ValueError, match="example"):
+        only_from(sock, "host.example")
+
+
+@pytest.mark.namespaces
+def test_between_two_hosts(network: Any) -> None:
+    network.add("far")
+    network.join("near", "far", "10.71.1", (1500, 1500))
+    network.ip("near", "addr", "add", "10.71.1.9/24", "dev", "to-far")
+    with network.inside("far"):
+        server = listener(socket.AF_INET6, "::", "10.71.1.1")
+    with server, network.inside("near"):
+        assert connects(server, "10.71.1.1", "10.71.1.2")
+        assert not connects(server, "10.71.1.9", "10.71.1.2")
+        assert not connects(server, "fd00:1::1", "fd00:1::2")
