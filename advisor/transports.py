@@ -114,10 +114,14 @@ class Baseline(msgspec.Struct, frozen=True):
 
 
 class SpaceOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user asked of the space. `None` leaves the transport's own choice."""
+    """What the user asked of the space; None leaves the transport's own choice.
+
+    `seen_bps`: the highest throughput measured on this path so far, whatever carried it.
+    """
 
     buffer_scale: Scale | None = None
     max_streams: int = 25
+    seen_bps: float | None = None
 
 
 @runtime_checkable

@@ -4,7 +4,7 @@ import csv
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, TextIO
@@ -267,42 +267,32 @@ def import_files(
 
     The same measurement is never stored twice. What cannot be taken is told on stderr.
     """
-    imported = already_there = refused = 0
-    with _store_errors(), _progress(files) as bar:
+    probes: list[ProbeRecord] = []
+    bad: list[tuple[Path, BadEntry]] = []
+    with _progress(files) as bar:
         for path in bar:
-            probes, bad = _read(path, pair)
-            new = store.append_new(probes)
-            imported += new
-            already_there += len(probes) - new
-            refused += len(bad)
-            _tell_refused(path, bad)
-    _tell_imported(imported, already_there, refused, as_json)
-    if not imported + already_there:
+            for entry in read_file(path, pair):
+                if isinstance(entry, BadEntry):
+                    bad.append((path, entry))
+                else:
+                    probes.append(entry)
+    # After the bar, which would be torn by lines between.
+    for path, entry in bad:
+        place = f"{path}, {entry.place}" if entry.place else str(path)
+        click.echo(f"{place}: {entry.why}", err=True)
+    # All at once: one sync per pair, and its history is looked through once.
+    with _store_errors():
+        imported = store.append_new(probes)
+    _tell_imported(imported, len(probes) - imported, len(bad), as_json)
+    if not probes:
         context.exit(_NOTHING_USABLE)
 
 
-def _progress(files: tuple[Path, ...]) -> Any:
-    # Hidden where stderr is no terminal: a log should hold sentences only.
-    return click.progressbar(
-        files, label="Importing", file=sys.stderr, hidden=not sys.stderr.isatty()
-    )
-
-
-def _read(path: Path, pair: Pair | None) -> tuple[list[ProbeRecord], list[BadEntry]]:
-    probes: list[ProbeRecord] = []
-    bad: list[BadEntry] = []
-    for entry in read_file(path, pair):
-        if isinstance(entry, BadEntry):
-            bad.append(entry)
-        else:
-            probes.append(entry)
-    return probes, bad
-
-
-def _tell_refused(path: Path, bad: Iterable[BadEntry]) -> None:
-    for entry in bad:
-        place = f"{path}, {entry.place}" if entry.place else str(path)
-        click.echo(f"{place}: {entry.why}", err=True)
+def _progress(files: tuple[Path, ...]) -> AbstractContextManager[Iterable[Path]]:
+    """The files, with a bar on stderr where that is a terminal."""
+    if sys.stderr.isatty():
+        return click.progressbar(files, label="Importing", file=sys.stderr)
+    return nullcontext(files)
 
 
 def _tell_imported(imported: int, already_there: int, refused: int, as_json: bool) -> None:

@@ -30,7 +30,7 @@ def parse_rate(text: str) -> float:
     Bytes are refused (`10MB/s`): in this field rates are in bits, and a silent factor of eight is
     worse than a question. Raises ValueError for anything else, and for zero.
     """
-    if re.search(r"\dB/s|[kmgt]i?B(?:/s|ps)?\s*$", text):
+    if re.search(r"[\s\dkKmMgGtTi]B(?:/s|ps)?\s*$", text):
         raise ValueError("rates are in bits: write Mbit or Gbit")
     match = _RATE.fullmatch(text)
     if not match:

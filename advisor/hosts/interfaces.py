@@ -30,26 +30,31 @@ def interface_facing(address: str) -> Interface | None:
     None as well when `address` is no IP address. The routing table is asked by connecting a UDP
     socket: no packet is sent.
     """
-    local = local_address(address)
+    local = _local_address(address)
     name = _holder_of(local) if local else None
     stats = psutil.net_if_stats().get(name) if name else None
-    if name is None or stats is None:
-        return None
+    return _described(name, stats.speed, stats.mtu) if name and stats else None
+
+
+def cards() -> list[Interface]:
+    """The interfaces that are up and have hardware."""
+    return [
+        _described(name, stats.speed, stats.mtu)
+        for name, stats in psutil.net_if_stats().items()
+        if stats.isup and _has_hardware(name)
+    ]
+
+
+def _described(name: str, speed_mbps: int, mtu_bytes: int) -> Interface:
     return Interface(
-        name=name, mtu_bytes=stats.mtu, link_bps=_link_bps(name, stats.speed), qdisc=qdisc_of(name)
+        name=name,
+        mtu_bytes=mtu_bytes,
+        link_bps=_link_bps(name, speed_mbps),
+        qdisc=qdisc_of(name),
     )
 
 
-def physical_links() -> dict[str, float | None]:
-    """The link speed in bit/s of every interface that is up and has hardware; None: not known."""
-    return {
-        name: _link_bps(name, stats.speed)
-        for name, stats in psutil.net_if_stats().items()
-        if stats.isup and _has_hardware(name)
-    }
-
-
-def local_address(address: str) -> str | None:
+def _local_address(address: str) -> str | None:
     """The address packets to `address` leave with; None if it is no IP address or has no route."""
     try:
         version = ipaddress.ip_address(address).version

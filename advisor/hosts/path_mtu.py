@@ -12,7 +12,7 @@ import socket
 import struct
 import time
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -34,7 +34,7 @@ _DISCARD_PORT: Final = 9  # Nothing is sent; connecting needs some port.
 
 LARGEST_PACKET: Final = 65535
 USUAL_SIZES: Final = (9000, 8900, 4470, 1500, 1492, 1450, 1400, 1280)
-"""Jumbo frames with and without a tunnel, SONET, Ethernet, PPPoE, tunnels and VPNs, IPv6's least."""
+"""Jumbo frames with and without a tunnel, SONET, Ethernet, PPPoE, VPNs, and IPv6's least."""
 
 ECHO_ANSWERS: Final = 512
 ECHO_LIFETIME_S: Final = 60.0
@@ -49,7 +49,7 @@ class UdpBlocked(Exception):
     """No UDP datagram, however small, came back; the message is a sentence."""
 
 
-class PathMtu(msgspec.Struct, frozen=True, kw_only=True):
+class UdpPath(msgspec.Struct, frozen=True, kw_only=True):
     """`mtu_bytes`: the largest IP packet that arrived. `rtt_s`: the least UDP round trip seen."""
 
     mtu_bytes: int
@@ -65,7 +65,12 @@ def kernel_path_mtu(address: str) -> int:
         return sock.getsockopt(*_MTU[socket.AddressFamily(sock.family)])
 
 
-async def probe_path_mtu(address: str, port: int, token: str, start_bytes: int) -> PathMtu:
+async def probe_path_mtu(address: str, port: int, token: str, start_bytes: int) -> int:
+    """The largest IP packet in bytes that reaches the echo; as `probe_udp_path`."""
+    return (await probe_udp_path(address, port, token, start_bytes)).mtu_bytes
+
+
+async def probe_udp_path(address: str, port: int, token: str, start_bytes: int) -> UdpPath:
     """The largest IP packet, up to `start_bytes`, that reaches the echo at `address` in one piece.
 
     `start_bytes` is the interface's MTU. Sizes are tried several at a time, as a round trip costs
@@ -84,7 +89,7 @@ async def probe_path_mtu(address: str, port: int, token: str, start_bytes: int) 
             upper = min((size for size in sizes if size > arrived), default=upper)
             lower = max(lower, arrived)
             sizes = _between(lower, upper)
-        return PathMtu(mtu_bytes=lower, rtt_s=probe.rtt_s)
+        return UdpPath(mtu_bytes=lower, rtt_s=probe.rtt_s)
 
 
 def _between(lower: int, upper: int) -> list[int]:
@@ -171,10 +176,10 @@ class _Probe:
             except OSError:  # What ICMP reported of an earlier datagram.
                 continue
             if len(data) == len(self._token) + _NUMBERS.size and data.startswith(self._token):
-                number, received = _NUMBERS.unpack_from(data, len(self._token))
+                number, size = _NUMBERS.unpack_from(data, len(self._token))
                 if number in self._sent:
                     self.rtt_s = min(self.rtt_s, time.monotonic() - self._sent[number])
-                    return received + self._headers
+                    return int(size) + self._headers
 
 
 class UdpEcho(asyncio.DatagramProtocol):
@@ -210,8 +215,8 @@ class UdpEcho(asyncio.DatagramProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Called by asyncio."""
-        if isinstance(transport, asyncio.DatagramTransport):
-            self._transport = transport
+        # In Python 3.11 asyncio's own datagram transport is no subclass of DatagramTransport.
+        self._transport = cast(asyncio.DatagramTransport, transport)
 
     def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:
         """Called by asyncio."""

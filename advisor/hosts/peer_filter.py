@@ -20,15 +20,20 @@ _SOURCE_OFFSET: Final = {4: 12, 6: 8}  # Of the source address in the header, by
 _Instruction = tuple[int, int, int, int]
 
 
+_Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
 def only_from(sock: socket.socket, address: str) -> None:
     """Have the kernel drop what reaches `sock` from any source but `address`, an IP address.
 
-    For UDP and for listening TCP sockets, whose accepted connections inherit it; needs no
-    privilege. On a dual-stack IPv6 socket an IPv4 address, plain or mapped (::ffff:a.b.c.d), lets
+    For UDP, where it needs no privilege, and for listening TCP sockets, whose accepted connections
+    inherit it. On a dual-stack IPv6 socket an IPv4 address, plain or mapped (::ffff:a.b.c.d), lets
     that IPv4 host in. Packets that are already queued stay: attach it before `bind`, or for TCP
     before `listen`, to have no gap. Whoever is shut out sees silence, no refusal.
 
-    Raises ValueError when `address` is not an IP address, OSError when the kernel refuses.
+    Raises ValueError when `address` is not an IP address, OSError when the kernel refuses. For TCP
+    that is PermissionError without CAP_NET_ADMIN on kernels of 2026 and later (Linux 5d39580f68e6,
+    also in stable series); then `comes_from` has to be asked of every accepted connection.
     """
     program = b"".join(struct.pack("=HBBI", *step) for step in _program(_plain(address)))
     buffer = ctypes.create_string_buffer(program, len(program))
@@ -36,14 +41,27 @@ def only_from(sock: socket.socket, address: str) -> None:
     sock.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, header)
 
 
-def _plain(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    ip = ipaddress.ip_address(address)
+def comes_from(connection: socket.socket, address: str) -> bool:
+    """Whether the other end of a connection has this IP address; False when there is no other end.
+
+    Plain and mapped IPv4 addresses are the same. Raises ValueError when `address` is none.
+    """
+    wanted = _plain(address)
+    try:
+        return _plain(str(connection.getpeername()[0])) == wanted
+    except OSError:
+        return False
+
+
+def _plain(address: str) -> _Ip:
+    # The scope (%eth0) is this host's own name for the way, no part of the address on the wire.
+    ip = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address) and ip.ipv4_mapped is not None:
         return ip.ipv4_mapped  # On the wire such packets are IPv4.
     return ip
 
 
-def _program(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> Iterator[_Instruction]:
+def _program(ip: _Ip) -> Iterator[_Instruction]:
     words = struct.unpack(f"!{len(ip.packed) // 4}I", ip.packed)
     offset = _SOURCE_OFFSET[ip.version]
     # The version first: an IPv6 packet may hold the wanted IPv4 address at the same place by

@@ -55,7 +55,7 @@ class Child:
             os.killpg(self._process.pid, number)
 
     async def end(self, grace_s: float = 0.0) -> None:
-        """End it and its whole group; `grace_s` is how long it may take leave after its input ends."""
+        """End it and its group; `grace_s` is how long it may take after its input ends."""
         try:
             if grace_s > 0 and self._process.returncode is None:
                 self.stdin.close()

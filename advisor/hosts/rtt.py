@@ -14,7 +14,7 @@ import msgspec
 FLOOR_S: Final = 1e-6
 """No RTT is given as less: it is divided by."""
 
-_ICMP_SHARE: Final = 0.5
+_HEAD_START_S: Final = 0.25
 _SPACING_S: Final = 0.02
 
 
@@ -40,17 +40,33 @@ async def measure_rtt(
 ) -> RttResult:
     """The RTT to an IP address, from up to `count` round trips, within `timeout_s` in all.
 
-    By ICMP echo, which the first half of the time is for; where that is blocked or not allowed, by
-    TCP handshakes with `ports`. A port that refuses serves as well: its RST is one round trip too.
-    Raises Unreachable when nothing answers, ValueError when `count` or `timeout_s` is not above 0.
+    By ICMP echo; where that is blocked or not allowed, by TCP handshakes with `ports`, which begin
+    when no echo has come for a while. A port that refuses serves as well: its RST is one round trip
+    too. Raises Unreachable when nothing answers, ValueError when `count` or `timeout_s` is not
+    above 0.
     """
     if count < 1 or not timeout_s > 0:
         raise ValueError("measure at least one round trip, in more than no time")
     ends_s = time.monotonic() + timeout_s
-    echoes = await _echoes(address, count, time.monotonic() + timeout_s * _ICMP_SHARE)
+    echoes: list[float] = []
+    handshakes: list[float] = []
+    tasks = [asyncio.create_task(_ping(address, count, ends_s, echoes))]
+    try:
+        # TCP waits a little: a connection that opens and closes leaves a line in the other's log.
+        await asyncio.wait(tasks, timeout=min(_HEAD_START_S, timeout_s / 2))
+        if not echoes:
+            tasks.append(asyncio.create_task(_shake(address, ports, count, ends_s, handshakes)))
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if not echoes:
+                await tasks[1]
+        if echoes or not handshakes:
+            await tasks[0]
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
     if echoes:
         return _result(echoes, statistics.median(echoes), "icmp")
-    handshakes = await _handshakes(address, ports, count, ends_s)
     if handshakes:
         return _result(handshakes, min(handshakes), "tcp handshake")
     tried = f" and no handshake on TCP port {', '.join(map(str, ports))}" if ports else ""
@@ -66,43 +82,44 @@ def _result(samples: list[float], rtt_s: float, method: str) -> RttResult:
     )
 
 
-async def _echoes(address: str, count: int, ends_s: float) -> list[float]:
-    """The ICMP round trips that were answered in time; empty where there are none."""
+async def _ping(address: str, count: int, ends_s: float, echoes: list[float]) -> None:
+    """Put the ICMP round trips that are answered in time into `echoes`."""
     # Without privileges first: it works for everyone whom net.ipv4.ping_group_range lets.
     for privileged in (False, True):
         with contextlib.suppress(icmplib.ICMPLibError, OSError):
-            return await _echoes_with(address, count, ends_s, privileged)
-    return []
+            return await _ping_with(address, count, ends_s, echoes, privileged)
+    return None
 
 
-async def _echoes_with(address: str, count: int, ends_s: float, privileged: bool) -> list[float]:
-    samples: list[float] = []
-    for attempt in range(count):
+async def _ping_with(
+    address: str, count: int, ends_s: float, echoes: list[float], privileged: bool
+) -> None:
+    for left in range(count, 0, -1):
         left_s = ends_s - time.monotonic()
         if left_s <= 0:
             break
         # Until one was answered half of the time is kept for one more try: an echo may be lost.
-        wait_s = left_s if samples or attempt else left_s / 2
+        wait_s = left_s if echoes or left == 1 else left_s / 2
         host = await icmplib.async_ping(
             address, count=1, timeout=wait_s, interval=0, privileged=privileged
         )
         # A negative one is the wall clock being set back: icmplib reads that one.
-        samples += [rtt_ms / 1000 for rtt_ms in host.rtts if rtt_ms >= 0]
-        await asyncio.sleep(_SPACING_S)
-    return samples
+        echoes += [rtt_ms / 1000 for rtt_ms in host.rtts if rtt_ms >= 0]
+        await asyncio.sleep(_SPACING_S if left > 1 else 0)
 
 
-async def _handshakes(address: str, ports: Sequence[int], count: int, ends_s: float) -> list[float]:
-    """Handshake times with the ports that answer; empty when none does."""
+async def _shake(
+    address: str, ports: Sequence[int], count: int, ends_s: float, handshakes: list[float]
+) -> None:
+    """Put handshake times with a port that answers into `handshakes`."""
     first = await asyncio.gather(*(_handshake(address, port, ends_s) for port in ports))
-    answering = [(port, rtt_s) for port, rtt_s in zip(ports, first, strict=True) if rtt_s]
-    samples = [rtt_s for _, rtt_s in answering]
-    while answering and len(samples) < count:
-        again = await _handshake(address, answering[0][0], ends_s)
+    answering = [port for port, rtt_s in zip(ports, first, strict=True) if rtt_s]
+    handshakes += [rtt_s for rtt_s in first if rtt_s]
+    while answering and len(handshakes) < count:
+        again = await _handshake(address, answering[0], ends_s)
         if again is None:
             break
-        samples.append(again)
-    return samples
+        handshakes.append(again)
 
 
 async def _handshake(address: str, port: int, ends_s: float) -> float | None:

@@ -71,7 +71,7 @@ class Comparison:
     def settled(self, index: int, other: int) -> bool:
         """Whether more repeats would change nothing: told apart, or known to be about the same."""
         lower, upper = self.ratio(index, other).interval
-        near = 1 - PRACTICALLY_SAME < lower and upper < 1 + PRACTICALLY_SAME
+        near = lower > 1 - PRACTICALLY_SAME and upper < 1 + PRACTICALLY_SAME
         return near or lower > 1 or upper < 1
 
     def order(self) -> list[int]:

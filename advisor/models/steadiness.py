@@ -33,9 +33,10 @@ class ProbeLength(msgspec.Struct, frozen=True, kw_only=True):
     """How long a probe may and must last, in seconds since its first byte.
 
     `half_s`: how long each of the two halves that are compared must be. `sample_every_s`: how
-    often both ends report, at most 0.5 s.
+    often both ends report, at most 0.5 s. `rtt_s`: the round trip all this follows.
     """
 
+    rtt_s: float
     floor_s: float
     ceiling_s: float
     half_s: float
@@ -51,6 +52,7 @@ def probe_length(rtt_s: float) -> ProbeLength:
     steady rate: on loopback, halves of 0.15 s differ by less than 5 % most of the time.
     """
     return ProbeLength(
+        rtt_s=rtt_s,
         floor_s=max(0.6, 12 * rtt_s),
         ceiling_s=max(2.0, 36 * rtt_s),
         half_s=max(0.2, 4 * rtt_s),
@@ -83,9 +85,21 @@ def _stderr_bps(part: Sequence[Interval]) -> float:
     return math.sqrt(math.fsum((r - mean) ** 2 for r in rates) / (len(rates) - 1) / len(rates))
 
 
-def start_up_intervals(intervals: Sequence[Interval]) -> int:
-    """How many intervals at the beginning are start-up, by MSER; at most half of them."""
-    rates = [i.throughput_bps for i in intervals]
+def start_up_length(rates: Sequence[float]) -> int:
+    """How many of the first interval rates are start-up, by MSER; at most half of them.
+
+    In a short series MSER also cuts what is mere noise. What it cuts stays cut only when its mean
+    is not that of the rest.
+    """
+    cut = _least_marginal_error(rates)
+    if not cut:
+        return 0
+    before, after = math.fsum(rates[:cut]) / cut, math.fsum(rates[cut:]) / (len(rates) - cut)
+    return cut if abs(before - after) > CLOSE_ENOUGH * after else 0
+
+
+def _least_marginal_error(rates: Sequence[float]) -> int:
+    """The truncation point that leaves the mean of the rest best known."""
     best, best_error = 0, math.inf
     total, squares = math.fsum(rates), math.fsum(r * r for r in rates)
     for first in range(len(rates) // 2 + 1):
@@ -102,7 +116,7 @@ def start_up_intervals(intervals: Sequence[Interval]) -> int:
 
 def steady_part(intervals: Sequence[Interval], length: ProbeLength) -> SteadyPart:
     """What counts of a probe so far, and whether it may stop. At least one interval is needed."""
-    first = start_up_intervals(intervals)
+    first = start_up_length([i.throughput_bps for i in intervals])
     part = intervals[first:]
     mean_bps, stderr_bps = _mean_bps(part), _stderr_bps(part)
     middle = len(part) // 2

@@ -16,6 +16,7 @@ import psutil
 
 from advisor import registry
 from advisor.domain.measurement import FailureKind
+from advisor.transports import Ready as ReadyReport
 from advisor.transports import (
     ReceiveOrder,
     Report,
@@ -24,7 +25,6 @@ from advisor.transports import (
     Trouble,
     Versions,
 )
-from advisor.transports import Ready as ReadyReport
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,7 +120,7 @@ def main() -> None:
             transport.receive(task.receive, channel)
         elif task.send is not None:
             transport.send(task.send, channel)
-    except Exception as error:  # noqa: BLE001 — whatever a plugin raises is the probe's outcome
+    except Exception as error:
         channel.trouble(FailureKind.CRASHED, f"{type(error).__name__}: {error}")
         raise
     finally:

@@ -1,7 +1,6 @@
 """From what was measured, or stored, to the advice."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 import msgspec
 

@@ -3,15 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-import msgspec
 import numpy as np
 
 from advisor.domain import events as ev
 from advisor.domain.space import Space
+from advisor.session.contenders import Candidate, contenders, judge
 from advisor.session.context import Context, Purpose
-from advisor.session.contenders import Candidate, candidates_of, judge, select
+from advisor.session.profiling import CONFIRM
 
-STAGE: Final = "confirm"
 _LEAST_ROUNDS: Final = 2
 _MOST_ROUNDS: Final = 12
 
@@ -26,9 +25,9 @@ async def confirm(
     """
     began_s = context.at_s
     before = len(context.probes)
-    chosen = select(candidates_of(context.probes), past, spaces)
+    chosen = contenders(context.probes, past, spaces)
     context.tell(
-        ev.StageStarted, stage=STAGE, transport="", budget_s=context.budget.left_s, space=None
+        ev.StageStarted, stage=CONFIRM, transport="", budget_s=context.budget.left_s, space=None
     )
     reason = "interrupted"
     try:
@@ -36,7 +35,7 @@ async def confirm(
     finally:
         context.tell(
             ev.StageEnded,
-            stage=STAGE,
+            stage=CONFIRM,
             reason=reason,
             probes=len(context.probes) - before,
             elapsed_s=context.at_s - began_s,
@@ -54,22 +53,14 @@ async def _rounds(
             if context.budget.left_s < context.next_probe_s:
                 return "the time is used"
             candidate = chosen[index]
-            purpose = Purpose(stage=STAGE, kind="confirm", label=candidate.role)
+            purpose = Purpose(stage=CONFIRM, kind="confirm", label=candidate.role)
             _, draft = await context.measure(candidate.transport, candidate.setting, purpose)
             await context.keep(draft)
-        if round_ + 1 >= _LEAST_ROUNDS and _is_settled(named(context, chosen), spaces):
+        if round_ + 1 >= _LEAST_ROUNDS and _is_settled(
+            contenders(context.probes, (), spaces), spaces
+        ):
             return f"the ranking is settled after {round_ + 1} rounds"
     return f"{_MOST_ROUNDS} rounds are done"
-
-
-def named(context: Context, chosen: Sequence[Candidate]) -> list[Candidate]:
-    """The contenders with all that is measured of them by now."""
-    roles = {c.key: c.role for c in chosen}
-    return [
-        msgspec.structs.replace(c, role=roles[c.key])
-        for c in candidates_of(context.probes)
-        if c.key in roles
-    ]
 
 
 def _is_settled(candidates: Sequence[Candidate], spaces: Mapping[str, Space]) -> bool:

@@ -66,13 +66,25 @@ def candidates_of(probes: Sequence[ProbeRecord]) -> list[Candidate]:
             Candidate(transport=probe.subject, setting=probe.setting, stage=probe.stage),
         )
         bps = probe.result.throughput_bps
-        role = probe.label if probe.purpose == "baseline" else known.role
         if probe.purpose == "search":
             known = msgspec.structs.replace(known, search_bps=(*known.search_bps, bps))
         else:
-            known = msgspec.structs.replace(known, role=role, confirm_bps=(*known.confirm_bps, bps))
+            # A contender keeps the name it met the others with, in a resumed session too.
+            known = msgspec.structs.replace(
+                known, role=probe.label, confirm_bps=(*known.confirm_bps, bps)
+            )
         found[key] = known
     return list(found.values())
+
+
+def contenders(
+    probes: Sequence[ProbeRecord], past: Sequence[PastResult], spaces: Mapping[str, Space]
+) -> list[Candidate]:
+    """Those that have met already, if any have; else those that should."""
+    candidates = candidates_of(probes)
+    if any(p.purpose == "confirm" for p in probes):
+        return [c for c in candidates if c.role]
+    return select(candidates, past, spaces)
 
 
 def cost(candidate: Candidate, spaces: Mapping[str, Space]) -> tuple[float, ...]:

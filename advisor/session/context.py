@@ -22,8 +22,8 @@ from advisor.session.budget import Budget
 from advisor.session.prober import Probed, Prober, Watcher
 from advisor.session.reaching import reach
 from advisor.session.request import AdviceRequest
-from advisor.store.history import Store
 from advisor.store.errors import StoreError
+from advisor.store.history import Store
 
 # A failure of these kinds may pass; a setting the kernel refuses will be refused again.
 _WORTH_A_RETRY: Final = frozenset(FailureKind) - {FailureKind.REJECTED_SETTING}

@@ -24,6 +24,10 @@ from advisor.transports import Sample, SendOrder, Trouble, Versions
 
 _READY_S: Final = 10.0
 _CONNECT_S: Final = 5.0
+# Streams are connected one after the other; each takes a round trip, and may take two.
+_ROUND_TRIPS_A_STREAM: Final = 2
+# When the sender fails first, the receiver may know better why; it is on its way.
+_EXPLAIN_S: Final = 0.5
 
 
 class Watcher(msgspec.Struct, frozen=True):
@@ -193,18 +197,19 @@ class _Probe:
 
     async def _watch(self, end: ProbeEnd, replies: Replies) -> None:
         """Until the mean is known, the ceiling is reached, or one end is in trouble."""
-        tasks = [
-            asyncio.create_task(self._hear_receiver(replies)),
-            asyncio.create_task(self._hear_sender(end)),
-            asyncio.create_task(self._course.over.wait()),
-        ]
-        limit_s = self._request.ceiling_s + _CONNECT_S + 1
+        receiver = asyncio.create_task(self._hear_receiver(replies))
+        sender = asyncio.create_task(self._hear_sender(end))
+        over = asyncio.create_task(self._course.over.wait())
+        tasks = [receiver, sender, over]
         try:
             done, _ = await asyncio.wait(
-                tasks, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED
+                tasks, timeout=self._request.ceiling_s, return_when=asyncio.FIRST_COMPLETED
             )
-            for task in done:
-                task.result()
+            if sender in done and not receiver.done():
+                await asyncio.wait([receiver], timeout=_EXPLAIN_S)
+            for task in tasks:
+                if task.done():
+                    task.result()
         finally:
             for task in tasks:
                 task.cancel()
@@ -260,12 +265,14 @@ class Prober:
         Every failure is an outcome but the loss of the agent, which raises PeerGone.
         """
         self._spares.prepare()
+        streams = int(setting.get("streams", 1))
+        set_up_s = _CONNECT_S + _ROUND_TRIPS_A_STREAM * length.rtt_s * streams
         request = m.OpenProbe(
             transport=transport,
             setting=setting,
             source_address=self._source_address,
             token=secrets.token_hex(16),
-            ceiling_s=length.ceiling_s,
+            ceiling_s=length.ceiling_s + set_up_s,
             sample_every_s=length.sample_every_s,
         )
         course = _Course(length, watcher.interval)

@@ -2,20 +2,24 @@
 
 import zlib
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 import numpy as np
 
 from advisor import registry
 from advisor.domain import events as ev
-from advisor.domain.measurement import Failure
+from advisor.domain.measurement import Failure, Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, Space
 from advisor.methods.api import Knowledge, Method
 from advisor.session.context import Context, PeerLost, Purpose, Stopped
 from advisor.transports import Baseline, SpaceOptions, Transport
 
-_FAILURES_IN_A_ROW = 6
+CONFIRM: Final = "confirm"
+"""The stage that searches nothing: see session/confirming.py."""
+
+_FAILURES_IN_A_ROW: Final = 6
 """After this many failures in a row a transport is given up: it does not get through."""
 
 
@@ -34,7 +38,11 @@ class Stage(msgspec.Struct, frozen=True):
     def space(self, context: Context) -> Space:
         """The box it searches on this path."""
         request = context.request
-        options = SpaceOptions(buffer_scale=request.buffer_scale, max_streams=request.max_streams)
+        options = SpaceOptions(
+            buffer_scale=request.buffer_scale,
+            max_streams=request.max_streams,
+            seen_bps=_seen_elsewhere(context.probes, self.name),
+        )
         return self.transport.space(context.path, self.fixed, options)
 
 
@@ -46,6 +54,16 @@ def stages_of(context: Context) -> list[Stage]:
         for fixed in transport.variants(context.path, context.request.congestion):
             stages.append(Stage(transport, fixed))
     return stages
+
+
+def _seen_elsewhere(probes: Sequence[ProbeRecord], stage: str) -> float | None:
+    """The highest throughput of the other stages; its own would change its space under way."""
+    throughputs = [
+        p.result.throughput_bps
+        for p in probes
+        if p.stage not in (stage, CONFIRM) and isinstance(p.result, Measurement)
+    ]
+    return max(throughputs, default=None)
 
 
 def _method_of(context: Context, stage: Stage, space: Space) -> Method:

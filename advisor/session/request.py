@@ -27,7 +27,7 @@ class AdviceRequest(msgspec.Struct, frozen=True, kw_only=True):
     budget_s: float | None = None
     method: str = "spsa"
     constants: dict[str, float] = {}
-    transports: list[str] = ["tcp", "udt"]
+    transports: list[str] = msgspec.field(default_factory=lambda: ["tcp", "udt"])
     congestion: list[str] = []
     max_streams: int = 25
     buffer_scale: Scale | None = None

@@ -18,17 +18,16 @@ from advisor.domain.path import PathFacts
 from advisor.domain.records import AdviceRecord, ClosingRecord, ProbeRecord, SessionRecord
 from advisor.domain.space import Space
 from advisor.models.limits import binding_limits
-from advisor.session import confirming
 from advisor.session.advising import Grounds, advice_from_history, advice_from_verdict
 from advisor.session.budget import Budget, default_budget_s
 from advisor.session.confirming import confirm
-from advisor.session.contenders import candidates_of, judge, select
+from advisor.session.contenders import contenders, judge
 from advisor.session.context import Context, PeerLost, Stopped
-from advisor.session.profiling import Stage, profile, stages_of
+from advisor.session.profiling import CONFIRM, Stage, profile, stages_of
 from advisor.session.reaching import look_at_path, pair_of, reach
 from advisor.session.request import AdviceRequest
-from advisor.store.history import Store
 from advisor.store.errors import StoreError
+from advisor.store.history import Store
 
 EXIT_ADVICE: Final = 0
 EXIT_NOTHING_USABLE: Final = 1
@@ -246,7 +245,7 @@ class _Session:
     async def _profile_all(self, context: Context, stages: Sequence[Stage]) -> None:
         """Each stage until its share of the time is used; a resumed session skips finished ones."""
         confirm_s = _CONFIRM_SHARE * context.budget.left_s
-        if any(p.stage == confirming.STAGE for p in context.probes):
+        if any(p.stage == CONFIRM for p in context.probes):
             return
         weights = [_STAGE_WEIGHT.get(stage.transport.name, 2.0) for stage in stages]
         for number, stage in enumerate(stages):
@@ -262,8 +261,7 @@ class _Session:
         spaces: dict[str, Space],
         trouble: str,
     ) -> int:
-        chosen = select(candidates_of(context.probes), past, spaces)
-        verdict = judge(confirming.named(context, chosen), spaces)
+        verdict = judge(contenders(context.probes, past, spaces), spaces)
         if verdict is None:
             return self._end_without(trouble)
         grounds = Grounds(

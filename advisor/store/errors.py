@@ -14,7 +14,7 @@ class StoreError(Exception):
     """The store cannot be read or written. The message is one sentence with path and remedy."""
 
 
-class StoreFull(StoreError):  # noqa: N818 -- full is a state, and the base already says error
+class StoreFull(StoreError):
     """There is no room for what should be stored. What was stored before is untouched."""
 
 

@@ -161,11 +161,11 @@ class Store:
         A session has ended when it has a complete advice or a closing record.
         """
         if pair is None:
-            tables = [JournalTable(JournalStorage(journal)) for journal in self._journals()]
+            histories = (_typed(JournalTable(JournalStorage(j)))[0] for j in self._journals())
+            found = [_unfinished(records) for records in histories]
         else:
-            tables = [self._table(self.directory, pair)]
-        found = [f for f in (_unfinished(_typed(table)[0]) for table in tables) if f]
-        return max(found, key=lambda f: f[0].recorded_s, default=None)
+            found = [_unfinished(self.records(pair))]
+        return max(filter(None, found), key=lambda f: f[0].recorded_s, default=None)
 
     def _table(self, directory: Path, pair: Pair) -> JournalTable:
         path = pair_directory(directory, pair) / JOURNAL

@@ -98,8 +98,10 @@ class JournalStorage(Storage):
     def _append(self, handle: int, lines: list[bytes]) -> list[int]:
         size = os.fstat(handle).st_size
         if not size:
-            # Before the first byte, so that a journal with anything in it has a lasting name.
+            # Before the first byte, so that a journal with anything in it has a lasting name, also
+            # when another process has just made the directory and not synced it yet.
             sync_directory(self.path.parent)
+            sync_directory(self.path.parent.parent)
         # What a writer that died left behind is closed off: one bad line, then a clean start.
         torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
         start = size + torn

@@ -40,6 +40,8 @@ from advisor.api import (
 
 _PORT_TRIES: Final = 20
 _LISTEN_S: Final = 5.0
+# iperf3's cookie at the head of each stream, and the SYN, which the kernel counts as a byte.
+_COOKIE_BYTES: Final = 38
 # What libiperf says, and what that means for the probe.
 _MEANINGS: Final = (
     ("connection refused", FailureKind.REFUSED),
@@ -97,12 +99,17 @@ class _Library:
 
 
 class _Sampler(threading.Thread):
-    """Reports the kernel's figures of the data connections while libiperf blocks its thread."""
+    """Reports the kernel's figures of the data connections while libiperf blocks its thread.
+
+    It begins when data flows on all streams: libiperf connects them one after the other, a round
+    trip each, and until the last is there only their cookies have crossed.
+    """
 
     def __init__(
-        self, library: _Library, channel: Channel, every_s: float, receiving: bool
+        self, library: _Library, channel: Channel, every_s: float, streams: int, receiving: bool
     ) -> None:
         super().__init__(daemon=True)
+        self._before_data_bytes = streams * _COOKIE_BYTES
         self._library = library
         self._channel = channel
         self._every_s = every_s
@@ -119,7 +126,8 @@ class _Sampler(threading.Thread):
     def _report(self) -> None:
         self._sockets.exclude(self._library.control_descriptor())
         totals = self._sockets.totals()
-        if not totals.streams:
+        moved_bytes = totals.received_bytes if self._receiving else totals.acked_bytes
+        if moved_bytes <= self._before_data_bytes:
             return
         side, size = (
             ("receive_buffer_bytes", totals.receive_buffer_bytes)
@@ -127,7 +135,7 @@ class _Sampler(threading.Thread):
             else ("send_buffer_bytes", totals.send_buffer_bytes)
         )
         self._channel.sample(
-            totals.received_bytes if self._receiving else totals.acked_bytes,
+            moved_bytes,
             retransmits=None if self._receiving else totals.retransmits,
             rtt_s=totals.rtt_s,
             granted={side: size} if size is not None else {},
@@ -248,7 +256,8 @@ class TcpIperf3:
         if congestion := order.setting.get("congestion"):
             library.set_text("congestion_control", str(congestion))
         channel.versions({"libiperf": library.version})
-        _Sampler(library, channel, order.sample_every_s, receiving=False).start()
+        streams = int(order.setting.get("streams", 1))
+        _Sampler(library, channel, order.sample_every_s, streams, receiving=False).start()
         if trouble := library.run("client"):
             channel.trouble(_kind(trouble), trouble)
 
@@ -269,7 +278,8 @@ def _admit(library: _Library, port: int, order: ReceiveOrder, channel: Channel) 
     if token != order.token:
         channel.trouble(FailureKind.REFUSED, "the sender did not show this probe's token")
         os._exit(0)
-    _Sampler(library, channel, order.sample_every_s, receiving=True).run()
+    streams = int(order.setting.get("streams", 1))
+    _Sampler(library, channel, order.sample_every_s, streams, receiving=True).run()
 
 
 def _kind(trouble: str) -> FailureKind:

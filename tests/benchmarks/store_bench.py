@@ -1,6 +1,7 @@
 """How long the history takes: inserts, one pair's records, the list of all pairs.
 
-    python tests/benchmarks/store_bench.py [--records N] [--pairs N] [--intervals N] [--directory DIR]
+    python tests/benchmarks/store_bench.py [--records N] [--pairs N] [--intervals N]
+        [--directory DIR]
 
 Every insert is synced to the disk that DIR is on.
 """

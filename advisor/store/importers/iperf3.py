@@ -23,8 +23,8 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting
+from advisor.models.steadiness import start_up_length
 from advisor.store.importers.entries import BadEntry, RefusedError, identity
-from advisor.store.importers.startup import startup_length
 
 ORIGIN: Final = "iperf3"
 # TCP needs about ten round trips to grow from its first window to that of a fast long path; what is
@@ -122,7 +122,7 @@ def read(text: str, pair: Pair | None) -> Iterator[ProbeRecord | BadEntry]:
         try:
             content, position = decoder.raw_decode(text, position)
         except (ValueError, RecursionError):
-            yield BadEntry(f"result {number}", _cut_short(text, position))
+            yield BadEntry(f"result {number}", _why_unreadable(text, position))
             return
         position = _skip_blanks(text, position)
         try:
@@ -137,13 +137,16 @@ def _skip_blanks(text: str, position: int) -> int:
     return position
 
 
-def _cut_short(text: str, position: int) -> str:
+def _why_unreadable(text: str, position: int) -> str:
+    """Why no result begins at `position`."""
+    rest = text[position:]
     try:
-        json.loads(text[position:])
+        json.loads(rest)
     except json.JSONDecodeError as error:
-        if not text[error.pos :].strip() or error.msg.startswith("Unterminated"):
-            return f"the JSON is cut off at line {error.lineno}: the run was interrupted"
-        return f"the JSON is damaged at line {error.lineno}: {error.msg.lower()}"
+        line = text.count("\n", 0, position) + error.lineno
+        if not rest[error.pos :].strip() or not rest.rstrip().endswith("}"):
+            return f"the JSON is cut off at line {line}: the run was interrupted"
+        return f"the JSON is damaged at line {line}: {error.msg.lower()}"
     except (ValueError, RecursionError):
         pass
     return "it is no result of iperf3 -J: its numbers or its nesting are beyond all measure"
@@ -255,7 +258,7 @@ def _mtu_bytes(result: _Result) -> int | None:
 def _measurement(result: _Result, received: _Sum, local_receives: bool) -> Measurement:
     kept = [i.sum for i in result.intervals if not i.sum.omitted and i.sum.seconds > 0]
     rates = _whole_rates(kept)
-    startup = startup_length(rates)
+    startup = start_up_length(rates)
     intervals = _receiver_intervals(kept) if local_receives else []
     if not intervals:
         intervals = _around_startup(kept[:startup], received)

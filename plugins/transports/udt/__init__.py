@@ -5,6 +5,10 @@ buffer f is libudt's sending and receiving buffer alike. The packet size is not 
 from the path MTU (equation 3: payload = MTU − 44), and there is one stream, since UDT is not made
 for many (ProbData, III.B). The flow window FC is made to cover the buffer, or libudt would cut
 the buffer silently. Its UDP socket keeps libudt's own kernel buffers.
+
+Equation 11 bounds the buffer by the bandwidth-delay product. Where no bandwidth was given, the
+best throughput TCP has just reached stands for it: an over-sized buffer slows UDT down (figure 2
+of the paper), and the default range up to 2 GB would spend most of the search there.
 """
 
 import socket
@@ -56,6 +60,9 @@ _UDP_HEADER_BYTES: Final = 28
 _MEMORY_SHARE: Final = 1 / 16
 """Of either host's memory, for one end's buffer."""
 
+_SYN_S: Final = 0.01
+"""libudt acknowledges every 10 ms, not every packet: data is under way that much longer."""
+
 _ACCEPT_S: Final = 10.0
 _NO_ANSWER: Final = 1001
 
@@ -98,7 +105,9 @@ class Udt:
         mss = int(fixed["mss_bytes"])
         payload = mss - HEADER_BYTES
         memory = min(path.source.memory_bytes, path.destination.memory_bytes)
-        buffers = buffer_range(path.rtt_s, path.bandwidth_bps, int(memory * _MEMORY_SHARE))
+        buffers = buffer_range(
+            path.rtt_s + _SYN_S, path.bandwidth_bps or options.seen_bps, int(memory * _MEMORY_SHARE)
+        )
         least = _LEAST_PACKETS * mss
         return Space(
             parameters=(

@@ -140,28 +140,16 @@ def test_between_two_hosts(network: Any) -> None:
 @pytest.mark.namespaces
 @pytest.mark.skipif(not shutil.which("tc"), reason="setting a qdisc needs the tc program")
 def test_the_qdisc_of_each_interface(network: Any) -> None:
+    queues = ("numtxqueues", "4")
     network.ip(
-        "near",
-        *[
-            "link",
-            "add",
-            "name",
-            "left",
-            "numtxqueues",
-            "4",
-            "type",
-            "veth",
-            "peer",
-            "name",
-            "right",
-        ],
+        "near", "link", "add", "name", "left", *queues, "type", "veth", "peer", "name", "right"
     )
-    network.ip("near", *["link", "set", "left", "up"])
+    network.ip("near", "link", "set", "left", "up")
     with network.inside("near"):
         assert qdisc_of("left") == "noqueue"
-        network.tc("near", *["qdisc", "replace", "dev", "left", "root", "pfifo"])
+        network.tc("near", "qdisc", "replace", "dev", "left", "root", "pfifo")
         assert qdisc_of("left") == "pfifo"
-        network.tc("near", *["qdisc", "replace", "dev", "left", "root", "mq"])
+        network.tc("near", "qdisc", "replace", "dev", "left", "root", "mq")
         assert qdisc_of("left") not in ("mq", None)  # that of the queues below it
         assert qdisc_of("lo") == "noqueue"
         assert qdisc_of("no-such-device") is None

@@ -1,9 +1,12 @@
+import os
 import socket
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 
-from advisor.hosts.peer_filter import only_from
+from advisor.hosts.peer_filter import comes_from, only_from
 
 SILENCE_S = 0.3
 
@@ -90,6 +93,37 @@ def test_udp() -> None:
 def test_what_is_no_address_is_refused() -> None:
     with socket.socket() as sock, pytest.raises(ValueError, match="example"):
         only_from(sock, "host.example")
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [("127.0.0.2", True), ("::ffff:127.0.0.2", True), ("127.0.0.1", False), ("::1", False)],
+)
+def test_the_other_end_of_a_connection(address: str, expected: bool) -> None:
+    with listener(socket.AF_INET6, "::", "127.0.0.2") as server:
+        target = ("127.0.0.1", server.getsockname()[1])
+        with (
+            socket.create_connection(target, source_address=("127.0.0.2", 0)),
+            server.accept()[0] as accepted,
+        ):
+            assert comes_from(accepted, address) is expected
+        assert comes_from(server, address) is False
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="drops the privileges of root")
+def test_without_privileges() -> None:
+    code = """
+import os, socket
+from advisor.hosts.peer_filter import only_from
+os.setgroups([]), os.setgid(65534), os.setuid(65534)
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp, socket.socket() as tcp:
+    only_from(udp, "127.0.0.1")
+    try:
+        only_from(tcp, "127.0.0.1")
+    except PermissionError:
+        pass  # As documented: it depends on the kernel.
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=30)
 
 
 @pytest.mark.namespaces

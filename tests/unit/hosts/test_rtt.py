@@ -67,6 +67,29 @@ def test_a_clock_that_stands_or_goes_back(monkeypatch: pytest.MonkeyPatch, rtt_m
     assert measured("127.0.0.1", [9]).rtt_s >= FLOOR_S
 
 
+def test_no_connection_is_opened_while_echoes_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def slow(address: str, **_: Any) -> icmplib.Host:
+        await asyncio.sleep(0.15)
+        return icmplib.Host(address, 1, [150.0])
+
+    monkeypatch.setattr(icmplib, "async_ping", slow)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        assert measured("127.0.0.1", [server.getsockname()[1]]).method == "icmp"
+        server.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            server.accept()
+
+
+def test_an_echo_may_be_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter([[], [20.0], [30.0]])
+
+    async def lossy(address: str, **_: Any) -> icmplib.Host:
+        return icmplib.Host(address, 1, next(answers))
+
+    monkeypatch.setattr(icmplib, "async_ping", lossy)
+    assert measured("127.0.0.1", []).samples == [0.02, 0.03]
+
+
 def test_the_numbers_must_make_sense() -> None:
     with pytest.raises(ValueError, match="at least one"):
         asyncio.run(measure_rtt("127.0.0.1", [], 0, 1))

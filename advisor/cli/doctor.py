@@ -1,0 +1,103 @@
+"""`advisor doctor`: what is installed here, and what in this host will limit transfers."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import click
+import msgspec
+
+from advisor.domain.path import HostFacts
+from advisor.domain.quantities import format_rate
+from advisor.hosts.facts import host_facts
+from advisor.hosts.interfaces import cards
+from advisor.hosts.software import Software, can_run_tcp, software
+from advisor.hosts.sysctl import sysctl, sysctl_number, sysctl_numbers
+from advisor.models import host_tuning as ht
+from advisor.models.host_audit import Finding, Settings, Verdict, audit
+
+_STYLES: Final = {Verdict.OK: "green", Verdict.COULD_BE_BETTER: "yellow", Verdict.WILL_LIMIT: "red"}
+
+
+class Checkup(msgspec.Struct, frozen=True, kw_only=True):
+    """What `--json` prints. `judged_for_bps`: the rate the settings were held against."""
+
+    host: HostFacts
+    software: list[Software]
+    judged_for_bps: float
+    findings: list[Finding]
+    can_run_tcp: bool
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="One object of JSON.")
+def doctor(as_json: bool) -> int:
+    """Check this host: what is installed, and what in it will limit transfers.
+
+    Sends nothing and changes nothing. Exits with 0 when TCP can be profiled here, else with 1.
+    """
+    checkup = _look()
+    if as_json:
+        click.echo(msgspec.json.encode(checkup).decode())
+    else:
+        _print(checkup)
+    return 0 if checkup.can_run_tcp else 1
+
+
+def _look() -> Checkup:
+    host, found = host_facts(None), software()
+    settings = _settings(host)
+    return Checkup(
+        host=host,
+        software=found,
+        judged_for_bps=settings.rate_bps,
+        findings=audit(settings),
+        can_run_tcp=can_run_tcp(found),
+    )
+
+
+def _settings(host: HostFacts) -> Settings:
+    names = (ht.RMEM_MAX, ht.WMEM_MAX, ht.TCP_RMEM, ht.TCP_WMEM)
+    return Settings(
+        buffers={name: tuple(values) for name in names if (values := sysctl_numbers(name))},
+        congestion=host.congestion,
+        default_qdisc=sysctl("net.core.default_qdisc"),
+        mtu_probing=sysctl_number("net.ipv4.tcp_mtu_probing"),
+        cores=host.cores,
+        links={card.name: (card.link_bps, card.mtu_bytes) for card in cards()},
+    )
+
+
+def _print(checkup: Checkup) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False)
+    for style, head, tail in _lines(checkup):
+        # Not wrapped: the commands are there to be copied.
+        console.print(head, style=style, end="", soft_wrap=True)
+        console.print(tail, soft_wrap=True)
+
+
+def _lines(checkup: Checkup) -> Iterator[tuple[str | None, str, str]]:
+    """Each line as the style of its head, its head, and the rest."""
+    host = checkup.host
+    yield None, "", f"{host.hostname}, Linux {host.kernel}\n\nInstalled"
+    for one in checkup.software:
+        style, word = ("green", "ok") if one.found else ("yellow", "missing")
+        yield style, _head(word), f"{one.name:<34}{one.found or f'to {one.purpose}'}"
+        yield from _details(one.remedy)
+    yield None, "", f"\nSettings, judged for {format_rate(checkup.judged_for_bps)}"
+    for finding in checkup.findings:
+        style = _STYLES[finding.verdict]
+        yield style, _head(finding.verdict), f"{finding.what:<34}{finding.value}"
+        yield from _details(finding.reason, finding.remedy)
+    sources = sorted({f.source for f in checkup.findings if f.source})
+    if sources:
+        yield None, "", f"\nRecommended by {'; '.join(sources)}. Nothing was changed."
+
+
+def _head(word: str) -> str:
+    return f"  {word:<17}"
+
+
+def _details(*texts: str) -> Iterator[tuple[str | None, str, str]]:
+    yield from ((None, f"{'':<19}", text) for text in texts if text)

@@ -1,0 +1,167 @@
+"""One host's kernel settings against what the field recommends, before any path is known."""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from advisor.domain.quantities import format_bytes, format_rate
+from advisor.models import host_tuning as ht
+
+NEAR_RTT_S: Final = 0.01
+"""The path by which a buffer is judged: 10 ms, to the next region. A maximum that is too small for
+one stream there will limit nearly every transfer between sites."""
+
+FAR_RTT_S: Final = 0.1
+"""The path the recommendations are taken for: across a continent."""
+
+_STANDARD_MTU: Final = 1500
+_JUMBO_FROM_BPS: Final = 10e9
+
+
+class Verdict(StrEnum):
+    """How a setting stands."""
+
+    OK = "ok"
+    COULD_BE_BETTER = "could be better"
+    WILL_LIMIT = "will limit"
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What is audited; None or empty where the host does not say.
+
+    `buffers`: by sysctl name, the maximum or minimum, default and maximum in bytes. `links`: of
+    every card, its speed in bit/s (None: not known) and MTU in bytes.
+    """
+
+    buffers: dict[str, tuple[int, ...]]
+    congestion: str | None
+    default_qdisc: str | None
+    mtu_probing: int | None
+    cores: int
+    links: dict[str, tuple[float | None, int]]
+
+    @property
+    def rate_bps(self) -> float:
+        """The fastest card's speed, or what a transfer node usually has."""
+        known = [rate for rate, _ in self.links.values() if rate]
+        return max(known, default=ht.USUAL_RATE_BPS)
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of the audit. `remedy` is a command or a sentence, "" when nothing is to be done."""
+
+    what: str
+    value: str
+    verdict: Verdict
+    reason: str = ""
+    remedy: str = ""
+    source: str = ""
+
+
+def audit(settings: Settings) -> list[Finding]:
+    """Every setting that is known, in the order of the data's way out."""
+    return [
+        *(_buffer(name, values, settings.rate_bps) for name, values in settings.buffers.items()),
+        *_congestion(settings),
+        *_qdisc(settings),
+        *_mtu_probing(settings),
+        *_frames(settings),
+        *_cores(settings),
+    ]
+
+
+def _buffer(name: str, values: tuple[int, ...], rate_bps: float) -> Finding:
+    recommendation = ht.recommended(rate_bps, FAR_RTT_S)
+    wanted, maximum = recommendation.settings[name], values[-1]
+    needed = rate_bps * NEAR_RTT_S / 8
+    if maximum >= wanted[-1]:
+        return Finding(what=name, value=_sizes(values), verdict=Verdict.OK)
+    limits = maximum < needed
+    near = f"{format_rate(rate_bps)} over 10 ms needs {format_bytes(needed)} in one stream"
+    return Finding(
+        what=name,
+        value=_sizes(values),
+        verdict=Verdict.WILL_LIMIT if limits else Verdict.COULD_BE_BETTER,
+        reason=near if limits else "enough for near paths, not for far ones",
+        remedy=ht.sysctl_line(name, *wanted),
+        source=f"{recommendation.source} ({recommendation.as_of})",
+    )
+
+
+def _sizes(values: tuple[int, ...]) -> str:
+    return format_bytes(values[-1]) if len(values) == 1 else f"up to {format_bytes(values[-1])}"
+
+
+def _congestion(settings: Settings) -> Iterator[Finding]:
+    name, value = "net.ipv4.tcp_congestion_control", settings.congestion
+    if value == "reno":
+        yield Finding(
+            what=name,
+            value=value,
+            verdict=Verdict.COULD_BE_BETTER,
+            reason="reno takes minutes to recover from one loss on a long path",
+            remedy=ht.sysctl_line(name, "cubic"),
+        )
+    elif value:
+        yield Finding(what=name, value=value, verdict=Verdict.OK)
+
+
+def _qdisc(settings: Settings) -> Iterator[Finding]:
+    name, value = "net.core.default_qdisc", settings.default_qdisc
+    if value == "fq":
+        yield Finding(what=name, value=value, verdict=Verdict.OK)
+    elif value:
+        yield Finding(
+            what=name,
+            value=value,
+            verdict=Verdict.COULD_BE_BETTER,
+            reason="fq paces, so that bursts do not overflow small queues on the way",
+            remedy=ht.sysctl_line(name, "fq"),
+        )
+
+
+def _mtu_probing(settings: Settings) -> Iterator[Finding]:
+    name, value = "net.ipv4.tcp_mtu_probing", settings.mtu_probing
+    if value is None:
+        return
+    jumbo = any(mtu > _STANDARD_MTU for _, mtu in settings.links.values())
+    if value == 0 and jumbo:
+        yield Finding(
+            what=name,
+            value="0",
+            verdict=Verdict.COULD_BE_BETTER,
+            reason="with jumbo frames, a path that silently drops them stalls TCP",
+            remedy=ht.sysctl_line(name, 1),
+        )
+    else:
+        yield Finding(what=name, value=str(value), verdict=Verdict.OK)
+
+
+def _frames(settings: Settings) -> Iterator[Finding]:
+    for name, (rate_bps, mtu) in settings.links.items():
+        speed = format_rate(rate_bps) if rate_bps else "speed not known"
+        small = bool(rate_bps and rate_bps >= _JUMBO_FROM_BPS) and mtu <= _STANDARD_MTU
+        yield Finding(
+            what=name,
+            value=f"MTU {mtu}, {speed}",
+            verdict=Verdict.COULD_BE_BETTER if small else Verdict.OK,
+            reason="jumbo frames cost a sixth of the packets" if small else "",
+            remedy=(
+                f"ip link set dev {name} mtu 9000, if every device up to the other side takes it"
+                if small
+                else ""
+            ),
+        )
+
+
+def _cores(settings: Settings) -> Iterator[Finding]:
+    single = settings.cores == 1
+    yield Finding(
+        what="cores",
+        value=str(settings.cores),
+        verdict=Verdict.COULD_BE_BETTER if single else Verdict.OK,
+        reason="one core has to carry the tool, the protocol and the interrupts" if single else "",
+        remedy="let the advisor run on more than one core" if single else "",
+    )

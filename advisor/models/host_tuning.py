@@ -1,0 +1,102 @@
+"""How the field recommends to tune the kernel of a transfer node, as data.
+
+The sources differ and change: each row says where it is from and when it was written down here.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+GIGABIT: Final = 1e9
+USUAL_RATE_BPS: Final = 10 * GIGABIT
+"""What a transfer node is taken to have when its link does not say: the least that is tuned for."""
+
+RMEM_MAX: Final = "net.core.rmem_max"
+WMEM_MAX: Final = "net.core.wmem_max"
+TCP_RMEM: Final = "net.ipv4.tcp_rmem"
+TCP_WMEM: Final = "net.ipv4.tcp_wmem"
+
+
+class Recommendation(msgspec.Struct, frozen=True, kw_only=True):
+    """Kernel settings for hosts of up to `rate_bps` on paths of up to `rtt_s`.
+
+    `settings`: by sysctl name; the maximum in bytes, or minimum, default and maximum.
+    """
+
+    rate_bps: float
+    rtt_s: float
+    settings: Mapping[str, tuple[int, ...]]
+    source: str
+    as_of: str
+
+    def covers(self, rate_bps: float, rtt_s: float) -> bool:
+        """Whether it is meant for a path like this."""
+        return rate_bps <= self.rate_bps and rtt_s <= self.rtt_s
+
+
+_SOURCE: Final = "ESnet fasterdata, host tuning; perfSONAR toolkit"
+_AS_OF: Final = "2026-11"
+_MEDIUM: Final = {
+    RMEM_MAX: (134217728,),
+    WMEM_MAX: (134217728,),
+    TCP_RMEM: (4096, 87380, 67108864),
+    TCP_WMEM: (4096, 65536, 67108864),
+}
+
+RECOMMENDATIONS: Final = (
+    Recommendation(
+        rate_bps=10 * GIGABIT,
+        rtt_s=0.1,
+        settings={
+            RMEM_MAX: (67108864,),
+            WMEM_MAX: (67108864,),
+            TCP_RMEM: (4096, 87380, 33554432),
+            TCP_WMEM: (4096, 65536, 33554432),
+        },
+        source=_SOURCE,
+        as_of=_AS_OF,
+    ),
+    Recommendation(
+        rate_bps=10 * GIGABIT, rtt_s=0.2, settings=_MEDIUM, source=_SOURCE, as_of=_AS_OF
+    ),
+    Recommendation(
+        rate_bps=40 * GIGABIT, rtt_s=0.05, settings=_MEDIUM, source=_SOURCE, as_of=_AS_OF
+    ),
+    Recommendation(
+        rate_bps=100 * GIGABIT,
+        rtt_s=0.2,
+        settings={
+            RMEM_MAX: (2147483647,),
+            WMEM_MAX: (2147483647,),
+            TCP_RMEM: (4096, 131072, 1073741824),
+            TCP_WMEM: (4096, 16384, 1073741824),
+        },
+        source=_SOURCE,
+        as_of=_AS_OF,
+    ),
+)
+"""From the least to the most."""
+
+
+def recommended(rate_bps: float, rtt_s: float) -> Recommendation:
+    """The least that covers this path; beyond all of them the largest."""
+    fitting = (r for r in RECOMMENDATIONS if r.covers(rate_bps, rtt_s))
+    return next(fitting, RECOMMENDATIONS[-1])
+
+
+def larger(name: str, current_bytes: int, rate_bps: float, rtt_s: float) -> tuple[int, ...] | None:
+    """What to set a buffer setting to on such a path when its maximum of now is too small.
+
+    The recommendation for the path, or where that is no more than there is the next larger one;
+    None when no recommendation goes further.
+    """
+    first = RECOMMENDATIONS.index(recommended(rate_bps, rtt_s))
+    values = (r.settings[name] for r in RECOMMENDATIONS[first:])
+    return next((v for v in values if v[-1] > current_bytes), None)
+
+
+def sysctl_line(name: str, *values: int | str) -> str:
+    """The command that sets a kernel setting until the next boot."""
+    text = " ".join(map(str, values))
+    return f"sysctl -w {name}='{text}'" if len(values) > 1 else f"sysctl -w {name}={text}"

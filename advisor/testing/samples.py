@@ -1,0 +1,80 @@
+"""Plausible facts and outcomes to try plugins on."""
+
+from typing import Any
+
+import msgspec
+
+from advisor.domain.measurement import Failure, FailureKind, Measurement
+from advisor.domain.path import HostFacts, PathFacts
+from advisor.domain.space import Parameter, Scale, Space
+
+_HOST = HostFacts(
+    hostname="dtn",
+    kernel="6.1",
+    cores=8,
+    load_1min=0.1,
+    memory_bytes=64 * 2**30,
+    receive_max_bytes=64 * 2**20,
+    send_max_bytes=64 * 2**20,
+    tcp_rmem_bytes=(4096, 131072, 32 * 2**20),
+    tcp_wmem_bytes=(4096, 16384, 32 * 2**20),
+    congestion="cubic",
+    congestion_available=["cubic", "bbr"],
+    qdisc="fq",
+    interface="eth0",
+    link_bps=10e9,
+    mtu_bytes=9000,
+    clock_s=1.7e9,
+    versions={},
+)
+
+
+def a_host(**changes: Any) -> HostFacts:
+    """A data transfer node with a 10 Gbit/s interface."""
+    return msgspec.structs.replace(_HOST, **changes)
+
+
+def a_path(**changes: Any) -> PathFacts:
+    """10 Gbit/s over 45.6 ms with jumbo frames."""
+    path = PathFacts(
+        source_address="192.0.2.1",
+        destination_address="192.0.2.2",
+        rtt_s=0.0456,
+        rtt_method="icmp",
+        mtu_bytes=9000,
+        mtu_method="echoed packets",
+        bandwidth_bps=10e9,
+        source=_HOST,
+        destination=_HOST,
+    )
+    return msgspec.structs.replace(path, **changes)
+
+
+def a_space() -> Space:
+    """Two parameters, streams linear and buffers on a log scale."""
+    return Space(
+        parameters=(
+            Parameter(
+                name="buffer_bytes", unit="B", lower=2**16, upper=2**26, scale=Scale.LOG2
+            ),
+            Parameter(name="streams", unit="", lower=1, upper=25),
+        ),
+        cost_order=("streams", "buffer_bytes"),
+    )
+
+
+def measured(throughput_bps: float) -> Measurement:
+    """A probe that gave this."""
+    return Measurement(
+        throughput_bps=throughput_bps,
+        stderr_bps=throughput_bps / 100,
+        intervals=[],
+        steady_from=0,
+        settled=True,
+        elapsed_s=1.0,
+    )
+
+
+def failed(kind: FailureKind = FailureKind.TIMED_OUT) -> Failure:
+    """A probe that gave nothing."""
+    return Failure(kind=kind, message="nothing came", elapsed_s=1.0)

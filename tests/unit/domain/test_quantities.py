@@ -1,0 +1,87 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.domain.quantities import (
+    format_bytes,
+    format_duration,
+    format_rate,
+    format_size,
+    parse_duration,
+    parse_rate,
+    parse_size,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "rate_bps"),
+    [
+        ("500Mbit", 500e6),
+        ("10G", 10e9),
+        ("9.4 Gbit/s", 9.4e9),
+        ("100 kbps", 100e3),
+        ("1Gbps", 1e9),
+        ("2Mibit", 2 * 2**20),
+        ("1200000", 1.2e6),
+    ],
+)
+def test_rates(text: str, rate_bps: float) -> None:
+    assert parse_rate(text) == pytest.approx(rate_bps)
+
+
+@pytest.mark.parametrize(
+    "text", ["abc", "", "-1G", "0", "10GB/s", "10 MB", "1e9", "nan", "inf", "5i"]
+)
+def test_what_is_no_rate_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"rate|bits|zero|prefix"):
+        parse_rate(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "size_bytes"),
+    [("10TB", 10**13), ("4MiB", 4 * 2**20), ("500 G", 5 * 10**11), ("1048576", 2**20), ("1b", 1)],
+)
+def test_sizes(text: str, size_bytes: int) -> None:
+    assert parse_size(text) == size_bytes
+
+
+@pytest.mark.parametrize("text", ["", "ten", "-5GB", "0", "0.1", "1 XB"])
+def test_what_is_no_size_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"size"):
+        parse_size(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "duration_s"), [("60", 60), ("93.6ms", 0.0936), ("2min", 120), ("1.5h", 5400)]
+)
+def test_durations(text: str, duration_s: float) -> None:
+    assert parse_duration(text) == pytest.approx(duration_s)
+
+
+@pytest.mark.parametrize("text", ["", "0", "0ms", "-1", "soon", "1 day"])
+def test_what_is_no_duration_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"duration"):
+        parse_duration(text)
+
+
+@given(st.floats(min_value=1e3, max_value=1e14))
+def test_a_rate_survives_being_written_to_three_figures(rate_bps: float) -> None:
+    assert parse_rate(format_rate(rate_bps)) == pytest.approx(rate_bps, rel=0.01)
+
+
+@given(st.integers(min_value=1, max_value=2**60))
+def test_bytes_survive_being_written_to_three_figures(size_bytes: int) -> None:
+    assert parse_size(format_bytes(size_bytes)) == pytest.approx(size_bytes, rel=0.01)
+
+
+def test_words() -> None:
+    assert format_rate(941.2e6) == "941 Mbit/s"
+    assert format_rate(9.412e9) == "9.41 Gbit/s"
+    assert format_bytes(4 * 2**20) == "4 MiB"
+    assert format_size(10e12) == "10 TB"
+    assert format_duration(0.0936) == "93.6 ms"
+    assert format_duration(125) == "2 min 5 s"
+    assert format_duration(3600 * 26) == "1 d 2 h"
+    assert format_duration(math.inf) == "unknown"

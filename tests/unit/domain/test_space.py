@@ -1,0 +1,70 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.domain.space import Parameter, Scale, Space, describe, setting_key
+
+
+def streams() -> Parameter:
+    return Parameter(name="streams", unit="", lower=1, upper=25)
+
+
+def buffers(scale: Scale) -> Parameter:
+    return Parameter(name="buffer_bytes", unit="B", lower=2**14, upper=2**24, scale=scale)
+
+
+@given(st.floats(min_value=-1, max_value=2), st.sampled_from(Scale))
+def test_a_value_is_always_within_its_bounds(fraction: float, scale: Scale) -> None:
+    parameter = buffers(scale)
+    assert parameter.lower <= parameter.value_at(fraction) <= parameter.upper
+
+
+def test_scales_differ_in_the_middle() -> None:
+    assert buffers(Scale.LINEAR).value_at(0.5) == (2**14 + 2**24) // 2
+    assert buffers(Scale.LOG2).value_at(0.5) == 2**19
+
+
+@given(st.integers(min_value=2**14, max_value=2**24), st.sampled_from(Scale))
+def test_a_value_is_found_again_from_its_fraction(value: int, scale: Scale) -> None:
+    parameter = buffers(scale)
+    assert parameter.value_at(parameter.fraction_of(value)) == pytest.approx(value, abs=1)
+
+
+@given(st.floats(min_value=0, max_value=1))
+def test_a_block_is_a_whole_number_of_payloads(fraction: float) -> None:
+    block = Parameter(name="block", unit="B", lower=1456, upper=1456 * 25, quantum=1456)
+    assert block.value_at(fraction) % 1456 == 0
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "quantum"), [(0, 5, 1), (6, 5, 1), (1, 5, 0), (3, 9, 2)]
+)
+def test_bounds_that_cannot_be_are_refused(lower: int, upper: int, quantum: int) -> None:
+    with pytest.raises(ValueError, match="bounds"):
+        Parameter(name="x", unit="", lower=lower, upper=upper, quantum=quantum)
+
+
+def test_fewer_streams_are_cheaper_than_smaller_buffers() -> None:
+    space = Space(
+        parameters=(buffers(Scale.LOG2), streams()), cost_order=("streams", "buffer_bytes")
+    )
+    few = {"streams": 2, "buffer_bytes": 2**24}
+    many = {"streams": 3, "buffer_bytes": 2**14}
+    default = {"streams": 2, "buffer_bytes": 0}
+    assert sorted([many, few, default], key=space.cost) == [default, few, many]
+
+
+def test_a_setting_carries_what_is_fixed() -> None:
+    space = Space(parameters=(streams(),), cost_order=(), fixed={"congestion": "bbr"})
+    assert space.setting_at({"streams": 1.0}) == {"streams": 25, "congestion": "bbr"}
+
+
+def test_the_order_of_names_does_not_make_a_setting() -> None:
+    assert setting_key({"a": 1, "b": 2}) == setting_key({"b": 2, "a": 1})
+
+
+def test_words() -> None:
+    setting = {"streams": 1, "buffer_bytes": 0, "congestion": "cubic"}
+    assert describe("tcp", setting) == "TCP, 1 stream, the kernel's own buffers, cubic"
+    setting = {"block_bytes": 8956 * 4, "buffer_bytes": 2**23, "mss_bytes": 9000}
+    assert describe("udt", setting) == "UDT, 35.0 KiB blocks, 8 MiB buffers"

@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+
+from advisor.models.comparison import Comparison
+
+
+def repeats(mean_bps: float, spread: float, count: int, rng: np.random.Generator) -> list[float]:
+    return list(mean_bps * np.exp(spread * rng.standard_normal(count)))
+
+
+def test_intervals_hold_what_they_promise() -> None:
+    """Over many comparisons, nine of ten 90 % intervals hold the truth."""
+    rng = np.random.default_rng(7)
+    held = {"mean": 0, "next": 0, "ratio": 0}
+    runs = 600
+    for _ in range(runs):
+        a, b = repeats(2e9, 0.1, 4, rng), repeats(1e9, 0.1, 4, rng)
+        comparison = Comparison([a, b])
+        lower, upper = comparison.mean(0).interval
+        held["mean"] += lower <= 2e9 <= upper
+        lower, upper = comparison.next_one(0).interval
+        held["next"] += lower <= repeats(2e9, 0.1, 1, rng)[0] <= upper
+        lower, upper = comparison.ratio(0, 1).interval
+        held["ratio"] += lower <= 2 <= upper
+    # Three standard errors of a share of 0.9 over 600 runs are 0.037.
+    for share in held.values():
+        assert share / runs == pytest.approx(0.9, abs=0.04)
+
+
+def test_a_clear_difference_is_told() -> None:
+    comparison = Comparison([[2e9, 2.1e9, 1.9e9], [1e9, 1.05e9, 0.95e9]])
+    assert comparison.told_apart(0, 1)
+    assert comparison.settled(0, 1)
+    assert comparison.ratio(0, 1).value == pytest.approx(2, rel=0.02)
+    assert comparison.same_as_best() == [0]
+
+
+def test_noise_is_not_told_apart() -> None:
+    comparison = Comparison([[1.00e9, 1.2e9, 0.8e9], [1.02e9, 0.85e9, 1.15e9]])
+    assert not comparison.told_apart(0, 1)
+    assert set(comparison.same_as_best()) == {0, 1}
+
+
+def test_much_noise_does_not_make_a_poor_setting_the_same() -> None:
+    comparison = Comparison([[1.0e9, 1.6e9], [0.7e9, 1.1e9]])
+    assert not comparison.told_apart(0, 1)
+    assert comparison.same_as_best() == [0]
+
+
+def test_equal_settings_are_settled_when_known_well() -> None:
+    close = [1e9, 1.001e9, 0.999e9, 1.0005e9]
+    assert Comparison([close, close]).settled(0, 1)
+
+
+def test_single_probes_are_given_the_spread_of_the_field() -> None:
+    lower, upper = Comparison([[1e9], [1.1e9]]).next_one(0).interval
+    assert lower < 0.75e9
+    assert upper > 1.3e9
+
+
+@pytest.mark.parametrize("samples", [[], [[]], [[1e9], []], [[0.0]]])
+def test_nothing_cannot_be_compared(samples: list[list[float]]) -> None:
+    with pytest.raises(ValueError, match="throughput"):
+        Comparison(samples)

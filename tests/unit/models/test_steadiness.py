@@ -1,0 +1,108 @@
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from advisor.domain.measurement import Interval
+from advisor.models.steadiness import probe_length, start_up_length, steady_part
+
+
+def intervals(rates_bps: list[float], every_s: float = 0.1) -> list[Interval]:
+    return [
+        Interval(i * every_s, (i + 1) * every_s, round(rate * every_s / 8))
+        for i, rate in enumerate(rates_bps)
+    ]
+
+
+def noisy(mean_bps: float, spread: float, count: int, seed: int = 1) -> list[float]:
+    rng = np.random.default_rng(seed)
+    return list(mean_bps * (1 + spread * rng.standard_normal(count)))
+
+
+def slow_start(peak_bps: float, rtt_s: float, every_s: float) -> Iterator[float]:
+    """Doubling each round trip from 10 segments until the peak, then steady."""
+    t_s = 0.0
+    while True:
+        yield min(peak_bps, 10 * 1448 * 8 / rtt_s * 2 ** min(60, t_s / rtt_s))
+        t_s += every_s
+
+
+def test_a_steady_probe_ends_at_its_floor() -> None:
+    length = probe_length(0.001)
+    rates = noisy(1e9, 0.01, 6)
+    part = steady_part(intervals(rates), length)
+    assert part.settled
+    assert part.throughput_bps == pytest.approx(1e9, rel=0.02)
+
+
+def test_nothing_is_settled_before_the_floor() -> None:
+    assert not steady_part(intervals([1e9] * 3), probe_length(0.001)).settled
+
+
+@pytest.mark.parametrize("rtt_s", [0.0004, 0.0116, 0.0936, 0.183, 0.366])
+@pytest.mark.parametrize("peak_bps", [1e8, 1e9, 1e10])
+def test_slow_start_is_left_out_at_every_rtt(rtt_s: float, peak_bps: float) -> None:
+    length = probe_length(rtt_s)
+    source = slow_start(peak_bps, rtt_s, length.sample_every_s)
+    rates: list[float] = []
+    while len(rates) * length.sample_every_s < length.ceiling_s:
+        rates.append(next(source))
+        part = steady_part(intervals(rates, length.sample_every_s), length)
+        if part.settled:
+            break
+    assert part.settled
+    assert part.throughput_bps == pytest.approx(peak_bps, rel=0.05)
+
+
+def test_a_rate_that_still_climbs_is_not_settled() -> None:
+    rates = [1e8 * (i + 1) for i in range(20)]
+    assert not steady_part(intervals(rates), probe_length(0.001)).settled
+
+
+def test_wild_rates_are_not_settled() -> None:
+    rates = [1e9, 1e7] * 6
+    assert not steady_part(intervals(rates), probe_length(0.001)).settled
+
+
+def test_silence_is_not_settled() -> None:
+    part = steady_part(intervals([0.0] * 20), probe_length(0.001))
+    assert not part.settled
+    assert part.throughput_bps == 0
+
+
+def test_a_drop_after_a_burst_is_start_up_too() -> None:
+    rates = [5e9, 5e9, *noisy(5e8, 0.02, 10)]
+    assert start_up_length(rates) >= 2
+    part = steady_part(intervals(rates), probe_length(0.001))
+    assert part.throughput_bps == pytest.approx(5e8, rel=0.02)
+
+
+def test_one_interval_has_no_error_to_show() -> None:
+    part = steady_part(intervals([1e9]), probe_length(0.001))
+    assert part.throughput_bps == pytest.approx(1e9)
+    assert math.isinf(part.stderr_bps)
+
+
+def test_probes_follow_the_rtt() -> None:
+    near, far = probe_length(0.0001), probe_length(0.366)
+    assert near.floor_s < 1 < 4 < far.floor_s < far.ceiling_s
+    assert far.sample_every_s <= 0.5
+
+
+def test_noise_is_no_start_up() -> None:
+    assert start_up_length(noisy(1e9, 0.03, 12, seed=5)) == 0
+
+
+@pytest.mark.parametrize(
+    ("rates", "length"),
+    [
+        ([1, 5, 10, 10, 11, 10, 9, 10], 2),
+        ([10, 9, 11, 10, 10], 0),
+        ([20, 10, 10, 10, 10], 1),
+        ([1, 10], 0),
+        ([], 0),
+    ],
+)
+def test_the_start_up_is_found_where_there_is_one(rates: list[float], length: int) -> None:
+    assert start_up_length(rates) == length

@@ -1,0 +1,109 @@
+"""Makers of records, shared by the tests of the store."""
+
+from collections.abc import Callable
+
+import pytest
+
+from advisor.domain.advice import Advice
+from advisor.domain.endpoints import Pair
+from advisor.domain.measurement import Interval, Measurement
+from advisor.domain.path import HostFacts, PathFacts
+from advisor.domain.records import AdviceRecord, ProbeRecord, SessionRecord
+
+PAIR = Pair("dtn1.example.org", "dtn2.example.org")
+
+
+def _probe(rate_bps: float = 1e9, **changes: object) -> ProbeRecord:
+    fields: dict[str, object] = {
+        "pair": PAIR,
+        "subject": "tcp",
+        "setting": {"streams": 4, "buffer_bytes": 4194304},
+        "result": Measurement(
+            throughput_bps=rate_bps,
+            stderr_bps=rate_bps / 50,
+            intervals=[Interval(0.0, 0.5, int(rate_bps / 16))],
+            steady_from=0,
+            settled=True,
+            elapsed_s=0.5,
+        ),
+        "recorded_s": 1000.0,
+    }
+    return ProbeRecord(**(fields | changes))  # type: ignore[arg-type] # the fields vary by test
+
+
+def _host() -> HostFacts:
+    return HostFacts(
+        hostname="dtn1",
+        kernel="6.1",
+        cores=2,
+        load_1min=0.1,
+        memory_bytes=2**33,
+        receive_max_bytes=None,
+        send_max_bytes=None,
+        tcp_rmem_bytes=None,
+        tcp_wmem_bytes=None,
+        congestion="cubic",
+        congestion_available=["cubic"],
+        qdisc=None,
+        interface=None,
+        link_bps=None,
+        mtu_bytes=1500,
+        clock_s=1000.0,
+        versions={},
+    )
+
+
+def _session(session: str, recorded_s: float, pair: Pair = PAIR) -> SessionRecord:
+    path = PathFacts(
+        source_address="192.0.2.1",
+        destination_address="192.0.2.2",
+        rtt_s=0.05,
+        rtt_method="icmp",
+        mtu_bytes=1500,
+        mtu_method="given",
+        bandwidth_bps=None,
+        source=_host(),
+        destination=_host(),
+    )
+    return SessionRecord(
+        session=session, pair=pair, recorded_s=recorded_s, request={"seed": 1}, path=path
+    )
+
+
+def _advice(session: str, recorded_s: float, *, incomplete: bool = False) -> AdviceRecord:
+    advice = Advice(
+        pair=PAIR,
+        transport="tcp",
+        setting={"streams": 4, "buffer_bytes": 4194304},
+        expected_bps=1e9,
+        interval_bps=(0.9e9, 1.1e9),
+        default_bps=None,
+        gain=None,
+        limits=[],
+        reasons=[],
+        commands=[],
+        contenders=[],
+        incomplete=incomplete,
+        session=session,
+    )
+    return AdviceRecord(pair=PAIR, recorded_s=recorded_s, advice=advice)
+
+
+@pytest.fixture
+def pair() -> Pair:
+    return PAIR
+
+
+@pytest.fixture
+def make_probe() -> Callable[..., ProbeRecord]:
+    return _probe
+
+
+@pytest.fixture
+def make_session() -> Callable[..., SessionRecord]:
+    return _session
+
+
+@pytest.fixture
+def make_advice() -> Callable[..., AdviceRecord]:
+    return _advice

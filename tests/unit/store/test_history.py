@@ -1,0 +1,205 @@
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from advisor.domain.endpoints import Pair
+from advisor.domain.records import AdviceRecord, ClosingRecord, ProbeRecord, Record, SessionRecord
+from advisor.store.errors import StoreError
+from advisor.store.history import Store
+from advisor.store.layout import pair_directory, safe_name, shipped_profiles
+
+Probe = Callable[..., ProbeRecord]
+Session = Callable[..., SessionRecord]
+Advise = Callable[..., AdviceRecord]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "deep" / "history")
+
+
+def _add_line(store: Store, pair: Pair, line: dict[str, object]) -> None:
+    with (pair_directory(store.directory, pair) / "journal.jsonl").open("a") as file:
+        file.write(json.dumps(line) + "\n")
+
+
+def test_records_come_back_as_they_were(
+    store: Store, pair: Pair, make_probe: Probe, make_session: Session, make_advice: Advise
+) -> None:
+    closing = ClosingRecord(
+        session="t", pair=pair, recorded_s=4.0, outcome="nothing usable", message="no"
+    )
+    records: list[Record] = [
+        make_session("s", 1.0),
+        make_probe(),
+        make_advice("s", 3.0),
+        closing,
+    ]
+    for record in records:
+        store.append(record)
+    assert store.records(pair) == records
+    assert Store(store.directory).records(pair) == records
+    assert store.probes(pair) == [records[1]]
+
+
+def test_reading_creates_nothing(store: Store, pair: Pair) -> None:
+    assert store.pairs() == []
+    assert store.records(pair) == []
+    assert store.best(pair, 0.0) == []
+    assert store.latest_unfinished_session() is None
+    assert not store.directory.parent.exists()
+
+
+def test_the_default_is_in_the_users_data_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert Store.default().directory == tmp_path / "advisor" / "history"
+
+
+def test_newer_records_are_read_and_unknown_ones_counted(
+    store: Store, pair: Pair, make_probe: Probe
+) -> None:
+    store.append(make_probe())
+    newer = msgspec.to_builtins(make_probe(recorded_s=2000.0)) | {"invented_later": {"x": 1}}
+    _add_line(store, pair, newer)
+    _add_line(store, pair, {"record": "hologram", "pair": {"source": "a", "destination": "b"}})
+    _add_line(store, pair, {"record": "probe"})
+    assert [p.recorded_s for p in store.probes(pair)] == [1000.0, 2000.0]
+    assert store.skipped(pair) == 2
+
+
+def test_a_record_that_could_not_be_read_again_is_refused(
+    store: Store, pair: Pair, make_probe: Probe
+) -> None:
+    with pytest.raises(StoreError, match="could not be read again"):
+        store.append(make_probe(recorded_s=float("nan")))
+    assert store.records(pair) == []
+
+
+def test_pairs_are_summed_up(
+    store: Store, pair: Pair, make_probe: Probe, make_advice: Advise
+) -> None:
+    other = Pair("x", "y")
+    store.append(make_probe(recorded_s=10.0))
+    store.append(make_advice("s", 20.0))
+    store.append(make_advice("t", 15.0))
+    store.append(make_probe(pair=other, recorded_s=30.0, subject="udt"))
+    _add_line(store, pair, {"record": "hologram"})
+    first, second = store.pairs(now_s=40.0)
+    assert (first.pair, first.last_recorded_s, first.records) == (other, 30.0, 1)
+    assert first.last_advice is None
+    assert first.best[0].transport == "udt"
+    assert (second.pair, second.records, second.skipped) == (pair, 3, 1)
+    assert second.last_advice is not None
+    assert second.last_advice.advice.session == "s"
+    assert second.best[0].age_s == 30.0
+
+
+def test_directories_without_readable_records_are_passed_over(
+    store: Store, make_probe: Probe
+) -> None:
+    (store.directory / "stray").mkdir(parents=True)
+    (store.directory / "notes.txt").write_text("")
+    assert store.pairs() == []
+
+
+def test_like_names_have_directories_of_their_own(tmp_path: Path) -> None:
+    pairs = [
+        Pair("a/b", "c"),
+        Pair("a-b", "c"),
+        Pair("a", "b-c"),
+        Pair("..", "."),
+        Pair("é" * 200, "z"),
+    ]
+    places = [pair_directory(tmp_path, pair) for pair in pairs]
+    assert len(set(places)) == len(pairs)
+    assert all(place.parent == tmp_path and len(place.name) < 200 for place in places)
+    assert places[0].name.startswith("a-b--c--")
+
+
+def test_raw_output_is_kept_beside(store: Store, pair: Pair, make_probe: Probe) -> None:
+    store.append(make_probe())
+    first = store.keep_raw(pair, "import:12/../x", "0001 first", b"old")
+    path = store.keep_raw(pair, "import:12/../x", "0001 first", b"what it printed\n" * 100)
+    assert path == first
+    assert gzip.decompress(path.read_bytes()) == b"what it printed\n" * 100
+    assert path.parent.parent == pair_directory(store.directory, pair) / "raw"
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+    assert safe_name("0001") == "0001"
+    assert store.probes(pair) == [make_probe()]
+
+
+def test_new_records_are_taken_once(store: Store, pair: Pair, make_probe: Probe) -> None:
+    one, two = make_probe(session="import:1"), make_probe(session="import:2")
+    elsewhere = make_probe(session="import:1", pair=Pair("x", "y"))
+    assert store.append_new([one, one]) == 1
+    assert store.append_new([one, two, elsewhere]) == 2
+    assert store.append_new([one, two, elsewhere]) == 0
+    assert store.probes(pair) == [one, two]
+
+
+def test_the_newest_unfinished_session_is_found(
+    store: Store, pair: Pair, make_probe: Probe, make_session: Session, make_advice: Advise
+) -> None:
+    other = Pair("x", "y")
+    for record in (
+        make_session("complete", 50.0),
+        make_advice("complete", 51.0),
+        make_session("cut", 40.0),
+        make_probe(session="cut"),
+        make_probe(session="complete"),
+        make_advice("cut", 41.0, incomplete=True),
+        make_session("closed", 60.0),
+        ClosingRecord(
+            session="closed", pair=pair, recorded_s=61.0, outcome="nothing usable", message="no"
+        ),
+        make_session("old", 30.0, other),
+    ):
+        store.append(record)
+    found = store.latest_unfinished_session()
+    assert found == (make_session("cut", 40.0), [make_probe(session="cut")])
+    assert store.latest_unfinished_session(pair) == found
+    assert store.latest_unfinished_session(other) == (make_session("old", 30.0, other), [])
+    store.append(make_advice("cut", 70.0))
+    assert store.latest_unfinished_session(pair) is None
+
+
+def test_references_are_searched_after_ones_own(
+    tmp_path: Path, pair: Pair, make_probe: Probe
+) -> None:
+    shipped = Store(tmp_path / "profiles")
+    for record in (make_probe(1e9), make_probe(2e9, subject="udt")):
+        shipped.append(record)
+    store = Store(tmp_path / "own", reference=[tmp_path / "missing", tmp_path / "profiles"])
+    assert store.prior(pair) == shipped.probes(pair)
+    assert all("reference profile" in r.caution for r in store.best(pair, 1000.0))
+    store.append(make_probe(5e8))
+    tcp, udt = store.best(pair, 1000.0)
+    assert (tcp.throughput_bps, "reference" in tcp.caution) == (5e8, False)
+    assert (udt.throughput_bps, "reference" in udt.caution) == (2e9, True)
+    assert store.prior(pair) == [make_probe(5e8)]
+    assert len(store.pairs()) == 1
+    assert sorted(p.name for p in (tmp_path / "own").iterdir()) == [
+        pair_directory(tmp_path, pair).name
+    ]
+
+
+def test_profiles_travel_with_the_program() -> None:
+    (place,) = shipped_profiles()
+    assert (place / "README.md").is_file()
+
+
+def test_a_store_that_is_a_file(tmp_path: Path, make_probe: Probe) -> None:
+    (tmp_path / "file").write_text("")
+    store = Store(tmp_path / "file")
+    with pytest.raises(StoreError, match="--store"):
+        store.pairs()
+    with pytest.raises(StoreError, match="--store"):
+        store.append(make_probe())
+    with pytest.raises(StoreError, match="--store"):
+        store.keep_raw(Pair("a", "b"), "s", "n", b"")

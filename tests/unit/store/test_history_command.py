@@ -1,0 +1,221 @@
+import csv
+import io
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from advisor.cli.history import history
+from advisor.domain.endpoints import Pair
+from advisor.domain.measurement import Failure, FailureKind
+from advisor.domain.records import AdviceRecord, ProbeRecord
+from advisor.store.history import Store
+
+PROF = "h1 h2 02:28:2020:23:59:58 TCP iperf3 2 1460 65536 B 131072 B 10 sec 100000000 B 80.0 Mbps"
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store")
+
+
+@pytest.fixture
+def filled(
+    store: Store, make_probe: Callable[..., ProbeRecord], make_advice: Callable[..., AdviceRecord]
+) -> Store:
+    failure = Failure(kind=FailureKind.RESET, message="it broke", elapsed_s=1.0)
+    store.append(make_probe())
+    store.append(make_probe(2e9, subject="udt", setting={"block_bytes": 8956}))
+    store.append(make_probe(result=failure))
+    store.append(make_advice("s", 1001.0))
+    store.append(make_probe(pair=Pair("x", "y"), result=failure, recorded_s=900.0))
+    return store
+
+
+@pytest.fixture
+def run(store: Store) -> Run:
+    def call(*arguments: str) -> Result:
+        return CliRunner().invoke(history, [*arguments, "--store", str(store.directory)])
+
+    return call
+
+
+def _run_command(store: Store, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "advisor", "history", *arguments]
+    return subprocess.run(
+        [*command, "--store", str(store.directory)], capture_output=True, text=True, check=False
+    )
+
+
+def test_list(run: Run, filled: Store) -> None:
+    lines = run().stdout.splitlines()
+    assert lines[0].split() == ["pair", "best", "records", "last", "used", "advice"]
+    assert "dtn1.example.org->dtn2.example.org  udt 2 Gbit/s  4" in lines[1]
+    assert lines[2].startswith("x->y")
+    assert "none" in lines[2]
+
+
+def test_list_as_json_and_csv(run: Run, filled: Store) -> None:
+    first, second = json.loads(run("--json").stdout)
+    assert first["pair"] == {"source": "dtn1.example.org", "destination": "dtn2.example.org"}
+    assert [b["transport"] for b in first["best"]] == ["tcp", "udt"]
+    assert second["best"] == []
+    rows = list(csv.DictReader(io.StringIO(run("--csv").stdout)))
+    assert [(r["source"], r["transport"]) for r in rows] == [
+        ("dtn1.example.org", "tcp"),
+        ("dtn1.example.org", "udt"),
+        ("x", ""),
+    ]
+
+
+def test_an_empty_history_says_what_to_do(run: Run, store: Store) -> None:
+    result = run()
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "advisor advise" in result.stderr
+    assert json.loads(run("--json").stdout) == []
+    assert not store.directory.exists()
+
+
+def test_the_groups_store_holds_for_its_commands(filled: Store) -> None:
+    arguments = ["--store", str(filled.directory), "show", "y", "--json"]
+    result = CliRunner().invoke(history, arguments)
+    assert json.loads(result.stdout)["pair"]["source"] == "x"
+
+
+def test_show(run: Run, filled: Store) -> None:
+    by_destination = run("show", "dtn2.example.org").stdout
+    assert by_destination == run("show", "dtn1.example.org->dtn2.example.org").stdout
+    for expected in ("Best", "Advice", "Probes", "udt", "failed: reset", "Stands on one probe"):
+        assert expected in by_destination
+
+
+def test_show_as_json_and_csv(run: Run, filled: Store) -> None:
+    shown = json.loads(run("show", "dtn2.example.org", "--json").stdout)
+    assert [b["probes"] for b in shown["best"]] == [1, 1]
+    assert shown["best"][0]["caution"].startswith("Last measured")
+    assert shown["advice"][0]["advice"]["session"] == "s"
+    assert len(shown["probes"]) == 3
+    rows = list(csv.DictReader(io.StringIO(run("show", "y", "--csv").stdout)))
+    assert [r["outcome"] for r in rows] == ["failed"]
+
+
+def test_import(run: Run, store: Store, tmp_path: Path) -> None:
+    good, mixed = tmp_path / "good.PROF", tmp_path / "mixed.PROF"
+    good.write_text(PROF)
+    mixed.write_text(f"{PROF.replace('59:58', '59:59')}\n{PROF.replace('TCP', 'SCTP')}\n")
+    missing = str(tmp_path / "missing")
+    result = run("import", str(good), str(mixed), missing, "--json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout) == {"event": "import", "imported": 2, "refused": 2}
+    assert result.stderr.splitlines() == [
+        f"{mixed}, line 2: protocol 'SCTP' is neither TCP nor UDT",
+        f"{missing}: it cannot be read: no such file or directory",
+    ]
+    again = run("import", str(good), "--json")
+    assert again.exit_code == 0
+    assert json.loads(again.stdout)["already_there"] == 1
+    assert run("import", str(good)).stdout == "Imported 0, refused 0, 1 already there.\n"
+    assert len(store.probes(Pair("h1", "h2"))) == 2
+
+
+def test_import_for_a_named_pair(run: Run, store: Store, tmp_path: Path) -> None:
+    (tmp_path / "f").write_text(PROF)
+    assert run("import", str(tmp_path / "f"), "--pair", "a->b").exit_code == 0
+    assert len(store.probes(Pair("a", "b"))) == 1
+
+
+def test_export(run: Run, filled: Store, tmp_path: Path) -> None:
+    everything = run("export").stdout.splitlines()
+    assert len(everything) == 5
+    assert [json.loads(line)["record"] for line in everything].count("advice") == 1
+    assert run("export", "y", "--format", "markdown").stdout.count("\n") == 3
+    output = tmp_path / "out.csv"
+    result = run("export", "y", "--format", "csv", "--output", str(output))
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert len(output.read_text().splitlines()) == 2
+
+
+def test_a_destination_of_several_pairs(
+    run: Run, filled: Store, make_probe: Callable[..., ProbeRecord]
+) -> None:
+    filled.append(make_probe(pair=Pair("z", "y")))
+    result = run("show", "y")
+    assert result.exit_code == 2
+    assert "PAIR: 'y' may be several: write one of" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (["--json", "--csv"], 2, "--csv: it cannot be given together with --json"),
+        (["--json", "show", "y"], 2, "--json: write it after 'show'"),
+        (["show", "a->"], 2, "'a->' is not a pair: write 'SOURCE->DESTINATION'"),
+        (["import", "f", "--pair", "ab"], 2, "'ab' is not a pair"),
+        (["import"], 2, "FILES"),
+        (["export", "--format", "zip"], 2, "'zip' is not one of"),
+        (["export", "--output", "/missing/out"], 1, "cannot write '/missing/out'"),
+        (["show", "nowhere"], 1, "nothing is stored of 'nowhere'"),
+        (["import", "/missing/f"], 1, "no such file"),
+    ],
+)
+def test_exit_codes_of_the_command_itself(
+    filled: Store, arguments: list[str], code: int, sentence: str
+) -> None:
+    done = _run_command(filled, *arguments)
+    assert done.returncode == code
+    # An import counts at the end, whatever it found.
+    assert done.stdout in ("", "Imported 0, refused 1.\n")
+    (line,) = done.stderr.splitlines()
+    assert sentence in line
+
+
+def test_a_store_that_is_a_file_or_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = _run_command(Store(tmp_path / "file"))
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    (tmp_path / "dir" / "pair" / "journal.jsonl").mkdir(parents=True)
+    done = _run_command(Store(tmp_path / "dir"))
+    assert done.returncode == 0, "a directory in a journal's place is no journal"
+
+
+def test_success_of_the_command_itself(filled: Store, tmp_path: Path) -> None:
+    (tmp_path / "f").write_text(PROF)
+    assert _run_command(filled, "import", str(tmp_path / "f"), "--json").returncode == 0
+    done = _run_command(filled, "show", "h2", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["probes"][0]["origin"] == "ProbData"
+
+
+def test_on_a_terminal_tables_are_drawn(filled: Store) -> None:
+    outer, inner = pty.openpty()
+    command = [sys.executable, "-m", "advisor", "history", "--store", str(filled.directory)]
+    with subprocess.Popen(command, stdout=inner, stderr=subprocess.DEVNULL) as process:
+        os.close(inner)
+        shown = b""
+        try:
+            while part := os.read(outer, 65536):
+                shown += part
+        except OSError:  # EIO is how a pseudo-terminal says that the other side has gone
+            pass
+    os.close(outer)
+    assert process.returncode == 0
+    assert "┃" in shown.decode()
+
+
+def test_nothing_heavy_is_loaded() -> None:
+    script = (
+        "import sys, advisor.cli.history; "
+        "print({'rich', 'textual', 'scipy', 'numpy'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "set()\n"
