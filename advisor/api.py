@@ -8,7 +8,7 @@ from advisor.domain.path import HostFacts, PathFacts
 from advisor.domain.quantities import format_bytes, format_rate
 from advisor.domain.space import Parameter, Scale, Setting, Space, setting_key
 from advisor.hosts.own_sockets import borrowed, listening_fd
-from advisor.hosts.peer_filter import only_from
+from advisor.hosts.peer_filter import comes_from, only_from
 from advisor.hosts.tcp_info import TcpSockets, TcpTotals
 from advisor.methods.api import Constant, Knowledge, Method, MethodPlugin
 from advisor.models.buffer_range import BufferRange, buffer_range
@@ -55,6 +55,7 @@ __all__ = [
     "Transport",
     "borrowed",
     "buffer_range",
+    "comes_from",
     "format_bytes",
     "format_rate",
     "listening_fd",

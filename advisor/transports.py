@@ -49,6 +49,7 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True, tag_field="report", tag=
 
     `t_s`: seconds on that end's monotonic clock. `total_bytes`: got (receiver) or sent (sender).
     `cpu_s`: CPU seconds of this process. `busy_s`, `host_s`: busy and all CPU seconds of the host.
+    `arrived_bytes`: what reached the receiver in whatever order, at most; None where not known.
     """
 
     t_s: float
@@ -58,6 +59,7 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True, tag_field="report", tag=
     host_s: float
     retransmits: int | None = None
     rtt_s: float | None = None
+    arrived_bytes: int | None = None
     granted: dict[str, int] = {}
 
 
@@ -98,6 +100,7 @@ class Channel(Protocol):
         *,
         retransmits: int | None = None,
         rtt_s: float | None = None,
+        arrived_bytes: int | None = None,
         granted: dict[str, int] | None = None,
     ) -> None:
         """The running totals now. The clock and CPU figures are added by the channel."""

@@ -123,6 +123,7 @@ class ProbeSample(_Reply, frozen=True, kw_only=True, tag="probe_sample"):
     busy_s: float
     host_s: float
     rtt_s: float | None = None
+    arrived_bytes: Annotated[int, msgspec.Meta(ge=0, le=2**62)] | None = None
     granted: Annotated[dict[_Name, int], msgspec.Meta(max_length=16)] = {}
 
 

@@ -200,6 +200,7 @@ def _as_reply(sample: Sample) -> m.ProbeSample:
         busy_s=sample.busy_s,
         host_s=sample.host_s,
         rtt_s=sample.rtt_s,
+        arrived_bytes=sample.arrived_bytes,
         granted=sample.granted,
     )
 

@@ -22,7 +22,9 @@ _PMTU: Final = 60
 _RTT_US: Final = 68
 _RETRANSMITS: Final = 100
 _BYTES: Final = 120  # tcpi_bytes_acked, then tcpi_bytes_received
-_LENGTH: Final = 136
+_SEGMENT: Final = 20  # tcpi_rcv_mss
+_SEGMENTS_IN: Final = 152  # tcpi_data_segs_in, since Linux 4.6
+_LENGTH: Final = 156
 
 # The states in which data has flowed or may flow (net/tcp_states.h): established, fin-wait-1,
 # fin-wait-2, close-wait, last-ack, closing.
@@ -35,7 +37,8 @@ class TcpTotals(msgspec.Struct, frozen=True, kw_only=True):
     `streams`: how many there have been. `received_bytes`, `acked_bytes`, `retransmits`: over all of
     them, the closed ones with what they had when last looked at; never falling. The kernel counts
     the opening SYN of the side that connected as one byte acknowledged, and before Linux 4.1 it
-    counts no bytes at all. Of the streams open now, None when there are none: `rtt_s`, the mean of
+    counts no bytes at all. `arrived_bytes`: what has reached this host in segments, in order or not,
+    as if each were full; 0 before Linux 4.6. Of the streams open now, None when there are none: `rtt_s`, the mean of
     the kernel's smoothed RTTs; `send_buffer_bytes`, `receive_buffer_bytes`, the smallest
     SO_SNDBUF and SO_RCVBUF, which is twice what was asked for; `pmtu_bytes`, the smallest;
     `congestion`, the control in use, several with commas between.
@@ -45,6 +48,7 @@ class TcpTotals(msgspec.Struct, frozen=True, kw_only=True):
     received_bytes: int
     acked_bytes: int
     retransmits: int
+    arrived_bytes: int
     rtt_s: float | None
     send_buffer_bytes: int | None
     receive_buffer_bytes: int | None
@@ -58,6 +62,7 @@ class _Reading(msgspec.Struct, frozen=True, kw_only=True):
     received_bytes: int
     acked_bytes: int
     retransmits: int
+    arrived_bytes: int
     rtt_s: float
     send_buffer_bytes: int
     receive_buffer_bytes: int
@@ -137,11 +142,14 @@ def _info(sock: socket.socket) -> bytes:
 def _reading(sock: socket.socket, info: bytes) -> _Reading:
     pmtu_bytes, _, rtt_us = struct.unpack_from("=III", info, _PMTU)
     acked_bytes, received_bytes = struct.unpack_from("=QQ", info, _BYTES)
+    (segments_in,) = struct.unpack_from("=I", info, _SEGMENTS_IN)
+    (segment_bytes,) = struct.unpack_from("=I", info, _SEGMENT)
     congestion = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
     return _Reading(
         received_bytes=received_bytes,
         acked_bytes=acked_bytes,
         retransmits=struct.unpack_from("=I", info, _RETRANSMITS)[0],
+        arrived_bytes=segments_in * segment_bytes,
         rtt_s=rtt_us / 1e6,
         send_buffer_bytes=sock.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF),
         receive_buffer_bytes=sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF),
@@ -157,6 +165,7 @@ def _summed(every: list[_Reading], now_open: list[_Reading]) -> TcpTotals:
         received_bytes=sum(r.received_bytes for r in every),
         acked_bytes=sum(r.acked_bytes for r in every),
         retransmits=sum(r.retransmits for r in every),
+        arrived_bytes=sum(r.arrived_bytes for r in every),
         rtt_s=sum(rtts_s) / len(rtts_s) if rtts_s else None,
         send_buffer_bytes=min((r.send_buffer_bytes for r in now_open), default=None),
         receive_buffer_bytes=min((r.receive_buffer_bytes for r in now_open), default=None),

@@ -1,8 +1,8 @@
 """Which differences between measured settings are real, and what to expect of the best one.
 
 Throughputs vary by a share of themselves, so everything is compared as logarithms, and the spread
-is pooled over all the settings compared: with three probes each, one setting's own spread is too
-poor an estimate to build an interval on. Intervals are Student's at 90 %.
+is pooled over the settings compared: with three probes each, one setting's own spread is too poor
+an estimate to build an interval on. Intervals are Student's at 90 %.
 """
 
 import math
@@ -19,48 +19,80 @@ which repeats of one GridFTP setting differ in published measurements of wide-ar
 LEAST_SPREAD: Final = 0.003
 """Two or three probes that happen to agree to the byte do not make a setting known exactly."""
 
+_SUPPOSED_DEGREES: Final = 4
+
 PRACTICALLY_SAME: Final = 0.03
 """A difference that is not worth more streams or memory even when it is real."""
 
 
-def _student(degrees: int) -> float:
+def _student(degrees: float) -> float:
     """The two-sided quantile of Student's distribution at `CONFIDENCE`."""
     from scipy.special import stdtrit  # Imported late: it takes longer than all the rest.
 
     return float(stdtrit(degrees, 0.5 + CONFIDENCE / 2))
 
 
-class Comparison:
-    """Repeated throughputs of several settings, in bit/s, all above zero."""
+class _Spread:
+    """The pooled spread of one group, on the scale of logarithms, and what it stands on."""
 
-    def __init__(self, samples: Sequence[Sequence[float]]) -> None:
+    def __init__(self, logs: Sequence[Sequence[float]]) -> None:
+        self.degrees = sum(len(s) - 1 for s in logs)
+        squares = math.fsum((v - math.fsum(s) / len(s)) ** 2 for s in logs for v in s)
+        measured = math.sqrt(squares / self.degrees) if self.degrees else TYPICAL_SPREAD
+        self.value = max(LEAST_SPREAD, measured)
+        # With nothing repeated the spread is a supposition; a handful of degrees says how weak.
+        self.degrees = self.degrees or _SUPPOSED_DEGREES
+
+
+class Comparison:
+    """Repeated throughputs of several settings, in bit/s, all above zero.
+
+    `groups` names what each setting belongs to (its transport): the spread is pooled within a
+    group, since UDT on a busy host varies several times as much as TCP. Without it all are one.
+    """
+
+    def __init__(
+        self, samples: Sequence[Sequence[float]], groups: Sequence[str] | None = None
+    ) -> None:
         if not samples or any(not s or min(s) <= 0 for s in samples):
             raise ValueError("every setting needs at least one throughput above zero")
         self._logs = [[math.log(v) for v in s] for s in samples]
         self._means = [math.fsum(s) / len(s) for s in self._logs]
-        self._degrees = sum(len(s) - 1 for s in self._logs)
-        squares = math.fsum(
-            (v - mean) ** 2 for s, mean in zip(self._logs, self._means, strict=True) for v in s
-        )
-        measured = math.sqrt(squares / self._degrees) if self._degrees else TYPICAL_SPREAD
-        self.spread = max(LEAST_SPREAD, measured)
-        # With nothing repeated the spread is a supposition; a handful of degrees says how weak.
-        self._quantile = _student(self._degrees or 4)
+        self._groups = list(groups) if groups is not None else [""] * len(samples)
+        self._spreads = {
+            group: _Spread([s for s, g in zip(self._logs, self._groups, strict=True) if g == group])
+            for group in self._groups
+        }
+
+    def _spread(self, index: int) -> _Spread:
+        return self._spreads[self._groups[index]]
 
     def mean(self, index: int) -> Estimate:
         """The setting's mean throughput (geometric) and where that mean lies."""
-        half = self._quantile * self.spread / math.sqrt(len(self._logs[index]))
+        spread = self._spread(index)
+        half = _student(spread.degrees) * spread.value / math.sqrt(len(self._logs[index]))
         return _back(self._means[index], half)
 
     def next_one(self, index: int) -> Estimate:
         """The setting's mean throughput and where one further measurement is expected."""
-        half = self._quantile * self.spread * math.sqrt(1 + 1 / len(self._logs[index]))
+        spread = self._spread(index)
+        half = _student(spread.degrees) * spread.value * math.sqrt(1 + 1 / len(self._logs[index]))
         return _back(self._means[index], half)
 
     def ratio(self, index: int, to: int) -> Estimate:
-        """How many times the throughput of `to` the setting reaches."""
-        sizes = len(self._logs[index]), len(self._logs[to])
-        half = self._quantile * self.spread * math.sqrt(1 / sizes[0] + 1 / sizes[1])
+        """How many times the throughput of `to` the setting reaches.
+
+        Across groups the degrees of freedom are Welch's and Satterthwaite's.
+        """
+        ours, theirs = self._spread(index), self._spread(to)
+        our_part = ours.value**2 / len(self._logs[index])
+        their_part = theirs.value**2 / len(self._logs[to])
+        variance = our_part + their_part
+        degrees = float(ours.degrees)
+        if ours is not theirs:
+            weighed = our_part**2 / ours.degrees + their_part**2 / theirs.degrees
+            degrees = variance**2 / weighed
+        half = _student(degrees) * math.sqrt(variance)
         return _back(self._means[index] - self._means[to], half)
 
     def told_apart(self, index: int, other: int) -> bool:

@@ -65,6 +65,7 @@ class PipeChannel:
         *,
         retransmits: int | None = None,
         rtt_s: float | None = None,
+        arrived_bytes: int | None = None,
         granted: dict[str, int] | None = None,
     ) -> None:
         """The running totals now, with this process's and this host's CPU time."""
@@ -81,6 +82,7 @@ class PipeChannel:
                 host_s=all_s,
                 retransmits=retransmits,
                 rtt_s=rtt_s,
+                arrived_bytes=arrived_bytes,
                 granted=granted or {},
             )
         )

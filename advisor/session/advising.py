@@ -39,7 +39,7 @@ def advice_from_verdict(grounds: Grounds, verdict: Verdict, incomplete: bool) ->
     expected = comparison.next_one(index)
     default = verdict.default
     gain = None if default is None else _gain(comparison, index, default)
-    limits = binding_limits(grounds.path)
+    limits = _not_disproved(binding_limits(grounds.path), chosen.setting, expected.value)
     if measured := _newest(grounds.probes, chosen.transport, chosen.setting):
         limits += measured_limits(measured, grounds.path.capacity_bps)
     settings = _best_settings(verdict)
@@ -52,7 +52,7 @@ def advice_from_verdict(grounds: Grounds, verdict: Verdict, incomplete: bool) ->
         default_bps=None if default is None else comparison.mean(default).value,
         gain=gain,
         limits=limits,
-        reasons=_reasons(grounds, verdict, gain, limits),
+        reasons=_reasons(grounds, verdict, gain),
         commands=_commands(grounds, chosen.transport, settings),
         contenders=[verdict.contender(i) for i in comparison.order()],
         incomplete=incomplete,
@@ -98,6 +98,13 @@ def advice_from_history(grounds: Grounds) -> Advice:
     )
 
 
+def _not_disproved(limits: Sequence[Limit], setting: Setting, bps: float) -> list[Limit]:
+    """Without the ceilings that the advised setting was just seen to pass."""
+    streams = setting.get("streams", 1)
+    count = streams if isinstance(streams, int) else 1
+    return [x for x in limits if x.ceiling_bps is None or x.ceiling_bps * count >= bps]
+
+
 def _gain(comparison: Comparison, index: int, default: int) -> Estimate:
     if index == default:
         return Estimate(1.0, (1.0, 1.0))
@@ -125,9 +132,7 @@ def _best_settings(verdict: Verdict) -> dict[str, Setting]:
     return settings
 
 
-def _reasons(
-    grounds: Grounds, verdict: Verdict, gain: Estimate | None, limits: Sequence[Limit]
-) -> list[str]:
+def _reasons(grounds: Grounds, verdict: Verdict, gain: Estimate | None) -> list[str]:
     comparison, chosen = verdict.comparison, verdict.chosen
     reasons = []
     for index in comparison.order():
@@ -135,16 +140,29 @@ def _reasons(
             reasons.append(_against(verdict, index))
     if verdict.candidates[chosen].role == "default":
         reasons.insert(0, "the default is as good as anything measured: tuning does not help here")
-        if limits:
-            reasons.append(f"what holds this path back: {limits[0].what}")
     elif gain and gain.interval[0] <= 1:
         reasons.append("the gain over the default is not certain: its interval reaches 1")
+    if plateau := _plateau(verdict):
+        reasons.append(plateau)
     if best := max(grounds.past, key=lambda p: p.throughput_bps, default=None):
         reasons.append(
             f"history's best of this pair was {format_rate(best.throughput_bps)} with "
             f"{describe(best.transport, best.setting)}"
         )
     return reasons
+
+
+def _plateau(verdict: Verdict) -> str:
+    """A sentence when settings of very different numbers of streams reach the same rate."""
+    equals = [verdict.candidates[i] for i in verdict.comparison.same_as_best()]
+    counts = sorted({n for c in equals if isinstance(n := c.setting.get("streams"), int)})
+    if len(counts) < 2 or counts[-1] < 2 * counts[0]:
+        return ""
+    rate = format_rate(verdict.comparison.mean(verdict.chosen).value)
+    return (
+        f"{counts[0]} and {counts[-1]} streams reach the same rate: it is the path or the hosts "
+        f"that end at about {rate}, not the settings"
+    )
 
 
 def _against(verdict: Verdict, index: int) -> str:

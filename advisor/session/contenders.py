@@ -176,7 +176,7 @@ def judge(candidates: Sequence[Candidate], spaces: Mapping[str, Space]) -> Verdi
     measured = [c for c in candidates if c.sampled_bps]
     if not measured:
         return None
-    comparison = Comparison([c.sampled_bps for c in measured])
+    comparison = Comparison([c.sampled_bps for c in measured], [c.transport for c in measured])
     equals = comparison.same_as_best()
     chosen = min(equals, key=lambda i: cost(measured[i], spaces))
     defaults = [i for i, c in enumerate(measured) if c.role == "default"]

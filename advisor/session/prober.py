@@ -1,6 +1,7 @@
 """One probe, from this side: both ends started, read, and stopped when the mean is known."""
 
 import asyncio
+import math
 import secrets
 from collections.abc import Callable
 from typing import Final
@@ -91,7 +92,7 @@ class _Course:
         sent = self.sent[-steady_samples:]
         rtts = [s.rtt_s for s in sent if s.rtt_s]
         return Measurement(
-            throughput_bps=self.steady.throughput_bps,
+            throughput_bps=min(self.steady.throughput_bps, _arrived_bps(received)),
             stderr_bps=self.steady.stderr_bps if len(self.intervals) > 2 else 0.0,
             intervals=self.intervals,
             steady_from=self.steady.first,
@@ -104,6 +105,19 @@ class _Course:
             granted=(sent[-1].granted if sent else {}) | received[-1].granted,
             versions=self.versions,
         )
+
+
+def _arrived_bps(received: list[m.ProbeSample]) -> float:
+    """The rate at which data reached the receiver, in whatever order, over these samples.
+
+    What is delivered in order comes in jumps where there is loss: when a hole is filled, all that
+    arrived behind it counts at once. Over a short window that can pass the rate of the link; what
+    arrived cannot.
+    """
+    first, last = received[0], received[-1]
+    if first.arrived_bytes is None or last.arrived_bytes is None or last.t_s <= first.t_s:
+        return math.inf
+    return (last.arrived_bytes - first.arrived_bytes) * 8 / (last.t_s - first.t_s)
 
 
 def _load(samples: list[Sample] | list[m.ProbeSample]) -> EndLoad | None:

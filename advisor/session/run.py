@@ -37,7 +37,7 @@ EXIT_INTERRUPTED: Final = 130
 
 # How the time is shared: what is left over by one goes to the next. Confirmation gets what the
 # rounds of four or five contenders need; TCP has two baselines to measure and the larger space.
-_CONFIRM_SHARE: Final = 0.32
+_CONFIRM_SHARE: Final = 0.38
 _STAGE_WEIGHT: Final = {"tcp": 3.0, "udt": 2.0}
 
 Publish = Callable[[ev.AnyEvent], None]

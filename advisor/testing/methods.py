@@ -1,9 +1,9 @@
 """What every search method must keep to. Inherit, set `plugin`, and let pytest collect it:
 
-    from advisor.testing.methods import MethodContract
+from advisor.testing.methods import MethodContract
 
-    class TestMine(MethodContract):
-        plugin = my_module.plugin
+class TestMine(MethodContract):
+    plugin = my_module.plugin
 """
 
 import json

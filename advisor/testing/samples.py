@@ -54,9 +54,7 @@ def a_space() -> Space:
     """Two parameters, streams linear and buffers on a log scale."""
     return Space(
         parameters=(
-            Parameter(
-                name="buffer_bytes", unit="B", lower=2**16, upper=2**26, scale=Scale.LOG2
-            ),
+            Parameter(name="buffer_bytes", unit="B", lower=2**16, upper=2**26, scale=Scale.LOG2),
             Parameter(name="streams", unit="", lower=1, upper=25),
         ),
         cost_order=("streams", "buffer_bytes"),

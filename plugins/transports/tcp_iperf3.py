@@ -7,6 +7,7 @@ text is kept as the raw output. The pairing token travels as iperf3's "extra dat
 before anything is counted; the kernel lets only the peer's address reach the listening socket.
 """
 
+import contextlib
 import ctypes
 import math
 import os
@@ -34,6 +35,7 @@ from advisor.api import (
     TcpSockets,
     borrowed,
     buffer_range,
+    comes_from,
     listening_fd,
     only_from,
 )
@@ -138,6 +140,7 @@ class _Sampler(threading.Thread):
             moved_bytes,
             retransmits=None if self._receiving else totals.retransmits,
             rtt_s=totals.rtt_s,
+            arrived_bytes=totals.arrived_bytes or None,
             granted={side: size} if size is not None else {},
         )
 
@@ -270,13 +273,17 @@ def _admit(library: _Library, port: int, order: ReceiveOrder, channel: Channel) 
             return  # libiperf's own error, which the main thread has, says why.
         time.sleep(0.005)
     with borrowed(descriptor) as listener:
-        only_from(listener, order.source_address)
+        # A kernel may keep filters on TCP to the administrator; the peer is then looked at below.
+        with contextlib.suppress(PermissionError):
+            only_from(listener, order.source_address)
     channel.versions({"libiperf": library.version})
     channel.ready(port)
     while (token := library.token()) is None:
         time.sleep(0.005)
-    if token != order.token:
-        channel.trouble(FailureKind.REFUSED, "the sender did not show this probe's token")
+    with borrowed(library.control_descriptor()) as control:
+        expected = comes_from(control, order.source_address)
+    if token != order.token or not expected:
+        channel.trouble(FailureKind.REFUSED, "somebody else connected to this probe's port")
         os._exit(0)
     streams = int(order.setting.get("streams", 1))
     _Sampler(library, channel, order.sample_every_s, streams, receiving=True).run()

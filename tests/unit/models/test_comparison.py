@@ -52,6 +52,17 @@ def test_equal_settings_are_settled_when_known_well() -> None:
     assert Comparison([close, close]).settled(0, 1)
 
 
+def test_a_noisy_group_does_not_blur_a_quiet_one() -> None:
+    quiet, noisy = [1e9, 1.001e9, 0.999e9], [0.4e9, 0.9e9, 0.6e9]
+    comparison = Comparison([quiet, [0.97e9, 0.971e9], noisy], ["tcp", "tcp", "udt"])
+    assert comparison.told_apart(0, 1)
+    lower, upper = comparison.next_one(0).interval
+    assert upper / lower < 1.05
+    lower, upper = comparison.next_one(2).interval
+    assert upper / lower > 2
+    assert comparison.ratio(0, 2).interval[0] < comparison.ratio(0, 2).value
+
+
 def test_single_probes_are_given_the_spread_of_the_field() -> None:
     lower, upper = Comparison([[1e9], [1.1e9]]).next_one(0).interval
     assert lower < 0.75e9
