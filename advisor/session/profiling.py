@@ -93,6 +93,8 @@ async def measure_baselines(context: Context, baselines: Sequence[Baseline], sta
     for baseline in baselines:
         if context.samples(stage.transport.name, baseline.setting):
             continue  # A resumed session has it already.
+        if context.budget.left_s < context.next_probe_s:
+            return
         purpose = Purpose(stage=stage.name, kind="baseline", label=baseline.role)
         _, draft = await context.measure(stage.transport.name, baseline.setting, purpose)
         await context.keep(draft)

@@ -14,6 +14,7 @@ from advisor.agent.secret import BadSecret
 from advisor.domain import events as ev
 from advisor.domain.advice import Advice
 from advisor.domain.endpoints import Pair
+from advisor.domain.measurement import Failure
 from advisor.domain.path import PathFacts
 from advisor.domain.records import AdviceRecord, ClosingRecord, ProbeRecord, SessionRecord
 from advisor.domain.space import Space
@@ -263,7 +264,7 @@ class _Session:
     ) -> int:
         verdict = judge(contenders(context.probes, past, spaces), spaces)
         if verdict is None:
-            return self._end_without(trouble)
+            return self._end_without(context, trouble)
         grounds = Grounds(
             session=self._id,
             request=self._request,
@@ -276,12 +277,14 @@ class _Session:
         self._give(advice)
         return EXIT_INTERRUPTED if trouble == "interrupted" else EXIT_ADVICE
 
-    def _end_without(self, trouble: str) -> int:
+    def _end_without(self, context: Context, trouble: str) -> int:
         if trouble == "interrupted":
             return self.give_up("interrupted before anything was measured", EXIT_INTERRUPTED)
         if trouble:
             return self.give_up(trouble, EXIT_PEER)
-        message = "no probe gave a throughput: the lines above say why"
+        failures = [p.result.message for p in context.probes if isinstance(p.result, Failure)]
+        last = f", the last one: {failures[-1]}" if failures else ""
+        message = f"no probe gave a throughput{last}"
         self._store.append(
             ClosingRecord(
                 session=self._id,

@@ -262,7 +262,10 @@ class TcpIperf3:
         streams = int(order.setting.get("streams", 1))
         _Sampler(library, channel, order.sample_every_s, streams, receiving=False).start()
         if trouble := library.run("client"):
-            channel.trouble(_kind(trouble), trouble)
+            kind = _kind(trouble)
+            if kind in (FailureKind.REFUSED, FailureKind.TIMED_OUT):
+                trouble += ": are the agent's TCP ports let through?"
+            channel.trouble(kind, trouble)
 
 
 def _admit(library: _Library, port: int, order: ReceiveOrder, channel: Channel) -> None:

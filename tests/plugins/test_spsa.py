@@ -16,9 +16,7 @@ class TestContract(MethodContract):
 def linear_space() -> Space:
     """Iterative values 1 to 25 are the actual ones, so that the arithmetic can be followed."""
     return Space(
-        parameters=tuple(
-            Parameter(name=n, unit="", lower=1000, upper=25000) for n in ("p", "w")
-        ),
+        parameters=tuple(Parameter(name=n, unit="", lower=1000, upper=25000) for n in ("p", "w")),
         cost_order=("p", "w"),
     )
 

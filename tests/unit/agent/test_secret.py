@@ -64,9 +64,9 @@ async def handshake(server: ssl.SSLContext, client: ssl.SSLContext) -> bytes:
 
 def test_the_same_secret_lets_in() -> None:
     secret = new_secret()
-    assert asyncio.run(
-        handshake(tls_context(secret, "agent"), tls_context(secret, "advisor"))
-    ) == (b"welcome")
+    assert asyncio.run(handshake(tls_context(secret, "agent"), tls_context(secret, "advisor"))) == (
+        b"welcome"
+    )
 
 
 def test_an_agent_with_another_secret_is_not_believed() -> None:
@@ -85,4 +85,3 @@ def test_an_advisor_without_the_secret_hears_nothing() -> None:
     except (ssl.SSLError, ConnectionError):
         heard = b""
     assert heard == b""
-

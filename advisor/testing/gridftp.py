@@ -1,0 +1,131 @@
+"""GridFTP servers to try command lines on: on loopback, a port and a folder of their own.
+
+Needs the Debian packages of `PACKAGES`. Started by root, a server works as `nobody`; else as
+whoever started it. Folder, keys and processes are gone when the block ends.
+"""
+
+import asyncio
+import contextlib
+import os
+import pwd
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from advisor.hosts.processes import running
+from advisor.testing.gridftp_keys import SUBJECT, make_keys
+
+PACKAGES: Final = {
+    "globus-gridftp-server": "globus-gridftp-server-progs",
+    "globus-url-copy": "globus-gass-copy-progs",
+    "grid-proxy-init": "globus-proxy-utils",
+    "openssl": "openssl",
+}
+"""The Debian package of each program that is run here or by a client of these servers."""
+
+_ADDRESS: Final = "127.0.0.1"
+_HOST: Final = "localhost"
+"""The name in the host certificate, which a gsiftp:// URL has to use."""
+
+_START_S: Final = 10.0
+# A server outlives its standard input; this shell does not, and takes the whole group with it.
+_WHILE_INPUT_LASTS: Final = '"$@" </dev/null & cat >/dev/null; kill -9 0'
+
+
+class GridFTPServer(msgspec.Struct, frozen=True, kw_only=True):
+    """A running server.
+
+    `url`: scheme, host and port. `folder`: what it gives access to. `log`: its own account of
+    errors and transfers. `environment`: what a client needs set.
+    """
+
+    url: str
+    folder: Path
+    log: Path
+    environment: dict[str, str]
+
+
+@contextlib.contextmanager
+def _workplace(account: pwd.struct_passwd) -> Iterator[Path]:
+    """A temporary folder with an `offered` one inside, which belongs to the account."""
+    with tempfile.TemporaryDirectory(prefix="gridftp-") as name:
+        base = Path(name)
+        # The account has to get through to what is offered; keys have modes of their own.
+        base.chmod(0o711)
+        offered = base / "offered"
+        offered.mkdir()
+        if os.geteuid() == 0:
+            os.chown(offered, account.pw_uid, account.pw_gid)
+        yield base
+
+
+def _account() -> pwd.struct_passwd:
+    return pwd.getpwnam("nobody") if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
+
+
+async def _port(stdout: asyncio.StreamReader) -> int:
+    """The port the server says it listens on. Raises RuntimeError when it ends instead."""
+    async with asyncio.timeout(_START_S):
+        line = (await stdout.readline()).decode().strip()
+    if not line.rpartition(":")[2].isdigit():
+        raise RuntimeError(f"the GridFTP server did not start: {line or 'it said nothing'}")
+    return int(line.rpartition(":")[2])
+
+
+@contextlib.asynccontextmanager
+async def _listening(
+    base: Path, options: list[str], environment: Mapping[str, str]
+) -> AsyncIterator[int]:
+    """A server for as long as the block lasts; gives its port."""
+    argv = ["/bin/sh", "-c", _WHILE_INPUT_LASTS, "sh", "env"]
+    argv += [f"{name}={value}" for name, value in environment.items()]
+    argv += ["globus-gridftp-server", "-p", "0"]
+    argv += ["-hostname", _ADDRESS, "-control-interface", _ADDRESS]
+    argv += ["-log-level", "ERROR,WARN,TRANSFER", "-logfile", str(base / "server.log")]
+    argv += ["-restrict-paths", f"RW{base / 'offered'}", *options]
+    async with running(argv) as child:
+        yield await _port(child.stdout)
+
+
+@contextlib.asynccontextmanager
+async def anonymous_server(*options: str) -> AsyncIterator[GridFTPServer]:
+    """A server anyone on this host may use, at ftp://. Raises RuntimeError, TimeoutError."""
+    account = _account()
+    access = ["-allow-anonymous"]
+    if os.geteuid() == 0:
+        access += ["-anonymous-user", account.pw_name]
+    with _workplace(account) as base:
+        async with _listening(base, [*access, *options], {}) as port:
+            yield GridFTPServer(
+                url=f"ftp://{_ADDRESS}:{port}",
+                folder=base / "offered",
+                log=base / "server.log",
+                environment={},
+            )
+
+
+@contextlib.asynccontextmanager
+async def gsi_server(*options: str) -> AsyncIterator[GridFTPServer]:
+    """A server for gsiftp://, with a certificate authority and a user it made up for itself.
+
+    UDT has to be allowed it by the option: -dc-whitelist udt,gsi,tcp. Raises RuntimeError,
+    TimeoutError.
+    """
+    account = _account()
+    with _workplace(account) as base:
+        keys = await make_keys(base, _HOST)
+        gridmap = base / "gridmap"
+        gridmap.write_text(f'"{SUBJECT}" {account.pw_name}\n')
+        settings = {**keys.of_server, "GRIDMAP": str(gridmap)}
+        # `nobody` has no login shell, which is no matter here.
+        access = ["-allow-disabled-login", *options]
+        async with _listening(base, access, settings) as port:
+            yield GridFTPServer(
+                url=f"gsiftp://{_HOST}:{port}",
+                folder=base / "offered",
+                log=base / "server.log",
+                environment=keys.of_client,
+            )

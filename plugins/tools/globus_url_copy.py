@@ -1,0 +1,230 @@
+"""globus-url-copy: puts local files on a GridFTP server, over TCP or over UDT.
+
+What the options do was found by running it (globus-url-copy 10.12, server 13.24, UDT driver 2.3):
+- `-p` and `-fast` mean MODE E, whose streams stay open from file to file.
+- UDT needs gsiftp://. With ftp:// both `-udt` and `-dcstack udt` are ignored and TCP is used.
+- `-udt` overrides the settings of `-dcstack`, whichever comes first, so it is left out.
+- MODE E and `-pp` over UDT hang for ever, unless (MODE E) the server runs with `-threads 1`.
+- The UDT driver's `sndbuf` and `rcvbuf` are the kernel's buffers of the UDP socket, which libudt
+  asks enough for by itself; small ones ruin it. libudt's own buffer, the one that is profiled,
+  stays at 8192 packets, and `fc` changes nothing below it: `mss` is all that is set.
+- The server drops bytes beyond ASCII from file names.
+"""
+
+import math
+import shlex
+import shutil
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+from advisor.api import (
+    AVAILABLE,
+    Availability,
+    Command,
+    CommandRequest,
+    PathFacts,
+    Setting,
+    format_bytes,
+)
+
+_GRIDFTP_PORT: Final = 2811
+_TCP_BLOCK_BYTES: Final = 2**20
+"""A block goes over one stream, so a large one leaves the streams of a small file idle; into files
+64 KiB, 256 KiB and 16 MiB were all slower."""
+
+_UDT_BUFFER_PACKETS: Final = 8192
+_UDP_HEADER_BYTES: Final = 28
+
+
+def _url_path(path: str) -> str:
+    """A path as an URL has it: from the root, the bytes outside the unreserved set encoded."""
+    return quote("/" + path.lstrip("/"), safe="/", errors="surrogateescape")
+
+
+def _is_directory(request: CommandRequest) -> bool:
+    """Whether more than one file is meant, as far as it was said."""
+    dataset = request.dataset
+    several = dataset is not None and (bool(dataset.largest) or (dataset.files or 1) > 1)
+    return several or bool(request.source_path and request.source_path.endswith("/"))
+
+
+def _source_path(request: CommandRequest) -> str | None:
+    return request.source_path or (request.dataset.path if request.dataset else None)
+
+
+def _urls(request: CommandRequest, server: str) -> list[str]:
+    """Source and destination. globus-url-copy takes for a directory only what ends with a slash."""
+    source = _url_path(_source_path(request) or "SOURCE_PATH")
+    destination = _url_path(request.destination_path or "DESTINATION_PATH")
+    if _is_directory(request):
+        source, destination = source.rstrip("/") + "/", destination.rstrip("/") + "/"
+    return [f"file://{source}", server + destination]
+
+
+def _server(request: CommandRequest, scheme: str) -> str:
+    """The server's URL without a path: the given one with this scheme, or GridFTP's own port."""
+    if request.server_url:
+        return f"{scheme}://{urlsplit(request.server_url).netloc}"
+    host = request.destination_host
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{_GRIDFTP_PORT}"
+
+
+def _given_scheme(request: CommandRequest) -> str:
+    return urlsplit(request.server_url).scheme if request.server_url else ""
+
+
+def _in_flight_bytes(path: PathFacts, setting: Setting) -> float:
+    """What is under way at once at this setting; 0 where neither buffers nor capacity are known."""
+    buffers = int(setting["buffer_bytes"]) * int(setting["streams"])
+    return buffers or (path.capacity_bps or 0) * path.rtt_s / 8
+
+
+def _files_at_once(request: CommandRequest, setting: Setting) -> int:
+    """How many files to send side by side, a divisor of the streams that were measured.
+
+    Files smaller than what is under way at once are a matter of round trips, which side by side
+    they share. Each gets streams enough that the largest does not outlast all the others.
+    """
+    dataset, streams = request.dataset, int(setting["streams"])
+    if dataset is None or not dataset.files or dataset.files < 2:
+        return 1
+    mean_bytes = dataset.total_bytes / dataset.files
+    if mean_bytes >= _in_flight_bytes(request.path, setting):
+        return 1
+    largest_bytes = dataset.largest_bytes or mean_bytes
+    per_file = math.ceil(streams * largest_bytes / dataset.total_bytes)
+    fitting = (n for n in range(1, streams + 1) if streams % n == 0 and n >= per_file)
+    return streams // min(fitting, default=streams)
+
+
+def _tcp_options(request: CommandRequest, setting: Setting) -> list[str]:
+    streams, buffer_bytes = int(setting["streams"]), int(setting["buffer_bytes"])
+    at_once = _files_at_once(request, setting)
+    options = ["-fast", "-p", str(streams // at_once)]
+    if buffer_bytes:
+        options += ["-tcp-bs", str(buffer_bytes)]
+    options += ["-bs", str(_TCP_BLOCK_BYTES)]
+    if _is_directory(request):
+        # Without -pp every file waits a round trip for the one before.
+        options += ["-pp"]
+    if at_once > 1:
+        options += ["-cc", str(at_once)]
+    return options
+
+
+def _line(request: CommandRequest, options: list[str], server: str, notes: list[str]) -> Command:
+    recurse = ["-r", "-cd"] if _is_directory(request) else []
+    argv = ["globus-url-copy", "-vb", *options, *recurse, *_urls(request, server)]
+    note = " ".join([*notes, *_path_notes(request)])
+    return Command(tool=plugin.name, side="source", argv=argv, shell=shlex.join(argv), note=note)
+
+
+def _path_notes(request: CommandRequest) -> list[str]:
+    """What the paths need to come out right."""
+    given = [p for p in (_source_path(request), request.destination_path) if p]
+    notes = []
+    if len(given) < 2:
+        notes.append("Put the real paths in place of the words in capitals.")
+    if any(not p.startswith("/") for p in given):
+        notes.append("Paths are taken from the root directory: give absolute ones.")
+    if _is_directory(request):
+        notes.append(
+            "The server drops letters beyond ASCII from file names without a word, and -r stops "
+            "at a name with a double quote: rename such files before."
+        )
+    elif not (request.destination_path or "").isascii():
+        notes.append("The server drops letters beyond ASCII from file names without a word.")
+    return notes
+
+
+def _server_note(request: CommandRequest, arguments: str, needs: str) -> list[str]:
+    """How to run a server when none was named."""
+    if request.server_url:
+        return []
+    port, path = _GRIDFTP_PORT, request.path
+    return [
+        f"A server for it, on the destination{needs}: globus-gridftp-server -p {port} "
+        f"-hostname {path.destination_address} -allow-from {path.source_address} {arguments}."
+    ]
+
+
+def _congestion_note(request: CommandRequest, setting: Setting) -> list[str]:
+    wanted, default = setting.get("congestion"), request.path.source.congestion
+    if not wanted or wanted == default:
+        return []
+    return [
+        f"Measured with {wanted} congestion control, which globus-url-copy cannot choose; the "
+        f"source's default is {default or 'not known'}. To change it, on the source: "
+        f"sysctl -w net.ipv4.tcp_congestion_control={wanted}"
+    ]
+
+
+def _tcp_line(request: CommandRequest, setting: Setting, reasons: list[str]) -> Command:
+    scheme = _given_scheme(request) or "ftp"
+    at_once = _files_at_once(request, setting)
+    notes = list(reasons)
+    if at_once > 1:
+        notes.append(
+            f"{at_once} files at a time over {int(setting['streams']) // at_once} each: the "
+            f"{setting['streams']} streams that were measured."
+        )
+    anonymous = "-aa -anonymous-user nobody"
+    notes += _server_note(request, anonymous, " as root (nobody must be able to write there)")
+    notes += _congestion_note(request, setting)
+    return _line(request, _tcp_options(request, setting), _server(request, scheme), notes)
+
+
+def _udt_buffer_note(setting: Setting) -> list[str]:
+    wanted = int(setting["buffer_bytes"])
+    kept = _UDT_BUFFER_PACKETS * (int(setting["mss_bytes"]) - _UDP_HEADER_BYTES)
+    if 0.5 < wanted / kept < 2:
+        return []
+    return [
+        f"Measured with a UDT buffer of {format_bytes(wanted)}; GridFTP always uses "
+        f"{format_bytes(kept)} ({_UDT_BUFFER_PACKETS} packets), so its throughput may differ."
+    ]
+
+
+def _udt_line(request: CommandRequest, setting: Setting, reasons: list[str]) -> Command:
+    options = ["-bs", str(setting["block_bytes"]), "-dcstack", f"udt:mss={setting['mss_bytes']}"]
+    notes = [
+        *reasons,
+        "The server must allow UDT: -dc-whitelist udt,gsi,tcp. Do not add -fast, -p or -pp, which "
+        "hang over UDT, nor -udt, which undoes the packet size.",
+        *_server_note(request, "-dc-whitelist udt,gsi,tcp", " with a host certificate"),
+        *_udt_buffer_note(setting),
+    ]
+    return _line(request, options, _server(request, "gsiftp"), notes)
+
+
+class GlobusUrlCopy:
+    """Writes globus-url-copy lines, run on the source."""
+
+    name = "globus-url-copy"
+    summary = "GridFTP client of the Grid Community Toolkit, over TCP or UDT"
+
+    def available(self) -> Availability:
+        """Whether globus-url-copy is on the search path."""
+        if shutil.which(self.name):
+            return AVAILABLE
+        return Availability(
+            reason=f"{self.name} is not installed", remedy="apt install globus-gass-copy-progs"
+        )
+
+    def commands(self, request: CommandRequest) -> list[Command]:
+        """One line; two to choose from when UDT won and the server is one that ignores it.
+
+        Without a setting for UDT or TCP there is nothing to write: no line.
+        """
+        tcp, udt = request.settings.get("tcp"), request.settings.get("udt")
+        if request.transport != "udt" or udt is None:
+            return [_tcp_line(request, tcp, [])] if tcp else []
+        if _given_scheme(request) != "ftp":
+            return [_udt_line(request, udt, [])]
+        why = "UDT was faster, but an ftp:// server ignores it and uses TCP"
+        usable = [_tcp_line(request, tcp, [f"{why}: this is the best TCP setting."])] if tcp else []
+        faster = _udt_line(request, udt, [f"{why}: this needs the server to take gsiftp://."])
+        return [*usable, faster]
+
+
+plugin = GlobusUrlCopy()

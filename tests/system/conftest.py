@@ -1,0 +1,221 @@
+"""What the tests of the whole program share: running it, agents, namespaces, what is left behind."""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ADVISOR = [sys.executable, "-P", "-m", "advisor"]
+SHORT = ["--budget", "10"]
+
+
+class Run:
+    """One `advisor` process with its own data folder, so that nothing of the user's is touched."""
+
+    def __init__(self, home: Path, arguments: list[str], prefix: list[str] | None = None) -> None:
+        environment = {
+            "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin",
+            "HOME": str(home),
+            "XDG_DATA_HOME": str(home / "data"),
+            "XDG_RUNTIME_DIR": str(home),
+        }
+        self.process = subprocess.Popen(
+            [*(prefix or []), *ADVISOR, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+            start_new_session=True,
+        )
+        self.events: list[dict[str, Any]] = []
+
+    def wait_for(self, event: str, timeout_s: float = 60, **fields: Any) -> dict[str, Any]:
+        """Read events up to the first of this kind with these fields."""
+        assert self.process.stdout is not None
+        deadline = time.monotonic() + timeout_s
+        while (left := deadline - time.monotonic()) > 0:
+            ready, _, _ = select.select([self.process.stdout], [], [], left)
+            line = self.process.stdout.readline() if ready else ""
+            if not line:
+                break
+            self.events.append(json.loads(line))
+            newest = self.events[-1]
+            if newest["event"] == event and fields.items() <= newest.items():
+                return newest
+        raise AssertionError(f"no {event} came: {self.process.stderr and self.finish().stderr}")
+
+    def finish(self, timeout_s: float = 90) -> subprocess.CompletedProcess[str]:
+        """Wait for its end; the events read so far stay in `events`."""
+        out, err = self.process.communicate(timeout=timeout_s)
+        self.events += [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+        return subprocess.CompletedProcess([], self.process.returncode, out, err)
+
+    def kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        for stream in (self.process.stdout, self.process.stderr):
+            if stream:
+                stream.close()
+        self.process.wait()
+
+
+Start = Callable[..., Run]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Start `advisor`; killed at the test's end if it still runs."""
+    runs: list[Run] = []
+
+    def run(*arguments: str, prefix: list[str] | None = None) -> Run:
+        runs.append(Run(tmp_path, list(arguments), prefix))
+        return runs[-1]
+
+    yield run
+    for one in runs:
+        one.kill()
+
+
+class Agent:
+    """A listening agent, its port and the file with its secret."""
+
+    def __init__(self, run: Run, port: int, secret_file: Path, host: str) -> None:
+        self.run = run
+        self.port = port
+        self.secret_file = secret_file
+        self.host = host
+
+    @property
+    def options(self) -> list[str]:
+        """How to reach it."""
+        return ["--agent", f"{self.host}:{self.port}", "--secret-file", str(self.secret_file)]
+
+
+StartAgent = Callable[..., Agent]
+
+
+@pytest.fixture
+def start_agent(start: Start, tmp_path: Path) -> StartAgent:
+    """Start a listening agent and wait until it listens."""
+
+    def run(*options: str, host: str = "127.0.0.1", prefix: list[str] | None = None) -> Agent:
+        secret_file = tmp_path / "secret"
+        listen = ["--listen", f"{host}:0", "--secret-file", str(secret_file)]
+        agent = start("agent", *listen, *options, prefix=prefix)
+        assert agent.process.stderr is not None
+        told = agent.process.stderr.readline()
+        assert "listening on" in told, told
+        return Agent(agent, int(told.rsplit(":", 1)[1]), secret_file, host)
+
+    return run
+
+
+def children_left(home: Path) -> list[str]:
+    """Command lines of processes that still run with this test's data folder in their environment."""
+    mark = f"XDG_RUNTIME_DIR={home}".encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                if mark in (entry / "environ").read_bytes().split(b"\0"):
+                    line = (entry / "cmdline").read_bytes()
+                    found.append(line.replace(b"\0", b" ").decode())
+    return found
+
+
+def wait_until(condition: Callable[[], bool], timeout_s: float = 10) -> bool:
+    """Whether it comes true within the time."""
+    deadline = time.monotonic() + timeout_s
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return condition()
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind(tmp_path: Path) -> Iterator[None]:
+    """Every test ends with no process of its own running."""
+    yield
+    assert wait_until(lambda: not children_left(tmp_path)), children_left(tmp_path)
+
+
+def _root_only() -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root: it mounts a small file system or makes network namespaces")
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system with room for a few records."""
+    _root_only()
+    place = tmp_path / "small"
+    place.mkdir()
+    subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=24k", "none", str(place)], check=True, timeout=10
+    )
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True, timeout=10)
+
+
+class Namespaces:
+    """Two hosts joined by a link, as network namespaces."""
+
+    source_address = "10.99.7.1"
+    destination_address = "10.99.7.2"
+
+    def __init__(self, name: str) -> None:
+        self.source, self.destination = f"{name}-s", f"{name}-d"
+
+    def at_source(self) -> list[str]:
+        return ["ip", "netns", "exec", self.source]
+
+    def at_destination(self) -> list[str]:
+        return ["ip", "netns", "exec", self.destination]
+
+
+def ip(*words: str) -> None:
+    subprocess.run(["ip", *words], check=True, capture_output=True, timeout=10)
+
+
+@pytest.fixture
+def joined() -> Iterator[Namespaces]:
+    """Two namespaces joined by a veth pair of 500 Mbit/s each way."""
+    _root_only()
+    pair = Namespaces(f"adv{os.getpid()}")
+    try:
+        for namespace in (pair.source, pair.destination):
+            ip("netns", "add", namespace)
+            ip("-n", namespace, "link", "set", "lo", "up")
+        ip(
+            *("link", "add", "v0", "netns", pair.source, "type", "veth"),
+            *("peer", "name", "v0", "netns", pair.destination),
+        )
+        for namespace, address in (
+            (pair.source, pair.source_address),
+            (pair.destination, pair.destination_address),
+        ):
+            ip("-n", namespace, "addr", "add", f"{address}/24", "dev", "v0")
+            ip("-n", namespace, "link", "set", "v0", "up")
+            subprocess.run(
+                [
+                    *("tc", "-n", namespace, "qdisc", "add", "dev", "v0", "root"),
+                    *("tbf", "rate", "500mbit", "burst", "256kb", "latency", "50ms"),
+                ],
+                check=True,
+                timeout=10,
+            )
+        yield pair
+    finally:
+        for namespace in (pair.source, pair.destination):
+            subprocess.run(["ip", "netns", "del", namespace], check=False, timeout=10)

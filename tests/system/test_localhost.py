@@ -1,0 +1,202 @@
+"""The main job on localhost, with real TCP and UDT probes."""
+
+import json
+import re
+import signal
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from advisor.report.ndjson import schema
+
+from .conftest import SHORT, Start, children_left, wait_until
+
+
+def test_the_main_job(start: Start) -> None:
+    run = start("advise", "localhost", "--json", "--size", "10TB", "--seed", "1", "--budget", "18")
+    done = run.finish()
+    assert done.returncode == 0, done.stderr
+    validator = jsonschema.Draft202012Validator(schema())
+    for event in run.events:
+        validator.validate(event)
+    kinds = [event["event"] for event in run.events]
+    assert kinds[0] == "session_started"
+    assert kinds[-1] == "advice"
+    assert {"path_found", "history_found", "interval", "method_moved"} <= set(kinds)
+    ended = [e for e in run.events if e["event"] == "probe_ended"]
+    measured = {e["transport"] for e in ended if e["result"]["outcome"] == "measured"}
+    assert measured == {"tcp", "udt"}
+    assert "Traceback" not in done.stderr
+
+
+def test_the_last_line_is_what_was_promised(start: Start) -> None:
+    run = start("advise", "localhost", "--json", *SHORT)
+    assert run.finish().returncode == 0
+    advice = run.events[-1]
+    assert advice["event"] == "advice"
+    assert advice["transport"] in ("tcp", "udt")
+    assert set(advice["pair"]) == {"source", "destination"}
+    lower, upper = advice["interval_bps"]
+    assert 0 < lower <= advice["expected_bps"] <= upper
+    assert advice["default_bps"] > 0
+    assert advice["gain"]["interval"][0] <= advice["gain"]["value"]
+    assert advice["incomplete"] is False
+    assert advice["reasons"]
+    tools = {command["tool"] for command in advice["commands"]}
+    assert tools == {"globus-url-copy", "xdd"}
+    for command in advice["commands"]:
+        assert command["argv"]
+        assert command["shell"]
+        assert command["side"] in ("source", "destination")
+
+
+def test_intervals_are_streamed_and_short(start: Start) -> None:
+    run = start("advise", "localhost", "--json", *SHORT)
+    run.finish()
+    intervals = [e for e in run.events if e["event"] == "interval"]
+    assert len(intervals) > 10
+    # At most half a second each, but for what a busy machine adds.
+    typical = sorted(e["end_s"] - e["start_s"] for e in intervals)[len(intervals) // 2]
+    assert typical <= 0.5
+
+
+def test_measurements_carry_both_ends(start: Start) -> None:
+    run = start("advise", "localhost", "--json", *SHORT)
+    run.finish()
+    results = [e["result"] for e in run.events if e["event"] == "probe_ended"]
+    results = [r for r in results if r["outcome"] == "measured"]
+    assert results
+    for result in results:
+        assert result["sender"]["process_cores"] >= 0
+        assert 0 <= result["receiver"]["host_share"] <= 1
+        assert result["rtt_s"] > 0
+        assert result["retransmits"] >= 0
+        assert set(result["granted"]) == {"send_buffer_bytes", "receive_buffer_bytes"}
+        assert any(name.startswith("source lib") for name in result["versions"])
+        assert any(name.startswith("destination lib") for name in result["versions"])
+
+
+def test_every_probe_and_the_advice_are_stored(start: Start) -> None:
+    run = start("advise", "localhost", "--json", *SHORT)
+    run.finish()
+    probes = [e for e in run.events if e["event"] == "probe_ended"]
+    shown = start("history", "show", "localhost", "--json")
+    text = shown.finish().stdout
+    assert shown.process.returncode == 0
+    assert text.count('"record":"probe"') == len(probes) or len(probes) == len(
+        re.findall(r'"record": ?"probe"', text)
+    )
+    assert run.events[-1]["session"] in text
+
+
+def test_history_can_be_taken_instead(start: Start) -> None:
+    start("advise", "localhost", "--json", *SHORT).finish()
+    again = start("advise", "localhost", "--json", "--accept-history")
+    assert again.finish().returncode == 0
+    assert again.events[-1]["event"] == "advice"
+    assert again.events[-1]["basis"] == "history"
+    assert not any(e["event"].startswith("probe") for e in again.events)
+
+
+def test_text_for_people(start: Start) -> None:
+    run = start("advise", "localhost", "--size", "10TB", *SHORT)
+    out, err = run.process.communicate(timeout=60)
+    assert run.process.returncode == 0
+    for word in ("Advice for", "use ", "expect", "default", "takes", "Why", "Run"):
+        assert word in out
+    assert "globus-url-copy" in out
+    assert "y+" in err
+    assert "\x1b" not in out + err
+
+
+def test_each_congestion_control_is_a_run_of_its_own(start: Start) -> None:
+    run = start("advise", "localhost", "--json", "--congestion", "cubic,reno", "--budget", "12")
+    assert run.finish().returncode == 0
+    stages = [e["stage"] for e in run.events if e["event"] == "stage_started"]
+    assert stages == ["tcp/cubic", "tcp/reno", "udt", "confirm"]
+
+
+def test_a_congestion_control_nobody_has_is_refused(start: Start) -> None:
+    run = start("advise", "localhost", "--congestion", "warp")
+    done = run.finish()
+    assert done.returncode == 2
+    assert "warp" in done.stderr
+    assert "modprobe" in done.stderr
+
+
+def test_ctrl_c_once_gives_the_best_so_far_and_resume_goes_on(start: Start) -> None:
+    run = start("advise", "localhost", "--json", "--budget", "20")
+    for _ in range(4):
+        run.wait_for("probe_ended")
+    run.process.send_signal(signal.SIGINT)
+    done = run.finish()
+    assert done.returncode == 130
+    advice = run.events[-1]
+    assert advice["event"] == "advice"
+    assert advice["incomplete"] is True
+    before = [e for e in run.events if e["event"] == "probe_ended"]
+
+    resumed = start("resume", "--json")
+    assert resumed.finish().returncode == 0
+    assert resumed.events[0]["resumed"] is True
+    assert resumed.events[0]["session"] == advice["session"]
+    assert resumed.events[0]["budget_s"] < 20
+    first = next(e for e in resumed.events if e["event"] == "probe_started")
+    assert first["ordinal"] == len(before) + 1
+    assert first["purpose"] == "search"
+    assert resumed.events[-1]["incomplete"] is False
+    assert start("resume").finish().returncode == 2
+
+
+def test_ctrl_c_before_anything_is_measured(start: Start) -> None:
+    run = start("advise", "localhost", "--json")
+    run.wait_for("probe_started")
+    run.process.send_signal(signal.SIGINT)
+    done = run.finish()
+    assert done.returncode == 130
+    assert run.events[-1]["event"] == "gave_up"
+    assert "interrupted" in done.stderr
+
+
+def test_ctrl_c_twice_leaves_now(start: Start) -> None:
+    run = start("advise", "localhost", "--json")
+    run.wait_for("interval")
+    run.process.send_signal(signal.SIGINT)
+    run.process.send_signal(signal.SIGINT)
+    done = run.finish(timeout_s=10)
+    assert done.returncode == 130
+    assert "Traceback" not in done.stderr
+
+
+def test_killed_outright_it_leaves_no_child(start: Start, tmp_path: Path) -> None:
+    run = start("advise", "localhost", "--json")
+    run.wait_for("interval")
+    run.process.kill()
+    assert wait_until(lambda: not children_left(tmp_path))
+
+
+def test_two_advisors_at_once_take_turns(start: Start) -> None:
+    both = [start("advise", "localhost", "--json", "--budget", "9") for _ in range(2)]
+    for run in both:
+        done = run.finish()
+        assert done.returncode == 0, done.stderr
+        assert run.events[-1]["event"] == "advice"
+    assert any(e["event"] == "waiting" for run in both for e in run.events)
+    sessions = {run.events[-1]["session"] for run in both}
+    probes = sum(e["event"] == "probe_ended" for run in both for e in run.events)
+    exported = start("history", "export", "--format", "jsonl").finish().stdout.splitlines()
+    records = [json.loads(line) for line in exported]
+    assert {r["session"] for r in records if r["record"] == "probe"} == sessions
+    assert sum(r["record"] == "probe" for r in records) == probes
+
+
+@pytest.mark.namespaces
+def test_a_full_disk_ends_the_session_with_a_sentence(start: Start, small_disk: Path) -> None:
+    run = start("advise", "localhost", "--json", "--store", str(small_disk / "store"), *SHORT)
+    done = run.finish()
+    assert "Traceback" not in done.stderr
+    assert str(small_disk) in done.stderr
+    assert "space" in done.stderr
+    assert run.events[-1]["event"] in ("advice", "gave_up")
+    assert run.events[-1].get("incomplete", True)

@@ -1,0 +1,224 @@
+"""Over a real sshd on a loopback port, with a key made for the test."""
+
+import contextlib
+import getpass
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from .conftest import SHORT, Start, children_left, wait_until
+
+SSHD = shutil.which("sshd") or "/usr/sbin/sshd"
+pytestmark = pytest.mark.skipif(
+    not Path(SSHD).exists(), reason="there is no sshd here: apt-get install openssh-server"
+)
+
+
+class Sshd:
+    """A server on a port of its own; `config` is what the advisor's ssh is to use."""
+
+    def __init__(self, folder: Path, process: subprocess.Popen[bytes]) -> None:
+        self.folder = folder
+        self.process = process
+
+    def cut(self) -> None:
+        """Cut every connection, as a network that fails does: both sides' sshd are killed."""
+        for session in psutil.Process(self.process.pid).children(recursive=True):
+            if session.name() == "sshd":
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    session.kill()
+
+
+def free_port() -> int:
+    with socket.socket() as trial:
+        trial.bind(("127.0.0.1", 0))
+        return int(trial.getsockname()[1])
+
+
+@pytest.fixture
+def sshd(tmp_path: Path) -> Iterator[Sshd]:
+    folder = tmp_path / "ssh"
+    folder.mkdir(mode=0o700)
+    for name in ("host_key", "user_key"):
+        subprocess.run(
+            ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True
+        )
+    shutil.copy(folder / "user_key.pub", folder / "authorized_keys")
+    port = free_port()
+    (folder / "sshd_config").write_text(
+        f"""Port {port}
+ListenAddress 127.0.0.1
+HostKey {folder}/host_key
+AuthorizedKeysFile {folder}/authorized_keys
+PidFile {folder}/pid
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+UsePAM no
+StrictModes no
+SetEnv XDG_RUNTIME_DIR={tmp_path}
+"""
+    )
+    if os.geteuid() == 0:
+        Path("/run/sshd").mkdir(exist_ok=True)
+    host_key = (folder / "host_key.pub").read_text()
+    (folder / "known_hosts").write_text(f"[127.0.0.1]:{port} {host_key}")
+    process = subprocess.Popen(
+        [SSHD, "-D", "-e", "-f", str(folder / "sshd_config")], stderr=subprocess.DEVNULL
+    )
+    try:
+        assert wait_until(lambda: _answers(port))
+        # `ssh` has no option for its configuration that the advisor would pass on, so a program of
+        # that name, first in PATH, adds it: the rest is the real ssh.
+        wrapper = tmp_path / "bin" / "ssh"
+        wrapper.parent.mkdir()
+        wrapper.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {folder}/config "$@"\n')
+        wrapper.chmod(0o755)
+        (folder / "config").write_text(
+            f"""Host dtn
+    HostName 127.0.0.1
+    Port {port}
+    User {getpass.getuser()}
+    IdentityFile {folder}/user_key
+    IdentitiesOnly yes
+    UserKnownHostsFile {folder}/known_hosts
+Host stranger
+    HostName 127.0.0.1
+    Port {port}
+    User {getpass.getuser()}
+    IdentityFile {folder}/host_key
+    IdentitiesOnly yes
+    UserKnownHostsFile {folder}/known_hosts
+Host unknown
+    HostName 127.0.0.1
+    Port {port}
+    UserKnownHostsFile /dev/null
+    GlobalKnownHostsFile /dev/null
+Host nobody-home
+    HostName 127.0.0.1
+    Port {free_port()}
+"""
+        )
+        yield Sshd(folder, process)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _answers(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
+
+
+@pytest.fixture
+def over_ssh(sshd: Sshd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    return ["--agent-command", f"{sys.executable} -P -m advisor agent --stdio"]
+
+
+def test_a_session(start: Start, sshd: Sshd, over_ssh: list[str], tmp_path: Path) -> None:
+    run = start("advise", "dtn", "--json", *over_ssh, "--ports", "43210-43219", *SHORT)
+    done = run.finish()
+    assert done.returncode == 0, done.stderr
+    advice = run.events[-1]
+    assert advice["pair"]["destination"] == "dtn"
+    path = next(e for e in run.events if e["event"] == "path_found")["path"]
+    assert path["destination_address"] == "127.0.0.1"
+    assert wait_until(lambda: not children_left(tmp_path))
+
+
+def test_the_connection_cut_in_the_middle(
+    start: Start, sshd: Sshd, over_ssh: list[str], tmp_path: Path
+) -> None:
+    """Cut once, the agent is started anew and the session goes on; nothing of the first is left."""
+    run = start("advise", "dtn", "--json", *over_ssh, "--budget", "14")
+    run.wait_for("probe_ended")
+    run.wait_for("interval")
+    sshd.cut()
+    done = run.finish()
+    assert done.returncode == 0, done.stderr
+    notices = [e["message"] for e in run.events if e["event"] == "notice"]
+    assert any("the agent was lost" in text for text in notices)
+    failed = [
+        e for e in run.events if e["event"] == "probe_ended" and e["result"]["outcome"] == "failed"
+    ]
+    assert [f["result"]["kind"] for f in failed] == ["peer gone"]
+    assert failed[0]["retried"] is True
+    assert run.events[-1]["incomplete"] is False
+    assert wait_until(lambda: not children_left(tmp_path))
+
+
+def test_the_connection_cut_for_good(
+    start: Start, sshd: Sshd, over_ssh: list[str], tmp_path: Path
+) -> None:
+    run = start("advise", "dtn", "--json", *over_ssh, "--budget", "30")
+    for _ in range(3):
+        run.wait_for("probe_ended")
+    run.wait_for("interval")
+    sshd.process.send_signal(signal.SIGSTOP)
+    sshd.cut()
+    sshd.process.kill()
+    done = run.finish()
+    assert run.events[-1]["event"] == "advice"
+    assert run.events[-1]["incomplete"] is True
+    assert "cannot be reached again" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert wait_until(lambda: not children_left(tmp_path))
+
+
+def test_the_advisor_killed_leaves_nothing_on_either_side(
+    start: Start, sshd: Sshd, over_ssh: list[str], tmp_path: Path
+) -> None:
+    run = start("advise", "dtn", "--json", *over_ssh)
+    run.wait_for("interval")
+    run.process.kill()
+    assert wait_until(lambda: not children_left(tmp_path))
+
+
+def test_there_is_no_agent_on_the_other_side(start: Start, over_ssh: list[str]) -> None:
+    done = start("advise", "dtn", "--agent-command", "/nowhere/advisor agent --stdio").finish()
+    assert done.returncode == 3
+    assert "no '/nowhere/advisor' on dtn" in done.stderr
+    assert "--agent-command" in done.stderr
+
+
+def test_what_answers_is_no_agent(start: Start, over_ssh: list[str]) -> None:
+    done = start("advise", "dtn", "--agent-command", "cat /etc/services /etc/services").finish()
+    assert done.returncode == 3
+    assert "no agent" in done.stderr
+
+
+def test_a_login_that_prints_first_is_no_trouble(
+    start: Start, sshd: Sshd, over_ssh: list[str]
+) -> None:
+    command = f"echo Welcome to dtn; {over_ssh[1]}"
+    run = start("advise", "dtn", "--json", "--agent-command", command, "--budget", "6")
+    assert run.finish().returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("host", "words"),
+    [
+        ("stranger", "ssh-copy-id"),
+        ("unknown", "known host"),
+        ("nobody-home", "Connection refused"),
+    ],
+)
+def test_logins_that_fail_name_the_remedy(
+    start: Start, over_ssh: list[str], host: str, words: str
+) -> None:
+    began_s = time.monotonic()
+    done = start("advise", host, *over_ssh).finish()
+    assert done.returncode == 3
+    assert words in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert time.monotonic() - began_s < 60

@@ -1,0 +1,65 @@
+"""What each command loads, seen from a child process."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+PROGRAM = """
+import json, sys
+from advisor.cli.main import main
+try:
+    main({arguments!r})
+except SystemExit:
+    pass
+print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
+
+
+def loaded_by(arguments: list[str], home: Path) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", PROGRAM.format(arguments=arguments)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(home), "XDG_DATA_HOME": str(home)},
+        check=True,
+    )
+    names: list[str] = json.loads(done.stderr.strip().splitlines()[-1])
+    return {name.split(".")[0] for name in names} | set(names)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"]])
+def test_help_loads_next_to_nothing(arguments: list[str], tmp_path: Path) -> None:
+    loaded = loaded_by(arguments, tmp_path)
+    assert not loaded & {
+        "textual",
+        "scipy",
+        "numpy",
+        "rich",
+        "tinydb",
+        "asyncio",
+        "advisor.session",
+    }
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["history", "--json"], ["plugins", "--json"], ["doctor", "--json"], ["advise", "--help"]],
+)
+def test_json_commands_load_no_screen_and_no_statistics(
+    arguments: list[str], tmp_path: Path
+) -> None:
+    assert not loaded_by(arguments, tmp_path) & {"textual", "scipy", "rich"}
+
+
+def test_one_place_starts_processes() -> None:
+    """What import contracts cannot see: asyncio's own way, and os's."""
+    starts = re.compile(r"create_subprocess_|os\.(fork|spawn|system|popen|exec)|\bPopen\(")
+    files = [*ROOT.glob("advisor/**/*.py"), *ROOT.glob("plugins/**/*.py")]
+    found = {str(f.relative_to(ROOT)) for f in files if starts.search(f.read_text())}
+    assert found == {"advisor/hosts/processes.py"}

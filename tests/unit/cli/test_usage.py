@@ -1,0 +1,108 @@
+"""Nonsense in every option: one sentence, exit code 2, before anything is opened."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ADVISOR = [sys.executable, "-P", "-m", "advisor"]
+
+CASES: list[tuple[list[str], list[str]]] = [
+    (["advise"], ["DESTINATION"]),
+    (["advise", "a b"], ["DESTINATION", "a b"]),
+    (["advise", "-oProxyCommand=x"], ["-o"]),
+    (["advise", "no_such_user@@host;rm"], ["DESTINATION"]),
+    (["advise", "localhost", "--bandwidth", "abc"], ["--bandwidth", "abc", "Mbit"]),
+    (["advise", "localhost", "--bandwidth", "0"], ["--bandwidth", "above zero"]),
+    (["advise", "localhost", "--bandwidth", "10GB/s"], ["--bandwidth", "bits"]),
+    (["advise", "localhost", "--rtt", "0"], ["--rtt", "above zero"]),
+    (["advise", "localhost", "--rtt", "-5ms"], ["--rtt", "-5ms"]),
+    (["advise", "localhost", "--budget", "1"], ["--budget", "1 s", "at least 5 s"]),
+    (["advise", "localhost", "--budget", "soon"], ["--budget", "soon"]),
+    (["advise", "localhost", "-N", "0"], ["-N", "0", "1 to"]),
+    (["advise", "localhost", "-N", "many"], ["-N", "many"]),
+    (["advise", "localhost", "-L", "-1"], ["-L", "-1"]),
+    (["advise", "localhost", "-C", "1.5"], ["-C", "1.5"]),
+    (["advise", "localhost", "--constant", "a"], ["--constant", "NAME=NUMBER"]),
+    (["advise", "localhost", "--constant", "zeta=1"], ["zeta", "gamma"]),
+    (["advise", "localhost", "--constant", "a=nan"], ["a", "nan"]),
+    (["advise", "localhost", "--method", "magic"], ["--method", "magic", "spsa"]),
+    (["advise", "localhost", "--transports", "tcp,ipx"], ["--transports", "ipx", "udt"]),
+    (["advise", "localhost", "--max-streams", "500"], ["--max-streams", "500", "128"]),
+    (["advise", "localhost", "--size", "big"], ["--size", "big", "TB"]),
+    (["advise", "localhost", "--data", "/nonexistent"], ["--data", "/nonexistent"]),
+    (["advise", "localhost", "--server", "http://x"], ["--server", "gsiftp"]),
+    (["advise", "localhost", "--address", "nowhere"], ["--address", "nowhere"]),
+    (["advise", "localhost", "--seed", "-1"], ["--seed", "-1"]),
+    (["advise", "localhost", "--buffer-scale", "cubic"], ["--buffer-scale", "cubic", "log2"]),
+    (["advise", "--agent", "host"], ["--agent", "host", "HOST:PORT"]),
+    (["advise", "--agent", "host:99999"], ["--agent", "65535"]),
+    (["advise", "--agent", "host:5199"], ["--secret-file"]),
+    (["advise", "localhost", "--secret-file", "x"], ["--agent"]),
+    (["advise", "localhost", "--ports", "9-1"], ["--ports", "9-1"]),
+    (["advise", "localhost", "--accept-history", "--measure"], ["--accept-history"]),
+    (["advise", "localhost", "--data", "/etc/hostname", "--size", "1TB"], ["--data", "--size"]),
+    (["advise", "localhost", "--no-such-option"], ["--no-such-option"]),
+    (["agent"], ["--stdio", "--listen"]),
+    (["agent", "--listen", "here"], ["--listen", "here", "ADDRESS:PORT"]),
+    (["agent", "--listen", "127.0.0.1:99999"], ["--listen", "65535"]),
+    (["agent", "--stdio", "--ports", "0-5"], ["--ports", "0-5"]),
+    (["frobnicate"], ["frobnicate"]),
+]
+
+
+def run(arguments: list[str], store: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*ADVISOR, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(store), "XDG_DATA_HOME": str(store)},
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(("arguments", "words"), CASES, ids=lambda x: " ".join(x)[:40])
+def test_nonsense_gets_one_sentence(arguments: list[str], words: list[str], tmp_path: Path) -> None:
+    done = run(arguments, tmp_path)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    for word in words:
+        assert word in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_secret_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    done = run(
+        ["advise", "--agent", "127.0.0.1:9", "--secret-file", str(tmp_path / "none")], tmp_path
+    )
+    assert done.returncode == 2
+    assert "--secret-file" in done.stderr
+    assert "cannot be read" in done.stderr
+
+
+def test_resuming_nothing_is_told(tmp_path: Path) -> None:
+    done = run(["resume"], tmp_path)
+    assert done.returncode == 2
+    assert "no interrupted session" in done.stderr
+
+
+def test_an_unreachable_agent_is_exit_three(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("-".join(["ABCD"] * 8) + "\n")
+    secret.chmod(0o600)
+    done = run(["advise", "--agent", "127.0.0.1:9", "--secret-file", str(secret)], tmp_path)
+    assert done.returncode == 3
+    assert "127.0.0.1:9" in done.stderr
+    assert "advisor agent --listen" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_host_is_exit_three(tmp_path: Path) -> None:
+    done = run(["advise", "no-such-host.invalid"], tmp_path)
+    assert done.returncode == 3
+    assert "no-such-host.invalid" in done.stderr
+    assert "Traceback" not in done.stderr
