@@ -18,9 +18,9 @@ from advisor.domain.events import PastResult
 from advisor.domain.measurement import Measurement
 from advisor.domain.quantities import format_duration, format_rate
 from advisor.domain.records import AdviceRecord, ProbeRecord, Record
+from advisor.domain.space import setting_words
 from advisor.store.errors import StoreError
 from advisor.store.exporters import (
-    describe_setting,
     utc_text,
     write_csv,
     write_jsonl,
@@ -199,7 +199,7 @@ def _best_cells(result: PastResult) -> list[str]:
         "unknown" if result.spread is None else f"{result.spread:.0%}",
         str(result.probes),
         format_duration(result.age_s),
-        describe_setting(result.setting),
+        setting_words(result.setting),
     ]
 
 
@@ -209,7 +209,7 @@ def _advice_cells(record: AdviceRecord) -> list[str]:
         utc_text(record.recorded_s),
         advice.transport,
         format_rate(advice.expected_bps),
-        describe_setting(advice.setting),
+        setting_words(advice.setting),
         "no" if advice.incomplete else "yes",
     ]
 
@@ -222,7 +222,7 @@ def _probe_cells(probe: ProbeRecord) -> list[str]:
         format_rate(result.throughput_bps)
         if isinstance(result, Measurement)
         else f"failed: {result.kind}",
-        describe_setting(probe.setting),
+        setting_words(probe.setting),
         probe.origin,
     ]
 

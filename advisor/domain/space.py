@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 import msgspec
 
@@ -20,24 +20,42 @@ gets who tunes nothing.
 SettingKey: TypeAlias = tuple[tuple[str, SettingValue], ...]
 
 
+_WORD_ORDER: Final = ("streams", "block_bytes", "buffer_bytes", "mss_bytes", "congestion")
+
+
 def setting_key(setting: Mapping[str, SettingValue]) -> SettingKey:
     """The setting as something to hash and compare, whatever the order of its names."""
     return tuple(sorted(setting.items()))
 
 
-def describe(transport: str, setting: Setting) -> str:
-    """A setting in words: `TCP, 8 streams, 4 MiB buffers, cubic`."""
-    parts = [transport.upper()]
-    if streams := setting.get("streams"):
-        parts.append(f"{streams} stream{'s' if streams != 1 else ''}")
-    if block := setting.get("block_bytes"):
-        parts.append(f"{format_bytes(float(block))} blocks")
-    if "buffer_bytes" in setting:
-        size = float(setting["buffer_bytes"])
-        parts.append(f"{format_bytes(size)} buffers" if size else "the kernel's own buffers")
-    if congestion := setting.get("congestion"):
-        parts.append(str(congestion))
-    return ", ".join(parts)
+def _value_words(name: str, value: SettingValue) -> str:
+    match name, value:
+        case "streams", int(count):
+            return f"{count} stream{'s' if count != 1 else ''}"
+        case "buffer_bytes", 0:
+            return "the kernel's own buffers"
+        case "buffer_bytes", int(size):
+            return f"{format_bytes(size)} buffers"
+        case "block_bytes", int(size):
+            return f"{format_bytes(size)} blocks"
+        case "mss_bytes", int(size):
+            return f"packets of {size} B"
+        case "congestion", str(control):
+            return control
+        case _:
+            return f"{name} {value}"
+
+
+def setting_words(setting: Mapping[str, SettingValue]) -> str:
+    """A setting in words: `8 streams, 4 MiB buffers, cubic`."""
+    known = [name for name in _WORD_ORDER if name in setting]
+    names = [*known, *(name for name in setting if name not in known)]
+    return ", ".join(_value_words(name, setting[name]) for name in names)
+
+
+def describe(transport: str, setting: Mapping[str, SettingValue]) -> str:
+    """Transport and setting in words: `TCP, 8 streams, 4 MiB buffers, cubic`."""
+    return f"{transport.upper()}, {setting_words(setting)}"
 
 
 class Scale(StrEnum):

@@ -37,11 +37,11 @@ class TcpTotals(msgspec.Struct, frozen=True, kw_only=True):
     `streams`: how many there have been. `received_bytes`, `acked_bytes`, `retransmits`: over all of
     them, the closed ones with what they had when last looked at; never falling. The kernel counts
     the opening SYN of the side that connected as one byte acknowledged, and before Linux 4.1 it
-    counts no bytes at all. `arrived_bytes`: what has reached this host in segments, in order or not,
-    as if each were full; 0 before Linux 4.6. Of the streams open now, None when there are none: `rtt_s`, the mean of
-    the kernel's smoothed RTTs; `send_buffer_bytes`, `receive_buffer_bytes`, the smallest
-    SO_SNDBUF and SO_RCVBUF, which is twice what was asked for; `pmtu_bytes`, the smallest;
-    `congestion`, the control in use, several with commas between.
+    counts no bytes at all. `arrived_bytes`: what has reached this host in segments, in order or
+    not, as if each were full; 0 before Linux 4.6. Of the streams open now, None when there are
+    none: `rtt_s`, the mean of the kernel's smoothed RTTs; `send_buffer_bytes`,
+    `receive_buffer_bytes`, the smallest SO_SNDBUF and SO_RCVBUF, which is twice what was asked
+    for; `pmtu_bytes`, the smallest; `congestion`, the control in use, several with commas between.
     """
 
     streams: int

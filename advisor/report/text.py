@@ -1,8 +1,13 @@
 """Advice as text: what to run, what to expect, and why."""
 
+import textwrap
+from typing import Final
+
 from advisor.domain.advice import Advice, Command, Contender, Estimate, Limit
 from advisor.domain.quantities import format_duration, format_rate
 from advisor.domain.space import describe
+
+_NOTE_COLUMNS: Final = 92
 
 
 def _rates(estimate: Estimate) -> str:
@@ -63,7 +68,7 @@ def _limit(limit: Limit) -> list[str]:
 
 
 def _command(command: Command) -> list[str]:
-    lines = [f"# {command.tool}, on the {command.side}", command.shell]
-    if command.note:
-        lines.insert(1, f"# {command.note}")
-    return [*lines, ""]
+    note = textwrap.wrap(command.note, _NOTE_COLUMNS, break_on_hyphens=False)
+    head = f"# {command.tool}, on the {command.side}"
+    # The line itself is never broken: it is there to be copied.
+    return [head, *(f"# {line}" for line in note), command.shell, ""]

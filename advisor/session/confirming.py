@@ -23,23 +23,9 @@ async def confirm(
     Alternating makes a change of the path's load hit all of them alike. It ends when no pair that
     the advice rests on could change its order, or when the time is used.
     """
-    began_s = context.at_s
-    before = len(context.probes)
     chosen = contenders(context.probes, past, spaces)
-    context.tell(
-        ev.StageStarted, stage=CONFIRM, transport="", budget_s=context.budget.left_s, space=None
-    )
-    reason = "interrupted"
-    try:
-        reason = await _rounds(context, chosen, spaces)
-    finally:
-        context.tell(
-            ev.StageEnded,
-            stage=CONFIRM,
-            reason=reason,
-            probes=len(context.probes) - before,
-            elapsed_s=context.at_s - began_s,
-        )
+    async with context.stage(CONFIRM, "", context.budget.left_s) as ending:
+        ending.reason = await _rounds(context, chosen, spaces)
 
 
 async def _rounds(

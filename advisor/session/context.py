@@ -1,8 +1,9 @@
 """What every stage of a session works with: measuring, storing and telling, in one place."""
 
 import asyncio
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any, Final
 
 import msgspec
@@ -14,7 +15,7 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement, Outcome
 from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
-from advisor.domain.space import Setting, SettingKey, setting_key
+from advisor.domain.space import Setting, SettingKey, Space, setting_key
 from advisor.hosts.rtt import Unreachable, measure_rtt
 from advisor.models.smoothing import smoothed
 from advisor.models.steadiness import ProbeLength, probe_length
@@ -112,6 +113,28 @@ class Context:
         """End the conversation with the agent and the spare child."""
         await self._prober.close()
         await self._reached.link.close()
+
+    @contextlib.asynccontextmanager
+    async def stage(
+        self, name: str, transport: str, budget_s: float, space: Space | None = None
+    ) -> AsyncIterator["Ending"]:
+        """A run of probes, told when it begins and, on every way out, when and why it ended."""
+        began_s, before = self.at_s, len(self.probes)
+        self.tell(ev.StageStarted, stage=name, transport=transport, budget_s=budget_s, space=space)
+        ending = Ending()
+        try:
+            yield ending
+        except PeerLost as lost:
+            ending.reason = str(lost)
+            raise
+        finally:
+            self.tell(
+                ev.StageEnded,
+                stage=name,
+                reason=ending.reason,
+                probes=len(self.probes) - before,
+                elapsed_s=self.at_s - began_s,
+            )
 
     async def measure(
         self, transport: str, setting: Setting, purpose: Purpose
@@ -275,6 +298,12 @@ class Context:
             for p in self.probes
             if isinstance(p.result, Measurement)
         ]
+
+
+class Ending:
+    """Why a stage ended: its own word, or that it was cut short."""
+
+    reason = "interrupted"
 
 
 class Draft:

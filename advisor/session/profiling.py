@@ -13,11 +13,12 @@ from advisor.domain.measurement import Failure, Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, Space
 from advisor.methods.api import Knowledge, Method
-from advisor.session.context import Context, PeerLost, Purpose, Stopped
-from advisor.transports import Baseline, SpaceOptions, Transport
+from advisor.session.context import Context, Purpose, Stopped
+from advisor.transports import SpaceOptions, Transport
 
+BASELINE: Final = "baseline"
 CONFIRM: Final = "confirm"
-"""The stage that searches nothing: see session/confirming.py."""
+"""The two stages that search nothing: the defaults first, the closing comparison last."""
 
 _FAILURES_IN_A_ROW: Final = 6
 """After this many failures in a row a transport is given up: it does not get through."""
@@ -57,7 +58,7 @@ def stages_of(context: Context) -> list[Stage]:
 
 
 def _seen_elsewhere(probes: Sequence[ProbeRecord], stage: str) -> float | None:
-    """The highest throughput of the other stages; its own would change its space under way."""
+    """The highest throughput before this stage; its own would change its space under way."""
     throughputs = [
         p.result.throughput_bps
         for p in probes
@@ -88,49 +89,36 @@ def _last_state(probes: Sequence[ProbeRecord], stage: Stage) -> dict[str, object
     return states[-1] if states else None
 
 
-async def measure_baselines(context: Context, baselines: Sequence[Baseline], stage: Stage) -> None:
-    """What a user gets who tunes nothing, before anything is tuned."""
-    for baseline in baselines:
-        if context.samples(stage.transport.name, baseline.setting):
-            continue  # A resumed session has it already.
-        if context.budget.left_s < context.next_probe_s:
-            return
-        purpose = Purpose(stage=stage.name, kind="baseline", label=baseline.role)
-        _, draft = await context.measure(stage.transport.name, baseline.setting, purpose)
-        await context.keep(draft)
+async def measure_baselines(context: Context, stages: Sequence[Stage]) -> None:
+    """What a user gets who tunes nothing, before anything is tuned. Raises Stopped, PeerLost."""
+    transports = {stage.transport.name: stage.transport for stage in stages}
+    wanted = [
+        (transport.name, baseline)
+        for transport in transports.values()
+        for baseline in transport.baselines(context.path)
+        # A resumed session has some already.
+        if not context.samples(transport.name, baseline.setting)
+    ]
+    if not wanted:
+        return
+    async with context.stage(BASELINE, "", len(wanted) * context.next_probe_s) as ending:
+        for name, baseline in wanted:
+            if context.budget.left_s < context.next_probe_s:
+                ending.reason = "the time is used"
+                return
+            purpose = Purpose(stage=BASELINE, kind="baseline", label=baseline.role)
+            _, draft = await context.measure(name, baseline.setting, purpose)
+            await context.keep(draft)
+        ending.reason = "the defaults are measured"
 
 
 async def profile(context: Context, stage: Stage, until_left_s: float) -> None:
-    """Search until the method stops or the budget is down to `until_left_s`.
-
-    Raises Stopped, PeerLost.
-    """
-    began_s = context.at_s
+    """Search until the method stops or so much of the budget is left. Raises Stopped, PeerLost."""
     space = stage.space(context)
-    context.tell(
-        ev.StageStarted,
-        stage=stage.name,
-        transport=stage.transport.name,
-        budget_s=max(0.0, context.budget.left_s - until_left_s),
-        space=space,
-    )
     method = _method_of(context, stage, space)
-    before = len(context.probes)
-    reason = "interrupted"
-    try:
-        await measure_baselines(context, stage.transport.baselines(context.path), stage)
-        reason = await _search(context, stage, method, until_left_s)
-    except PeerLost as lost:
-        reason = str(lost)
-        raise
-    finally:
-        context.tell(
-            ev.StageEnded,
-            stage=stage.name,
-            reason=reason,
-            probes=len(context.probes) - before,
-            elapsed_s=context.at_s - began_s,
-        )
+    budget_s = max(0.0, context.budget.left_s - until_left_s)
+    async with context.stage(stage.name, stage.transport.name, budget_s, space) as ending:
+        ending.reason = await _search(context, stage, method, until_left_s)
 
 
 async def _search(context: Context, stage: Stage, method: Method, until_left_s: float) -> str:

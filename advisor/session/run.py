@@ -24,7 +24,7 @@ from advisor.session.budget import Budget, default_budget_s
 from advisor.session.confirming import confirm
 from advisor.session.contenders import contenders, judge
 from advisor.session.context import Context, PeerLost, Stopped
-from advisor.session.profiling import CONFIRM, Stage, profile, stages_of
+from advisor.session.profiling import CONFIRM, Stage, measure_baselines, profile, stages_of
 from advisor.session.reaching import look_at_path, pair_of, reach
 from advisor.session.request import AdviceRequest
 from advisor.store.errors import StoreError
@@ -217,6 +217,7 @@ class _Session:
         spaces = {stage.transport.name: stage.space(context) for stage in stages}
         trouble = ""
         try:
+            await measure_baselines(context, stages)
             await self._profile_all(context, stages)
             await confirm(context, past, spaces)
         except Stopped:

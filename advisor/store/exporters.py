@@ -8,9 +8,9 @@ from typing import Final, TextIO
 import msgspec
 
 from advisor.domain.measurement import Measurement
-from advisor.domain.quantities import format_bytes, format_rate
+from advisor.domain.quantities import format_rate
 from advisor.domain.records import ProbeRecord, Record
-from advisor.domain.space import Setting
+from advisor.domain.space import setting_words
 
 # A new column goes at the end: people's scripts count on the order.
 CSV_COLUMNS: Final = (
@@ -68,21 +68,6 @@ def write_markdown(records: Iterable[Record], stream: TextIO) -> None:
         if isinstance(record, ProbeRecord):
             cells = (cell.replace("|", "\\|").replace("\n", " ") for cell in _cells(record))
             stream.write(f"| {' | '.join(cells)} |\n")
-
-
-def describe_setting(setting: Setting) -> str:
-    """`streams 4, buffer 4 MiB`: a setting as a person reads it."""
-    return ", ".join(_described(name, value) for name, value in setting.items())
-
-
-def _described(name: str, value: int | float | str) -> str:
-    if name.endswith("_bytes") and not isinstance(value, str):
-        if name == "buffer_bytes" and not value:
-            return "buffer by the kernel"
-        # Packet sizes are known by their exact number, buffers and blocks by their magnitude.
-        size = f"{value} B" if name == "mss_bytes" else format_bytes(value)
-        return f"{name.removesuffix('_bytes')} {size}"
-    return f"{name} {value}"
 
 
 def utc_text(unix_s: float) -> str:
@@ -144,7 +129,7 @@ def _cells(probe: ProbeRecord) -> list[str]:
         utc_text(probe.recorded_s),
         str(probe.pair),
         probe.subject,
-        describe_setting(probe.setting),
+        setting_words(probe.setting),
         throughput,
         retransmits,
         probe.origin,

@@ -5,6 +5,10 @@ knob, the libiperf call under it is used. The bytes and retransmissions are not 
 libiperf's text but from the kernel's own TCP_INFO of its sockets, exact and at any moment; the
 text is kept as the raw output. The pairing token travels as iperf3's "extra data" and is checked
 before anything is counted; the kernel lets only the peer's address reach the listening socket.
+
+Equation 11 bounds the buffer by the bandwidth-delay product. Where no bandwidth was given, the
+best throughput of the defaults stands for it. The scaling function λ of the buffer is linear, as
+the paper's: it measured better than powers of two (docs/methods.md).
 """
 
 import contextlib
@@ -192,7 +196,7 @@ class TcpIperf3:
         """θ_TCP = [w, p] of equation 7: the buffer by equation 11, streams from 1."""
         maxima = (path.source.send_max_bytes, path.destination.receive_max_bytes)
         granted = min((size for size in maxima if size), default=None)
-        buffers = buffer_range(path.rtt_s, path.bandwidth_bps, granted)
+        buffers = buffer_range(path.rtt_s, path.bandwidth_bps or options.seen_bps, granted)
         return Space(
             parameters=(
                 Parameter(
@@ -200,7 +204,7 @@ class TcpIperf3:
                     unit="B",
                     lower=buffers.lower_bytes,
                     upper=buffers.upper_bytes,
-                    scale=options.buffer_scale or Scale.LOG2,
+                    scale=options.buffer_scale or Scale.LINEAR,
                 ),
                 Parameter(name="streams", unit="", lower=1, upper=options.max_streams),
             ),
@@ -275,10 +279,9 @@ def _admit(library: _Library, port: int, order: ReceiveOrder, channel: Channel) 
         if time.monotonic() > deadline_s:
             return  # libiperf's own error, which the main thread has, says why.
         time.sleep(0.005)
-    with borrowed(descriptor) as listener:
-        # A kernel may keep filters on TCP to the administrator; the peer is then looked at below.
-        with contextlib.suppress(PermissionError):
-            only_from(listener, order.source_address)
+    # A kernel may keep filters on TCP to the administrator; the peer is then looked at below.
+    with borrowed(descriptor) as listener, contextlib.suppress(PermissionError):
+        only_from(listener, order.source_address)
     channel.versions({"libiperf": library.version})
     channel.ready(port)
     while (token := library.token()) is None:

@@ -97,15 +97,11 @@ def advise(prefix: list[str], options: list[str], folder: Path) -> tuple[dict[st
 
 def iperf3(at_source: list[str], at_destination: list[str], streams: int, window: int) -> float:
     """The receiver's rate over two seconds, in bit/s."""
-    server = subprocess.Popen(
-        [*at_destination, "iperf3", "-s", "-1"], stdout=subprocess.DEVNULL
-    )
+    server = subprocess.Popen([*at_destination, "iperf3", "-s", "-1"], stdout=subprocess.DEVNULL)
     time.sleep(0.2)
     size = ["-w", str(window)] if window else []
     client = ["iperf3", "-c", DESTINATION, "-t", "2", "-O", "1", "-P", str(streams), *size, "-J"]
-    done = subprocess.run(
-        [*at_source, *client], stdout=subprocess.PIPE, text=True, check=True
-    )
+    done = subprocess.run([*at_source, *client], stdout=subprocess.PIPE, text=True, check=True)
     server.wait()
     rate: float = json.loads(done.stdout)["end"]["sum_received"]["bits_per_second"]
     return rate
@@ -128,7 +124,9 @@ def main() -> None:
         for streams, window in itertools.product(STREAMS, WINDOWS):
             rates[streams, window] = iperf3(at_source, at_destination, streams, window)
         (streams, window), best = max(rates.items(), key=lambda item: item[1])
-        print(f"best of {len(rates)} iperf3 cells: {best / 1e6:.1f} Mbit/s, -P {streams} -w {window}")
+        print(
+            f"best of {len(rates)} iperf3 cells: {best / 1e6:.1f} Mbit/s, -P {streams} -w {window}"
+        )
         print(f"expected / best of the sweep: {advice['expected_bps'] / best:.1%}")
         if transport == "tcp":
             own = iperf3(

@@ -163,7 +163,7 @@ def test_bad_constants_are_refused(constants: dict[str, float]) -> None:
 
 
 def peak(setting: Setting) -> Outcome:
-    """2 Gbit/s at 9 streams of 4 MiB, falling off on both sides; a little noise from the setting."""
+    """2 Gbit/s at 9 streams of 4 MiB, falling off on both sides."""
     streams, buffer = float(setting["streams"]), float(setting["buffer_bytes"])
     far = ((streams - 9) / 12) ** 2 + ((np.log2(buffer) - 22) / 5) ** 2
     return measured(2e9 * float(np.exp(-far)))

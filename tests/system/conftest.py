@@ -1,4 +1,4 @@
-"""What the tests of the whole program share: running it, agents, namespaces, what is left behind."""
+"""What the tests of the whole program share: running it, agents, namespaces, what is left."""
 
 import contextlib
 import json
@@ -121,7 +121,7 @@ def start_agent(start: Start, tmp_path: Path) -> StartAgent:
 
 
 def children_left(home: Path) -> list[str]:
-    """Command lines of processes that still run with this test's data folder in their environment."""
+    """Command lines of what still runs with this test's data folder in its environment."""
     mark = f"XDG_RUNTIME_DIR={home}".encode()
     found = []
     for entry in Path("/proc").iterdir():

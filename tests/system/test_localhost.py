@@ -114,7 +114,7 @@ def test_each_congestion_control_is_a_run_of_its_own(start: Start) -> None:
     run = start("advise", "localhost", "--json", "--congestion", "cubic,reno", "--budget", "12")
     assert run.finish().returncode == 0
     stages = [e["stage"] for e in run.events if e["event"] == "stage_started"]
-    assert stages == ["tcp/cubic", "tcp/reno", "udt", "confirm"]
+    assert stages == ["baseline", "tcp/cubic", "tcp/reno", "udt", "confirm"]
 
 
 def test_a_congestion_control_nobody_has_is_refused(start: Start) -> None:

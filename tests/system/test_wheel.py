@@ -1,4 +1,4 @@
-"""The wheel is whole: plugins and profiles are inside the package, and nothing else is beside it."""
+"""The wheel is whole: plugins and profiles are inside the package, nothing is beside it."""
 
 import json
 import os

@@ -7,7 +7,7 @@ for many (ProbData, III.B). The flow window FC is made to cover the buffer, or l
 the buffer silently. Its UDP socket keeps libudt's own kernel buffers.
 
 Equation 11 bounds the buffer by the bandwidth-delay product. Where no bandwidth was given, the
-best throughput TCP has just reached stands for it: an over-sized buffer slows UDT down (figure 2
+best throughput seen before stands for it: an over-sized buffer slows UDT down (figure 2
 of the paper), and the default range up to 2 GB would spend most of the search there.
 """
 
@@ -123,7 +123,7 @@ class Udt:
                     unit="B",
                     lower=max(least, buffers.lower_bytes),
                     upper=max(4 * least, buffers.upper_bytes),
-                    scale=options.buffer_scale or Scale.LOG2,
+                    scale=options.buffer_scale or Scale.LINEAR,
                 ),
             ),
             cost_order=("buffer_bytes", "block_bytes"),

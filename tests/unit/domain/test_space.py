@@ -2,7 +2,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.domain.space import Parameter, Scale, Space, describe, setting_key
+from advisor.domain.space import (
+    Parameter,
+    Scale,
+    Space,
+    describe,
+    setting_key,
+    setting_words,
+)
 
 
 def streams() -> Parameter:
@@ -67,4 +74,5 @@ def test_words() -> None:
     setting = {"streams": 1, "buffer_bytes": 0, "congestion": "cubic"}
     assert describe("tcp", setting) == "TCP, 1 stream, the kernel's own buffers, cubic"
     setting = {"block_bytes": 8956 * 4, "buffer_bytes": 2**23, "mss_bytes": 9000}
-    assert describe("udt", setting) == "UDT, 35.0 KiB blocks, 8 MiB buffers"
+    assert describe("udt", setting) == "UDT, 35.0 KiB blocks, 8 MiB buffers, packets of 9000 B"
+    assert setting_words({"depth": 3, "streams": 2}) == "2 streams, depth 3"

@@ -8,7 +8,6 @@ from advisor.domain.measurement import Failure, FailureKind
 from advisor.domain.records import AdviceRecord, ProbeRecord, Record
 from advisor.store.exporters import (
     CSV_COLUMNS,
-    describe_setting,
     write_csv,
     write_jsonl,
     write_markdown,
@@ -62,11 +61,6 @@ def test_markdown_is_one_table(make_probe: Callable[..., ProbeRecord]) -> None:
     lines = _written(write_markdown, [make_probe(), odd]).splitlines()
     assert len(lines) == 4
     assert "| 1.00 Gbit/s |" in lines[2].replace("1 Gbit/s", "1.00 Gbit/s")
-    assert "streams 4, buffer 4 MiB" in lines[2]
+    assert "4 streams, 4 MiB buffers" in lines[2]
     assert "a\\|b c" in lines[3]
     assert "failed: timed out" in lines[3]
-
-
-def test_settings_as_people_read_them() -> None:
-    assert describe_setting({"streams": 1, "buffer_bytes": 0}) == "streams 1, buffer by the kernel"
-    assert describe_setting({"mss_bytes": 8972, "block_bytes": 2048}) == "mss 8972 B, block 2 KiB"

@@ -1,0 +1,197 @@
+"""xdd is in no package: its lines are held to those that were run by hand, argument by argument."""
+
+import shlex
+from typing import Any
+
+import pytest
+
+from advisor import registry
+from advisor.domain.advice import Command
+from advisor.domain.dataset import Dataset
+from advisor.domain.space import Setting
+from advisor.testing.samples import a_host, a_path
+from advisor.tools import CommandRequest, Tool
+
+PLUGIN = next(t for t in registry.tools() if t.name == "xdd")
+TCP: Setting = {"streams": 8, "buffer_bytes": 16 * 2**20, "congestion": "cubic"}
+SIZE = 10 * 10**9
+
+
+def the_pair(**changes: Any) -> tuple[Command, Command]:
+    given: dict[str, Any] = {
+        "transport": "tcp",
+        "settings": {"tcp": TCP},
+        "path": a_path(),
+        "destination_host": "dtn2",
+        "dataset": Dataset(total_bytes=SIZE, path="/data/f", largest="", largest_bytes=SIZE),
+        "source_path": "/data/f",
+        "destination_path": "/store/f",
+    }
+    destination, source = PLUGIN.commands(CommandRequest(**(given | changes)))
+    return destination, source
+
+
+def value_of(command: Command, option: str) -> str:
+    return command.argv[command.argv.index(option) + 1]
+
+
+def end_of(command: Command) -> str:
+    """Address, base port and flows."""
+    return command.argv[command.argv.index("dest") + 1]
+
+
+def test_it_is_a_tool_that_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert isinstance(PLUGIN, Tool)
+    monkeypatch.setenv("PATH", "")
+    assert not PLUGIN.available().ok
+    assert "bws/xdd" in PLUGIN.available().remedy
+
+
+def test_the_destination_is_first_and_writes() -> None:
+    destination, _ = the_pair()
+    assert destination.side == "destination"
+    assert destination.argv[0] == "timeout"
+    assert (
+        destination.argv[2:]
+        == (
+            "xdd -target /store/f -op write -e2e isdest -reqsize 4194304 -blocksize 1 "
+            f"-bytes {SIZE} -e2e dest 192.0.2.2:40010,8 -noordering -preallocate {SIZE} "
+            "-minall -stoponerror -hb 1 -hb bytes -hb lf"
+        ).split()
+    )
+
+
+def test_the_source_is_second_and_reads() -> None:
+    _, source = the_pair()
+    assert source.side == "source"
+    assert source.argv[0] == "timeout"
+    assert (
+        source.argv[2:]
+        == (
+            "xdd -target /data/f -op read -e2e issource -reqsize 4194304 -blocksize 1 "
+            f"-bytes {SIZE} -e2e dest 192.0.2.2:40010,8 -looseordering -minall -stoponerror"
+        ).split()
+    )
+
+
+@pytest.mark.parametrize("streams", [1, 5, 124, 200])
+@pytest.mark.parametrize("size", [1, 4 * 2**20, 4 * 2**20 + 1, SIZE])
+def test_both_sides_agree(streams: int, size: int) -> None:
+    settings = {"tcp": TCP | {"streams": streams}}
+    pair = the_pair(settings=settings, dataset=Dataset(total_bytes=size))
+    assert end_of(pair[0]) == end_of(pair[1])
+    assert (
+        {value_of(c, "-bytes") for c in pair} == {value_of(pair[0], "-preallocate")} == {str(size)}
+    )
+    flows = int(end_of(pair[0]).rpartition(",")[2])
+    assert 1 <= flows <= min(124, streams, -(-size // (4 * 2**20)))
+    assert ("Measured with" in pair[1].note) == (flows != streams)
+
+
+def test_the_ports_to_open_are_named() -> None:
+    assert "TCP ports 40010 to 40017" in the_pair()[0].note
+    assert "ports 40010 must" in the_pair(settings={"tcp": TCP | {"streams": 1}})[0].note
+
+
+@pytest.mark.parametrize("name", ["a b", "it's", 'q"x', "$HOME`x`", "*?[1]", "é", "new\nline"])
+def test_argv_and_shell_are_the_same_line(name: str) -> None:
+    for command in the_pair(source_path=f"/d/{name}", destination_path=f"/d/{name}"):
+        assert shlex.split(command.shell) == command.argv
+        assert value_of(command, "-target") == f"/d/{name}"
+
+
+def test_nothing_is_removed_by_a_line() -> None:
+    destination, source = the_pair()
+    assert "removed before" in destination.note
+    assert "rm" not in [*destination.argv, *source.argv]
+
+
+def test_a_directory_is_moved_file_by_file() -> None:
+    dataset = Dataset(
+        total_bytes=SIZE, path="/data", files=3, largest="run 1/big.h5", largest_bytes=6 * 10**9
+    )
+    destination, source = the_pair(dataset=dataset, source_path="/data/", destination_path="/store")
+    assert value_of(source, "-target") == "/data/run 1/big.h5"
+    assert value_of(destination, "-target") == "/store/run 1/big.h5"
+    assert value_of(source, "-bytes") == str(6 * 10**9)
+    assert "repeat both for each file" in source.note
+
+
+def test_a_file_into_a_directory_keeps_its_name() -> None:
+    destination, _ = the_pair(destination_path="/store/")
+    assert value_of(destination, "-target") == "/store/f"
+
+
+def test_placeholders_only_for_what_was_not_said() -> None:
+    destination, source = the_pair(source_path=None, destination_path=None, dataset=None)
+    assert value_of(source, "-target") == "/SOURCE_PATH"
+    assert value_of(destination, "-target") == "/DESTINATION_PATH"
+    assert value_of(destination, "-preallocate") == value_of(source, "-bytes") == "SIZE_IN_BYTES"
+    assert "words in capitals" in source.note
+    assert "words in capitals" not in the_pair()[1].note
+
+
+def test_the_size_of_one_of_many_files_is_not_guessed() -> None:
+    _, source = the_pair(dataset=Dataset(total_bytes=SIZE, files=1000))
+    assert value_of(source, "-bytes") == "SIZE_IN_BYTES"
+
+
+@pytest.mark.parametrize("bandwidth_bps", [None, 1e8, 1e9, 100e9])
+@pytest.mark.parametrize("size", [1, SIZE, 10**14])
+def test_the_timeout_spares_what_is_only_slow(bandwidth_bps: float | None, size: int) -> None:
+    host = a_host(link_bps=bandwidth_bps)
+    path = a_path(bandwidth_bps=bandwidth_bps, source=host, destination=host)
+    pair = the_pair(path=path, dataset=Dataset(total_bytes=size))
+    ideal_s = size * 8 / (bandwidth_bps or 1e9)
+    assert {int(c.argv[1]) > 59 + 9 * ideal_s for c in pair} == {True}
+    assert pair[0].argv[1] == pair[1].argv[1]
+
+
+def test_udt_is_told_to_be_out_of_reach() -> None:
+    _, source = the_pair(transport="udt", settings={"udt": {"mss_bytes": 9000}, "tcp": TCP})
+    assert "TCP only" in source.note
+    assert "TCP only" not in the_pair()[1].note
+
+
+def test_without_a_tcp_setting_there_is_no_line() -> None:
+    request = CommandRequest(
+        transport="udt",
+        settings={"udt": {"mss_bytes": 9000}},
+        path=a_path(),
+        destination_host="dtn2",
+    )
+    assert PLUGIN.commands(request) == []
+
+
+@pytest.mark.parametrize(
+    ("buffer_bytes", "kernel_bytes", "told"),
+    [
+        (16 * 2**20, 64 * 2**20, False),
+        (64 * 2**20, 64 * 2**20, True),
+        (2**18, 64 * 2**20, True),
+        (4 * 2**20, 4 * 2**20, False),
+        (0, 64 * 2**20, True),
+    ],
+)
+def test_a_buffer_that_cannot_be_had_is_told(
+    buffer_bytes: int, kernel_bytes: int, told: bool
+) -> None:
+    settings = {"tcp": TCP | {"buffer_bytes": buffer_bytes}}
+    path = a_path(
+        source=a_host(send_max_bytes=kernel_bytes),
+        destination=a_host(receive_max_bytes=kernel_bytes),
+    )
+    assert ("always asks for 16 MiB" in the_pair(settings=settings, path=path)[1].note) == told
+
+
+def test_another_congestion_control_is_a_remedy_not_a_step() -> None:
+    assert "sysctl" not in the_pair()[1].note
+    _, source = the_pair(path=a_path(source=a_host(congestion="reno")))
+    assert "sysctl -w net.ipv4.tcp_congestion_control=cubic" in source.note
+    assert "sysctl" not in source.shell
+
+
+def test_an_ipv6_path_is_told() -> None:
+    destination, source = the_pair(path=a_path(destination_address="2001:db8::1"))
+    assert end_of(source) == end_of(destination) == "dtn2:40010,8"
+    assert "IPv4 only" in destination.note
