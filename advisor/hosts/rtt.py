@@ -36,31 +36,33 @@ class RttResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def measure_rtt(
-    address: str, ports: Sequence[int], count: int, timeout_s: float
+    address: str, ports: Sequence[int], count: int, timeout_s: float, *, icmp: bool = True
 ) -> RttResult:
     """The RTT to an IP address, from up to `count` round trips, within `timeout_s` in all.
 
     By ICMP echo; where that is blocked or not allowed, by TCP handshakes with `ports`, which begin
     when no echo has come for a while. A port that refuses serves as well: its RST is one round trip
-    too. Raises Unreachable when nothing answers, ValueError when `count` or `timeout_s` is not
-    above 0.
+    too. Without `icmp` only handshakes are made, at once. Raises Unreachable when nothing answers,
+    ValueError when `count` or `timeout_s` is not above 0.
     """
     if count < 1 or not timeout_s > 0:
         raise ValueError("measure at least one round trip, in more than no time")
     ends_s = time.monotonic() + timeout_s
     echoes: list[float] = []
     handshakes: list[float] = []
-    tasks = [asyncio.create_task(_ping(address, count, ends_s, echoes))]
+    ping = asyncio.create_task(_ping(address, count if icmp else 0, ends_s, echoes))
+    tasks = [ping]
     try:
         # TCP waits a little: a connection that opens and closes leaves a line in the other's log.
         await asyncio.wait(tasks, timeout=min(_HEAD_START_S, timeout_s / 2))
         if not echoes:
-            tasks.append(asyncio.create_task(_shake(address, ports, count, ends_s, handshakes)))
+            shake = asyncio.create_task(_shake(address, ports, count, ends_s, handshakes))
+            tasks.append(shake)
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             if not echoes:
-                await tasks[1]
+                await shake
         if echoes or not handshakes:
-            await tasks[0]
+            await ping
     finally:
         for task in tasks:
             task.cancel()

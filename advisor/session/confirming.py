@@ -25,11 +25,14 @@ async def confirm(
     """
     chosen = contenders(context.probes, past, spaces)
     async with context.stage(CONFIRM, "", context.budget.left_s) as ending:
-        ending.reason = await _rounds(context, chosen, spaces)
+        ending.reason = await _rounds(context, chosen, past, spaces)
 
 
 async def _rounds(
-    context: Context, chosen: Sequence[Candidate], spaces: Mapping[str, Space]
+    context: Context,
+    chosen: Sequence[Candidate],
+    past: Sequence[ev.PastResult],
+    spaces: Mapping[str, Space],
 ) -> str:
     if not chosen:
         return "nothing was measured that could be confirmed"
@@ -40,11 +43,11 @@ async def _rounds(
                 return "the time is used"
             candidate = chosen[index]
             purpose = Purpose(stage=CONFIRM, kind="confirm", label=candidate.role)
-            _, draft = await context.measure(candidate.transport, candidate.setting, purpose)
-            await context.keep(draft)
-        if round_ + 1 >= _LEAST_ROUNDS and _is_settled(
-            contenders(context.probes, (), spaces), spaces
-        ):
+            await context.keep(
+                await context.measure(candidate.transport, candidate.setting, purpose)
+            )
+        met = contenders(context.probes, past, spaces)
+        if round_ + 1 >= _LEAST_ROUNDS and _is_settled(met, spaces):
             return f"the ranking is settled after {round_ + 1} rounds"
     return f"{_MOST_ROUNDS} rounds are done"
 

@@ -69,10 +69,8 @@ def candidates_of(probes: Sequence[ProbeRecord]) -> list[Candidate]:
         if probe.purpose == "search":
             known = msgspec.structs.replace(known, search_bps=(*known.search_bps, bps))
         else:
-            # A contender keeps the name it met the others with, in a resumed session too.
-            known = msgspec.structs.replace(
-                known, role=probe.label, confirm_bps=(*known.confirm_bps, bps)
-            )
+            role = probe.label if probe.purpose == "baseline" else known.role
+            known = msgspec.structs.replace(known, role=role, confirm_bps=(*known.confirm_bps, bps))
         found[key] = known
     return list(found.values())
 
@@ -80,11 +78,17 @@ def candidates_of(probes: Sequence[ProbeRecord]) -> list[Candidate]:
 def contenders(
     probes: Sequence[ProbeRecord], past: Sequence[PastResult], spaces: Mapping[str, Space]
 ) -> list[Candidate]:
-    """Those that have met already, if any have; else those that should."""
-    candidates = candidates_of(probes)
-    if any(p.purpose == "confirm" for p in probes):
-        return [c for c in candidates if c.role]
-    return select(candidates, past, spaces)
+    """Who meets, with all that is measured of each by now.
+
+    They are selected by what was known before they met, so that it is the same ones in the same
+    roles whenever this is asked, in a resumed session too.
+    """
+    before = candidates_of([p for p in probes if p.purpose != "confirm"])
+    now = {candidate.key: candidate for candidate in candidates_of(probes)}
+    return [
+        msgspec.structs.replace(now.get(c.key, c), role=c.role)
+        for c in select(before, past, spaces)
+    ]
 
 
 def cost(candidate: Candidate, spaces: Mapping[str, Space]) -> tuple[float, ...]:

@@ -15,7 +15,7 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement, Outcome
 from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
-from advisor.domain.space import Setting, SettingKey, Space, setting_key
+from advisor.domain.space import Setting, Space, setting_key
 from advisor.hosts.rtt import Unreachable, measure_rtt
 from advisor.models.smoothing import smoothed
 from advisor.models.steadiness import ProbeLength, probe_length
@@ -23,7 +23,6 @@ from advisor.session.budget import Budget
 from advisor.session.prober import Probed, Prober, Watcher
 from advisor.session.reaching import reach
 from advisor.session.request import AdviceRequest
-from advisor.store.errors import StoreError
 from advisor.store.history import Store
 
 # A failure of these kinds may pass; a setting the kernel refuses will be refused again.
@@ -81,6 +80,7 @@ class Context:
         self._srtt_s = path.rtt_s
         self._ordinal = 0
         self._best_bps = 0.0
+        self._lost = False
         self._overhead_s = _FIRST_OVERHEAD_S
         self._prober = Prober(path.source_address, path.destination_address)
 
@@ -136,12 +136,10 @@ class Context:
                 elapsed_s=self.at_s - began_s,
             )
 
-    async def measure(
-        self, transport: str, setting: Setting, purpose: Purpose
-    ) -> tuple[Outcome, "Draft"]:
-        """One probe with one retry, told and drafted. Raises Stopped, PeerLost.
+    async def measure(self, transport: str, setting: Setting, purpose: Purpose) -> "Draft":
+        """One probe, told, with one retry, not stored yet. Raises Stopped, PeerLost, StoreError.
 
-        The draft is stored with `keep`, after the method has been told.
+        It is stored with `keep`, after the method has been told.
         """
         self._ordinal += 1
         ordinal = self._ordinal
@@ -154,18 +152,18 @@ class Context:
             setting=setting,
             label=purpose.label,
         )
-        draft = Draft(ordinal, transport, setting, purpose)
         probed = await self._probe(ordinal, transport, setting)
         if isinstance(probed.outcome, Failure) and probed.outcome.kind in _WORTH_A_RETRY:
-            await self.keep(draft, probed, retried=True)
+            await self.keep(Draft(ordinal, transport, setting, purpose, probed), retried=True)
             probed = await self._probe(ordinal, transport, setting)
-        draft.probed = probed
-        return probed.outcome, draft
+        return Draft(ordinal, transport, setting, purpose, probed)
 
     async def _probe(self, ordinal: int, transport: str, setting: Setting) -> Probed:
-        """One probe, given up at once when the user stops; a lost agent is reached again."""
+        """One probe, given up at once when the user stops; a lost agent is reached again before."""
         if self.stopping:
             raise Stopped
+        if self._lost:
+            await self._reach_again()
         measuring = asyncio.create_task(
             self._prober.measure(
                 self._reached.link, transport, setting, self.length, self._watcher(ordinal)
@@ -178,9 +176,10 @@ class Context:
                 raise Stopped
             probed = measuring.result()
         except PeerGone as gone:
-            lost = Failure(kind=FailureKind.PEER_GONE, message=str(gone), elapsed_s=0.0)
-            await self._reach_again()
-            return Probed(lost, b"")
+            self._lost = True
+            return Probed(
+                Failure(kind=FailureKind.PEER_GONE, message=str(gone), elapsed_s=0.0), b""
+            )
         finally:
             stopping.cancel()
             measuring.cancel()
@@ -211,17 +210,13 @@ class Context:
             self._reached = await reach(self.request)
         except PeerError as error:
             raise PeerLost(f"the agent was lost and cannot be reached again: {error}") from None
+        self._lost = False
 
     async def keep(
-        self,
-        draft: "Draft",
-        probed: Probed | None = None,
-        *,
-        method_state: dict[str, Any] | None = None,
-        retried: bool = False,
+        self, draft: "Draft", *, method_state: dict[str, Any] | None = None, retried: bool = False
     ) -> None:
-        """Store a probe and tell that it ended. A store that cannot take it stops the session."""
-        outcome, raw = (probed or draft.probed).outcome, (probed or draft.probed).raw_output
+        """Store a probe and tell that it ended. Raises StoreError when the store cannot take it."""
+        outcome = draft.probed.outcome
         record = ProbeRecord(
             pair=self.pair,
             subject=draft.transport,
@@ -241,7 +236,7 @@ class Context:
         )
         self.probes.append(record)
         name = f"{draft.ordinal:04d}{'-first-try' if retried else ''}"
-        await asyncio.to_thread(self._store_probe, record, name, raw)
+        await asyncio.to_thread(self._store_probe, record, name, draft.probed.raw_output)
         self.tell(
             ev.ProbeEnded,
             ordinal=draft.ordinal,
@@ -282,22 +277,22 @@ class Context:
             return
         ports = self._reached.answering_ports
         try:
-            found = await measure_rtt(self.path.destination_address, ports, 1, 1.0)
+            found = await measure_rtt(
+                self.path.destination_address, ports, 1, 1.0, icmp=self.path.rtt_method == "icmp"
+            )
         except Unreachable:
             return  # One lost packet tells nothing about the round trip.
         self._srtt_s = smoothed(self._srtt_s, found.rtt_s)
 
-    def samples(self, transport: str, setting: Setting) -> list[float]:
-        """The throughputs measured of a setting in this session, in bit/s."""
+    def has_measured(self, transport: str, setting: Setting) -> bool:
+        """Whether this session has a throughput of this setting."""
         key = setting_key(setting)
-        return [r for t, k, r in self._throughputs() if t == transport and k == key]
-
-    def _throughputs(self) -> list[tuple[str, SettingKey, float]]:
-        return [
-            (p.subject, setting_key(p.setting), p.result.throughput_bps)
+        return any(
+            p.subject == transport
+            and setting_key(p.setting) == key
+            and isinstance(p.result, Measurement)
             for p in self.probes
-            if isinstance(p.result, Measurement)
-        ]
+        )
 
 
 class Ending:
@@ -306,17 +301,11 @@ class Ending:
     reason = "interrupted"
 
 
-class Draft:
+class Draft(msgspec.Struct, frozen=True):
     """A probe that has been made and is not stored yet."""
 
-    def __init__(self, ordinal: int, transport: str, setting: Setting, purpose: Purpose) -> None:
-        self.ordinal = ordinal
-        self.transport = transport
-        self.setting = setting
-        self.purpose = purpose
-        self.probed = Probed(
-            Failure(kind=FailureKind.CRASHED, message="not measured", elapsed_s=0), b""
-        )
-
-
-__all__ = ["Context", "Draft", "PeerLost", "Purpose", "Stopped", "StoreError"]
+    ordinal: int
+    transport: str
+    setting: Setting
+    purpose: Purpose
+    probed: Probed

@@ -97,7 +97,7 @@ async def measure_baselines(context: Context, stages: Sequence[Stage]) -> None:
         for transport in transports.values()
         for baseline in transport.baselines(context.path)
         # A resumed session has some already.
-        if not context.samples(transport.name, baseline.setting)
+        if not context.has_measured(transport.name, baseline.setting)
     ]
     if not wanted:
         return
@@ -107,8 +107,7 @@ async def measure_baselines(context: Context, stages: Sequence[Stage]) -> None:
                 ending.reason = "the time is used"
                 return
             purpose = Purpose(stage=BASELINE, kind="baseline", label=baseline.role)
-            _, draft = await context.measure(name, baseline.setting, purpose)
-            await context.keep(draft)
+            await context.keep(await context.measure(name, baseline.setting, purpose))
         ending.reason = "the defaults are measured"
 
 
@@ -131,7 +130,8 @@ async def _search(context: Context, stage: Stage, method: Method, until_left_s: 
             return f"the time for {stage.name} is used"
         iteration = method.iteration
         purpose = Purpose(stage=stage.name, kind="search", label=method.label)
-        outcome, draft = await context.measure(stage.transport.name, setting, purpose)
+        draft = await context.measure(stage.transport.name, setting, purpose)
+        outcome = draft.probed.outcome
         method.tell(setting, outcome)
         await context.keep(draft, method_state=method.state())
         if method.move_reason:

@@ -7,7 +7,9 @@ What the options do was found by running it (globus-url-copy 10.12, server 13.24
 - MODE E and `-pp` over UDT hang for ever, unless (MODE E) the server runs with `-threads 1`.
 - The UDT driver's `sndbuf` and `rcvbuf` are the kernel's buffers of the UDP socket, which libudt
   asks enough for by itself; small ones ruin it. libudt's own buffer, the one that is profiled,
-  stays at 8192 packets, and `fc` changes nothing below it: `mss` is all that is set.
+  stays at 8192 packets.
+- `fc`, in packets, does not bound the window (32 packets over 50 ms were no slower), only how far
+  slow start may go. A profiled buffer of as many packets did that too, so it is set.
 - The server drops bytes beyond ASCII from file names.
 """
 
@@ -115,7 +117,7 @@ def _tcp_options(request: CommandRequest, setting: Setting) -> list[str]:
 def _line(request: CommandRequest, options: list[str], server: str, notes: list[str]) -> Command:
     recurse = ["-r", "-cd"] if _is_directory(request) else []
     argv = ["globus-url-copy", "-vb", *options, *recurse, *_urls(request, server)]
-    note = " ".join([*notes, *_path_notes(request)])
+    note = " ".join([*_path_notes(request), *notes])
     return Command(tool=plugin.name, side="source", argv=argv, shell=shlex.join(argv), note=note)
 
 
@@ -143,8 +145,8 @@ def _server_note(request: CommandRequest, arguments: str, needs: str) -> list[st
         return []
     port, path = _GRIDFTP_PORT, request.path
     return [
-        f"A server for it, on the destination{needs}: globus-gridftp-server -p {port} "
-        f"-hostname {path.destination_address} -allow-from {path.source_address} {arguments}."
+        f"A server for it, on the destination{needs}: `globus-gridftp-server -p {port} "
+        f"-hostname {path.destination_address} -allow-from {path.source_address} {arguments}`."
     ]
 
 
@@ -155,7 +157,7 @@ def _congestion_note(request: CommandRequest, setting: Setting) -> list[str]:
     return [
         f"Measured with {wanted} congestion control, which globus-url-copy cannot choose; the "
         f"source's default is {default or 'not known'}. To change it, on the source: "
-        f"sysctl -w net.ipv4.tcp_congestion_control={wanted}"
+        f"`sysctl -w net.ipv4.tcp_congestion_control={wanted}`."
     ]
 
 
@@ -174,9 +176,18 @@ def _tcp_line(request: CommandRequest, setting: Setting, reasons: list[str]) -> 
     return _line(request, _tcp_options(request, setting), _server(request, scheme), notes)
 
 
+def _payload_bytes(setting: Setting) -> int:
+    """What libudt counts as a packet's share of its buffer."""
+    return int(setting["mss_bytes"]) - _UDP_HEADER_BYTES
+
+
+def _udt_stack(setting: Setting) -> str:
+    packets = -(-int(setting["buffer_bytes"]) // _payload_bytes(setting))
+    return f"udt:mss={setting['mss_bytes']};fc={packets}"
+
+
 def _udt_buffer_note(setting: Setting) -> list[str]:
-    wanted = int(setting["buffer_bytes"])
-    kept = _UDT_BUFFER_PACKETS * (int(setting["mss_bytes"]) - _UDP_HEADER_BYTES)
+    wanted, kept = int(setting["buffer_bytes"]), _UDT_BUFFER_PACKETS * _payload_bytes(setting)
     if 0.5 < wanted / kept < 2:
         return []
     return [
@@ -186,11 +197,11 @@ def _udt_buffer_note(setting: Setting) -> list[str]:
 
 
 def _udt_line(request: CommandRequest, setting: Setting, reasons: list[str]) -> Command:
-    options = ["-bs", str(setting["block_bytes"]), "-dcstack", f"udt:mss={setting['mss_bytes']}"]
+    options = ["-bs", str(setting["block_bytes"]), "-dcstack", _udt_stack(setting)]
     notes = [
         *reasons,
         "The server must allow UDT: -dc-whitelist udt,gsi,tcp. Do not add -fast, -p or -pp, which "
-        "hang over UDT, nor -udt, which undoes the packet size.",
+        "hang over UDT, nor -udt, which undoes the settings.",
         *_server_note(request, "-dc-whitelist udt,gsi,tcp", " with a host certificate"),
         *_udt_buffer_note(setting),
     ]

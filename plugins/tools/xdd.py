@@ -161,7 +161,7 @@ def _congestion_note(request: CommandRequest, setting: Setting) -> list[str]:
     return [
         f"Measured with {wanted} congestion control, which xdd cannot choose; the source's "
         f"default is {default or 'not known'}. To change it, on the source: "
-        f"sysctl -w net.ipv4.tcp_congestion_control={wanted}"
+        f"`sysctl -w net.ipv4.tcp_congestion_control={wanted}`."
     ]
 
 

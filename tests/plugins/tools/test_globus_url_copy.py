@@ -88,7 +88,7 @@ def test_one_file_over_tcp() -> None:
 def test_one_file_over_udt() -> None:
     command = the_line(a_request(transport="udt", server_url="gsiftp://dtn2:2812"))
     assert command.shell == (
-        "globus-url-copy -vb -bs 895600 -dcstack udt:mss=9000 "
+        "globus-url-copy -vb -bs 895600 -dcstack 'udt:mss=9000;fc=8192' "
         "file:///data/run%207.h5 gsiftp://dtn2:2812/store/run%207.h5"
     )
     assert "-dc-whitelist udt,gsi,tcp" in command.note

@@ -3,7 +3,7 @@
 from advisor.domain.advice import Advice
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Endpoint, Pair
-from advisor.domain.events import PastResult
+from advisor.domain.events import PastResult, Purpose
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting
 from advisor.report.text import advice_text
@@ -19,19 +19,22 @@ UDT: Setting = {"block_bytes": 35824, "buffer_bytes": 2**26, "mss_bytes": 9000}
 
 
 def confirmed(role: str, subject: str, setting: Setting, *gbps: float) -> list[ProbeRecord]:
-    return [
-        ProbeRecord(
+    """A setting that was found, or was a default, and then met the others."""
+
+    def record(bps: float, purpose: Purpose, stage: str) -> ProbeRecord:
+        return ProbeRecord(
             pair=PAIR,
             subject=subject,
             setting=setting,
-            result=measured(g * 1e9),
+            result=measured(bps),
             recorded_s=0,
-            stage="confirm",
-            purpose="confirm",
+            stage=stage,
+            purpose=purpose,
             label=role,
         )
-        for g in gbps
-    ]
+
+    first = record(gbps[0] * 1e9, "baseline" if role == "default" else "search", subject)
+    return [first, *(record(g * 1e9, "confirm", "confirm") for g in gbps)]
 
 
 def grounds(probes: list[ProbeRecord], **changes: object) -> Grounds:

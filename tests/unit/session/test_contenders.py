@@ -127,8 +127,10 @@ def test_the_result_a_setting_was_chosen_for_is_left_out() -> None:
 def test_the_cheapest_of_the_same_wins() -> None:
     probes = [
         BASELINE,
+        probe("tcp", tcp(16), 2.0),
+        probe("tcp", tcp(4), 1.95),
         *confirmed(tcp(16), "best", 2.00, 2.02, 1.98),
-        *confirmed(tcp(4), "frugal", 1.99, 2.01, 1.97),
+        *confirmed(tcp(4), "rival", 1.99, 2.01, 1.97),
         *confirmed(DEFAULT, "default", 0.5, 0.51),
     ]
     verdict = judge(contenders(probes, [], SPACES), SPACES)
@@ -140,6 +142,8 @@ def test_the_cheapest_of_the_same_wins() -> None:
 
 def test_of_the_same_tcp_is_the_cheaper_transport() -> None:
     probes = [
+        probe("udt", udt(2**24), 2.1),
+        probe("tcp", tcp(16), 2.0),
         *[probe("udt", udt(2**24), g, "confirm", "best", "confirm") for g in (2.0, 2.02, 1.99)],
         *confirmed(tcp(16), "rival", 1.99, 2.01, 1.98),
     ]
@@ -150,9 +154,19 @@ def test_of_the_same_tcp_is_the_cheaper_transport() -> None:
 
 def test_udt_wins_where_it_is_really_faster() -> None:
     probes = [
+        probe("udt", udt(2**24), 2.1),
+        probe("tcp", tcp(16), 1.5),
         *[probe("udt", udt(2**24), g, "confirm", "best", "confirm") for g in (2.0, 2.02, 1.99)],
         *confirmed(tcp(16), "rival", 1.0, 1.1, 1.0),
     ]
     verdict = judge(contenders(probes, [], SPACES), SPACES)
     assert verdict is not None
     assert verdict.candidates[verdict.chosen].transport == "udt"
+
+
+def test_one_that_was_not_confirmed_yet_is_not_forgotten() -> None:
+    """Interrupted in the first round, after the default alone was probed again."""
+    probes = [BASELINE, probe("tcp", tcp(16), 2.0), *confirmed(DEFAULT, "default", 0.5)]
+    verdict = judge(contenders(probes, [], SPACES), SPACES)
+    assert verdict is not None
+    assert verdict.candidates[verdict.chosen].setting == tcp(16)
