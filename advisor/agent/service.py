@@ -44,8 +44,8 @@ class AgentService:
         conversation = _Conversation(self, reader, writer, peer)
         try:
             await conversation.hold()
-        except (ConnectionError, TimeoutError, ValueError, msgspec.MsgspecError):
-            # A peer that went away, or one whose garbage is answered with silence.
+        except (OSError, ValueError, msgspec.MsgspecError):
+            # A peer that went away or fell silent, or one whose garbage is answered with silence.
             pass
         finally:
             await asyncio.shield(conversation.end())

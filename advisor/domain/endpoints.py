@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 import msgspec
 
-HOST_PATTERN: Final = r"^[A-Za-z0-9]([A-Za-z0-9._:%-]{0,252}[A-Za-z0-9])?$"
+HOST_PATTERN: Final = r"^[A-Za-z0-9:]([A-Za-z0-9._:%-]{0,252}[A-Za-z0-9])?$"
 _HOST: Final = re.compile(HOST_PATTERN)
 _USER: Final = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9._+@\\-]{0,63}$")
 LOCALHOST: Final = "localhost"

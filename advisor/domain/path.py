@@ -43,6 +43,7 @@ class PathFacts(msgspec.Struct, frozen=True, kw_only=True):
     `mtu_bytes`: the largest IP packet that reached the other end unfragmented.
     `bandwidth_bps`: the rate the user has reserved, None when not known.
     `clock_offset_s`: destination clock less source clock, None when not known.
+    `receivable`: the transports the destination can receive, None when it was not asked.
     """
 
     source_address: str
@@ -55,6 +56,7 @@ class PathFacts(msgspec.Struct, frozen=True, kw_only=True):
     source: HostFacts
     destination: HostFacts
     clock_offset_s: float | None = None
+    receivable: list[str] | None = None
 
     @property
     def link_bps(self) -> float | None:

@@ -99,4 +99,5 @@ async def look_at_path(reached: Reached, request: AdviceRequest) -> PathFacts:
         destination=answer.facts,
         # The agent read its clock about half way between the question and the answer.
         clock_offset_s=answer.facts.clock_s - (asked_s + answered_s) / 2,
+        receivable=answer.transports,
     )

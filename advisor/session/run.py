@@ -231,17 +231,17 @@ class _Session:
         """The stages whose transport is here; the others are named with the remedy."""
         usable = []
         for stage in stages:
-            availability = stage.transport.available()
-            if availability.ok:
-                usable.append(stage)
+            name, availability = stage.transport.name, stage.transport.available()
+            if not availability.ok:
+                missing = f"{availability.reason} ({availability.remedy})"
+            elif context.path.receivable is not None and name not in context.path.receivable:
+                missing = "the destination cannot receive it (run 'advisor doctor' there)"
             else:
-                self._tell(
-                    ev.Notice,
-                    message=f"{stage.transport.name} is left out: {availability.reason} "
-                    f"({availability.remedy})",
-                )
+                usable.append(stage)
+                continue
+            self._tell(ev.Notice, message=f"{name} is left out: {missing}")
         if not usable:
-            raise ValueError("no transport can be measured on this host: see 'advisor doctor'")
+            raise ValueError("no transport can be measured: run 'advisor doctor' on both hosts")
         return usable
 
     async def _profile_all(self, context: Context, stages: Sequence[Stage]) -> None:

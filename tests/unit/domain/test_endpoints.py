@@ -8,6 +8,7 @@ def test_hosts_and_users() -> None:
     assert Endpoint.parse("alice@dtn01") == Endpoint("dtn01", "alice")
     assert str(Endpoint.parse("alice@dtn01")) == "alice@dtn01"
     assert Endpoint.parse("localhost").is_local
+    assert Endpoint.parse("::1").host == "::1"
 
 
 @pytest.mark.parametrize("text", ["", "-oProxyCommand=x", "a b", "@host", "host@", "a@-x", "h;ls"])
