@@ -22,7 +22,11 @@ LEAST_SPREAD: Final = 0.003
 _SUPPOSED_DEGREES: Final = 4
 
 PRACTICALLY_SAME: Final = 0.03
-"""A difference that is not worth more streams or memory even when it is real."""
+"""A difference that is not worth more streams, memory or another protocol even when it is real."""
+
+PERHAPS_SAME: Final = 0.05
+"""A difference that is not worth them as long as the data do not show that it is real. It bounds
+what noise may hide: with few probes, settings that differ by a third are not told apart either."""
 
 
 def _student(degrees: float) -> float:
@@ -111,15 +115,18 @@ class Comparison:
         return sorted(range(len(self._means)), key=lambda i: -self._means[i])
 
     def same_as_best(self) -> list[int]:
-        """The best and those to be taken for it: neither told apart nor 3 % behind in mean."""
+        """The best, and those to be taken for it.
+
+        They are at most 3 % behind in mean, or at most 5 % and not told apart.
+        """
         best = self.order()[0]
-        margin = math.log(1 - PRACTICALLY_SAME)
-        return [
-            i
-            for i in range(len(self._means))
-            if i == best
-            or (self._means[i] - self._means[best] >= margin and not self.told_apart(i, best))
-        ]
+        return [i for i in range(len(self._means)) if self._is_same(i, best)]
+
+    def _is_same(self, index: int, best: int) -> bool:
+        behind = 1 - math.exp(self._means[index] - self._means[best])
+        return behind <= PRACTICALLY_SAME or (
+            behind <= PERHAPS_SAME and not self.told_apart(index, best)
+        )
 
 
 def _back(log_value: float, log_half: float) -> Estimate:

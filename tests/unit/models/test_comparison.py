@@ -47,6 +47,19 @@ def test_much_noise_does_not_make_a_poor_setting_the_same() -> None:
     assert comparison.same_as_best() == [0]
 
 
+def test_a_real_difference_of_a_percent_is_not_worth_paying_for() -> None:
+    comparison = Comparison([[1.000e9, 1.001e9, 0.999e9], [0.990e9, 0.991e9, 0.989e9]])
+    assert comparison.told_apart(0, 1)
+    assert comparison.same_as_best() == [0, 1]
+
+
+def test_four_percent_are_the_same_only_where_noise_may_be_the_reason() -> None:
+    quiet = Comparison([[1.000e9, 1.001e9, 0.999e9], [0.960e9, 0.961e9, 0.959e9]])
+    noisy = Comparison([[1.00e9, 1.15e9, 0.86e9], [0.96e9, 1.10e9, 0.82e9]])
+    assert quiet.same_as_best() == [0]
+    assert noisy.same_as_best() == [0, 1]
+
+
 def test_equal_settings_are_settled_when_known_well() -> None:
     close = [1e9, 1.001e9, 0.999e9, 1.0005e9]
     assert Comparison([close, close]).settled(0, 1)
