@@ -1,6 +1,7 @@
 """Runs a session for a command: its listeners, its signals, its exit code."""
 
 import asyncio
+import shutil
 import signal
 import sys
 from collections.abc import Callable
@@ -10,7 +11,7 @@ import click
 from advisor.domain import events as ev
 from advisor.report import ndjson
 from advisor.report.narration import Narration
-from advisor.report.text import advice_text
+from advisor.report.text import PLAIN_COLUMNS, advice_text
 from advisor.session.request import AdviceRequest
 from advisor.session.run import EXIT_INTERRUPTED, AcceptHistory, Interrupted, advise
 from advisor.store.history import Store
@@ -40,7 +41,8 @@ def run_session(
 
 def _advice_as_text(event: ev.AnyEvent) -> None:
     if isinstance(event, ev.AdviceGiven):
-        click.echo(advice_text(event))
+        terminal = shutil.get_terminal_size().columns
+        click.echo(advice_text(event, terminal if sys.stdout.isatty() else PLAIN_COLUMNS))
 
 
 async def _never(_: list[ev.PastResult]) -> bool:

@@ -84,6 +84,12 @@ def format_rate(rate_bps: float) -> str:
     return _prefixed(rate_bps, 1000, ("bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"))
 
 
+def format_rates(lower_bps: float, upper_bps: float) -> str:
+    """`9.1 to 9.6 Gbit/s`: the unit once where it is the same."""
+    (low, unit), (high, same) = format_rate(lower_bps).split(" "), format_rate(upper_bps).split(" ")
+    return f"{low} to {high} {unit}" if unit == same else f"{low} {unit} to {high} {same}"
+
+
 def format_bytes(size_bytes: float) -> str:
     """`4 MiB`: binary prefixes, as buffers are counted."""
     return _prefixed(size_bytes, 1024, ("B", "KiB", "MiB", "GiB", "TiB"))

@@ -7,7 +7,6 @@ from typing import Any, TextIO
 
 from advisor.domain import events as ev
 from advisor.domain.quantities import format_duration, format_rate
-from advisor.domain.space import describe
 from advisor.report.lines import line_of
 
 
@@ -46,7 +45,7 @@ class Narration:
 
         self._progress = Progress(
             TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
+            BarColumn(bar_width=12),
             TextColumn("{task.fields[left]}"),
             TextColumn("{task.fields[best]}"),
             console=Console(file=self._stream, highlight=False),
@@ -61,7 +60,7 @@ class Narration:
 
     def _say(self, line: str) -> None:
         if self._progress is not None:
-            self._progress.console.print(line, markup=False, soft_wrap=True)
+            self._progress.console.print(line, markup=False)
         else:
             self._stream.write(line + "\n")
             self._stream.flush()
@@ -76,12 +75,12 @@ class Narration:
             case ev.ProbeEnded():
                 total_s = event.at_s + event.remaining_s
                 update["completed"] = event.at_s / total_s if total_s else 1.0
-                update["left"] = f"at most {format_duration(event.remaining_s)} left"
+                update["left"] = f"{format_duration(round(event.remaining_s))} left"
             case ev.IntervalSeen():
                 update["description"] = f"{format_rate(event.throughput_bps):>11} now"
             case ev.BestChanged():
-                words = describe(event.transport, event.setting)
-                update["best"] = f"best {format_rate(event.throughput_bps)}: {words}"
+                rate = format_rate(event.throughput_bps)
+                update["best"] = f"best {rate} {event.transport.upper()}"
         if update:
             self._progress.update(self._task, **update)
 

@@ -8,6 +8,7 @@ from advisor.domain.quantities import (
     format_bytes,
     format_duration,
     format_rate,
+    format_rates,
     format_size,
     parse_duration,
     parse_rate,
@@ -79,6 +80,8 @@ def test_bytes_survive_being_written_to_three_figures(size_bytes: int) -> None:
 def test_words() -> None:
     assert format_rate(941.2e6) == "941 Mbit/s"
     assert format_rate(9.412e9) == "9.41 Gbit/s"
+    assert format_rates(9.1e9, 9.6e9) == "9.10 to 9.60 Gbit/s"
+    assert format_rates(940e6, 1.1e9) == "940 Mbit/s to 1.10 Gbit/s"
     assert format_bytes(4 * 2**20) == "4 MiB"
     assert format_size(10e12) == "10 TB"
     assert format_duration(0.0936) == "93.6 ms"
