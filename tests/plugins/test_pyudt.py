@@ -17,11 +17,13 @@ from typing import Any
 
 import pytest
 
-BINDING = Path(__file__).parents[2] / "plugins" / "transports" / "udt" / "pyudt.py"
+BINDING = Path(__file__).parents[2] / "plugins" / "transports" / "udt" / "pyudt"
 
 
-def load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("pyudt_under_test", BINDING)
+def load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(
+        name, BINDING / "__init__.py", submodule_search_locations=[str(BINDING)]
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -30,7 +32,7 @@ def load() -> ModuleType:
     return module
 
 
-udt = load()
+udt = load("pyudt_under_test")
 Option = udt.Option
 
 try:
@@ -457,16 +459,15 @@ def test_perf_before_a_connection() -> None:
 
 
 def test_the_statistics_have_libudts_layout() -> None:
-    assert ctypes.sizeof(udt._TraceInfo) == 184
-    assert len(udt._TraceInfo._fields_) == len(udt.Perf.__slots__)
-    for (name, _), field in zip(udt._TraceInfo._fields_, udt.Perf.__slots__, strict=True):
+    assert ctypes.sizeof(udt.perf.TraceInfo) == 184
+    assert len(udt.perf.TraceInfo._fields_) == len(udt.Perf.__slots__)
+    for (name, _), field in zip(udt.perf.TraceInfo._fields_, udt.Perf.__slots__, strict=True):
         assert name.lower() == field.replace("_", "")
 
 
 def test_an_absent_libudt_names_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    other = load()
-    sys.modules[udt.__name__] = udt
-    monkeypatch.setattr(other, "_SONAME", "libudt-that-is-not-there.so.0")
+    other = load("pyudt_without_libudt")
+    monkeypatch.setattr(other.native, "_SONAME", "libudt-that-is-not-there.so.0")
     with pytest.raises(OSError, match="apt-get install libudt0") as caught:
         other.Socket()
     assert isinstance(caught.value, other.UdtMissing)
@@ -475,7 +476,9 @@ def test_an_absent_libudt_names_its_remedy(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_process_ends_with_everything_left_open() -> None:
     script = f"""
 import importlib.util, sys, threading, time
-spec = importlib.util.spec_from_file_location("pyudt", {str(BINDING)!r})
+spec = importlib.util.spec_from_file_location(
+    "pyudt", {str(BINDING / "__init__.py")!r}, submodule_search_locations=[{str(BINDING)!r}]
+)
 udt = sys.modules["pyudt"] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(udt)
 listener, near = udt.Socket(), udt.Socket()

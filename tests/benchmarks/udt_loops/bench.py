@@ -31,14 +31,16 @@ from pathlib import Path
 from types import ModuleType
 
 HERE = Path(__file__).resolve().parent
-BINDING = HERE.parents[2] / "plugins" / "transports" / "udt" / "pyudt.py"
+BINDING = HERE.parents[2] / "plugins" / "transports" / "udt" / "pyudt"
 START_S = 1.0
 START_LIMIT_S = 20.0
 QUIET_CORES = 0.1
 
 
 def pyudt() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("pyudt", BINDING)
+    spec = importlib.util.spec_from_file_location(
+        "pyudt", BINDING / "__init__.py", submodule_search_locations=[str(BINDING)]
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
