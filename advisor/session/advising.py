@@ -142,6 +142,7 @@ def _reasons(grounds: Grounds, verdict: Verdict, gain: Estimate | None) -> list[
         reasons.insert(0, "the default is as good as anything measured: tuning does not help here")
     elif gain and gain.interval[0] <= 1:
         reasons.append("the gain over the default is not certain: its interval reaches 1")
+    reasons += _left_out(grounds.probes, verdict)
     if plateau := _plateau(verdict):
         reasons.append(plateau)
     if best := max(grounds.past, key=lambda p: p.throughput_bps, default=None):
@@ -150,6 +151,26 @@ def _reasons(grounds: Grounds, verdict: Verdict, gain: Estimate | None) -> list[
             f"{describe(best.transport, best.setting)}"
         )
     return reasons
+
+
+def _left_out(probes: Sequence[ProbeRecord], verdict: Verdict) -> list[str]:
+    """A sentence for each transport that was measured and is not among those compared."""
+    compared = {candidate.transport for candidate in verdict.candidates}
+    best: dict[str, float] = {}
+    failures: dict[str, str] = {}
+    for probe in probes:
+        if probe.subject in compared:
+            continue
+        if isinstance(probe.result, Measurement):
+            best[probe.subject] = max(best.get(probe.subject, 0.0), probe.result.throughput_bps)
+        else:
+            failures[probe.subject] = probe.result.message
+    sentences = [
+        f"{name.upper()} reached {format_rate(bps)} at best: too far behind to be compared again"
+        for name, bps in best.items()
+    ]
+    silent = [name for name in failures if name not in best]
+    return sentences + [f"{n.upper()} gave nothing: {failures[n]}" for n in silent]
 
 
 def _plateau(verdict: Verdict) -> str:

@@ -71,6 +71,12 @@ def test_a_gain_with_its_interval_and_lines_to_run() -> None:
         assert word in text
 
 
+def test_a_transport_that_was_not_compared_is_named() -> None:
+    slow = confirmed("y+", "udt", UDT, 0.3)[:1]
+    advice = advise([*confirmed("default", "tcp", DEFAULT, 1.0, 1.0), *slow])
+    assert "UDT reached 300 Mbit/s at best: too far behind to be compared again" in advice.reasons
+
+
 def test_where_tuning_does_not_help_it_says_so() -> None:
     probes = [
         *confirmed("default", "tcp", DEFAULT, 1.0, 1.01, 0.99),
