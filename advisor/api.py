@@ -7,6 +7,7 @@ from advisor.domain.measurement import Failure, FailureKind, Interval, Measureme
 from advisor.domain.path import HostFacts, PathFacts
 from advisor.domain.quantities import format_bytes, format_rate
 from advisor.domain.space import Parameter, Scale, Setting, Space, setting_key
+from advisor.hosts.compiled import shared_library
 from advisor.hosts.own_sockets import borrowed, listening_fd
 from advisor.hosts.peer_filter import comes_from, only_from
 from advisor.hosts.tcp_info import TcpSockets, TcpTotals
@@ -61,4 +62,5 @@ __all__ = [
     "listening_fd",
     "only_from",
     "setting_key",
+    "shared_library",
 ]

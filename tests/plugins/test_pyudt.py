@@ -11,11 +11,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+
+from advisor.hosts.compiled import shared_library
 
 BINDING = Path(__file__).parents[2] / "plugins" / "transports" / "udt" / "pyudt"
 
@@ -39,6 +42,23 @@ try:
     udt.library()
 except udt.UdtMissing as missing:
     pytest.skip(str(missing), allow_module_level=True)
+
+
+@pytest.fixture(params=["python", "compiled"])
+def send_blocks(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Any]:
+    """The sending loop, with the calls of a batch made by Python and by the compiled helper."""
+    if request.param == "python":
+        sent: Callable[..., Any] = udt.send_blocks
+        return sent
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    compiled = shared_library(udt.REPEAT_SOURCE)
+    if compiled is None:
+        pytest.skip("there is no C compiler here: apt-get install gcc libc6-dev")
+    assert shared_library(udt.REPEAT_SOURCE) == compiled
+    return partial(udt.send_blocks, repeat=compiled)
+
 
 HOST = {sockets.AF_INET: "127.0.0.1", sockets.AF_INET6: "::1"}
 WITHIN_S = 10.0
@@ -331,14 +351,14 @@ def test_a_long_closed_connection_is_still_a_closed_one(pair: tuple[Any, Any]) -
 
 
 @pytest.mark.parametrize(("mss", "payloads"), [(1500, 1), (9000, 5), (65535, 2)])
-def test_the_loops_count_the_same(mss: int, payloads: int) -> None:
+def test_the_loops_count_the_same(mss: int, payloads: int, send_blocks: Callable[..., Any]) -> None:
     near, far = connected(MSS=mss)
     sent, received = udt.Counter(), udt.Counter()
     block = payloads * (mss - udt.HEADER_BYTES)
     with near, far:
         near.set(Option.LINGER, 10)
         sink, ends = started(udt.receive_blocks, far, block, received)
-        end = udt.send_blocks(near, bytes(block), sent, until=time.monotonic() + 0.3)
+        end = send_blocks(near, bytes(block), sent, until=time.monotonic() + 0.3)
         assert end == udt.End.STOPPED
         near.close()
         joined([sink])
@@ -346,22 +366,24 @@ def test_the_loops_count_the_same(mss: int, payloads: int) -> None:
     assert 0 < sent.bytes == received.bytes
 
 
-def test_the_loop_sends_its_block(pair: tuple[Any, Any]) -> None:
+def test_the_loop_sends_its_block(pair: tuple[Any, Any], send_blocks: Callable[..., Any]) -> None:
     near, far = pair
     block, counter = random.Random(3).randbytes(1456), udt.Counter()
     near.set(Option.LINGER, 10)
     thread, results = started(everything, far)
-    udt.send_blocks(near, block, counter, until=time.monotonic() + 0.02)
+    send_blocks(near, block, counter, until=time.monotonic() + 0.02)
     near.close()
     joined([thread])
     assert counter.bytes > 0
     assert results == [block * (counter.bytes // 1456)]
 
 
-def test_the_counters_are_read_by_another_thread(pair: tuple[Any, Any]) -> None:
+def test_the_counters_are_read_by_another_thread(
+    pair: tuple[Any, Any], send_blocks: Callable[..., Any]
+) -> None:
     near, far = pair
     sent, received, stop = udt.Counter(), udt.Counter(), threading.Event()
-    source, source_ends = started(udt.send_blocks, near, bytes(1456), sent, stop=stop.is_set)
+    source, source_ends = started(send_blocks, near, bytes(1456), sent, stop=stop.is_set)
     sink, sink_ends = started(udt.receive_blocks, far, 1456, received)
     seen = []
     for _ in range(5):
@@ -377,12 +399,14 @@ def test_the_counters_are_read_by_another_thread(pair: tuple[Any, Any]) -> None:
         assert counts[-1] > counts[0]
 
 
-def test_a_sender_that_stands_still_stops(pair: tuple[Any, Any]) -> None:
+def test_a_sender_that_stands_still_stops(
+    pair: tuple[Any, Any], send_blocks: Callable[..., Any]
+) -> None:
     # Nobody reads at the other end, so that every buffer fills and send waits.
     near, _ = pair
     counter = udt.Counter()
     thread, ends = started(
-        udt.send_blocks, near, bytes(1456 * 25), counter, until=time.monotonic() + 1.0
+        send_blocks, near, bytes(1456 * 25), counter, until=time.monotonic() + 1.0
     )
     joined([thread])
     assert ends == [udt.End.STOPPED]
@@ -398,9 +422,11 @@ def test_a_receiver_without_data_stops(pair: tuple[Any, Any]) -> None:
     assert ends == [udt.End.STOPPED]
 
 
-def test_closing_from_another_thread_ends_both_loops(pair: tuple[Any, Any]) -> None:
+def test_closing_from_another_thread_ends_both_loops(
+    pair: tuple[Any, Any], send_blocks: Callable[..., Any]
+) -> None:
     near, far = pair
-    source, source_ends = started(udt.send_blocks, near, bytes(1456), udt.Counter())
+    source, source_ends = started(send_blocks, near, bytes(1456), udt.Counter())
     sink, sink_ends = started(udt.receive_blocks, far, 1456, udt.Counter())
     time.sleep(0.1)
     far.close()
@@ -408,34 +434,34 @@ def test_closing_from_another_thread_ends_both_loops(pair: tuple[Any, Any]) -> N
     assert (source_ends, sink_ends) == ([udt.End.CLOSED], [udt.End.CLOSED])
 
 
-def test_the_loops_after_the_end(pair: tuple[Any, Any]) -> None:
+def test_the_loops_after_the_end(pair: tuple[Any, Any], send_blocks: Callable[..., Any]) -> None:
     near, far = pair
     near.close()
     counter = udt.Counter()
-    assert udt.send_blocks(near, b"x", counter) == udt.End.CLOSED
+    assert send_blocks(near, b"x", counter) == udt.End.CLOSED
     assert udt.receive_blocks(near, 1, counter) == udt.End.CLOSED
     assert udt.receive_blocks(far, 1, counter) == udt.End.CLOSED
     assert counter.bytes == 0
 
 
-def test_a_loop_on_a_socket_that_never_connected() -> None:
+def test_a_loop_on_a_socket_that_never_connected(send_blocks: Callable[..., Any]) -> None:
     with udt.Socket() as socket, pytest.raises(udt.UdtError) as caught:
-        udt.send_blocks(socket, b"x", udt.Counter())
+        send_blocks(socket, b"x", udt.Counter())
     assert not isinstance(caught.value, udt.UdtClosed)
 
 
-def test_an_empty_block(pair: tuple[Any, Any]) -> None:
+def test_an_empty_block(pair: tuple[Any, Any], send_blocks: Callable[..., Any]) -> None:
     near, far = pair
     with pytest.raises(ValueError, match="0 bytes"):
-        udt.send_blocks(near, b"", udt.Counter())
+        send_blocks(near, b"", udt.Counter())
     with pytest.raises(ValueError, match="0 bytes"):
         udt.receive_blocks(far, 0, udt.Counter())
 
 
-def test_perf_is_plausible(pair: tuple[Any, Any]) -> None:
+def test_perf_is_plausible(pair: tuple[Any, Any], send_blocks: Callable[..., Any]) -> None:
     near, far = pair
     sink, _ = started(udt.receive_blocks, far, 1456, udt.Counter())
-    udt.send_blocks(near, bytes(1456), udt.Counter(), until=time.monotonic() + 0.3)
+    send_blocks(near, bytes(1456), udt.Counter(), until=time.monotonic() + 0.3)
     here, there = near.perf(clear=True), far.perf()
     assert here.pkt_sent_total >= here.pkt_sent > 0
     assert there.pkt_recv_total > 0

@@ -172,6 +172,16 @@ def test_only_one_probe_port_at_a_time_and_only_for_the_peer(start_agent: StartA
     assert wait_until(lambda: listening_ports(agent.run.process.pid) == {agent.port})
 
 
+def test_one_agent_serves_several_advisors_in_turn(start: Start, start_agent: StartAgent) -> None:
+    agent = start_agent()
+    runs = [start("advise", "--json", *agent.options, "--budget", "9") for _ in range(3)]
+    for run in runs:
+        done = run.finish()
+        assert done.returncode == 0, done.stderr
+    waits = [e["ahead"] for run in runs for e in run.events if e["event"] == "waiting"]
+    assert max(waits) == 2
+
+
 def test_an_agent_killed_in_the_middle(start: Start, start_agent: StartAgent) -> None:
     agent = start_agent()
     run = start("advise", "--json", *agent.options, "--budget", "30")

@@ -125,6 +125,13 @@ def test_a_congestion_control_nobody_has_is_refused(start: Start) -> None:
     assert "modprobe" in done.stderr
 
 
+def test_a_budget_too_short_for_the_round_trip_time_is_refused(start: Start) -> None:
+    done = start("advise", "localhost", "--rtt", "500ms", "--budget", "10").finish()
+    assert done.returncode == 2
+    assert "--budget 10 is too short for one probe" in done.stderr
+    assert "give at least" in done.stderr
+
+
 def test_ctrl_c_once_gives_the_best_so_far_and_resume_goes_on(start: Start) -> None:
     run = start("advise", "localhost", "--json", "--budget", "20")
     for _ in range(4):

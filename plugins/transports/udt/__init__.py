@@ -33,11 +33,13 @@ from advisor.api import (
     SpaceOptions,
     buffer_range,
     only_from,
+    shared_library,
 )
 
 from .pyudt import (
     HEADER_BYTES,
     MSS_RANGE,
+    REPEAT_SOURCE,
     Counter,
     Option,
     Socket,
@@ -156,6 +158,7 @@ class Udt:
 
     def send(self, order: SendOrder, channel: Channel) -> None:
         """Show the token, then send block after block until the ceiling."""
+        repeat = shared_library(REPEAT_SOURCE)
         with Socket(_family(order.address)) as sender:
             granted = {
                 "send_buffer_bytes": sender.configure(_options(order.setting))[Option.SNDBUF]
@@ -171,7 +174,8 @@ class Udt:
             counter = Counter()
             _sample(order.sample_every_s, lambda: _report(sender, counter, channel, granted))
             until = time.monotonic() + order.ceiling_s + 1
-            send_blocks(sender, bytes(int(order.setting["block_bytes"])), counter, until=until)
+            block = bytes(int(order.setting["block_bytes"]))
+            send_blocks(sender, block, counter, until=until, repeat=repeat)
 
 
 def _listener(order: ReceiveOrder, channel: Channel) -> Socket | None:

@@ -30,6 +30,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+from advisor.hosts.compiled import shared_library
+
 HERE = Path(__file__).resolve().parent
 BINDING = HERE.parents[2] / "plugins" / "transports" / "udt" / "pyudt"
 START_S = 1.0
@@ -90,7 +92,9 @@ def play(role: str, words: list[str]) -> None:
             receive(udt, socket, block, seconds, counter)
         else:
             socket.connect(("127.0.0.1", port))
-            udt.send_blocks(socket, bytes(block), counter, until=time.monotonic() + seconds + 5)
+            until = time.monotonic() + seconds + 5
+            repeat = shared_library(udt.REPEAT_SOURCE)
+            udt.send_blocks(socket, bytes(block), counter, until=until, repeat=repeat)
 
 
 def receive(udt: ModuleType, listener, block: int, seconds: float, counter) -> None:  # type: ignore[no-untyped-def]  # types of a module loaded by its path

@@ -1,6 +1,6 @@
 """A binding for libudt 4 (Debian's `libudt0`): stream sockets, their options, and two fast loops.
 
-Nothing is compiled: the C++ functions are called through ctypes under their mangled names. They
+Nothing needs a compiler: the C++ functions are called through ctypes by their mangled names. They
 catch every C++ exception themselves and report it by a code kept per thread, which becomes a
 `UdtError` here. `library()` says whether libudt can be used at all.
 
@@ -16,7 +16,7 @@ Traps of libudt that the callers meet:
 """
 
 from .errors import UdtClosed, UdtError, UdtMissing, UdtTimeout
-from .loops import Counter, End, receive_blocks, send_blocks
+from .loops import REPEAT_SOURCE, Counter, End, receive_blocks, send_blocks
 from .native import library
 from .options import HEADER_BYTES, MSS_RANGE, Option, State
 from .perf import Perf
@@ -25,6 +25,7 @@ from .sockets import Socket
 __all__ = [
     "HEADER_BYTES",
     "MSS_RANGE",
+    "REPEAT_SOURCE",
     "Counter",
     "End",
     "Option",

@@ -1,0 +1,49 @@
+"""Small C sources that come with the program, compiled on first use and kept."""
+
+import asyncio
+import hashlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Final
+
+import platformdirs
+
+from advisor.hosts.processes import output_of
+
+_TIMEOUT_S: Final = 30.0
+
+
+def shared_library(source: Path) -> Path | None:
+    """The library compiled from a C file; None where there is no compiler, or it refuses.
+
+    It is kept in the user's cache under the hash of its source. Not for use inside a running event
+    loop: it waits for the compiler, once, some tenths of a second.
+    """
+    digest = hashlib.sha256(source.read_bytes()).hexdigest()[:16]
+    kept = (
+        platformdirs.user_cache_path("advisor") / f"{source.stem}-{os.uname().machine}-{digest}.so"
+    )
+    if kept.is_file():
+        return kept
+    compiler = shutil.which("cc")
+    if compiler is None:
+        return None
+    try:
+        return _compile(compiler, source, kept)
+    except (OSError, TimeoutError):
+        return None  # A cache that cannot be written is no reason not to run.
+
+
+def _compile(compiler: str, source: Path, kept: Path) -> Path | None:
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    # Compiled elsewhere and moved: several may do this at once, and none may load half a file.
+    with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
+        fresh = Path(folder) / kept.name
+        command = [compiler, "-O2", "-shared", "-fPIC", "-o", str(fresh), str(source)]
+        status, _ = asyncio.run(output_of(command, _TIMEOUT_S))
+        if status:
+            return None
+        fresh.replace(kept)
+    return kept
