@@ -41,6 +41,9 @@ EXIT_INTERRUPTED: Final = 130
 _CONFIRM_SHARE: Final = 0.38
 _STAGE_WEIGHT: Final = {"tcp": 3.0, "udt": 2.0}
 
+# Starting the program, and giving the advice: within the budget too, as the user's watch has it.
+_AROUND_S: Final = 1.0
+
 Publish = Callable[[ev.AnyEvent], None]
 AcceptHistory = Callable[[list[ev.PastResult]], Awaitable[bool]]
 
@@ -168,7 +171,8 @@ class _Session:
         """Open the session: its budget, its record, its first event."""
         spent_s = sum(p.result.elapsed_s for p in self._probes_before())
         total_s = self._request.budget_s or default_budget_s(path.rtt_s)
-        budget = Budget(total_s, self._clock, spent_s + self._clock() - self._began_s)
+        spent_s += self._clock() - self._began_s + _AROUND_S
+        budget = Budget(total_s, self._clock, spent_s)
         self._context = context = Context(
             session=self._id,
             request=self._request,

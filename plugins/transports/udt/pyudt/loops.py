@@ -21,8 +21,8 @@ _BATCH_CALLS = 64
 _BATCH_S = 0.004
 _BATCH_BYTES = 256 * 1024
 # UDT::recv gives what is there, up to this, which saves calls where blocks are small. Four times as
-# much takes more processor time: it no longer fits the caches beside the packets.
-_RECEIVE_BYTES = 128 * 1024
+# much was slower by a few percent: it does not stay in the caches beside the packets.
+_RECEIVE_BYTES = 32 * 1024
 
 REPEAT_SOURCE = Path(__file__).with_name("repeat.c")
 """The C source of what `send_blocks` takes as `repeat`. Nothing here compiles it."""
