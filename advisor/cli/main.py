@@ -1,6 +1,7 @@
 """The `advisor` command: its subcommands, each loaded when it is called."""
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any, Final
@@ -39,14 +40,21 @@ class _Lazy(click.Group):
             formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
 
 
-@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Lazy,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(advisor.__version__, prog_name="advisor")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Measure the path between two hosts, and get globus-url-copy and xdd command lines that are
     measurably better than the defaults.
 
     Start with 'advisor advise localhost', then 'advisor advise [USER@]HOST'.
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 def main(arguments: Sequence[str] | None = None) -> Any:
@@ -58,4 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> Any:
         status = error.exit_code
     except click.Abort:
         status = 130
+    except BrokenPipeError:
+        # Whoever read our output has left, as `head` does. What was measured is stored.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 1
     sys.exit(status if isinstance(status, int) else 0)

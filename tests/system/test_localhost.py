@@ -166,6 +166,17 @@ def test_ctrl_c_before_anything_is_measured(start: Start) -> None:
     assert "interrupted" in done.stderr
 
 
+def test_a_reader_that_leaves_is_no_traceback(start: Start) -> None:
+    run = start("advise", "localhost", "--json", *SHORT)
+    run.wait_for("probe_ended")
+    assert run.process.stdout is not None
+    run.process.stdout.close()
+    assert run.process.stderr is not None
+    narration = run.process.stderr.read()
+    assert run.process.wait(timeout=30) == 1
+    assert "Traceback" not in narration
+
+
 def test_ctrl_c_twice_leaves_now(start: Start) -> None:
     run = start("advise", "localhost", "--json")
     run.wait_for("interval")

@@ -84,6 +84,14 @@ def test_a_secret_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     assert "cannot be read" in done.stderr
 
 
+def test_without_a_command_it_says_what_there_is(tmp_path: Path) -> None:
+    done = run([], tmp_path)
+    assert done.returncode == 0
+    assert "advise" in done.stdout
+    assert len(done.stdout.splitlines()) > 10
+    assert done.stderr == ""
+
+
 def test_resuming_nothing_is_told(tmp_path: Path) -> None:
     done = run(["resume"], tmp_path)
     assert done.returncode == 2
