@@ -13,6 +13,7 @@ from advisor.hosts.peer_filter import comes_from, only_from
 from advisor.hosts.tcp_info import TcpSockets, TcpTotals
 from advisor.methods.api import Constant, Knowledge, Method, MethodPlugin
 from advisor.models.buffer_range import BufferRange, buffer_range
+from advisor.probing.pacing import repeat_every
 from advisor.tools import CommandRequest, Tool
 from advisor.transports import (
     Baseline,
@@ -61,6 +62,7 @@ __all__ = [
     "format_rate",
     "listening_fd",
     "only_from",
+    "repeat_every",
     "setting_key",
     "shared_library",
 ]

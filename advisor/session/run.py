@@ -168,7 +168,7 @@ class _Session:
         return bool(accepted)
 
     def _begin(self, reached: Reached, path: PathFacts) -> Context:
-        """Open the session: its budget, its record, its first event."""
+        """Open the session: its budget, its first event."""
         spent_s = sum(p.result.elapsed_s for p in self._probes_before())
         total_s = self._request.budget_s or default_budget_s(path.rtt_s)
         spent_s += self._clock() - self._began_s + _AROUND_S
@@ -201,16 +201,6 @@ class _Session:
             budget_s=budget.left_s,
             resumed=self._interrupted is not None,
         )
-        if not self._interrupted:
-            self._store.append(
-                SessionRecord(
-                    session=self._id,
-                    pair=self._pair,
-                    recorded_s=time.time(),
-                    request=msgspec.to_builtins(self._request),
-                    path=path,
-                )
-            )
         return context
 
     def _probes_before(self) -> list[ProbeRecord]:
@@ -218,6 +208,7 @@ class _Session:
 
     async def _measure(self, context: Context, path: PathFacts, past: list[ev.PastResult]) -> int:
         stages = self._usable(context, stages_of(context))
+        self._record_question(path)
         spaces = {stage.transport.name: stage.space(context) for stage in stages}
         trouble = ""
         try:
@@ -230,6 +221,19 @@ class _Session:
             trouble = str(error)
             self._tell(ev.Notice, message=trouble)
         return self._conclude(context, path, past, spaces, trouble)
+
+    def _record_question(self, path: PathFacts) -> None:
+        """What a resumed session needs, once it is clear that there is something to measure."""
+        if self._interrupted:
+            return
+        record = SessionRecord(
+            session=self._id,
+            pair=self._pair,
+            recorded_s=time.time(),
+            request=msgspec.to_builtins(self._request),
+            path=path,
+        )
+        self._store.append(record)
 
     def _usable(self, context: Context, stages: list[Stage]) -> list[Stage]:
         """The stages whose transport is here; the others are named with the remedy."""

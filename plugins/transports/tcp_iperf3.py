@@ -42,6 +42,7 @@ from advisor.api import (
     comes_from,
     listening_fd,
     only_from,
+    repeat_every,
 )
 
 _PORT_TRIES: Final = 20
@@ -123,11 +124,7 @@ class _Sampler(threading.Thread):
         self._sockets = TcpSockets()
 
     def run(self) -> None:
-        due_s = time.monotonic()
-        while True:
-            self._report()
-            due_s = max(due_s + self._every_s, time.monotonic())
-            time.sleep(max(0.0, due_s - time.monotonic()))
+        repeat_every(self._every_s, self._report)
 
     def _report(self) -> None:
         self._sockets.exclude(self._library.control_descriptor())

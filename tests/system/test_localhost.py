@@ -123,6 +123,8 @@ def test_a_congestion_control_nobody_has_is_refused(start: Start) -> None:
     assert done.returncode == 2
     assert "warp" in done.stderr
     assert "modprobe" in done.stderr
+    # A question that cannot be answered is nothing to go on with.
+    assert "no interrupted session" in start("resume").finish().stderr
 
 
 def test_a_budget_too_short_for_the_round_trip_time_is_refused(start: Start) -> None:

@@ -11,6 +11,7 @@ best throughput seen before stands for it: an over-sized buffer slows UDT down (
 of the paper), and the default range up to 2 GB would spend most of the search there.
 """
 
+import contextlib
 import socket
 import threading
 import time
@@ -33,6 +34,7 @@ from advisor.api import (
     SpaceOptions,
     buffer_range,
     only_from,
+    repeat_every,
     shared_library,
 )
 
@@ -254,14 +256,8 @@ def _sample(every_s: float, report: Callable[[], None]) -> None:
     """Report now and every so often, in a thread, until the connection ends."""
 
     def run() -> None:
-        due_s = time.monotonic()
-        try:
-            while True:
-                report()
-                due_s = max(due_s + every_s, time.monotonic())
-                time.sleep(max(0.0, due_s - time.monotonic()))
-        except UdtClosed:
-            return
+        with contextlib.suppress(UdtClosed):
+            repeat_every(every_s, report)
 
     threading.Thread(target=run, daemon=True).start()
 
