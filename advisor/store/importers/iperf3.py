@@ -261,6 +261,9 @@ def _measurement(result: _Result, received: _Sum, local_receives: bool) -> Measu
     startup = start_up_length(rates)
     intervals = _receiver_intervals(kept) if local_receives else []
     if not intervals:
+        # A sender's quick beginning is its own buffer filling: none of that is the receiver's.
+        if startup and statistics.fmean(rates[:startup]) > statistics.fmean(rates[startup:]):
+            startup = 0
         intervals = _around_startup(kept[:startup], received)
         steady_from = len(intervals) - 1
     else:
