@@ -14,7 +14,7 @@ from advisor.hosts.tcp_info import TcpSockets, TcpTotals
 from advisor.methods.api import Constant, Knowledge, Method, MethodPlugin
 from advisor.models.buffer_range import BufferRange, buffer_range
 from advisor.probing.pacing import repeat_every
-from advisor.tools import CommandRequest, Tool
+from advisor.tools import CommandRequest, Tool, congestion_note
 from advisor.transports import (
     Baseline,
     Channel,
@@ -58,6 +58,7 @@ __all__ = [
     "borrowed",
     "buffer_range",
     "comes_from",
+    "congestion_note",
     "format_bytes",
     "format_rate",
     "listening_fd",

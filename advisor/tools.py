@@ -29,6 +29,18 @@ class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
     server_url: str | None = None
 
 
+def congestion_note(request: CommandRequest, setting: Setting, program: str) -> list[str]:
+    """The sentence for a setting whose congestion control the program cannot choose; else none."""
+    wanted, default = setting.get("congestion"), request.path.source.congestion
+    if not wanted or wanted == default:
+        return []
+    return [
+        f"Measured with {wanted} congestion control, which {program} cannot choose; the source's "
+        f"default is {default or 'not known'}. To change it, on the source: "
+        f"`sysctl -w net.ipv4.tcp_congestion_control={wanted}`."
+    ]
+
+
 @runtime_checkable
 class Tool(Protocol):
     """What a file in plugins/tools offers as `plugin`."""

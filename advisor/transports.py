@@ -9,6 +9,7 @@ from typing import Annotated, Protocol, runtime_checkable
 import msgspec
 
 from advisor.availability import Availability
+from advisor.domain.measurement import FailureKind
 from advisor.domain.path import PathFacts
 from advisor.domain.space import Scale, Setting, Space
 
@@ -76,9 +77,9 @@ class Versions(msgspec.Struct, frozen=True, kw_only=True, tag_field="report", ta
 
 
 class Trouble(msgspec.Struct, frozen=True, kw_only=True, tag_field="report", tag="trouble"):
-    """This end cannot go on. `kind` is a FailureKind, `message` one sentence."""
+    """This end cannot go on. `message` is one sentence."""
 
-    kind: str
+    kind: FailureKind
     message: str
 
 
@@ -105,8 +106,8 @@ class Channel(Protocol):
     ) -> None:
         """The running totals now. The clock and CPU figures are added by the channel."""
 
-    def trouble(self, kind: str, message: str) -> None:
-        """This end cannot go on; `kind` is a FailureKind. The end should return after it."""
+    def trouble(self, kind: FailureKind, message: str) -> None:
+        """This end cannot go on, and should return after saying so."""
 
 
 class Baseline(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from advisor.agent.client import AgentLink, PeerError, PeerGone
+from advisor.agent.client import AgentLink, PeerError
 from advisor.agent.secret import tls_context
 from advisor.agent.service import AgentService
 from advisor.domain.endpoints import Endpoint
@@ -174,15 +174,3 @@ async def _greeted(link: AgentLink, timeout_s: float) -> None:
     except (PeerError, asyncio.CancelledError):
         await asyncio.shield(link.close())
         raise
-
-
-__all__ = [
-    "DEFAULT_AGENT_COMMAND",
-    "PeerError",
-    "PeerGone",
-    "Reached",
-    "reach_embedded",
-    "reach_ssh",
-    "reach_tls",
-    "resolve",
-]

@@ -14,7 +14,6 @@ import advisor
 from advisor import registry
 from advisor.agent import messages as m
 from advisor.agent.turn import Turn
-from advisor.domain.measurement import FailureKind
 from advisor.hosts.facts import host_facts
 from advisor.hosts.path_mtu import UdpEcho
 from advisor.probing.end import ProbeEnd, Spares
@@ -174,7 +173,7 @@ class _Conversation:
                     self._service.spares.prepare()
                 case Trouble():
                     return m.ProbeEnded(
-                        kind=FailureKind(report.kind),
+                        kind=report.kind,
                         message=report.message[:1024],
                         raw_output=_raw(end),
                     )

@@ -95,11 +95,6 @@ def format_bytes(size_bytes: float) -> str:
     return _prefixed(size_bytes, 1024, ("B", "KiB", "MiB", "GiB", "TiB"))
 
 
-def format_size(size_bytes: float) -> str:
-    """`10 TB`: decimal prefixes, as data sets are counted."""
-    return _prefixed(size_bytes, 1000, ("B", "kB", "MB", "GB", "TB", "PB"))
-
-
 def format_duration(duration_s: float) -> str:
     """`93.6 ms`, `12 s`, `2 min 5 s`, `3 h 20 min`, `4 d 2 h`."""
     if not math.isfinite(duration_s):

@@ -125,15 +125,6 @@ class TcpSockets:
         return inode
 
 
-def rtt_of(sock: socket.socket) -> float | None:
-    """The kernel's smoothed RTT of a TCP connection in seconds; None before it has one.
-
-    Raises OSError when the socket is closed or not TCP.
-    """
-    rtt_us: int = struct.unpack_from("=I", _info(sock), _RTT_US)[0]
-    return rtt_us / 1e6 if rtt_us else None
-
-
 def _info(sock: socket.socket) -> bytes:
     # An older kernel gives a shorter structure: what it does not count is 0.
     return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LENGTH).ljust(_LENGTH, b"\0")

@@ -17,7 +17,7 @@ class Knowledge(msgspec.Struct, frozen=True, kw_only=True):
     """What is known before the first probe. Most methods ignore most of it.
 
     `bandwidth_bps`: the rate nothing can pass, None when not known. `past`: stored measurements of
-    this pair, newest last.
+    this pair, newest last; a reference profile's where the user has none.
     """
 
     path: PathFacts | None = None

@@ -87,7 +87,7 @@ class PipeChannel:
             )
         )
 
-    def trouble(self, kind: str, message: str) -> None:
+    def trouble(self, kind: FailureKind, message: str) -> None:
         """This end cannot go on."""
         self._write(Trouble(kind=kind, message=message))
 

@@ -245,7 +245,7 @@ class _Probe:
                 case Versions():
                     self._course.add_versions("source", report.versions)
                 case Trouble():
-                    raise _failure(FailureKind(report.kind), report.message)
+                    raise _failure(report.kind, report.message)
         # It ended without trouble: what is still on its way may arrive before the ceiling.
         await self._course.over.wait()
 

@@ -13,7 +13,6 @@ from advisor.agent.connect import Reached
 from advisor.agent.secret import BadSecret
 from advisor.domain import events as ev
 from advisor.domain.advice import Advice
-from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Failure
 from advisor.domain.path import PathFacts
 from advisor.domain.records import AdviceRecord, ClosingRecord, ProbeRecord, SessionRecord
@@ -37,7 +36,7 @@ EXIT_PEER: Final = 3
 EXIT_INTERRUPTED: Final = 130
 
 # How the time is shared: what is left over by one goes to the next. Confirmation gets what the
-# rounds of four or five contenders need; TCP has two baselines to measure and the larger space.
+# rounds of four or five contenders need; TCP has the larger space.
 _CONFIRM_SHARE: Final = 0.38
 _STAGE_WEIGHT: Final = {"tcp": 3.0, "udt": 2.0}
 
@@ -184,7 +183,7 @@ class _Session:
             publish=self._publish,
             began_s=self._began_s,
             stop=self._stop,
-            past=self._store.probes(self._pair),
+            past=self._store.prior(self._pair),
         )
         if context.next_probe_s > total_s:
             raise ValueError(
@@ -325,15 +324,3 @@ class _Session:
 def _new_id() -> str:
     """Sorts by time, and two begun in the same second differ."""
     return f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(3)}"
-
-
-__all__ = [
-    "EXIT_ADVICE",
-    "EXIT_INTERRUPTED",
-    "EXIT_NOTHING_USABLE",
-    "EXIT_PEER",
-    "EXIT_USAGE",
-    "Interrupted",
-    "Pair",
-    "advise",
-]

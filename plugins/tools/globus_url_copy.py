@@ -26,6 +26,7 @@ from advisor.api import (
     CommandRequest,
     PathFacts,
     Setting,
+    congestion_note,
     format_bytes,
 )
 
@@ -150,17 +151,6 @@ def _server_note(request: CommandRequest, arguments: str, needs: str) -> list[st
     ]
 
 
-def _congestion_note(request: CommandRequest, setting: Setting) -> list[str]:
-    wanted, default = setting.get("congestion"), request.path.source.congestion
-    if not wanted or wanted == default:
-        return []
-    return [
-        f"Measured with {wanted} congestion control, which globus-url-copy cannot choose; the "
-        f"source's default is {default or 'not known'}. To change it, on the source: "
-        f"`sysctl -w net.ipv4.tcp_congestion_control={wanted}`."
-    ]
-
-
 def _tcp_line(request: CommandRequest, setting: Setting, reasons: list[str]) -> Command:
     scheme = _given_scheme(request) or "ftp"
     at_once = _files_at_once(request, setting)
@@ -172,7 +162,7 @@ def _tcp_line(request: CommandRequest, setting: Setting, reasons: list[str]) -> 
         )
     anonymous = "-aa -anonymous-user nobody"
     notes += _server_note(request, anonymous, " as root (nobody must be able to write there)")
-    notes += _congestion_note(request, setting)
+    notes += congestion_note(request, setting, plugin.name)
     return _line(request, _tcp_options(request, setting), _server(request, scheme), notes)
 
 

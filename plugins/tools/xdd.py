@@ -21,6 +21,7 @@ from advisor.api import (
     Command,
     CommandRequest,
     Setting,
+    congestion_note,
     format_bytes,
 )
 
@@ -154,17 +155,6 @@ def _buffer_note(request: CommandRequest, setting: Setting) -> list[str]:
     ]
 
 
-def _congestion_note(request: CommandRequest, setting: Setting) -> list[str]:
-    wanted, default = setting.get("congestion"), request.path.source.congestion
-    if not wanted or wanted == default:
-        return []
-    return [
-        f"Measured with {wanted} congestion control, which xdd cannot choose; the source's "
-        f"default is {default or 'not known'}. To change it, on the source: "
-        f"`sysctl -w net.ipv4.tcp_congestion_control={wanted}`."
-    ]
-
-
 def _flows_note(setting: Setting, transfer: _Transfer) -> list[str]:
     if transfer.flows == setting["streams"]:
         return []
@@ -196,7 +186,7 @@ def _source_notes(request: CommandRequest, setting: Setting, transfer: _Transfer
         *_scope_notes(request, transfer),
         *_flows_note(setting, transfer),
         *_buffer_note(request, setting),
-        *_congestion_note(request, setting),
+        *congestion_note(request, setting, plugin.name),
         "Compare the sizes of both files afterwards: xdd may end with status 0 and a short file. "
         f"Both sides are ended after {transfer.timeout_s} s, should one of them hang.",
     ]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from advisor.hosts.tcp_info import TcpSockets, rtt_of
+from advisor.hosts.tcp_info import TcpSockets
 
 SYN = 1  # What the kernel counts of the opening as acknowledged.
 
@@ -164,15 +164,3 @@ def test_the_sums_never_fall_while_descriptors_come_and_go() -> None:
         assert later.acked_bytes >= earlier.acked_bytes
         assert later.streams >= earlier.streams
     assert seen[-1].received_bytes > 0
-
-
-def test_rtt_of_a_connection() -> None:
-    with connection() as (client, _):
-        rtt_s = rtt_of(client)
-    assert rtt_s is not None
-    assert 0 < rtt_s < 1
-
-
-def test_rtt_of_a_socket_that_is_not_connected() -> None:
-    with socket.socket() as sock:
-        assert rtt_of(sock) is None
