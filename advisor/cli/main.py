@@ -16,6 +16,7 @@ _COMMANDS: Final = {
     "advise": ("advisor.cli.advise", "Measure the path to DESTINATION and recommend settings."),
     "resume": ("advisor.cli.resume", "Go on with the last interrupted session."),
     "history": ("advisor.cli.history", "List, show, import and export past results."),
+    "lab": ("advisor.cli.lab", "Make an emulated wide-area path on this machine."),
     "agent": ("advisor.cli.agent", "Be the other side of somebody's advisor."),
     "plugins": ("advisor.cli.plugins", "List methods, transports and tools."),
     "doctor": ("advisor.cli.doctor", "Check this host: what is installed, what will limit."),

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 
 import click
+import msgspec
 
 from advisor.domain import events as ev
 from advisor.report import ndjson
@@ -26,6 +27,7 @@ def run_session(
     interrupted: Interrupted | None = None,
 ) -> int:
     """The session's exit code, after its advice is printed."""
+    request = _on_lab(request)
     with Narration(sys.stderr, bar=False if as_json else None) as narration:
         data = ndjson.writer(sys.stdout) if as_json else _advice_as_text
 
@@ -37,6 +39,27 @@ def run_session(
 
         accept = narration.ask if ask and sys.stdin.isatty() else _never
         return asyncio.run(_with_signals(request, store, publish, accept, interrupted))
+
+
+def _on_lab(request: AdviceRequest) -> AdviceRequest:
+    """For a destination in a lab: this process goes there, and the lab's GridFTP server is known.
+
+    Where that cannot be, the session says why.
+    """
+    wanted = request.destination.lab_host
+    if wanted is None:
+        return request
+    from advisor.lab.entering import become, is_on
+    from advisor.lab.state import LabError, state_of
+
+    try:
+        state = state_of(wanted.lab)
+        far = state.far(wanted.host)
+    except LabError:
+        return request
+    if not is_on(state.source):
+        become(state, state.source, [sys.executable, "-P", "-m", "advisor", *sys.argv[1:]])
+    return msgspec.structs.replace(request, server_url=request.server_url or far.gridftp_url)
 
 
 def _advice_as_text(event: ev.AnyEvent) -> None:

@@ -9,12 +9,29 @@ HOST_PATTERN: Final = r"^[A-Za-z0-9:]([A-Za-z0-9._:%-]{0,252}[A-Za-z0-9])?$"
 _HOST: Final = re.compile(HOST_PATTERN)
 _USER: Final = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9._+@\\-]{0,63}$")
 LOCALHOST: Final = "localhost"
+LAB_NAME: Final = re.compile(r"^[A-Za-z0-9][A-Za-z0-9-]{0,30}$")
+_LAB: Final = "lab:"
+
+
+class LabHost(msgspec.Struct, frozen=True):
+    """A host of an emulated path on this machine: `lab:NAME`, or `lab:NAME:HOST` of several."""
+
+    lab: str
+    host: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> "LabHost":
+        """Raises ValueError with a sentence that says what is wrong."""
+        lab, colon, host = text.removeprefix(_LAB).partition(":")
+        if not LAB_NAME.match(lab) or (colon and not LAB_NAME.match(host)):
+            raise ValueError(f"'{text}' is no host of a lab: write lab:NAME or lab:NAME:HOST")
+        return cls(lab, host or None)
 
 
 class Endpoint(msgspec.Struct, frozen=True):
     """A host, and the user to reach it as.
 
-    The host may be an alias of the user's ssh configuration.
+    The host may be an alias of the user's ssh configuration, or `lab:NAME`.
     """
 
     host: str
@@ -27,6 +44,10 @@ class Endpoint(msgspec.Struct, frozen=True):
         A leading dash is refused: it would reach ssh as an option.
         """
         user, at, host = text.strip().rpartition("@")
+        if host.startswith(_LAB):
+            LabHost.parse(host)
+            if at:
+                raise ValueError(f"'{text}': a lab has no users: write {host}")
         if not _HOST.match(host):
             raise ValueError(f"'{text}' is not a host: write HOST or USER@HOST")
         if at and not _USER.match(user):
@@ -37,6 +58,11 @@ class Endpoint(msgspec.Struct, frozen=True):
     def is_local(self) -> bool:
         """Whether this is the machine the advisor itself runs on."""
         return self.host == LOCALHOST
+
+    @property
+    def lab_host(self) -> LabHost | None:
+        """The host of a lab that is meant; None for a real one."""
+        return LabHost.parse(self.host) if self.host.startswith(_LAB) else None
 
     def __str__(self) -> str:
         return f"{self.user}@{self.host}" if self.user else self.host

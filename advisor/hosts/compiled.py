@@ -21,28 +21,36 @@ def shared_library(source: Path) -> Path | None:
     It is kept in the user's cache under the hash of its source. Not for use inside a running event
     loop: it waits for the compiler, once, some tenths of a second.
     """
+    return _compiled(source, ".so", ["-shared", "-fPIC"])
+
+
+def program(source: Path) -> Path | None:
+    """The program compiled from a C file, with threads and libm; as `shared_library` otherwise."""
+    return _compiled(source, "", ["-pthread"])
+
+
+def _compiled(source: Path, suffix: str, options: list[str]) -> Path | None:
     digest = hashlib.sha256(source.read_bytes()).hexdigest()[:16]
-    kept = (
-        platformdirs.user_cache_path("advisor") / f"{source.stem}-{os.uname().machine}-{digest}.so"
-    )
+    name = f"{source.stem}-{os.uname().machine}-{digest}{suffix}"
+    kept = platformdirs.user_cache_path("advisor") / name
     if kept.is_file():
         return kept
     compiler = shutil.which("cc")
     if compiler is None:
         return None
     try:
-        return _compile(compiler, source, kept)
+        return _compile([compiler, "-O2", *options], source, kept)
     except (OSError, TimeoutError):
         return None  # A cache that cannot be written is no reason not to run.
 
 
-def _compile(compiler: str, source: Path, kept: Path) -> Path | None:
+def _compile(command: list[str], source: Path, kept: Path) -> Path | None:
     kept.parent.mkdir(parents=True, exist_ok=True)
     # Compiled elsewhere and moved: several may do this at once, and none may load half a file.
     with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
         fresh = Path(folder) / kept.name
-        command = [compiler, "-O2", "-shared", "-fPIC", "-o", str(fresh), str(source)]
-        status, _ = asyncio.run(output_of(command, _TIMEOUT_S))
+        line = [*command, "-o", str(fresh), str(source), "-lm"]
+        status, _ = asyncio.run(output_of(line, _TIMEOUT_S))
         if status:
             return None
         fresh.replace(kept)

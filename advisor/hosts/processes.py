@@ -10,11 +10,15 @@ import asyncio
 import contextlib
 import os
 import signal
+import subprocess
 from collections.abc import AsyncIterator, Sequence
-from typing import Final
+from pathlib import Path
+from typing import IO, Final
 
 LINE_LIMIT_BYTES: Final = 64 * 1024
 _STDERR_KEPT_BYTES: Final = 256 * 1024
+# A server outlives its standard input; this shell does not, and takes the whole group with it.
+_WHILE_INPUT_LASTS: Final = '"$@" </dev/null & cat >/dev/null; kill -9 0'
 
 
 class Child:
@@ -75,6 +79,62 @@ class Child:
             await self._drain
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             await self.stdin.wait_closed()
+
+
+def tethered(argv: Sequence[str]) -> list[str]:
+    """The command for a program that does not leave by itself when its standard input ends."""
+    return ["/bin/sh", "-c", _WHILE_INPUT_LASTS, "sh", *argv]
+
+
+class Daemon:
+    """A process that goes on without this one, and the pipes to it for as long as it is started."""
+
+    def __init__(self, argv: Sequence[str], log: Path, environment: dict[str, str]) -> None:
+        """Start it as the leader of a session of its own, its standard error going to `log`.
+
+        Raises OSError.
+        """
+        with log.open("ab") as stderr:
+            self._process = subprocess.Popen(
+                argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                start_new_session=True,
+                cwd="/",
+                env=os.environ | environment,
+            )
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
+    @property
+    def stdin(self) -> IO[bytes]:
+        """The pipe to its standard input."""
+        assert self._process.stdin is not None
+        return self._process.stdin
+
+    @property
+    def stdout(self) -> IO[bytes]:
+        """The pipe from its standard output."""
+        assert self._process.stdout is not None
+        return self._process.stdout
+
+    def let_go(self) -> None:
+        """Close the pipes and leave it to itself."""
+        self.stdin.close()
+        self.stdout.close()
+        self._process.returncode = 0  # Else the interpreter complains that nobody waited for it.
+
+    def kill(self) -> None:
+        """End it and its group now."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self.stdin.close()
+        self.stdout.close()
 
 
 async def start(argv: Sequence[str]) -> Child:

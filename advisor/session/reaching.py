@@ -16,11 +16,12 @@ from advisor.agent.connect import (
     reach_tls,
 )
 from advisor.agent.secret import read_secret
-from advisor.domain.endpoints import Pair
+from advisor.domain.endpoints import LabHost, Pair
 from advisor.domain.path import PathFacts
 from advisor.hosts.facts import host_facts
 from advisor.hosts.path_mtu import UdpBlocked, kernel_path_mtu, probe_path_mtu
 from advisor.hosts.rtt import Unreachable, measure_rtt
+from advisor.lab.state import AGENT_PORT, LabError, Place, state_of
 from advisor.session.request import AdviceRequest
 
 _RTT_COUNT = 5
@@ -36,6 +37,9 @@ async def reach(request: AdviceRequest) -> Reached:
     """An agent at the destination. Raises PeerError with one sentence and its remedy."""
     if request.is_local:
         return await reach_embedded()
+    lab_host = request.destination.lab_host
+    if lab_host:
+        return await _reach_lab(lab_host)
     if request.agent:
         host, port = request.agent
         return await reach_tls(host, port, read_secret(Path(request.secret_file or "")))
@@ -43,6 +47,16 @@ async def reach(request: AdviceRequest) -> Reached:
     if any(request.ports):
         command += shlex.join(["", "--ports", f"{request.ports[0]}-{request.ports[1]}"])
     return await reach_ssh(request.destination, command)
+
+
+async def _reach_lab(wanted: LabHost) -> Reached:
+    """The agent of a lab's host; this process has to be on its source. Raises PeerError."""
+    try:
+        state = state_of(wanted.lab)
+        host = state.far(wanted.host)
+    except LabError as error:
+        raise PeerError(str(error)) from None
+    return await reach_tls(host.address, AGENT_PORT, read_secret(Place(wanted.lab).secret))
 
 
 def _address_facing(address: str) -> str:

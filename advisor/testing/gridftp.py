@@ -15,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-from advisor.hosts.processes import running
+from advisor.hosts.processes import running, tethered
 from advisor.testing.gridftp_keys import SUBJECT, make_keys
 
 PACKAGES: Final = {
@@ -31,8 +31,6 @@ _HOST: Final = "localhost"
 """The name in the host certificate, which a gsiftp:// URL has to use."""
 
 _START_S: Final = 10.0
-# A server outlives its standard input; this shell does not, and takes the whole group with it.
-_WHILE_INPUT_LASTS: Final = '"$@" </dev/null & cat >/dev/null; kill -9 0'
 
 
 class GridFTPServer(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,13 +78,12 @@ async def _listening(
     base: Path, options: list[str], environment: Mapping[str, str]
 ) -> AsyncIterator[int]:
     """A server for as long as the block lasts; gives its port."""
-    argv = ["/bin/sh", "-c", _WHILE_INPUT_LASTS, "sh", "env"]
-    argv += [f"{name}={value}" for name, value in environment.items()]
+    argv = ["env", *(f"{name}={value}" for name, value in environment.items())]
     argv += ["globus-gridftp-server", "-p", "0"]
     argv += ["-hostname", _ADDRESS, "-control-interface", _ADDRESS]
     argv += ["-log-level", "ERROR,WARN,TRANSFER", "-logfile", str(base / "server.log")]
     argv += ["-restrict-paths", f"RW{base / 'offered'}", *options]
-    async with running(argv) as child:
+    async with running(tethered(argv)) as child:
         yield await _port(child.stdout)
 
 

@@ -1,0 +1,79 @@
+"""The paths that have names: a small TOML file each.
+
+    title = "Argonne to TACC"
+    note = "direct-search-2016: 33 ms, 20 Gbit/s. Here at 1/20 of the rate."
+    rtt = "33ms"
+    rate = "1Gbit"
+    queue = "4MB"
+    mtu = 9000
+
+    [reverse]           # what is different on the way back; [forward] likewise
+    rate = "500Mbit"
+    loss = 0.001
+
+Those that ship lie in `presets/`, the user's own in the folder `paths` of the user's
+configuration; the user's come first.
+"""
+
+import difflib
+import tomllib
+from pathlib import Path
+from typing import Any, Final
+
+import platformdirs
+
+from advisor.lab.paths import BadPath, EmulatedPath, changed, read_changes
+
+_SHIPPED: Final = Path(__file__).parent / "presets"
+_SUFFIX: Final = ".toml"
+
+
+def user_folder() -> Path:
+    """Where users put paths of their own; it need not exist."""
+    return platformdirs.user_config_path("advisor") / "paths"
+
+
+def names() -> list[str]:
+    """All that `find` knows by name, the user's own and those that ship."""
+    found = {p.stem for folder in (user_folder(), _SHIPPED) for p in folder.glob(f"*{_SUFFIX}")}
+    return sorted(found)
+
+
+def has(name: str) -> bool:
+    """Whether there is a path of that name."""
+    return name in names()
+
+
+def find(name: str) -> EmulatedPath:
+    """A path by its name, or by the name of a file of one. Raises BadPath."""
+    if name.endswith(_SUFFIX) or "/" in name:
+        return read(Path(name).expanduser())
+    for folder in (user_folder(), _SHIPPED):
+        file = folder / f"{name}{_SUFFIX}"
+        if file.is_file():
+            return read(file)
+    near = difflib.get_close_matches(name, names(), 1)
+    remedy = f"did you mean {near[0]}? " if near else ""
+    raise BadPath(f"there is no path '{name}': {remedy}'advisor lab paths' lists them")
+
+
+def read(file: Path) -> EmulatedPath:
+    """The path in a file. Raises BadPath, which names the file."""
+    try:
+        tables = tomllib.loads(file.read_text(encoding="utf-8"))
+        return _path(tables)
+    except OSError as error:
+        raise BadPath(f"{file}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, BadPath) as error:
+        raise BadPath(f"{file}: {error}") from None
+
+
+def _path(tables: dict[str, Any]) -> EmulatedPath:
+    title, note = (str(tables.pop(name, "")) for name in ("title", "note"))
+    ways = {name: tables.pop(name, {}) for name in ("forward", "reverse")}
+    path = changed(EmulatedPath(title=title, note=note), read_changes(tables))
+    for which, entries in ways.items():
+        if not isinstance(entries, dict):
+            raise BadPath(f"{which} must be a table: write [{which}]")
+        path = changed(path, read_changes(entries), which)
+    return path

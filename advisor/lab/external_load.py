@@ -1,0 +1,110 @@
+"""External load, as the direct-search paper makes it: traffic (ext.tfr) and computing (ext.cmp).
+
+`python -m advisor.lab.external_load send ADDRESS PORT STREAMS`, `receive PORT` and `compute` are
+the programs; each runs until it is killed.
+"""
+
+import sys
+import time
+from typing import Final
+
+from advisor.hosts.processes import Child, start, tethered
+from advisor.lab.networks import Network
+
+_PORT: Final = 5198
+_DAY_S: Final = 86_400
+_RETRY_S: Final = 0.2
+_MATRIX: Final = 1000
+
+
+class ExternalLoad:
+    """The load that a lab has at present."""
+
+    def __init__(self) -> None:
+        self.transfers = 0
+        self.compute = 0
+        self._traffic: list[Child] = []
+        self._computing: list[Child] = []
+
+    async def have_transfers(
+        self, count: int, source: Network, destination: Network, address: str
+    ) -> None:
+        """That many parallel TCP streams from now on, in place of those that are."""
+        await _end(self._traffic)
+        self.transfers = count
+        if count:
+            for network, words in (
+                (destination, ["receive", str(_PORT)]),
+                (source, ["send", address, str(_PORT), str(count)]),
+            ):
+                self._traffic.append(await start([*network.prefix, *tethered(_program(words))]))
+
+    async def have_compute(self, count: int) -> None:
+        """That many processes that multiply matrices from now on."""
+        await _end(self._computing[count:])
+        del self._computing[count:]
+        while len(self._computing) < count:
+            self._computing.append(await start(tethered(_program(["compute"]))))
+        self.compute = count
+
+    async def close(self) -> None:
+        """No load any more."""
+        await _end(self._traffic + self._computing)
+
+
+async def _end(children: list[Child]) -> None:
+    for child in children:
+        await child.end()
+    children.clear()
+
+
+def _program(words: list[str]) -> list[str]:
+    return [sys.executable, "-P", "-m", "advisor.lab.external_load", *words]
+
+
+def _receive(port: int) -> None:
+    import iperf3
+
+    while True:
+        server = iperf3.Server()
+        server.port = port
+        server.verbose = False
+        server.run()
+
+
+def _send(address: str, port: int, streams: int) -> None:
+    import iperf3
+
+    while True:
+        client = iperf3.Client()
+        client.server_hostname = address
+        client.port = port
+        client.num_streams = streams
+        client.duration = _DAY_S
+        client.verbose = False
+        client.run()
+        time.sleep(_RETRY_S)  # The receiver is not there yet, or the path was cut.
+
+
+def _compute() -> None:
+    import numpy as np
+
+    left = np.ones((_MATRIX, _MATRIX))
+    right = np.ones((_MATRIX, _MATRIX))
+    while True:
+        np.matmul(left, right)
+
+
+def main(arguments: list[str]) -> None:
+    """Run one kind of load until killed."""
+    match arguments:
+        case ["receive", port]:
+            _receive(int(port))
+        case ["send", address, port, streams]:
+            _send(address, int(port), int(streams))
+        case ["compute"]:
+            _compute()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

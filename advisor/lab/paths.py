@@ -1,0 +1,192 @@
+"""What an emulated path is, and what of it can be changed."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from advisor.domain.quantities import parse_duration, parse_rate, parse_size
+
+LONGEST_RTT_S: Final = 10.0
+SLOWEST_BPS: Final = 10_000.0
+FASTEST_BPS: Final = 100e9
+MTU_BYTES: Final = (576, 65_000)
+_LARGEST_BYTES: Final = 2**31 - 1
+_LONGEST_BURST: Final = 10_000.0
+_FEWEST_PACKETS_QUEUED: Final = 64
+
+
+class BadPath(ValueError):
+    """Not a path that can be emulated; the message names the entry and the remedy."""
+
+
+class Direction(msgspec.Struct, frozen=True, kw_only=True):
+    """One way of a path. Rates in bit/s at the IP layer, times in seconds, sizes in bytes.
+
+    `delay_s`: propagation alone. `queue_bytes`: what the drop-tail queue before the bottleneck
+    holds; None for one bandwidth-delay product. `loss`: the share of packets lost after it.
+    `burst_packets`: how many are lost in a row, on average; 1 for independently. `jitter_s`: delay
+    added at random, evenly from 0 to this. `reordering`: whether jitter lets packets pass others.
+    """
+
+    rate_bps: float = 1e9
+    delay_s: float = 0.0228
+    queue_bytes: int | None = None
+    loss: float = 0.0
+    burst_packets: float = 1.0
+    jitter_s: float = 0.0
+    reordering: bool = False
+
+
+class EmulatedPath(msgspec.Struct, frozen=True, kw_only=True):
+    """A path between the source and one other host; by default 1 Gbit/s and 45.6 ms, clean.
+
+    `forward`: from the source. `tcp_buffer_bytes`: the largest buffer that the kernels of both
+    ends give a TCP stream by themselves (the last number of net.ipv4.tcp_rmem and tcp_wmem).
+    `note`: where the numbers come from, and what was scaled.
+    """
+
+    forward: Direction = Direction()
+    reverse: Direction = Direction()
+    mtu_bytes: int = 9000
+    tcp_buffer_bytes: int = 64 * 2**20
+    title: str = ""
+    note: str = ""
+
+    @property
+    def rtt_s(self) -> float:
+        """Both propagation delays."""
+        return self.forward.delay_s + self.reverse.delay_s
+
+    def queue_bytes(self, direction: Direction) -> int:
+        """What the direction's queue holds: what was asked, else one bandwidth-delay product."""
+        if direction.queue_bytes is not None:
+            return direction.queue_bytes
+        bdp_bytes = direction.rate_bps * self.rtt_s / 8
+        return max(round(bdp_bytes), _FEWEST_PACKETS_QUEUED * self.mtu_bytes)
+
+
+class Changes(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be different of a path, None where nothing was said.
+
+    `rtt_s` is shared out evenly to both directions; `mtu_bytes` and `tcp_buffer_bytes` are of the
+    hosts, all else is of the directions.
+    """
+
+    rtt_s: float | None = None
+    delay_s: float | None = None
+    rate_bps: float | None = None
+    loss: float | None = None
+    burst_packets: float | None = None
+    queue_bytes: int | None = None
+    jitter_s: float | None = None
+    reordering: bool | None = None
+    mtu_bytes: int | None = None
+    tcp_buffer_bytes: int | None = None
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """Those that were said, by field."""
+        values = {name: getattr(self, name) for name in self.__struct_fields__}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+_OF_HOSTS: Final = ("mtu_bytes", "tcp_buffer_bytes")
+_BOUNDS: Final[dict[str, tuple[float, float]]] = {
+    "rtt_s": (0.0, LONGEST_RTT_S),
+    "delay_s": (0.0, LONGEST_RTT_S / 2),
+    "rate_bps": (SLOWEST_BPS, FASTEST_BPS),
+    "loss": (0.0, 0.9),
+    "burst_packets": (1.0, _LONGEST_BURST),
+    "queue_bytes": (1, _LARGEST_BYTES),
+    "jitter_s": (0.0, LONGEST_RTT_S / 2),
+    "mtu_bytes": MTU_BYTES,
+    "tcp_buffer_bytes": (4096, _LARGEST_BYTES),
+}
+
+
+def changed(path: EmulatedPath, changes: Changes, which: str | None = None) -> EmulatedPath:
+    """The path with the changes; `which` is forward or reverse, None for both. Raises BadPath."""
+    said = changes.said
+    for name, value in said.items():
+        _check(name, value)
+    rtt_s = said.pop("rtt_s", None)
+    if which and (rtt_s is not None or any(name in said for name in _OF_HOSTS)):
+        raise BadPath(
+            "rtt, mtu and tcp_buffer are of the whole path: give them outside a direction"
+        )
+    hosts = {name: said.pop(name) for name in _OF_HOSTS if name in said}
+    if rtt_s is not None:
+        said["delay_s"] = rtt_s / 2
+    ways = {
+        name: msgspec.structs.replace(getattr(path, name), **said)
+        for name in ([which] if which else ["forward", "reverse"])
+    }
+    return msgspec.structs.replace(path, **ways, **hosts)
+
+
+def _check(name: str, value: Any) -> None:
+    if name not in _BOUNDS:
+        return
+    lower, upper = _BOUNDS[name]
+    if not lower <= value <= upper:
+        word = name.rsplit("_", 1)[0]
+        raise BadPath(f"{word} must be from {lower:g} to {upper:g}, not {value:g}")
+
+
+def parse_share(text: str) -> float:
+    """A share of one from `3e-4`, `0.01` or `1%`. Raises ValueError."""
+    number, percent = text.strip(), 1.0
+    if number.endswith("%"):
+        number, percent = number[:-1], 100.0
+    try:
+        return float(number) / percent
+    except ValueError:
+        raise ValueError("not a share: write it as in 3e-4, 0.01 or 1%") from None
+
+
+def parse_time(text: str) -> float:
+    """Seconds, as `parse_duration`, and zero. Raises ValueError."""
+    return 0.0 if text.strip() in {"0", "0ms", "0s"} else parse_duration(text)
+
+
+def _parse_number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError("not a number") from None
+
+
+def _parse_switch(text: str) -> bool:
+    if text.lower() not in {"on", "off", "true", "false"}:
+        raise ValueError("write on or off")
+    return text.lower() in {"on", "true"}
+
+
+ENTRIES: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
+    "rtt": ("rtt_s", parse_time),
+    "delay": ("delay_s", parse_time),
+    "rate": ("rate_bps", parse_rate),
+    "loss": ("loss", parse_share),
+    "burst": ("burst_packets", _parse_number),
+    "queue": ("queue_bytes", parse_size),
+    "jitter": ("jitter_s", parse_time),
+    "reordering": ("reordering", _parse_switch),
+    "mtu": ("mtu_bytes", parse_size),
+    "tcp_buffer": ("tcp_buffer_bytes", parse_size),
+}
+"""The words for what can be changed, in files and on the command line: field and reader."""
+
+
+def read_changes(words: dict[str, Any]) -> Changes:
+    """Changes from words and their values as text or numbers. Raises BadPath."""
+    fields: dict[str, Any] = {}
+    for word, value in words.items():
+        if word not in ENTRIES:
+            raise BadPath(f"'{word}' is no entry of a path: there are {', '.join(ENTRIES)}")
+        name, read = ENTRIES[word]
+        try:
+            fields[name] = read(str(value))
+        except ValueError as error:
+            raise BadPath(f"{word} = {value!r}: {error}") from None
+    return Changes(**fields)

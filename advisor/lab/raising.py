@@ -1,0 +1,150 @@
+"""Brings a lab up and takes it down, from the side of whoever wants it."""
+
+import contextlib
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import Iterator
+
+import msgspec
+from filelock import Timeout
+
+from advisor.agent.secret import new_secret, write_secret
+from advisor.hosts import compiled
+from advisor.hosts.processes import Daemon
+from advisor.lab import emulator
+from advisor.lab import messages as m
+from advisor.lab.keeper import GO_ON, Built, NotBuilt, Outcome
+from advisor.lab.paths import Direction, EmulatedPath
+from advisor.lab.running import LabOrder
+from advisor.lab.state import MARK, LabError, Place, only_one
+
+_KEEPER = (sys.executable, "-P", "-m", "advisor.lab.keeper")
+# Everything below happens in namespaces of the keeper's own; slave, so that file systems mounted
+# later on the host are seen in the lab too, and nothing of the lab's outside.
+_OWN_USER = ("--user", "--map-current-user", "--keep-caps")
+_AS_ROOT = " (tried without rights, in a user namespace; as root it needs no such thing)"
+_OWN = ("--net", "--mount", "--propagation", "slave")
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wanted: hosts by name with the path to each, the first 32 of them.
+
+    `own`: a rate of the source's own interface that all paths share. `steps`: a schedule.
+    """
+
+    hosts: dict[str, EmulatedPath]
+    own: Direction | None = None
+    seed: int = 0
+    steps: list[m.Step] = []
+
+
+def bring_up(name: str, plan: Plan) -> m.LabStatus:
+    """Build the lab and leave it running. Raises LabError; nothing is left behind then."""
+    program = _emulator()
+    for tool, package in (("ip", "iproute2"), ("nsenter", "util-linux"), ("unshare", "util-linux")):
+        if shutil.which(tool) is None:
+            raise LabError(f"'{tool}' is not installed: apt-get install {package}")
+    place = Place(name)
+    with _alone():
+        if place.is_kept:
+            raise LabError(f"lab {name} is up already: 'advisor lab down {name}' takes it down")
+        place.remove()  # What is left of one whose keeper was killed.
+        try:
+            place.make()
+            write_secret(place.secret, new_secret())
+            return _build(place, plan, program)
+        except OSError as error:
+            place.remove()
+            raise LabError(f"{place.folder}: {error.strerror}") from None
+        except BaseException:
+            place.remove()
+            raise
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """While no other brings a lab up or takes one down. Raises LabError."""
+    try:
+        with only_one():
+            yield
+    except Timeout:
+        raise LabError("another 'advisor lab up' or 'down' is at work and does not end") from None
+
+
+def _emulator() -> str:
+    found = compiled.program(emulator.SOURCE)
+    if found is None:
+        raise LabError(
+            "the path's emulator is a C program that is compiled on first use, and that failed: "
+            "apt-get install gcc libc6-dev"
+        )
+    return str(found)
+
+
+def _build(place: Place, plan: Plan, program: str) -> m.LabStatus:
+    """Raises LabError, OSError."""
+    reasons = []
+    for user_namespace in (True, False):
+        if not user_namespace and os.geteuid() != 0:
+            continue
+        order = LabOrder(
+            name=place.name,
+            mark=secrets.token_hex(16),
+            program=program,
+            user_namespace=user_namespace,
+            hosts=plan.hosts,
+            own=plan.own,
+            seed=plan.seed,
+            steps=plan.steps,
+        )
+        outcome = _try(place, order)
+        if isinstance(outcome, Built):
+            return outcome.status
+        reasons.append(outcome.message)
+    raise LabError(reasons[-1] + ("" if os.geteuid() == 0 else _AS_ROOT))
+
+
+def _try(place: Place, order: LabOrder) -> Outcome:
+    own = [*(_OWN_USER if order.user_namespace else ()), *_OWN]
+    daemon = Daemon(["unshare", *own, "--", *_KEEPER], place.log, {MARK: order.mark})
+    with _killed_on_error(daemon):
+        daemon.stdin.write(msgspec.json.encode(order) + b"\n")
+        daemon.stdin.flush()
+        line = daemon.stdout.readline()
+        if not line:
+            daemon.kill()
+            return NotBuilt(place.last_words() or "the lab's keeper ended without a word")
+        outcome: Outcome = msgspec.json.decode(line, type=Outcome)
+        if isinstance(outcome, Built):
+            daemon.stdin.write(GO_ON)
+            daemon.stdin.flush()
+            daemon.let_go()
+        else:
+            daemon.kill()
+        return outcome
+
+
+@contextlib.contextmanager
+def _killed_on_error(daemon: Daemon) -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        daemon.kill()
+        raise LabError("the lab's keeper ended before it was told what to do") from None
+    except BaseException:
+        daemon.kill()
+        raise
+
+
+def take_down(name: str) -> bool:
+    """End the lab, however much of it is left; whether there was any. Raises LabError."""
+    place = Place(name)
+    if not place.folder.exists():
+        return False
+    with _alone():
+        place.remove()
+    if place.folder.exists():
+        raise LabError(f"{place.folder} cannot be removed: remove it by hand")
+    return True
