@@ -13,7 +13,7 @@ import signal
 import subprocess
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, NoReturn
 
 LINE_LIMIT_BYTES: Final = 64 * 1024
 _STDERR_KEPT_BYTES: Final = 256 * 1024
@@ -84,6 +84,11 @@ class Child:
 def tethered(argv: Sequence[str]) -> list[str]:
     """The command for a program that does not leave by itself when its standard input ends."""
     return ["/bin/sh", "-c", _WHILE_INPUT_LASTS, "sh", *argv]
+
+
+def replace_by(argv: Sequence[str]) -> NoReturn:
+    """Be that program from now on, in place of this one. Raises OSError."""
+    os.execvp(argv[0], list(argv))
 
 
 class Daemon:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from advisor.hosts.processes import replace_by
 from advisor.lab.state import MARK, Host, LabState
 
 # util-linux before 2.38 cannot change to a folder inside the mount namespace.
@@ -34,5 +35,4 @@ def command_on(state: LabState, host: Host, argv: Sequence[str]) -> list[str]:
 
 def become(state: LabState, host: Host, argv: Sequence[str]) -> NoReturn:
     """Run `argv` on a host in place of this process. Raises OSError."""
-    command = command_on(state, host, argv)
-    os.execvp(command[0], command)
+    replace_by(command_on(state, host, argv))
