@@ -28,6 +28,10 @@ class Backend(Protocol):
     def name(self) -> str:
         """For people."""
 
+    @property
+    def carriers(self) -> list[int]:
+        """The processes that carry the packets; none where the kernel does it."""
+
     async def add_host(self, network: Network, address: str, mtu_bytes: int) -> None:
         """Make the next host's device, called DEVICE, in its network. It is not up yet."""
 

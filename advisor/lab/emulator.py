@@ -48,6 +48,11 @@ class Emulator:
         except OSError as error:
             raise NetworkError(f"{program}: {error.strerror}") from None
 
+    @property
+    def carriers(self) -> list[int]:
+        """The program's process."""
+        return [self._child.pid]
+
     async def _tell(self, line: str) -> str:
         async with self._lock:
             try:

@@ -28,9 +28,10 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class Built(msgspec.Struct, frozen=True, tag="built"):
-    """It is up."""
+    """It is up. `carriers`: the processes that carry its packets."""
 
     status: m.LabStatus
+    carriers: list[int]
 
 
 class NotBuilt(msgspec.Struct, frozen=True, tag="not built"):
@@ -76,7 +77,7 @@ async def _keep(order: LabOrder, place: Place) -> None:
         loop.add_signal_handler(number, told.set)
     async with built(order, place) as (lab, broken):
         server = await _serve(lab, place)
-        _say(Built(await lab.status()))
+        _say(Built(await lab.status(), lab.carriers))
         if await asyncio.to_thread(sys.stdin.buffer.readline) != GO_ON:
             return  # Whoever wanted it has left meanwhile.
         if order.steps:

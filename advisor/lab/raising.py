@@ -6,6 +6,7 @@ import secrets
 import shutil
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import msgspec
 from filelock import Timeout
@@ -121,9 +122,21 @@ def _try(place: Place, order: LabOrder) -> Outcome:
             daemon.stdin.write(GO_ON)
             daemon.stdin.flush()
             daemon.let_go()
+            _hurry(outcome.carriers)
         else:
             daemon.kill()
         return outcome
+
+
+def _hurry(carriers: list[int]) -> None:
+    """Have these processes run before the hosts' own, which share the cores: a wire does not wait.
+
+    Only the real root may; packets are handed over some milliseconds late at times without it.
+    """
+    with contextlib.suppress(PermissionError, ProcessLookupError):
+        for pid in carriers:
+            for thread in Path(f"/proc/{pid}/task").iterdir():
+                os.sched_setscheduler(int(thread.name), os.SCHED_FIFO, os.sched_param(1))
 
 
 @contextlib.contextmanager

@@ -56,6 +56,11 @@ class Lab:
         self.urls: list[str | None] = [None for _ in self._names]
         self.without: list[str] = []
 
+    @property
+    def carriers(self) -> list[int]:
+        """The processes that carry the packets."""
+        return self._backend.carriers
+
     async def obey(self, order: m.Order) -> m.LabStatus:
         """Do it, and say how things are then. Raises LabError, NetworkError, BadPath."""
         match order:
