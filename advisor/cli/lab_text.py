@@ -1,10 +1,11 @@
 """A lab, and the named paths, as text."""
 
 import textwrap
+from typing import Any
 
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
-from advisor.lab.messages import Action, Change, Crossing, Cut, HostStatus, LabStatus
-from advisor.lab.paths import Direction, EmulatedPath
+from advisor.lab.messages import Action, Crossing, Cut, HostStatus, LabStatus, Load
+from advisor.lab.paths import ENTRIES, Direction, EmulatedPath
 
 _COLUMNS = 96
 
@@ -56,16 +57,29 @@ def _host(host: HostStatus) -> list[str]:
 
 
 def _action(action: Action) -> str:
-    where = f"{action.host} " if action.host else ""
+    where = f"{action.host}: " if action.host else ""
     if isinstance(action, Cut):
         return where + ("cut" if action.is_cut else "restore")
-    fields = action.changes.said if isinstance(action, Change) else _counts(action)
-    return where + ", ".join(f"{name} {value:g}" for name, value in fields.items())
+    if isinstance(action, Load):
+        counts = {"transfers": action.transfers, "compute": action.compute}
+        return where + ", ".join(f"{n} {count}" for n, count in counts.items() if count is not None)
+    said = action.changes.said
+    words = {word: name for word, (name, _) in ENTRIES.items()}
+    return where + ", ".join(
+        f"{word} {_value(name, said[name])}" for word, name in words.items() if name in said
+    )
 
 
-def _counts(load: Action) -> dict[str, int]:
-    values = {name: getattr(load, name) for name in ("transfers", "compute")}
-    return {name: value for name, value in values.items() if value is not None}
+def _value(name: str, value: Any) -> str:
+    if name.endswith("_bps"):
+        return format_rate(value)
+    if name.endswith("_bytes"):
+        return format_bytes(value)
+    if name.endswith("_s"):
+        return format_duration(value) if value else "0 ms"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return f"{value:g}"
 
 
 def status_text(status: LabStatus) -> str:

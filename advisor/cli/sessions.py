@@ -14,7 +14,7 @@ from advisor.report import ndjson
 from advisor.report.narration import Narration
 from advisor.report.text import PLAIN_COLUMNS, advice_text
 from advisor.session.request import AdviceRequest
-from advisor.session.run import EXIT_INTERRUPTED, AcceptHistory, Interrupted, advise
+from advisor.session.run import EXIT_ADVICE, EXIT_INTERRUPTED, AcceptHistory, Interrupted, advise
 from advisor.store.history import Store
 
 
@@ -38,7 +38,11 @@ def run_session(
             data(event)
 
         accept = narration.ask if ask and sys.stdin.isatty() else _never
-        return asyncio.run(_with_signals(request, store, publish, accept, interrupted))
+        status = asyncio.run(_with_signals(request, store, publish, accept, interrupted))
+    wanted = request.destination.lab_host
+    if wanted and status == EXIT_ADVICE and not as_json:
+        click.echo(f"Run the lines inside the lab: advisor lab exec {wanted.lab} -- …", err=True)
+    return status
 
 
 def _on_lab(request: AdviceRequest) -> AdviceRequest:

@@ -36,6 +36,13 @@ _KNOWN: Final[tuple[_Known, ...]] = (
         partial(shutil.which, "xdd"),
         "Debian has no package: build it from https://github.com/bws/xdd",
     ),
+    ("ip", "make the hosts of a lab", partial(shutil.which, "ip"), "apt-get install iproute2"),
+    (
+        "cc",
+        "compile the emulator of a lab",
+        partial(shutil.which, "cc"),
+        "apt-get install gcc libc6-dev",
+    ),
 )
 
 

@@ -25,7 +25,10 @@ _KEEPER = (sys.executable, "-P", "-m", "advisor.lab.keeper")
 # Everything below happens in namespaces of the keeper's own; slave, so that file systems mounted
 # later on the host are seen in the lab too, and nothing of the lab's outside.
 _OWN_USER = ("--user", "--map-current-user", "--keep-caps")
-_AS_ROOT = " (tried without rights, in a user namespace; as root it needs no such thing)"
+_AS_ROOT = (
+    ": without rights this needs user namespaces and a /dev/net/tun that all may open; "
+    "with sudo it needs neither"
+)
 _OWN = ("--net", "--mount", "--propagation", "slave")
 
 
