@@ -57,8 +57,9 @@ from advisor.session.request import AdviceRequest
 def advise(**options: Any) -> int:
     """Measure the path to DESTINATION and print advice with command lines.
 
-    DESTINATION is [USER@]HOST, reached with your own ssh (advisor must be installed there), or
-    localhost. With --agent HOST:PORT it may be left out.
+    DESTINATION is [USER@]HOST, reached with your own ssh (advisor must be installed there),
+    localhost, or lab:NAME for a testbed of 'advisor lab'. With --agent HOST:PORT it may be left
+    out.
     """
     request = _request(options)
     if options["accept_history"] and options["measure"]:

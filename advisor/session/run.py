@@ -126,14 +126,21 @@ class _Session:
     async def run(self) -> int:
         past = self._store.best(self._pair, time.time())
         if self._request.accept_history and past:
-            stored = self._stored_path()
-            if stored:
-                return self._advise_from_history(stored, past)
+            stored_path = self._stored_path()
+            if stored_path:
+                return self._advise_from_history(stored_path, past)
         self._reached = await self._unless_stopped(reach(self._request))
         path = await self._unless_stopped(look_at_path(self._reached, self._request))
         context = self._begin(self._reached, path)
         self._tell(ev.PathFound, path=path, limits=binding_limits(path))
+        stored, past = past, self._store.best(self._pair, time.time(), path.rtt_s)
         self._tell(ev.HistoryFound, results=past)
+        if stored and not past:
+            self._tell(
+                ev.Notice,
+                message="what is stored of this pair is of a path with another round-trip time: "
+                "it is left out",
+            )
         if past and not self._interrupted and await self._is_history_enough(past):
             return self._advise_from_history(path, past)
         return await self._measure(context, path, past)
@@ -183,7 +190,7 @@ class _Session:
             publish=self._publish,
             began_s=self._began_s,
             stop=self._stop,
-            past=self._store.prior(self._pair),
+            past=self._store.prior(self._pair, path.rtt_s),
         )
         if context.next_probe_s > total_s:
             raise ValueError(

@@ -21,7 +21,7 @@ from advisor.store.errors import StoreError, explaining
 from advisor.store.files import make_directory, replace_file
 from advisor.store.journal import JournalStorage, JournalTable
 from advisor.store.layout import JOURNAL, pair_directory, safe_name
-from advisor.store.ranking import best_results
+from advisor.store.ranking import best_results, of_this_path
 
 _REFERENCE_CAUTION = "From a reference profile that came with the program, not measured here."
 
@@ -125,9 +125,13 @@ class Store:
         """The user's own probes of a pair, in the order they were stored."""
         return [r for r in self.records(pair) if isinstance(r, ProbeRecord)]
 
-    def prior(self, pair: Pair) -> list[ProbeRecord]:
-        """The probes to learn from: the user's own, and where there are none a reference's."""
-        return self.probes(pair) or self._reference_probes(pair)
+    def prior(self, pair: Pair, rtt_s: float | None = None) -> list[ProbeRecord]:
+        """The probes to learn from: the user's own, and where there are none a reference's.
+
+        With `rtt_s` only those of a path of about that RTT.
+        """
+        own = of_this_path(self.probes(pair), rtt_s)
+        return own or of_this_path(self._reference_probes(pair), rtt_s)
 
     def _reference_probes(self, pair: Pair) -> list[ProbeRecord]:
         for directory in self._reference:
@@ -137,15 +141,15 @@ class Store:
                 return probes
         return []
 
-    def best(self, pair: Pair, now_s: float) -> list[PastResult]:
+    def best(self, pair: Pair, now_s: float, rtt_s: float | None = None) -> list[PastResult]:
         """The best stored setting of each transport or tool, by name; how it is chosen: ranking.py.
 
         What the user never measured is taken from a reference profile, and says so. `now_s` is the
-        Unix time ages are counted from.
+        Unix time ages are counted from. With `rtt_s` only probes of a path of about that RTT count.
         """
-        own = best_results(self.probes(pair), now_s)
+        own = best_results(of_this_path(self.probes(pair), rtt_s), now_s)
         known = {result.transport for result in own}
-        reference = best_results(self._reference_probes(pair), now_s)
+        reference = best_results(of_this_path(self._reference_probes(pair), rtt_s), now_s)
         borrowed = [
             msgspec.structs.replace(r, caution=f"{_REFERENCE_CAUTION} {r.caution}".strip())
             for r in reference

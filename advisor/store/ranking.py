@@ -22,6 +22,22 @@ THIN_PROBES: Final = 3
 ASSUMED_SPREAD: Final = 0.15
 _ASSUMED_WEIGHT: Final = 2.0
 
+# A path whose RTT is another by more than both of these is another path: routed anew, or a testbed
+# that was made again with other options under the same name. What it carried says nothing of this.
+OTHER_RTT_SHARE: Final = 0.2
+OTHER_RTT_S: Final = 0.002
+
+
+def of_this_path(probes: Iterable[ProbeRecord], rtt_s: float | None) -> list[ProbeRecord]:
+    """Those that were measured on a path of about this RTT; all, where it is not known.
+
+    Probes whose RTT was not recorded are among them.
+    """
+    if rtt_s is None:
+        return list(probes)
+    margin_s = max(OTHER_RTT_SHARE * rtt_s, OTHER_RTT_S)
+    return [p for p in probes if p.rtt_s is None or abs(p.rtt_s - rtt_s) <= margin_s]
+
 
 class _Group:
     """The successful probes of one setting."""

@@ -203,3 +203,24 @@ def test_a_store_that_is_a_file(tmp_path: Path, make_probe: Probe) -> None:
         store.append(make_probe())
     with pytest.raises(StoreError, match="--store"):
         store.keep_raw(Pair("a", "b"), "s", "n", b"")
+
+
+def test_what_was_measured_on_a_path_of_another_rtt_is_left_out(
+    store: Store, pair: Pair, make_probe: Probe
+) -> None:
+    near, far, unknown = make_probe(9e8, rtt_s=0.040), make_probe(5e8, rtt_s=0.093), make_probe(1e8)
+    for probe in (near, far, unknown):
+        store.append(probe)
+    assert store.prior(pair, 0.090) == [far, unknown]
+    assert store.prior(pair, 0.044) == [near, unknown]
+    assert store.prior(pair) == [near, far, unknown]
+    assert [r.probes for r in store.best(pair, 1000.0, 0.045)] == [2]
+
+
+def test_on_a_short_path_two_milliseconds_are_no_other_path(
+    store: Store, pair: Pair, make_probe: Probe
+) -> None:
+    probe = make_probe(rtt_s=0.0004)
+    store.append(probe)
+    assert store.prior(pair, 0.0021) == [probe]
+    assert store.prior(pair, 0.0030) == []
