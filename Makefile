@@ -2,6 +2,7 @@
 # make run       the main job on localhost: real TCP and UDT probes, then advice
 # make test      linters, types, import contracts, tests
 # make bench     figures that the documentation quotes (minutes)
+# make bench-wan advice against a sweep on emulated paths, into docs/benchmarks.md (over an hour)
 # make soak      long runs (tens of minutes)
 
 PYTHON ?= python3
@@ -10,7 +11,7 @@ UV := $(VENV)/bin/uv
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: install install-dev run test check bench soak clean
+.PHONY: install install-dev run test check bench bench-wan soak clean
 
 install: $(VENV)/.runtime
 
@@ -44,6 +45,10 @@ test: check
 
 bench: install-dev
 	sh scripts/bench
+
+bench-wan: install-dev
+	$(VENV)/bin/python -m tests.benchmarks.wan
+	$(VENV)/bin/python -m tests.benchmarks.wan --document
 
 soak: install-dev
 	sh scripts/soak

@@ -16,7 +16,6 @@ from advisor.lab.messages import Ask, Change, Cut, LabStatus, Load, Order, Play
 from advisor.lab.paths import (
     BadPath,
     Changes,
-    Direction,
     EmulatedPath,
     changed,
     parse_share,
@@ -27,8 +26,11 @@ from advisor.lab.state import LabError
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
+_TAKEN = {"source", "localhost"}
+
+
 def _name(text: str) -> str:
-    if not LAB_NAME.match(text):
+    if not LAB_NAME.fullmatch(text):
         raise ValueError("a name has letters, digits and dashes, at most 31")
     return text
 
@@ -39,8 +41,8 @@ def _host_paths(text: str) -> list[tuple[str, str | None]]:
     for part in text.split(","):
         name, _, path = part.strip().partition("=")
         found.append((_name(name), path or None))
-    if len({name for name, _ in found}) < len(found) or any(n == "source" for n, _ in found):
-        raise ValueError("each host needs a name of its own, other than 'source'")
+    if len({name for name, _ in found}) < len(found) or any(n in _TAKEN for n, _ in found):
+        raise ValueError("each host needs a name of its own, other than source and localhost")
     if len(found) > 32:
         raise ValueError("a lab has at most 32 hosts")
     return found
@@ -111,6 +113,12 @@ def lab() -> None:
 @click.option("--source-queue", type=p.SIZE, help="Of that interface. [one BDP]")
 @click.option("--schedule", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--seed", type=click.IntRange(0, 2**31), default=0, show_default=True)
+@click.option(
+    "--backend",
+    type=click.Choice(["auto", "netem", "own"]),
+    default="auto",
+    help="The kernel's netem, or the emulator of our own. [netem where there is one]",
+)
 @click.option("--json", "as_json", is_flag=True)
 @_errors
 def up(name: str, **options: Any) -> int:
@@ -123,11 +131,21 @@ def up(name: str, **options: Any) -> int:
     own = None
     if options["source_rate"]:
         queue = options["source_queue"]
-        own = Direction(rate_bps=options["source_rate"], delay_s=0.0, queue_bytes=queue)
+        wanted = Changes(rate_bps=options["source_rate"], delay_s=0.0, queue_bytes=queue)
+        try:
+            own = changed(EmulatedPath(), wanted).forward
+        except BadPath as error:
+            raise click.UsageError(f"--source-rate: {error}") from None
     elif options["source_queue"]:
         raise click.UsageError("--source-queue needs --source-rate")
     steps = _schedule(options["schedule"])
-    plan = Plan(hosts=_hosts(name, options), own=own, seed=options["seed"], steps=steps)
+    plan = Plan(
+        hosts=_hosts(name, options),
+        own=own,
+        seed=options["seed"],
+        steps=steps,
+        backend=options["backend"],
+    )
     _show(bring_up(name, plan), options["as_json"])
     if not options["as_json"]:
         first = next(iter(plan.hosts))
@@ -276,6 +294,26 @@ def status(name: str | None, as_json: bool) -> int:
     if not found and not as_json:
         click.echo("no lab is up: 'advisor lab up wan' makes one")
     return 0
+
+
+@lab.command()
+@click.argument("name", type=NAME)
+@click.option("--host", help="Of several: the path to this one.")
+@click.option("--json", "as_json", is_flag=True)
+@_errors
+def check(name: str, host: str | None, as_json: bool) -> int:
+    """Measure the path against what was asked: RTT, rate and loss, both ways.
+
+    Takes about 15 seconds; nothing else may use the path. Exits with 0 when it is what was asked,
+    with 1 when it is not or this machine is too slow for it.
+    """
+    from advisor.cli.lab_check_text import check_text, progress
+    from advisor.lab import checking
+
+    with progress() as narrate:
+        found = checking.check(name, host, narrate)
+    click.echo(msgspec.json.encode(found) if as_json else check_text(found))
+    return 0 if found.is_as_asked else 1
 
 
 @lab.command()

@@ -23,7 +23,7 @@ class LabHost(msgspec.Struct, frozen=True):
     def parse(cls, text: str) -> "LabHost":
         """Raises ValueError with a sentence that says what is wrong."""
         lab, colon, host = text.removeprefix(_LAB).partition(":")
-        if not LAB_NAME.match(lab) or (colon and not LAB_NAME.match(host)):
+        if not LAB_NAME.fullmatch(lab) or (colon and not LAB_NAME.fullmatch(host)):
             raise ValueError(f"'{text}' is no host of a lab: write lab:NAME or lab:NAME:HOST")
         return cls(lab, host or None)
 
@@ -48,9 +48,9 @@ class Endpoint(msgspec.Struct, frozen=True):
             LabHost.parse(host)
             if at:
                 raise ValueError(f"'{text}': a lab has no users: write {host}")
-        if not _HOST.match(host):
+        if not _HOST.fullmatch(host):
             raise ValueError(f"'{text}' is not a host: write HOST or USER@HOST")
-        if at and not _USER.match(user):
+        if at and not _USER.fullmatch(user):
             raise ValueError(f"'{user}' is not a user name: write USER@HOST")
         return cls(host, user or None)
 

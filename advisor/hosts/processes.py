@@ -129,8 +129,7 @@ class Daemon:
 
     def let_go(self) -> None:
         """Close the pipes and leave it to itself."""
-        self.stdin.close()
-        self.stdout.close()
+        self._close_pipes()
         self._process.returncode = 0  # Else the interpreter complains that nobody waited for it.
 
     def kill(self) -> None:
@@ -138,7 +137,11 @@ class Daemon:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-        self.stdin.close()
+        self._close_pipes()
+
+    def _close_pipes(self) -> None:
+        with contextlib.suppress(BrokenPipeError):  # What it had not read is lost with it.
+            self.stdin.close()
         self.stdout.close()
 
 

@@ -1,12 +1,15 @@
 """What emulates the paths of a lab: a program of our own, or the kernel's netem."""
 
-from typing import Protocol
+from typing import Literal, Protocol
 
 import msgspec
 
 from advisor.lab.messages import Crossing, Lateness
 from advisor.lab.networks import Network
 from advisor.lab.paths import Direction, EmulatedPath
+
+Choice = Literal["auto", "netem", "own"]
+"""Which backend is wanted; auto: netem where there is one that can do all that is asked."""
 
 
 class Crossings(msgspec.Struct, frozen=True):

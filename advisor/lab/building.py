@@ -5,12 +5,11 @@ import contextlib
 import logging
 import os
 from collections.abc import AsyncIterator, Callable, Coroutine
-from pathlib import Path
 from typing import Any, Final
 
 from advisor.hosts.processes import output_of
 from advisor.lab.backend import Backend
-from advisor.lab.emulator import Emulator
+from advisor.lab.choosing import chosen
 from advisor.lab.networks import Network, require_empty_network, set_up_host
 from advisor.lab.paths import EmulatedPath
 from advisor.lab.running import SOURCE_ADDRESS, SOURCE_NAME, Lab, LabOrder, address_of
@@ -39,7 +38,7 @@ async def built(
         for network in networks:
             stack.callback(network.close)
         await _name_hosts(order, place)
-        backend = await Emulator.start(Path(order.program), order.seed)
+        backend = await chosen(order)
         stack.push_async_callback(backend.close)
         await _join(order, backend, networks)
         lab = Lab(order, backend, networks)

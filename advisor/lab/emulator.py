@@ -61,6 +61,8 @@ class Emulator:
                     reply = (await self._child.stdout.readline()).decode().strip()
             except (OSError, TimeoutError):
                 reply = ""
+                # A reply that came late would be taken for that to the next command.
+                await self._child.end()
         if not reply:
             raise NetworkError("the emulator does not answer any more")
         if reply.startswith("error "):
@@ -102,9 +104,8 @@ class Emulator:
         stats = msgspec.json.decode(await self._tell("stats"), type=_Stats)
         forward, reverse = stats.directions
         late = [a + b for a, b in zip(forward.late, reverse.late, strict=True)]
-        lateness = Lateness(
-            p99_s=_p99_s(late), most_s=max(forward.late_most_s, reverse.late_most_s)
-        )
+        most_s = max(forward.late_most_s, reverse.late_most_s)
+        lateness = Lateness(p99_s=min(_p99_s(late), most_s), most_s=most_s)
         return Crossings(forward.links, reverse.links, lateness)
 
     async def wait(self) -> None:

@@ -1,12 +1,13 @@
 """Goes into a lab: this process becomes one that runs on a host of it."""
 
 import os
+import socket
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
 from advisor.hosts.processes import replace_by
-from advisor.lab.state import MARK, Host, LabState
+from advisor.lab.state import MARK, Host, LabState, labs
 
 # util-linux before 2.38 cannot change to a folder inside the mount namespace.
 _IN_FOLDER = 'cd "$1"; shift; exec "$@"'
@@ -17,9 +18,26 @@ def is_on(host: Host) -> bool:
     try:
         there = Path(host.network).stat()
     except OSError:
-        return False
+        return _is_own(host)
     here = Path("/proc/self/ns/net").stat()
     return (here.st_dev, here.st_ino) == (there.st_dev, there.st_ino)
+
+
+def _is_own(host: Host) -> bool:
+    """Whether this process, which may not look at the keeper, is in that host's lab and on it.
+
+    Inside a user namespace the keeper has rights that what runs on its hosts has not.
+    """
+    states = [place.read() for place in labs()]
+    marks = [state.mark for state in states if state is not None and host in state.hosts]
+    if os.environ.get(MARK) not in marks:
+        return False
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as trial:
+        try:
+            trial.bind((host.address, 0))
+        except OSError:
+            return False
+        return True
 
 
 def command_on(state: LabState, host: Host, argv: Sequence[str]) -> list[str]:

@@ -48,6 +48,8 @@ async def _answer(lab: Lab, line: bytes) -> m.Reply:
         return m.Done(await lab.obey(msgspec.json.decode(line, type=m.Order)))
     except (LabError, NetworkError, BadPath) as error:
         return m.Refused(str(error))
+    except OSError as error:
+        return m.Refused(f"the lab could not do it: {error.strerror or error}")
     except msgspec.MsgspecError as error:
         return m.Refused(f"not an order this lab knows ({error}): is it of another version?")
 
@@ -102,7 +104,7 @@ def main() -> None:
     except (LabError, NetworkError) as error:
         _say(NotBuilt(str(error)))
     except OSError as error:
-        _say(NotBuilt(f"{error.filename or 'the lab'}: {error.strerror}"))
+        _say(NotBuilt(f"{error.filename or 'the lab'}: {error.strerror or error}"))
     os._exit(0)  # A thread may still wait for standard input.
 
 

@@ -145,6 +145,7 @@ async def set_up_host(
         "ip link set lo up",
         f"ip addr add {address}/32 dev {DEVICE}",
         # Long enough that packets wait in the emulated queue and nowhere else.
-        f"ip link set {DEVICE} txqueuelen 20000 addrgenmode none up",
+        f"ip link set {DEVICE} txqueuelen 20000 addrgenmode none",
+        f"ip link set {DEVICE} up",  # Apart: in one, it has its IPv6 address before the mode.
         *(f"ip route add {to}/32 dev {DEVICE} mtu {mtu}" for to, mtu in routes.items()),
     )

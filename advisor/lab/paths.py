@@ -1,5 +1,6 @@
 """What an emulated path is, and what of it can be changed."""
 
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -14,6 +15,8 @@ MTU_BYTES: Final = (576, 65_000)
 _LARGEST_BYTES: Final = 2**31 - 1
 _LONGEST_BURST: Final = 10_000.0
 _FEWEST_PACKETS_QUEUED: Final = 64
+_UNITS: Final = {"s": " s", "bps": " bit/s", "bytes": " bytes", "packets": " packets"}
+_NO_TIME: Final = re.compile(r"\s*0+(\.0*)?\s*(us|ms|s|min|m|h)?\s*", re.IGNORECASE)
 
 
 class BadPath(ValueError):
@@ -122,7 +125,19 @@ def changed(path: EmulatedPath, changes: Changes, which: str | None = None) -> E
         name: msgspec.structs.replace(getattr(path, name), **said)
         for name in ([which] if which else ["forward", "reverse"])
     }
+    for way in ways.values():
+        _check_bursts(way)
     return msgspec.structs.replace(path, **ways, **hosts)
+
+
+def _check_bursts(way: Direction) -> None:
+    # At least one packet gets through between two bursts, else they would be one.
+    shortest = way.loss / (1 - way.loss)
+    if 1 < way.burst_packets < shortest:
+        raise BadPath(
+            f"a loss of {way.loss:g} comes in bursts of at least {shortest:g} packets on average, "
+            f"not {way.burst_packets:g}; burst 1 is for independent loss"
+        )
 
 
 def _check(name: str, value: Any) -> None:
@@ -130,8 +145,9 @@ def _check(name: str, value: Any) -> None:
         return
     lower, upper = _BOUNDS[name]
     if not lower <= value <= upper:
-        word = name.rsplit("_", 1)[0]
-        raise BadPath(f"{word} must be from {lower:g} to {upper:g}, not {value:g}")
+        word = next((word for word, (field, _) in ENTRIES.items() if field == name), name)
+        unit = _UNITS.get(name.rpartition("_")[2], "")
+        raise BadPath(f"{word} must be from {lower:g} to {upper:g}{unit}, not {value:g}")
 
 
 def parse_share(text: str) -> float:
@@ -147,7 +163,7 @@ def parse_share(text: str) -> float:
 
 def parse_time(text: str) -> float:
     """Seconds, as `parse_duration`, and zero. Raises ValueError."""
-    return 0.0 if text.strip() in {"0", "0ms", "0s"} else parse_duration(text)
+    return 0.0 if _NO_TIME.fullmatch(text) else parse_duration(text)
 
 
 def _parse_number(text: str) -> float:

@@ -14,8 +14,9 @@ from filelock import Timeout
 from advisor.agent.secret import new_secret, write_secret
 from advisor.hosts import compiled
 from advisor.hosts.processes import Daemon
-from advisor.lab import emulator
+from advisor.lab import choosing, emulator
 from advisor.lab import messages as m
+from advisor.lab.backend import Choice
 from advisor.lab.keeper import GO_ON, Built, NotBuilt, Outcome
 from advisor.lab.paths import Direction, EmulatedPath
 from advisor.lab.running import LabOrder
@@ -42,11 +43,12 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     own: Direction | None = None
     seed: int = 0
     steps: list[m.Step] = []
+    backend: Choice = "auto"
 
 
 def bring_up(name: str, plan: Plan) -> m.LabStatus:
     """Build the lab and leave it running. Raises LabError; nothing is left behind then."""
-    program = _emulator()
+    program = _emulator(plan.backend)
     for tool, package in (("ip", "iproute2"), ("nsenter", "util-linux"), ("unshare", "util-linux")):
         if shutil.which(tool) is None:
             raise LabError(f"'{tool}' is not installed: apt-get install {package}")
@@ -77,14 +79,12 @@ def _alone() -> Iterator[None]:
         raise LabError("another 'advisor lab up' or 'down' is at work and does not end") from None
 
 
-def _emulator() -> str:
-    found = compiled.program(emulator.SOURCE)
-    if found is None:
-        raise LabError(
-            "the path's emulator is a C program that is compiled on first use, and that failed: "
-            "apt-get install gcc libc6-dev"
-        )
-    return str(found)
+def _emulator(backend: Choice) -> str:
+    """The emulator of our own; empty where it is not wanted, or not there and netem may do."""
+    found = None if backend == "netem" else compiled.program(emulator.SOURCE)
+    if found is None and (backend == "own" or (backend == "auto" and not shutil.which("tc"))):
+        raise LabError(choosing.NO_EMULATOR)
+    return str(found or "")
 
 
 def _build(place: Place, plan: Plan, program: str) -> m.LabStatus:
@@ -102,6 +102,7 @@ def _build(place: Place, plan: Plan, program: str) -> m.LabStatus:
             own=plan.own,
             seed=plan.seed,
             steps=plan.steps,
+            backend=plan.backend,
         )
         outcome = _try(place, order)
         if isinstance(outcome, Built):
@@ -113,22 +114,30 @@ def _build(place: Place, plan: Plan, program: str) -> m.LabStatus:
 def _try(place: Place, order: LabOrder) -> Outcome:
     own = [*(_OWN_USER if order.user_namespace else ()), *_OWN]
     daemon = Daemon(["unshare", *own, "--", *_KEEPER], place.log, {MARK: order.mark})
-    with _killed_on_error(daemon):
-        daemon.stdin.write(msgspec.json.encode(order) + b"\n")
-        daemon.stdin.flush()
+    try:
+        # It may be gone already, and its last words say why.
+        with contextlib.suppress(BrokenPipeError):
+            daemon.stdin.write(msgspec.json.encode(order) + b"\n")
+            daemon.stdin.flush()
         line = daemon.stdout.readline()
         if not line:
             daemon.kill()
             return NotBuilt(place.last_words() or "the lab's keeper ended without a word")
         outcome: Outcome = msgspec.json.decode(line, type=Outcome)
-        if isinstance(outcome, Built):
-            daemon.stdin.write(GO_ON)
-            daemon.stdin.flush()
-            daemon.let_go()
-            _hurry(outcome.carriers)
-        else:
+        if isinstance(outcome, NotBuilt):
             daemon.kill()
+            return outcome
+        daemon.stdin.write(GO_ON)
+        daemon.stdin.flush()
+        daemon.let_go()
+        _hurry(outcome.carriers)
         return outcome
+    except BrokenPipeError:
+        daemon.kill()
+        return NotBuilt(place.last_words() or "the lab's keeper ended as soon as it was up")
+    except BaseException:
+        daemon.kill()
+        raise
 
 
 def _hurry(carriers: list[int]) -> None:
@@ -136,22 +145,10 @@ def _hurry(carriers: list[int]) -> None:
 
     Only the real root may; packets are handed over some milliseconds late at times without it.
     """
-    with contextlib.suppress(PermissionError, ProcessLookupError):
+    with contextlib.suppress(PermissionError, ProcessLookupError, FileNotFoundError):
         for pid in carriers:
             for thread in Path(f"/proc/{pid}/task").iterdir():
                 os.sched_setscheduler(int(thread.name), os.SCHED_FIFO, os.sched_param(1))
-
-
-@contextlib.contextmanager
-def _killed_on_error(daemon: Daemon) -> Iterator[None]:
-    try:
-        yield
-    except BrokenPipeError:
-        daemon.kill()
-        raise LabError("the lab's keeper ended before it was told what to do") from None
-    except BaseException:
-        daemon.kill()
-        raise
 
 
 def take_down(name: str) -> bool:

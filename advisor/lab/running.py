@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from advisor.lab import messages as m
-from advisor.lab.backend import Backend
+from advisor.lab.backend import Backend, Choice
 from advisor.lab.external_load import ExternalLoad
 from advisor.lab.networks import Network, NetworkError
 from advisor.lab.paths import BadPath, Direction, EmulatedPath, changed
@@ -20,7 +20,10 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class LabOrder(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be built. `own`: the source's own interface, None for one without a limit."""
+    """What is to be built. `own`: the source's own interface, None for one without a limit.
+
+    `program`: the emulator of our own; empty where it could not be compiled.
+    """
 
     name: str
     mark: str
@@ -30,6 +33,7 @@ class LabOrder(msgspec.Struct, frozen=True, kw_only=True):
     own: Direction | None = None
     seed: int = 0
     steps: list[m.Step] = []
+    backend: Choice = "auto"
 
 
 def address_of(number: int) -> str:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from advisor.domain.quantities import parse_duration
 from advisor.lab.messages import MOST_COMPUTE, MOST_TRANSFERS, Action, Change, Cut, Load, Step
-from advisor.lab.paths import ENTRIES, BadPath, read_changes
+from advisor.lab.paths import ENTRIES, BadPath, EmulatedPath, changed, read_changes
 
 _LINE: Final = re.compile(r"at\s+(?P<time>[^:]+):\s*(?P<what>.+)")
 _COUNTS: Final = {"transfers": MOST_TRANSFERS, "compute": MOST_COMPUTE}
@@ -46,17 +46,23 @@ def _step(line: str) -> Step:
     host: str | None = None
     words: dict[str, str] = {}
     for part in match["what"].split(","):
+        if not part.strip():
+            raise ValueError("there is nothing beside a comma")
         first, *rest = part.split()
         if first not in _WORDS and rest and host is None and not words:
             host, (first, *rest) = first, rest
         if first not in _WORDS:
             raise ValueError(f"'{first}' is not one of {', '.join(_WORDS)}")
+        if first in words:
+            raise ValueError(f"'{first}' is there twice")
         words[first] = " ".join(rest)
     return Step(at_s=at_s, actions=_actions(words, host))
 
 
 def _actions(words: dict[str, str], host: str | None) -> list[Action]:
     actions: list[Action] = []
+    if "cut" in words and "restore" in words:
+        raise ValueError("cut or restore: not both at once")
     for name in ("cut", "restore"):
         if name in words:
             if words.pop(name):
@@ -65,7 +71,7 @@ def _actions(words: dict[str, str], host: str | None) -> list[Action]:
     counts: dict[str, Any] = {name: words.pop(name) for name in _COUNTS if name in words}
     if counts:
         for name, value in counts.items():
-            if not value.isdigit() or int(value) > _COUNTS[name]:
+            if not value.isdecimal() or int(value) > _COUNTS[name]:
                 raise ValueError(f"{name} is a number from 0 to {_COUNTS[name]}, not '{value}'")
             counts[name] = int(value)
         actions.append(Load(host=host, **counts))
@@ -73,5 +79,6 @@ def _actions(words: dict[str, str], host: str | None) -> list[Action]:
         changes = read_changes(words)
         if changes.mtu_bytes or changes.tcp_buffer_bytes:
             raise BadPath("mtu and tcp_buffer cannot change while the lab is up")
+        changed(EmulatedPath(), changes)  # A wrong number is told now, not when its time comes.
         actions.append(Change(changes=changes, host=host))
     return actions

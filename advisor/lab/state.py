@@ -11,6 +11,7 @@ The kernel keeps nothing by name: namespaces, devices and mounts end with the pr
 """
 
 import contextlib
+import fcntl
 import os
 import shutil
 import signal
@@ -21,13 +22,14 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 AGENT_PORT: Final = 5199
 MARK: Final = "ADVISOR_LAB"
 """The environment variable by which processes of a lab are known for what they are: numbers of
 processes and namespaces are used again by the kernel."""
 
+_LOOK_S: Final = 2.0
 _PATIENCE_S: Final = 1.0
 _GONE_S: Final = 6.0
 _OTHERS_S: Final = 30.0
@@ -65,6 +67,14 @@ class LabState(msgspec.Struct, frozen=True, kw_only=True):
     backend: str
     hosts: list[Host]
 
+    def networks(self) -> set[int]:
+        """The inodes of its network namespaces, as far as its keeper holds them open."""
+        found = set()
+        for host in self.hosts:
+            with contextlib.suppress(OSError):
+                found.add(Path(host.network).stat().st_ino)
+        return found
+
     @property
     def source(self) -> Host:
         """Where transfers start."""
@@ -98,7 +108,8 @@ class Place:
         self.secret = self.folder / "secret"
         self.log = self.folder / "log"
         self.names = self.folder / "hosts"
-        self.lock = FileLock(self.folder / "keeper.lock", blocking=False, thread_local=False)
+        # Whoever looks whether a keeper lives holds it for a moment.
+        self.lock = FileLock(self.folder / "keeper.lock", timeout=_LOOK_S, thread_local=False)
         self._state = self.folder / "lab.json"
 
     def files(self, host: str) -> Path:
@@ -125,13 +136,18 @@ class Place:
     @property
     def is_kept(self) -> bool:
         """Whether its keeper lives."""
-        if not self.folder.is_dir():
+        try:
+            descriptor = os.open(self.lock.lock_file, os.O_RDONLY)
+        except OSError:
             return False
         try:
-            with self.lock:
-                return False
-        except Timeout:
+            # Shared: two that look at the same time do not take each other for the keeper.
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
             return True
+        finally:
+            os.close(descriptor)
+        return False
 
     def last_words(self) -> str:
         """The last line of its log; empty without one."""
@@ -144,7 +160,9 @@ class Place:
         """End everything that still runs in the lab's namespaces, and forget it."""
         state = self.read()
         if state is not None:
-            end_marked(state.mark)
+            # Numbers of namespaces are used again: they are the lab's for as long as it is kept.
+            networks = state.networks() if self.is_kept else set()
+            end_all(state.mark, networks)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -156,9 +174,12 @@ def _runtime_folder() -> Path:
 
 
 def only_one() -> FileLock:
-    """What whoever brings a lab up or takes it down has to hold, for a moment."""
+    """What whoever brings a lab up or takes it down has to hold, for a moment. Raises LabError."""
     folder = _runtime_folder()
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise LabError(f"{folder}: {error.strerror}") from None
     return FileLock(folder / "lock", timeout=_OTHERS_S)
 
 
@@ -180,22 +201,24 @@ def state_of(name: str) -> LabState:
     return state
 
 
-def _marked(mark: str) -> Iterator[int]:
-    """The processes that have the mark in their environment, as far as this user may look."""
+def _inside(mark: str, networks: set[int]) -> Iterator[int]:
+    """The processes with the mark in their environment, and those in one of the networks."""
     entry = f"{MARK}={mark}".encode()
     for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            with contextlib.suppress(OSError):
-                if entry in (folder / "environ").read_bytes().split(b"\0"):
-                    yield int(folder.name)
+        if not folder.name.isdigit():
+            continue
+        with contextlib.suppress(OSError):  # Gone, or another user's.
+            marked = entry in (folder / "environ").read_bytes().split(b"\0")
+            if marked or (folder / "ns" / "net").stat().st_ino in networks:
+                yield int(folder.name)
 
 
-def end_marked(mark: str) -> None:
+def end_all(mark: str, networks: set[int]) -> None:
     """End all processes of a lab, and wait until they are gone; this process is not one."""
     began_s = time.monotonic()
     asked: set[int] = set()
     while time.monotonic() < began_s + _GONE_S:
-        found = {pid for pid in _marked(mark) if pid != os.getpid()}
+        found = {pid for pid in _inside(mark, networks) if pid != os.getpid()}
         if not found:
             return
         patient = time.monotonic() < began_s + _PATIENCE_S

@@ -31,6 +31,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -88,6 +89,8 @@ struct direction {
 static struct host hosts[HOSTS];
 static int host_count;
 static struct direction directions[2];
+static pthread_t threads[2];
+static bool started;
 static struct timespec epoch;
 
 static double now_ns(void)
@@ -283,6 +286,8 @@ static void *carry(void *argument)
 	for (int i = 0; i < count; i++)
 		polled[i] = (struct pollfd){.fd = hosts[first + i].fd, .events = POLLIN};
 	prctl(PR_SET_TIMERSLACK, 1); /* else the kernel wakes us up to 50 µs late */
+	sigset_t while_waiting;
+	sigemptyset(&while_waiting); /* only then may SIGUSR1 come: what is due may have changed */
 	for (;;) {
 		pthread_mutex_lock(&d->lock);
 		double wait_ns = move(d, which) - now_ns();
@@ -292,7 +297,7 @@ static void *carry(void *argument)
 			timeout.tv_sec = 0;
 			timeout.tv_nsec = wait_ns > 0 ? (long)wait_ns : 0;
 		}
-		if (ppoll(polled, (nfds_t)count, &timeout, NULL) <= 0)
+		if (ppoll(polled, (nfds_t)count, &timeout, &while_waiting) <= 0)
 			continue;
 		pthread_mutex_lock(&d->lock);
 		for (int i = 0; i < count; i++)
@@ -333,6 +338,24 @@ static const char *add_host(const char *netns, const char *device, int mtu, cons
 	return trouble;
 }
 
+/* What waits leaves at the new rate; what has left the queue is under way and stays as it is. */
+static void change_rate(struct link *l, double rate_bps, double now)
+{
+	double waits_ns = l->rate_bps > 0 ? l->free_ns - now : 0, waiting = waiting_bytes(l, now);
+	l->free_ns = rate_bps > 0 ? now + waiting * 8e9 / rate_bps : now;
+	if (waits_ns > 0) {
+		double gone = now + l->delay_ns, longer = (l->free_ns - now) / waits_ns;
+		for (size_t i = 0; i < l->ring.count; i++) {
+			double *due = &l->ring.slots[(l->ring.head + i) & (l->ring.size - 1)]->due_ns;
+			if (*due > gone)
+				*due += (longer - 1) * fmin(*due - gone, waits_ns);
+		}
+		if (l->last_due_ns > gone)
+			l->last_due_ns += (longer - 1) * fmin(l->last_due_ns - gone, waits_ns);
+	}
+	l->rate_bps = rate_bps;
+}
+
 static const char *set_link(int host, int which, const struct link *wanted)
 {
 	if (host < 0 || host >= host_count || which < FORWARD || which > REVERSE)
@@ -340,15 +363,15 @@ static const char *set_link(int host, int which, const struct link *wanted)
 	struct direction *d = &directions[which];
 	pthread_mutex_lock(&d->lock);
 	struct link *l = host ? &d->paths[host] : &d->own;
-	double now = now_ns(), waiting = waiting_bytes(l, now);
-	/* What waits now leaves when it was going to; what comes finds the queue as long as it is. */
-	l->free_ns = wanted->rate_bps > 0 ? now + waiting * 8e9 / wanted->rate_bps : now;
-	l->rate_bps = wanted->rate_bps, l->queue_bytes = wanted->queue_bytes;
+	change_rate(l, wanted->rate_bps, now_ns());
+	l->queue_bytes = wanted->queue_bytes;
 	l->delay_ns = wanted->delay_ns, l->jitter_ns = wanted->jitter_ns;
 	l->loss = wanted->loss, l->burst = wanted->burst, l->reorder = wanted->reorder;
 	if (!l->random)
 		l->random = wanted->random + 1;
 	pthread_mutex_unlock(&d->lock);
+	if (started)
+		pthread_kill(threads[which], SIGUSR1);
 	return NULL;
 }
 
@@ -398,15 +421,12 @@ static void print_stats(void)
 
 static const char *start(void)
 {
-	static bool started;
 	if (started || host_count < 2)
 		return "needs two hosts, once";
-	started = true;
-	for (int which = FORWARD; which <= REVERSE; which++) {
-		pthread_t thread;
-		if (pthread_create(&thread, NULL, carry, (void *)(intptr_t)which))
+	for (int which = FORWARD; which <= REVERSE; which++)
+		if (pthread_create(&threads[which], NULL, carry, (void *)(intptr_t)which))
 			return "no thread";
-	}
+	started = true;
 	return NULL;
 }
 
@@ -433,9 +453,19 @@ static const char *obey(const char *line)
 	return "not a command";
 }
 
+static void ignore(int number)
+{
+	(void)number;
+}
+
 int main(void)
 {
 	char line[512];
+	sigset_t blocked;
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &blocked, NULL);
+	sigaction(SIGUSR1, &(struct sigaction){.sa_handler = ignore}, NULL);
 	clock_gettime(CLOCK_MONOTONIC, &epoch);
 	for (int which = FORWARD; which <= REVERSE; which++)
 		pthread_mutex_init(&directions[which].lock, NULL);

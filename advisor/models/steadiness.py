@@ -10,6 +10,9 @@ growth has paused, and it averages the start-up phase in when the interval is sh
 - The two monitor intervals are the two halves of what remains, and each must be some round trips
   long, so that a pause in the growth is not taken for its end.
 - The mean must also be known well: its standard error within a share of it.
+- Where packets were sent again, a probe lasts three times as many round trips. A window that slow
+  start made too large comes down loss by loss while the rate still looks steady: one stream over
+  93.6 ms with a loss of 3e-4 showed 920 Mbit/s for its first second, and 200 to 350 later on.
 """
 
 import math
@@ -32,12 +35,14 @@ _MIN_INTERVALS: Final = 4
 class ProbeLength(msgspec.Struct, frozen=True, kw_only=True):
     """How long a probe may and must last, in seconds since its first byte.
 
-    `half_s`: how long each of the two halves that are compared must be. `sample_every_s`: how
-    often both ends report, at most 0.5 s. `rtt_s`: the round trip all this follows.
+    `lossy_floor_s`: the floor where packets were sent again. `half_s`: how long each of the two
+    halves that are compared must be. `sample_every_s`: how often both ends report, at most 0.5 s.
+    `rtt_s`: the round trip all this follows.
     """
 
     rtt_s: float
     floor_s: float
+    lossy_floor_s: float
     ceiling_s: float
     half_s: float
     sample_every_s: float
@@ -54,6 +59,7 @@ def probe_length(rtt_s: float) -> ProbeLength:
     return ProbeLength(
         rtt_s=rtt_s,
         floor_s=max(0.6, 12 * rtt_s),
+        lossy_floor_s=max(0.6, 36 * rtt_s),
         ceiling_s=max(2.0, 36 * rtt_s),
         half_s=max(0.2, 4 * rtt_s),
         sample_every_s=min(0.5, max(0.1, rtt_s)),
@@ -114,15 +120,20 @@ def _least_marginal_error(rates: Sequence[float]) -> int:
     return best
 
 
-def steady_part(intervals: Sequence[Interval], length: ProbeLength) -> SteadyPart:
-    """What counts of a probe so far, and whether it may stop. At least one interval is needed."""
+def steady_part(
+    intervals: Sequence[Interval], length: ProbeLength, *, lossy: bool = False
+) -> SteadyPart:
+    """What counts of a probe so far, and whether it may stop. At least one interval is needed.
+
+    `lossy`: whether packets were sent again so far.
+    """
     first = start_up_length([i.throughput_bps for i in intervals])
     part = intervals[first:]
     mean_bps, stderr_bps = _mean_bps(part), _stderr_bps(part)
     middle = len(part) // 2
     earlier, later = part[:middle], part[middle:]
     long_enough = (
-        intervals[-1].end_s >= length.floor_s
+        intervals[-1].end_s >= (length.lossy_floor_s if lossy else length.floor_s)
         and len(part) >= _MIN_INTERVALS
         and earlier[-1].end_s - earlier[0].start_s >= length.half_s
     )

@@ -77,7 +77,8 @@ class _Course:
         )
         self.intervals.append(interval)
         self._seen(interval)
-        self.steady = steady_part(self.intervals, self._length)
+        lossy = bool(self.sent and self.sent[-1].retransmits)
+        self.steady = steady_part(self.intervals, self._length, lossy=lossy)
         if self.steady.settled or interval.end_s >= self._length.ceiling_s:
             self.over.set()
 

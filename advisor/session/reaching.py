@@ -56,7 +56,13 @@ async def _reach_lab(wanted: LabHost) -> Reached:
         host = state.far(wanted.host)
     except LabError as error:
         raise PeerError(str(error)) from None
-    return await reach_tls(host.address, AGENT_PORT, read_secret(Place(wanted.lab).secret))
+    try:
+        return await reach_tls(host.address, AGENT_PORT, read_secret(Place(wanted.lab).secret))
+    except PeerError as error:
+        raise PeerError(
+            f"the agent on {host.name} does not answer ({str(error).partition(':')[0]}): take the "
+            f"lab down and up again with 'advisor lab down {wanted.lab}' and 'up'"
+        ) from None
 
 
 def _address_facing(address: str) -> str:

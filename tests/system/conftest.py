@@ -1,12 +1,15 @@
 """What the tests of the whole program share: running it, agents, namespaces, what is left."""
 
 import contextlib
+import functools
+import itertools
 import json
 import os
 import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,27 +17,43 @@ from typing import Any
 
 import pytest
 
+from advisor.hosts import compiled
+from advisor.lab import emulator
+from advisor.lab.state import MARK
+
 ADVISOR = [sys.executable, "-P", "-m", "advisor"]
 SHORT = ["--budget", "10"]
+LONGEST_HOME = 75
+MODEST = ["--rate", "200Mbit", "--rtt", "20ms", "--mtu", "1500"]
+
+
+def own_environment(home: Path) -> dict[str, str]:
+    """That of a user whose folders are all below `home`."""
+    return {
+        "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin",
+        "HOME": str(home),
+        "XDG_DATA_HOME": str(home / "data"),
+        "XDG_RUNTIME_DIR": str(home),
+    }
 
 
 class Run:
     """One `advisor` process with its own data folder, so that nothing of the user's is touched."""
 
-    def __init__(self, home: Path, arguments: list[str], prefix: list[str] | None = None) -> None:
-        environment = {
-            "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin",
-            "HOME": str(home),
-            "XDG_DATA_HOME": str(home / "data"),
-            "XDG_RUNTIME_DIR": str(home),
-        }
+    def __init__(
+        self,
+        home: Path,
+        arguments: list[str],
+        prefix: list[str] | None = None,
+        environment: dict[str, str] | None = None,
+    ) -> None:
         self.process = subprocess.Popen(
             [*(prefix or []), *ADVISOR, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=environment,
+            env=own_environment(home) | (environment or {}),
             start_new_session=True,
         )
         self.events: list[dict[str, Any]] = []
@@ -73,12 +92,24 @@ Start = Callable[..., Run]
 
 
 @pytest.fixture
+def tmp_path(tmp_path: Path) -> Iterator[Path]:
+    """A short one where pytest's is too long for the name of a lab's socket."""
+    if len(str(tmp_path)) <= LONGEST_HOME:
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(prefix="adv") as short:
+        yield Path(short)
+
+
+@pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
     """Start `advisor`; killed at the test's end if it still runs."""
     runs: list[Run] = []
 
-    def run(*arguments: str, prefix: list[str] | None = None) -> Run:
-        runs.append(Run(tmp_path, list(arguments), prefix))
+    def run(
+        *arguments: str, prefix: list[str] | None = None, environment: dict[str, str] | None = None
+    ) -> Run:
+        runs.append(Run(tmp_path, list(arguments), prefix, environment))
         return runs[-1]
 
     yield run
@@ -219,3 +250,156 @@ def joined() -> Iterator[Namespaces]:
     finally:
         for namespace in (pair.source, pair.destination):
             subprocess.run(["ip", "netns", "del", namespace], check=False, timeout=10)
+
+
+class Lab:
+    """A lab of its own folders, and `advisor lab` spoken to it."""
+
+    def __init__(self, home: Path, cache: Path, name: str) -> None:
+        self.home = home
+        self.name = name
+        self.folder = home / "advisor" / "lab" / name
+        self.environment = own_environment(home) | {"XDG_CACHE_HOME": str(cache)}
+        self._programs: list[subprocess.Popen[str]] = []
+
+    def run(self, command: str, *words: str) -> subprocess.CompletedProcess[str]:
+        """`advisor lab COMMAND NAME WORDS…`."""
+        return subprocess.run(
+            [*ADVISOR, "lab", command, self.name, *words],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env=self.environment,
+            check=False,
+        )
+
+    def do(self, command: str, *words: str) -> str:
+        """As `run`, where it has to succeed; what it printed."""
+        done = self.run(command, *words)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def up(self, *words: str) -> "Lab":
+        self.do("up", *words)
+        return self
+
+    def status(self) -> dict[str, Any]:
+        status: dict[str, Any] = json.loads(self.do("status", "--json"))
+        return status
+
+    def python(self, host: str, program: str, *words: str) -> subprocess.Popen[str]:
+        """A Python program that runs on a host, with pipes; killed at the test's end."""
+        process = subprocess.Popen(
+            [
+                *(*ADVISOR, "lab", "exec", self.name, "--host", host, "--"),
+                *(sys.executable, "-u", "-c", program, *words),
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=self.environment,
+        )
+        self._programs.append(process)
+        return process
+
+    def end_programs(self) -> None:
+        for program in self._programs:
+            with program:
+                program.kill()
+        self._programs.clear()
+
+    @property
+    def state(self) -> dict[str, Any]:
+        state: dict[str, Any] = json.loads((self.folder / "lab.json").read_bytes())
+        return state
+
+    def processes(self) -> dict[int, str]:
+        """Process ids and command lines of all that has this lab's mark."""
+        return marked(self.state["mark"])
+
+    def process(self, *words: str) -> int:
+        """The one process of the lab that has all these words in its command line, and no shell."""
+        found = [
+            pid
+            for pid, line in self.processes().items()
+            if all(word in line for word in words) and not line.startswith(("/bin/sh", "sh "))
+        ]
+        assert found, (words, self.processes())
+        return min(found)
+
+
+def marked(mark: str) -> dict[int, str]:
+    """Process ids and command lines of what has this in its environment."""
+    entry = f"{MARK}={mark}".encode()
+    found = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            with contextlib.suppress(OSError):
+                if entry in (folder / "environ").read_bytes().split(b"\0"):
+                    line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                    found[int(folder.name)] = line
+    return found
+
+
+@functools.cache
+def _why_no_lab() -> str | None:
+    own = [] if os.geteuid() == 0 else ["--user", "--map-current-user", "--keep-caps"]
+    made = ["unshare", *own, "--net", "--mount", "ip", "tuntap", "add", "t0", "mode", "tun"]
+    try:
+        done = subprocess.run(made, capture_output=True, text=True, timeout=10, check=False)
+    except OSError as error:
+        return str(error)
+    return f"no lab can be made here: {done.stderr.strip()}" if done.returncode else None
+
+
+def need_labs() -> None:
+    """Skip where neither root nor user namespaces are there, or no /dev/net/tun, or no compiler."""
+    if why := _why_no_lab():
+        pytest.skip(why)
+
+
+@pytest.fixture(scope="session")
+def lab_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A user's cache with the emulator in it, compiled once for all tests."""
+    need_labs()
+    cache = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(cache))
+        if compiled.program(emulator.SOURCE) is None:
+            pytest.skip("no lab can be made here: the emulator does not compile")
+    return cache
+
+
+NewLab = Callable[..., Lab]
+_numbers = itertools.count()
+
+
+@contextlib.contextmanager
+def labs_below(home: Path, cache: Path) -> Iterator[NewLab]:
+    """Names for labs in this folder; whatever became of them, they are taken down."""
+    made: list[Lab] = []
+
+    def new() -> Lab:
+        made.append(Lab(home, cache, f"t{os.getpid()}-{next(_numbers)}"))
+        return made[-1]
+
+    try:
+        yield new
+    finally:
+        for lab in made:
+            lab.end_programs()
+            lab.run("down")
+
+
+@pytest.fixture
+def new_lab(tmp_path: Path, lab_cache: Path) -> Iterator[NewLab]:
+    """Labs of this test's own, not up yet."""
+    with labs_below(tmp_path, lab_cache) as new:
+        yield new
+
+
+@pytest.fixture
+def lab(new_lab: NewLab) -> Lab:
+    """A path of 200 Mbit/s and 20 ms with Ethernet's MTU."""
+    return new_lab().up(*MODEST)

@@ -40,6 +40,18 @@ def test_nothing_is_settled_before_the_floor() -> None:
     assert not steady_part(intervals([1e9] * 3), probe_length(0.001)).settled
 
 
+def test_where_packets_were_sent_again_a_steady_rate_has_to_last() -> None:
+    length = probe_length(0.1)
+    short, whole = intervals([1e9] * 13), intervals([1e9] * 36)
+    assert steady_part(short, length).settled
+    assert not steady_part(short, length, lossy=True).settled
+    assert steady_part(whole, length, lossy=True).settled
+
+
+def test_on_a_short_path_loss_makes_no_probe_longer() -> None:
+    assert steady_part(intervals([1e9] * 6), probe_length(0.001), lossy=True).settled
+
+
 @pytest.mark.parametrize("rtt_s", [0.0004, 0.0116, 0.0936, 0.183, 0.366])
 @pytest.mark.parametrize("peak_bps", [1e8, 1e9, 1e10])
 def test_slow_start_is_left_out_at_every_rtt(rtt_s: float, peak_bps: float) -> None:

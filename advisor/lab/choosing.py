@@ -1,0 +1,59 @@
+"""Which backend a lab gets."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from advisor.lab import netem
+from advisor.lab.backend import Backend
+from advisor.lab.emulator import Emulator
+from advisor.lab.messages import Change
+from advisor.lab.networks import NetworkError
+from advisor.lab.paths import BadPath, EmulatedPath, changed
+from advisor.lab.running import LabOrder
+
+NO_EMULATOR: Final = (
+    "the path's emulator is a C program that is compiled on first use, and that failed: "
+    "apt-get install gcc libc6-dev"
+)
+
+
+async def chosen(order: LabOrder) -> Backend:
+    """The backend that the order asks for: with auto, netem where it can do everything asked.
+
+    Raises NetworkError where there is none, and where netem was asked for and cannot do it.
+    """
+    if order.backend == "own":
+        return await _own(order)
+    try:
+        able = await netem.abilities()
+        reason = netem.obstacle(list(every_path(order)), order.own, order.seed, able)
+        if reason is not None:
+            raise NetworkError(reason)
+    except NetworkError as error:
+        if order.backend == "netem":
+            raise
+        if not order.program:
+            raise NetworkError(f"{NO_EMULATOR}; or else netem, but {error}") from None
+        return await _own(order)
+    return netem.Netem(order.seed, able, has_own=order.own is not None)
+
+
+async def _own(order: LabOrder) -> Backend:
+    return await Emulator.start(Path(order.program), order.seed)
+
+
+def every_path(order: LabOrder) -> Iterator[EmulatedPath]:
+    """Every path there will be, those of the schedule too."""
+    paths = dict(order.hosts)
+    yield from paths.values()
+    for action in (action for step in order.steps for action in step.actions):
+        if not isinstance(action, Change):
+            continue
+        for name in paths if action.host is None else [action.host]:
+            if name in paths:
+                try:
+                    paths[name] = changed(paths[name], action.changes, action.which)
+                except BadPath:
+                    continue  # It will be refused when its time comes.
+                yield paths[name]

@@ -1,0 +1,303 @@
+"""docs/benchmarks.md and its figures, from the results alone."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+from advisor.domain.quantities import format_bytes, format_duration
+from advisor.domain.space import describe, setting_words
+from tests.benchmarks.wan.cases import (
+    BEST_OF_SWEEP,
+    CASES,
+    PAPERS_PROBE_S,
+    SPSA_CONSTANTS,
+    Plan,
+)
+from tests.benchmarks.wan.hosts import Trouble
+from tests.benchmarks.wan.plots import draw_costs, draw_ratios, draw_sweep
+from tests.benchmarks.wan.results import Late, Machine, Results, Run
+from tests.benchmarks.wan.summary import METHODS, SEARCHING, CaseSummary, Point, spread, summarize
+
+_FOLDER = "benchmarks"
+
+
+def write_document(results: Results, out: Path) -> None:
+    """`out`/benchmarks.md, and the figures in a folder beside it."""
+    found = [summarize(case, results) for case in CASES]
+    summaries = [summary for summary in found if summary]
+    machines = results.all(Machine)
+    if not summaries or not machines:
+        raise Trouble(f"{results.file} has no case that is complete")
+    folder = out / _FOLDER
+    draw_ratios(summaries, folder / "wan-ratios.svg")
+    draw_costs(summaries, folder / "wan-costs.svg")
+    for summary in summaries:
+        draw_sweep(summary, folder / f"wan-sweep-{summary.case.key}.svg")
+    (out / "benchmarks.md").write_text(document_text(machines, summaries, results.all(Late)))
+
+
+def document_text(machines: list[Machine], summaries: list[CaseSummary], late: list[Late]) -> str:
+    """The document."""
+    plan = Plan(seeds=1, quick=machines[-1].quick)
+    parts = [
+        "# Advice held against a sweep, on emulated paths",
+        _quick_note(plan),
+        _introduction(machines[-1]),
+        _overview(summaries),
+        _against(summaries),
+        *(_case(summary) for summary in summaries),
+        _method(plan, machines[-1], summaries),
+        _machine(machines, late),
+    ]
+    blocks = "\n\n".join(part for part in parts if part).split("\n\n")
+    return "\n\n".join(_filled(block.strip("\n")) for block in blocks) + "\n"
+
+
+def _filled(block: str) -> str:
+    """A paragraph, or the entries of a list, with lines of one width; all else as it is."""
+    if block.startswith(("#", "|", "!", "    ")):
+        return block
+    entries: list[str] = []
+    for line in block.splitlines():
+        if line.startswith("- ") or not entries:
+            entries.append(line)
+        else:
+            entries[-1] += " " + line.strip()
+    return "\n".join(
+        textwrap.fill(
+            entry,
+            width=100,
+            subsequent_indent="  " if entry.startswith("- ") else "",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for entry in entries
+    )
+
+
+def _quick_note(plan: Plan) -> str:
+    return (
+        "**A short trial (`--quick`), not the figures: one repetition, short probes.**"
+        if plan.quick
+        else ""
+    )
+
+
+def _introduction(machine: Machine) -> str:
+    return f"""All of this is made again by
+
+    make bench-wan
+
+which measures, goes on where it was interrupted, and writes this page from
+[{_FOLDER}/wan.jsonl]({_FOLDER}/wan.jsonl), one line for each measurement. The paths are those of
+`advisor lab`, between two hosts on one machine with {machine.cores} cores: 1 Gbit/s each
+way, MTU 9000. On each of them, in one run:
+
+- an exhaustive sweep of TCP, buffer × streams;
+- `advisor advise` with no option but a seed;
+- SPSA with the constants of the ProbData paper and probes of one fixed length, TCP;
+- what there is without looking for anything: one TCP stream with the kernel's buffers, by the same
+  means as the sweep and by `iperf3`, and UDT with its defaults."""
+
+
+def _overview(summaries: list[CaseSummary]) -> str:
+    head = "| path | " + " | ".join(METHODS.values()) + " |"
+    lines = [head, "|---" * (len(METHODS) + 1) + "|"]
+    for summary in summaries:
+        cells = [spread(summary.ratios(method)) for method in METHODS]
+        lines.append(f"| ({summary.case.key}) {summary.case.title} | " + " | ".join(cells) + " |")
+    return (
+        "## The rate of what was found ÷ the sweep's best\n\n"
+        "Both measured again at the end, in turn. Median (least to most), over seeds where\n"
+        "something is searched, over rounds where not.\n\n"
+        + "\n".join(lines)
+        + f"\n\n![Ratio by path, method and seed]({_FOLDER}/wan-ratios.svg)\n\n"
+        f"![Probes and seconds by path, method and seed]({_FOLDER}/wan-costs.svg)"
+    )
+
+
+def _against(summaries: list[CaseSummary]) -> str:
+    """What the figures hold against the advice, or that they hold nothing."""
+    lines = []
+    for summary in summaries:
+        advised = summary.ratios("advise")
+        if not advised:
+            continue
+        name, middle = f"({summary.case.key})", median(advised)
+        ahead = [
+            f"{METHODS[method]} ({median(summary.ratios(method)):.2f})"
+            for method in METHODS
+            if method != "advise" and summary.ratios(method)
+            if median(summary.ratios(method)) > middle + 0.01
+        ]
+        if ahead:
+            lines.append(
+                f"- {name}: a higher median than advised ({middle:.2f}): {'; '.join(ahead)}."
+            )
+        if (worst := min(advised)) < 0.9:
+            lines.append(
+                f"- {name}: the worst seed's advice gives {worst:.2f} of the sweep's best."
+            )
+        probes = _median_of(summary, "advise", lambda p: p.probes)
+        fewer = _median_of(summary, "spsa", lambda p: p.probes)
+        if fewer is not None and probes is not None and fewer < probes:
+            lines.append(
+                f"- {name}: SPSA with the paper's constants ended after {fewer:.0f} probe(s), "
+                f"`advisor advise` after {probes:.0f} (median)."
+            )
+    said = "\n".join(lines) or "- Nothing by these rules."
+    return (
+        "## What this shows against the advice\n\n"
+        "By rule: another median that is higher by more than 0.01, a worst seed under 0.9,\n"
+        f"fewer probes for SPSA.\n\n{said}"
+    )
+
+
+def _median_of(summary: CaseSummary, method: str, value: Callable[..., float]) -> float | None:
+    values = [value(point.run) for point in summary.points.get(method, []) if point.run]
+    return median(values) if values else None
+
+
+def _case(summary: CaseSummary) -> str:
+    case = summary.case
+    rows = [_row(summary, method) for method in METHODS]
+    settings = _seed_rows(summary)
+    best = setting_words(summary.best)
+    return f"""## ({case.key}) {case.title}
+
+    advisor lab up wan {" ".join(case.options)}
+
+The sweep: {summary.sweep_probes} probes in {format_duration(summary.sweep_s)}. Its best, measured
+again: **{summary.best_bps / 1e6:.0f} Mbit/s** with {best}.
+
+| | Mbit/s | ÷ sweep's best | gain over one stream | probes | seconds | sent |
+|---|---|---|---|---|---|---|
+{chr(10).join(rows)}
+
+| seed | method | setting | Mbit/s | ÷ sweep's best | it said | ended |
+|---|---|---|---|---|---|---|
+{chr(10).join(settings)}
+
+![The sweep, buffer by streams, and what was found]({_FOLDER}/wan-sweep-{case.key}.svg)"""
+
+
+def _row(summary: CaseSummary, method: str) -> str:
+    points = summary.points.get(method, [])
+    runs = [point.run for point in points if point.run]
+    gains = [p.bps / summary.default_bps for p in points] if summary.default_bps else []
+    cells = [
+        METHODS[method],
+        spread([p.bps / 1e6 for p in points], 0),
+        spread([p.ratio for p in points]),
+        spread(gains),
+        spread([float(run.probes) for run in runs], 0),
+        spread([run.seconds for run in runs], 0),
+        format_bytes(median(run.sent_bytes for run in runs)) if runs else "–",
+    ]
+    return "| " + " | ".join(cells) + " |"
+
+
+def _seed_rows(summary: CaseSummary) -> list[str]:
+    return [
+        _seed_row(method, point, point.run)
+        for method in SEARCHING
+        for point in summary.points.get(method, [])
+        if point.run
+    ]
+
+
+def _seed_row(method: str, point: Point, run: Run) -> str:
+    found = describe(run.transport, run.setting) if run.setting else "none"
+    cells = [
+        str(run.seed),
+        METHODS[method],
+        found,
+        f"{point.bps / 1e6:.0f}",
+        f"{point.ratio:.2f}",
+        f"{run.claimed_bps / 1e6:.0f}",
+        run.ended,
+    ]
+    return "| " + " | ".join(cells) + " |"
+
+
+def _lateness(late: list[Late]) -> str:
+    """Whether the machine kept up, or nothing where it is not known."""
+    if not late:
+        return ""
+    worst = max(late, key=lambda one: one.p99_s)
+    return f"""The emulator says how late it handed packets over. In the median lab 99 of 100 were
+{format_duration(median(one.p99_s for one in late))} late at most; in the worst, during
+`{worst.part}` on path ({worst.case}), {format_duration(worst.p99_s)}."""
+
+
+def _method(plan: Plan, machine: Machine, summaries: list[CaseSummary]) -> str:
+    constants = ", ".join(f"{name} = {value:g}" for name, value in SPSA_CONSTANTS.items())
+    rounds = sorted({summary.rounds for summary in summaries})
+    several = " or ".join(str(number) for number in rounds)
+    hours = _papers_time(summaries)
+    return f"""## How it is measured
+
+- **One instrument.** The sweep, SPSA's probes and all that is measured again go through advisor's
+  own prober, over its agent. Each probe has a fixed length. In the sweep and in SPSA's search the
+  start is left out (12 round trips, at least 1 s), then {plan.sweep_s:g} s and {plan.spsa_s:g} s
+  count. When measured again 16 round trips, at least 3 s, are left out, then {plan.again_s:g} s
+  count: nearer to a long transfer, since with loss a window that slow start made too large takes
+  seconds to come down. `advisor advise` decides by itself how long it probes. `iperf3` is the
+  program, with the start omitted (`-O`), both rounded up to whole seconds.
+- **The ratio.** What is divided are means over the same {several} round(s) at the end of a case: in
+  each, everything that was found and the sweep's {BEST_OF_SWEEP} best are measured once, in random
+  order. The greatest mean of these {BEST_OF_SWEEP} is the sweep's best. Being a maximum of noisy
+  values it is too good rather than too bad. A ratio above 1 means a setting that the grid does not
+  have, or noise.
+- **The sweep** goes over its grid {plan.repeats} time(s) in random order, after the first time over
+  its best third only. The figures in the maps are means.
+- **SPSA** has {constants}, the bandwidth of 1 Gbit/s given, the buffer's range by equation 11 and
+  streams from 1 to 25; it stops by its own conditions, or when the time is used that `advisor
+  advise` has on that path (60 s up to 100 ms of RTT, in proportion beyond). The paper is silent on
+  how long its probes were in the experiments; its numerical example has
+  {PAPERS_PROBE_S / 60:.0f} minutes. {hours}
+- **UDT's defaults** are libudt's: packets of 1500 B, buffers of 8192 packets, and the blocks of
+  100 kB of its sample program.
+- **Congestion control.** The hosts say `cubic`, and every connection asks for it by name, the
+  defaults and `iperf3` (`-C cubic`) included. The paths with external load have the machine's own,
+  {machine.hosts_congestion}, as that load has.
+- **External load** comes on so many seconds after a method began as the path's title says. A method
+  that ended before has seen nothing of it. The sweep and what is measured again run under it.
+- **Fresh each time**: a lab, its emulator's seed, and an empty history for each run of a method;
+  what comes first of the methods changes from seed to seed.
+- "sent" is all that crossed the path towards the destination meanwhile, external load included."""
+
+
+def _papers_time(summaries: list[CaseSummary]) -> str:
+    probes = [
+        point.run.probes
+        for summary in summaries
+        for point in summary.points.get("spsa", [])
+        if point.run
+    ]
+    if not probes:
+        return ""
+    seconds = median(probes) * PAPERS_PROBE_S
+    return f"At that length the median run here would take {format_duration(seconds)}."
+
+
+def _machine(machines: list[Machine], late: list[Late]) -> str:
+    last = machines[-1]
+    versions = ", ".join(f"{name} {version}" for name, version in last.versions.items())
+    begun = "\n".join(
+        f"- {machine.when}: `{machine.command}`, load average before {machine.load_1min:.2f}"
+        for machine in machines
+    )
+    return f"""## Where
+
+{last.processor}, {last.cores} cores, {format_bytes(last.memory_bytes)} of memory, Linux
+{last.kernel}; {versions}. Both hosts, the emulator and the programs share these cores: a path may
+give less than its rate because the machine does.
+{_lateness(late)}
+
+Begun, or gone on with:
+
+{begun}"""

@@ -1,0 +1,206 @@
+"""A lab for the bench: up, used, and down whatever happens."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from filelock import FileLock, Timeout
+
+from tests.benchmarks.wan.cases import Case
+
+ROOT: Final = Path(__file__).resolve().parents[3]
+_NAME: Final = "bench-wan"
+_CONTROL: Final = "/proc/sys/net/ipv4/tcp_congestion_control"
+_PORT: Final = 5301
+
+
+class Trouble(Exception):
+    """The bench cannot go on; the message is a sentence."""
+
+
+@contextlib.contextmanager
+def own_folder() -> Iterator[Path]:
+    """Where the bench's labs are and nobody else's, and only one bench at a time.
+
+    What a killed one left behind is taken down first.
+    """
+    folder = Path(tempfile.gettempdir()) / f"advisor-bench-wan-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    lock = FileLock(folder / "lock", blocking=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise Trouble("another bench-wan is running") from None
+    try:
+        _advisor(folder, "lab", "down", "--all")
+        yield folder
+    finally:
+        _advisor(folder, "lab", "down", "--all")
+        lock.release()
+
+
+def _command(*words: str) -> list[str]:
+    return [sys.executable, "-P", "-m", "advisor", *words]
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    return os.environ | {"XDG_RUNTIME_DIR": str(folder), "PYTHONPATH": str(ROOT)}
+
+
+def _advisor(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        _command(*words),
+        capture_output=True,
+        text=True,
+        check=False,
+        env=_environment(folder),
+        cwd=ROOT,
+    )
+
+
+class Lab:
+    """Two hosts and the path of a case, up from `with` to its end."""
+
+    def __init__(self, folder: Path, case: Case, seed: int) -> None:
+        self._folder = folder
+        self._case = case
+        self._seed = seed
+
+    def __enter__(self) -> Lab:
+        self._told("down", _NAME, may_fail=True)
+        try:
+            self._told("up", _NAME, *self._case.options, "--seed", str(self._seed))
+            self._say_congestion()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._told("down", _NAME, may_fail=True)
+
+    @property
+    def endpoint(self) -> str:
+        return f"lab:{_NAME}"
+
+    def _told(self, *words: str, may_fail: bool = False) -> str:
+        done = _advisor(self._folder, "lab", *words)
+        if done.returncode and not may_fail:
+            raise Trouble(f"advisor lab {shlex.join(words)}: {done.stderr.strip()}")
+        return done.stdout
+
+    def _say_congestion(self) -> None:
+        """Have both hosts say that their kernels' congestion control is the case's.
+
+        A namespace may not set one that the machine restricts. A file in its place makes advisor
+        ask for it by name in every probe, the defaults included.
+        """
+        if not self._case.congestion:
+            return
+        said = self._folder / "congestion"
+        said.write_text(self._case.congestion + "\n")
+        for host in ("source", "far"):
+            self._told("exec", _NAME, "--host", host, "--", "mount", "--bind", str(said), _CONTROL)
+
+    def _status(self) -> dict[str, Any]:
+        status: dict[str, Any] = json.loads(self._told("status", _NAME, "--json"))
+        return status
+
+    def sent_bytes(self) -> int:
+        """What has crossed the path towards the destination."""
+        return int(self._status()["hosts"][0]["forward"]["bytes"])
+
+    def late(self) -> tuple[float, float] | None:
+        """How late 99 of 100 packets were handed over at most, and the worst; None if not known."""
+        late = self._status()["lateness"]
+        return (late["p99_s"], late["most_s"]) if late else None
+
+    def load(self, on: bool) -> None:
+        """Switch the case's external load, where it has one, and let it settle."""
+        if self._case.load_streams:
+            self._told("load", _NAME, "--transfers", str(self._case.load_streams if on else 0))
+            time.sleep(3)
+
+    @contextlib.contextmanager
+    def loaded_after(self, seconds: float) -> Iterator[None]:
+        """The case's load from so long after now to the end of the block."""
+        if not self._case.load_streams:
+            yield
+            return
+        timer = threading.Timer(seconds, lambda: self.load(True))
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()
+            self.load(False)
+
+    @contextlib.contextmanager
+    def running(self, argv: list[str], host: str = "source") -> Iterator[subprocess.Popen[str]]:
+        """A program on a host, ended with the block."""
+        with _child(_command("lab", "exec", _NAME, "--host", host, "--", *argv), self._folder) as p:
+            yield p
+
+    def advisor(self, *words: str, patience_s: float) -> tuple[list[dict[str, Any]], int]:
+        """The events of an advisor's command, run here as a user would, and its exit code."""
+        with _child(_command(*words, "--json"), self._folder) as process:
+            try:
+                output, _ = process.communicate(timeout=patience_s)
+            except subprocess.TimeoutExpired:
+                raise Trouble(f"advisor {shlex.join(words)} took over {patience_s:.0f} s") from None
+            return [json.loads(line) for line in output.splitlines()], process.returncode
+
+    def iperf3(self, congestion: str, start_s: int, counted_s: int) -> float:
+        """The program's own rate, one stream, as the receiver has it, in bit/s; 0 if it failed."""
+        port = ["-p", str(_PORT)]
+        with self.running(["iperf3", "-s", "-1", *port], host="far"):
+            time.sleep(0.5)
+            client = ["iperf3", "-c", "far", *port, "-J", "-C", congestion]
+            client += ["-O", str(start_s), "-t", str(counted_s)]
+            with self.running(client) as process:
+                output, _ = process.communicate(timeout=start_s + counted_s + 60)
+        try:
+            return float(json.loads(output)["end"]["sum_received"]["bits_per_second"])
+        except (ValueError, KeyError):
+            return 0.0
+
+
+@contextlib.contextmanager
+def _child(argv: list[str], folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """A process in a session of its own, which is ended with the block, children too."""
+    process = subprocess.Popen(
+        argv,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=_environment(folder),
+        cwd=ROOT,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        for end in (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, end)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(5)
+                break
+        for pipe in (process.stdin, process.stdout):
+            if pipe:
+                with contextlib.suppress(OSError):
+                    pipe.close()
