@@ -58,10 +58,10 @@ async def _reach_lab(wanted: LabHost) -> Reached:
         raise PeerError(str(error)) from None
     try:
         return await reach_tls(host.address, AGENT_PORT, read_secret(Place(wanted.lab).secret))
-    except PeerError as error:
+    except PeerError:
         raise PeerError(
-            f"the agent on {host.name} does not answer ({str(error).partition(':')[0]}): take the "
-            f"lab down and up again with 'advisor lab down {wanted.lab}' and 'up'"
+            f"the agent on {host.name} cannot be reached: 'advisor lab status {wanted.lab}' shows "
+            f"whether the path is cut; else take the lab down and up again"
         ) from None
 
 

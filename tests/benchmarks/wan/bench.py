@@ -76,6 +76,7 @@ def _options() -> argparse.Namespace:
     every = ",".join(case.key for case in CASES)
     parser.add_argument("--cases", type=_cases, default=_cases(every), help=f"[{every}]")
     parser.add_argument("--seeds", type=int, default=5, help="[5]")
+    parser.add_argument("--rounds", type=int, default=2, help="settings measured again [2]")
     parser.add_argument("--quick", action="store_true", help="short and coarse: does it work?")
     parser.add_argument("--results", type=Path, default=ROOT / "docs/benchmarks/wan.jsonl")
     parser.add_argument("--fresh", action="store_true", help="forget the results that are there")
@@ -90,7 +91,7 @@ def _measure(options: argparse.Namespace) -> None:
     results = Results(options.results)
     if any(machine.quick != options.quick for machine in results.all(Machine)):
         raise Trouble(f"{options.results} has results of the other kind (--quick): give --fresh")
-    plan = Plan(seeds=options.seeds, quick=options.quick)
+    plan = Plan(seeds=options.seeds, rounds=options.rounds, quick=options.quick)
     total_s = sum(estimate_s(case, plan) for case in options.cases)
     say(f"about {total_s / 60:.0f} minutes in all, less what {options.results} has already")
     results.add(this_machine(options.quick))

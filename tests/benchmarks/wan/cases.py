@@ -96,16 +96,13 @@ class Plan:
     """How much is done. Times in seconds of data that count, past the start of each probe."""
 
     seeds: int
+    rounds: int = 2
+    """How often all the settings found are measured again, in turn."""
     quick: bool = False
 
     @property
     def repeats(self) -> int:
         """How often the sweep goes over the grid; after the first time, over its best third."""
-        return 1 if self.quick else 2
-
-    @property
-    def rounds(self) -> int:
-        """How often all the settings found are measured again, in turn."""
         return 1 if self.quick else 2
 
     @property
