@@ -39,9 +39,10 @@ def _crossing(label: str, seen: Crossing) -> str:
         parts.append(f"{seen.lost} lost")
     if seen.cut:
         parts.append(f"{seen.cut} while cut")
-    if seen.queue_bytes is not None and seen.queue_most_bytes is not None:
-        most = format_bytes(seen.queue_most_bytes)
-        parts.append(f"queue {format_bytes(seen.queue_bytes)}, at most {most}")
+    if seen.queue_bytes is not None:
+        parts.append(f"queue {format_bytes(seen.queue_bytes)}")
+    if seen.queue_most_bytes is not None:
+        parts.append(f"at most {format_bytes(seen.queue_most_bytes)}")
     return f"    {label:6}{', '.join(parts)}"
 
 

@@ -32,7 +32,7 @@ async def built(
 
     Raises LabError, NetworkError, OSError.
     """
-    require_empty_network()
+    require_empty_network(order.outside)
     async with contextlib.AsyncExitStack() as stack:
         networks = [Network() for _ in range(len(order.hosts) + 1)]
         for network in networks:

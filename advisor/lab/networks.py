@@ -14,6 +14,7 @@ from typing import Any, Final, TypeVar
 from advisor.hosts.processes import output_of
 
 DEVICE: Final = "wan0"
+_ALWAYS_THERE: Final = {"lo", "sit0", "tunl0", "ip6tnl0"}
 _CLONE_NEWNET: Final = 0x40000000
 _COMMAND_TIMEOUT_S: Final = 10.0
 _T = TypeVar("_T")
@@ -113,15 +114,20 @@ class Network:
             raise NetworkError(words.strip() or f"exit status {status}")
 
 
-def require_empty_network() -> None:
-    """Raises NetworkError unless this process is in a network namespace with nothing but `lo`.
+def own_network() -> int:
+    """The number of the network namespace that this process is in."""
+    return Path("/proc/self/ns/net").stat().st_ino
+
+
+def require_empty_network(outside: int) -> None:
+    """Raises NetworkError unless this network is new: not `outside`, and with only `lo` in it.
 
     The last guard before anything is changed: one that carries a default route, or any real
     interface, is somebody's.
     """
     routes = Path("/proc/self/net/route").read_text().splitlines()[1:]
     devices = {line.split(":")[0].strip() for line in _device_lines()}
-    if routes or devices - {"lo", "sit0", "tunl0", "ip6tnl0"}:
+    if own_network() == outside or routes or devices - _ALWAYS_THERE:
         raise NetworkError("this is no network of the lab's own: nothing is touched here")
 
 

@@ -18,6 +18,7 @@ from advisor.lab import choosing, emulator
 from advisor.lab import messages as m
 from advisor.lab.backend import Choice
 from advisor.lab.keeper import GO_ON, Built, NotBuilt, Outcome
+from advisor.lab.networks import own_network
 from advisor.lab.paths import Direction, EmulatedPath
 from advisor.lab.running import LabOrder
 from advisor.lab.state import MARK, LabError, Place, only_one
@@ -96,6 +97,7 @@ def _build(place: Place, plan: Plan, program: str) -> m.LabStatus:
         order = LabOrder(
             name=place.name,
             mark=secrets.token_hex(16),
+            outside=own_network(),
             program=program,
             user_namespace=user_namespace,
             hosts=plan.hosts,

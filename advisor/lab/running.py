@@ -22,11 +22,13 @@ _LOG: Final = logging.getLogger(__name__)
 class LabOrder(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be built. `own`: the source's own interface, None for one without a limit.
 
-    `program`: the emulator of our own; empty where it could not be compiled.
+    `program`: the emulator of our own; empty where it could not be compiled. `outside`: the network
+    namespace of whoever wants it, where nothing must be done.
     """
 
     name: str
     mark: str
+    outside: int
     program: str
     user_namespace: bool
     hosts: dict[str, EmulatedPath]

@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -140,6 +141,22 @@ def test_exec_in_a_folder_that_is_gone(lab: Lab, tmp_path: Path) -> None:
     )
     assert "Traceback" not in done.stderr, done.stderr
     assert done.returncode in (0, 2)
+
+
+def test_a_network_that_is_somebodys_is_left_alone(lab: Lab) -> None:
+    """The keeper does nothing where it was not given namespaces of its own."""
+    order = {"name": lab.name, "mark": "m", "program": "", "user_namespace": False, "hosts": {}}
+    order["outside"] = Path("/proc/self/ns/net").stat().st_ino
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "advisor.lab.keeper"],
+        input=json.dumps(order) + "\n",
+        capture_output=True,
+        text=True,
+        timeout=30,
+        env=lab.environment | {"XDG_RUNTIME_DIR": str(lab.home / "other")},
+        check=False,
+    )
+    assert "nothing is touched here" in json.loads(done.stdout)["message"]
 
 
 def test_down_ends_what_hides_its_environment(lab: Lab) -> None:

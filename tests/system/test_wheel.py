@@ -56,5 +56,7 @@ def test_it_runs_from_the_wheel(unpacked: Path, tmp_path: Path) -> None:
     assert str(unpacked) in where
     lines = [json.loads(line) for line in run("plugins", "--json").splitlines()]
     assert {"spsa", "tcp", "udt", "globus-url-copy", "xdd"} == {line["name"] for line in lines}
+    assert "rtt-93.6" in json.loads(run("lab", "paths", "--json"))
+    assert (unpacked / "advisor/lab/wanpath.c").is_file()
     events = run("advise", "localhost", "--json", "--budget", "6").splitlines()
     assert json.loads(events[-1])["event"] == "advice"

@@ -122,6 +122,7 @@ def test_a_schedules_paths_are_looked_at_too() -> None:
     order = LabOrder(
         name="t",
         mark="",
+        outside=0,
         program="",
         user_namespace=True,
         hosts={"near": EmulatedPath(), "far": EmulatedPath()},
