@@ -17,7 +17,7 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.events import PastResult
 from advisor.domain.measurement import Measurement
 from advisor.domain.quantities import format_duration, format_rate
-from advisor.domain.records import AdviceRecord, ProbeRecord, Record
+from advisor.domain.records import AdviceRecord, ProbeRecord, Record, SessionRecord
 from advisor.domain.space import setting_words
 from advisor.store.errors import StoreError
 from advisor.store.exporters import (
@@ -142,6 +142,31 @@ def show(pair: str, store: Store, as_json: bool, as_csv: bool) -> None:
         write_csv(records, sys.stdout)
     else:
         _show_text(found, best, records)
+
+
+@history.command()
+@click.argument("pair")
+@click.option("--session", help="Which one, as 'show' and the advice name it.  [the last]")
+@click.option(
+    "--speed",
+    type=click.FloatRange(min=0, min_open=True, max=1000),
+    help="Times the pace it had, as in 1 or 10.  [at once]",
+)
+@store_option
+def replay(pair: str, session: str | None, speed: float | None, store: Store) -> None:
+    """Show a past session of PAIR again as it was: its probes, moves and advice."""
+    from advisor.cli.replay import replay_session
+
+    with _store_errors():
+        found = _resolve(store, pair)
+        known = [r.session for r in store.records(found) if isinstance(r, SessionRecord)]
+        if session is not None and session not in known:
+            raise click.UsageError(f"--session {session}: {found} has {', '.join(known) or 'none'}")
+        wanted = session or (known[-1] if known else "")
+        events = store.events(found, wanted) if wanted else []
+    if not events:
+        raise click.ClickException(f"no events were kept of {wanted or 'a session'} of {found}")
+    replay_session(events, speed)
 
 
 def _resolve(store: Store, text: str) -> Pair:

@@ -27,6 +27,7 @@ from advisor.session.profiling import CONFIRM, Stage, measure_baselines, profile
 from advisor.session.reaching import look_at_path, pair_of, reach
 from advisor.session.request import AdviceRequest
 from advisor.store.errors import StoreError
+from advisor.store.event_log import EventLog
 from advisor.store.history import Store
 
 EXIT_ADVICE: Final = 0
@@ -106,10 +107,16 @@ class _Session:
         self._began_s = self._clock()
         self._reached: Reached | None = None
         self._context: Context | None = None
+        self._log: EventLog | None = None
+
+    def _hear(self, event: ev.AnyEvent) -> None:
+        if self._log:
+            self._log(event)
+        self._publish(event)
 
     def _tell(self, event: type[ev.Event], **fields: Any) -> None:
         made: Any = event(at_s=self._clock() - self._began_s, **fields)
-        self._publish(made)
+        self._hear(made)
 
     def give_up(self, message: str, exit_code: int) -> int:
         """The last event of a session without advice."""
@@ -117,7 +124,9 @@ class _Session:
         return exit_code
 
     async def close(self) -> None:
-        """Leave nothing running on either side."""
+        """Leave nothing running on either side, and nothing open."""
+        if self._log:
+            self._log.close()
         if self._context:
             await self._context.close()
         elif self._reached:
@@ -187,7 +196,7 @@ class _Session:
             reached=reached,
             store=self._store,
             budget=budget,
-            publish=self._publish,
+            publish=self._hear,
             began_s=self._began_s,
             stop=self._stop,
             past=self._store.prior(self._pair, path.rtt_s),
@@ -198,6 +207,7 @@ class _Session:
                 f"give at least {context.next_probe_s * 4:.0f} s"
             )
         context.take_over(self._probes_before())
+        self._log = self._store.event_log(self._pair, self._id)
         self._tell(
             ev.SessionStarted,
             session=self._id,
@@ -325,7 +335,7 @@ class _Session:
         except StoreError as error:
             self._tell(ev.Notice, message=f"the advice could not be stored: {error}")
         fields = {name: getattr(advice, name) for name in advice.__struct_fields__}
-        self._publish(ev.AdviceGiven(at_s=self._clock() - self._began_s, **fields))
+        self._hear(ev.AdviceGiven(at_s=self._clock() - self._began_s, **fields))
 
 
 def _new_id() -> str:

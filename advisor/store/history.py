@@ -9,7 +9,7 @@ import msgspec
 from platformdirs import user_data_path
 
 from advisor.domain.endpoints import Pair
-from advisor.domain.events import PastResult
+from advisor.domain.events import AnyEvent, PastResult
 from advisor.domain.records import (
     AdviceRecord,
     ClosingRecord,
@@ -18,6 +18,7 @@ from advisor.domain.records import (
     SessionRecord,
 )
 from advisor.store.errors import StoreError, explaining
+from advisor.store.event_log import EventLog, kept_events
 from advisor.store.files import make_directory, replace_file
 from advisor.store.journal import JournalStorage, JournalTable
 from advisor.store.layout import JOURNAL, pair_directory, safe_name
@@ -92,13 +93,26 @@ class Store:
 
         What was kept under the same session and name before is replaced.
         """
-        folder = pair_directory(self.directory, pair) / "raw" / safe_name(session)
+        folder = self._raw_folder(pair, session)
         path = folder / f"{safe_name(name)}.gz"
         with explaining(path, "write"):
             make_directory(folder)
             # Without the time of day, the same output always gives the same file.
             replace_file(path, gzip.compress(data, mtime=0))
         return path
+
+    def event_log(self, pair: Pair, session: str) -> EventLog:
+        """A listener that keeps a session's events beside its pair's records."""
+        return EventLog(self._raw_folder(pair, session))
+
+    def events(self, pair: Pair, session: str) -> list[AnyEvent]:
+        """The events of a session as they came; empty for sessions that kept none."""
+        folder = self._raw_folder(pair, session)
+        with explaining(folder, "read"):
+            return list(kept_events(folder))
+
+    def _raw_folder(self, pair: Pair, session: str) -> Path:
+        return pair_directory(self.directory, pair) / "raw" / safe_name(session)
 
     def pairs(self, now_s: float | None = None) -> list[PairSummary]:
         """Every pair of the user's own history, the most recently used first.

@@ -3,6 +3,7 @@
     DIRECTORY/SOURCE--DESTINATION--HASH/journal.jsonl
     DIRECTORY/SOURCE--DESTINATION--HASH/journal.lock
     DIRECTORY/SOURCE--DESTINATION--HASH/raw/SESSION/NAME.gz
+    DIRECTORY/SOURCE--DESTINATION--HASH/raw/SESSION/events.jsonl.gz
 
 Directory names are for people; which pair a directory is of is said by the records in it.
 """

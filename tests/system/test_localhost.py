@@ -28,6 +28,10 @@ def test_the_main_job(start: Start) -> None:
     measured = {e["transport"] for e in ended if e["result"]["outcome"] == "measured"}
     assert measured == {"tcp", "udt"}
     assert "Traceback" not in done.stderr
+    shown = start("history", "replay", "localhost").finish()
+    assert shown.returncode == 0, shown.stderr
+    assert shown.stdout.startswith("Advice for ")
+    assert shown.stderr.count("retransmits") + shown.stderr.count("bit/s") >= len(ended)
 
 
 def test_the_last_line_is_what_was_promised(start: Start) -> None:

@@ -1,0 +1,38 @@
+"""`advisor history replay`: a past session, shown again as it was."""
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+
+import click
+
+from advisor.domain import events as ev
+from advisor.report.narration import Narration
+from advisor.report.text import PLAIN_COLUMNS, advice_text
+
+_LONGEST_PAUSE_S = 5.0
+
+
+def paced(events: Iterable[ev.AnyEvent], speed: float | None) -> Iterator[ev.AnyEvent]:
+    """The events, each at its time, `speed` times as fast; without a speed at once.
+
+    A session that was resumed counts its time anew; so nothing waits for the clock to come back,
+    and no pause is longer than a few seconds.
+    """
+    before_s = 0.0
+    for event in events:
+        if speed:
+            pause_s = (event.at_s - before_s) / speed
+            time.sleep(min(_LONGEST_PAUSE_S, max(0.0, pause_s)))
+        before_s = event.at_s
+        yield event
+
+
+def replay_session(events: list[ev.AnyEvent], speed: float | None) -> None:
+    """Narrate on standard error and print the advice, as the session itself did."""
+    with Narration(sys.stderr) as narration:
+        for event in paced(events, speed):
+            narration(event)
+            if isinstance(event, ev.AdviceGiven):
+                narration.finish()
+                click.echo(advice_text(event, PLAIN_COLUMNS))
