@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
+from advisor.cli import configuration
 from advisor.cli import parameters as p
 from advisor.cli.options import store_option
 from advisor.cli.sessions import run_session
@@ -16,6 +18,8 @@ from advisor.domain.space import Scale
 from advisor.hosts.datasets import scan
 from advisor.session.budget import SHORTEST_S
 from advisor.session.request import AdviceRequest
+
+_ENVIRONMENT = ParameterSource.ENVIRONMENT
 
 
 @click.command()
@@ -35,9 +39,17 @@ from advisor.session.request import AdviceRequest
 @click.option("-L", "--impeded", "L", type=int, help="Stop after so many iterations without gain.")
 @click.option("-N", "--iterations", "N", type=int, help="Iterations at most.")
 @click.option("--constant", multiple=True, type=p.CONSTANT, help="Another constant of the method.")
-@click.option("--transports", type=p.NAMES, default="tcp,udt", show_default=True)
+@click.option(
+    "--transports", type=p.NAMES, default="tcp,udt", show_default=True, help="What to profile."
+)
 @click.option("--congestion", type=p.NAMES, help="Congestion controls to try: one run each.")
-@click.option("--max-streams", type=click.IntRange(1, 128), default=25, show_default=True)
+@click.option(
+    "--max-streams",
+    type=click.IntRange(1, 128),
+    default=25,
+    show_default=True,
+    help="Parallel streams at most.",
+)
 @click.option("--buffer-scale", type=click.Choice(["linear", "log2"]), help="Layout of buffers.")
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="Makes the search repeatable.")
 @click.option("--size", type=p.SIZE, help="How much there is to move, as in 10TB.")
@@ -54,18 +66,35 @@ from advisor.session.request import AdviceRequest
 @click.option("--measure", is_flag=True, help="Measure without asking, even if results are stored.")
 @click.option("--json", "as_json", is_flag=True, help="Events as lines of JSON, the advice last.")
 @store_option
-def advise(**options: Any) -> int:
+@click.pass_context
+def advise(context: click.Context, /, **options: Any) -> int:
     """Measure the path to DESTINATION and print advice with command lines.
 
     DESTINATION is [USER@]HOST, reached with your own ssh (advisor must be installed there),
     localhost, or lab:NAME for a testbed of 'advisor lab'. With --agent HOST:PORT it may be left
     out.
     """
-    request = _request(options)
+    request = _request(_with_those_of_the_host(context, options))
     if options["accept_history"] and options["measure"]:
         raise click.UsageError("--accept-history and --measure exclude each other: give one")
     ask = not (options["measure"] or options["as_json"])
     return run_session(request, options["store"], as_json=options["as_json"], ask=ask)
+
+
+def _with_those_of_the_host(context: click.Context, options: dict[str, Any]) -> dict[str, Any]:
+    """The options, and those the configuration has for this destination where none was typed."""
+    destination: Endpoint | None = options["destination"]
+    for name, text in configuration.of_host(destination.host if destination else "").items():
+        if context.get_parameter_source(name) in (ParameterSource.COMMANDLINE, _ENVIRONMENT):
+            continue
+        parameter = next(one for one in context.command.params if one.name == name)
+        try:
+            options[name] = parameter.type_cast_value(context, text)
+        except click.BadParameter as error:
+            raise configuration.BadConfiguration(
+                f"{configuration.path()}: {destination}: {name}: {error.message}"
+            ) from None
+    return options
 
 
 def _request(options: dict[str, Any]) -> AdviceRequest:

@@ -9,6 +9,7 @@ from typing import Any, Final
 import click
 
 import advisor
+from advisor.cli import configuration
 from advisor.cli.errors import one_sentence
 
 # Name, where it is, and its line in `advisor --help`: help must not load what runs.
@@ -19,6 +20,7 @@ _COMMANDS: Final = {
     "lab": ("advisor.cli.lab", "Make an emulated wide-area path on this machine."),
     "agent": ("advisor.cli.agent", "Be the other side of somebody's advisor."),
     "plugins": ("advisor.cli.plugins", "List methods, transports and tools."),
+    "config": ("advisor.cli.config", "Show, make and check the configuration file."),
     "doctor": ("advisor.cli.doctor", "Check this host: what is installed, what will limit."),
 }
 
@@ -56,6 +58,8 @@ def cli(context: click.Context) -> None:
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
+    elif context.invoked_subcommand in configuration.COMMANDS:
+        context.default_map = configuration.default_map()
 
 
 def main(arguments: Sequence[str] | None = None) -> Any:

@@ -1,0 +1,121 @@
+"""`advisor config`: where the configuration is, what it says, and whether it can be used."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from advisor.cli import configuration as c
+from advisor.cli.advise import advise
+
+_HEAD = """\
+# Configuration of advisor. What is typed on the command line goes before what is said here.
+# Remove the # before a line to use it. The words are the long options of 'advisor advise'.
+
+# store = "/data/advisor/history"
+
+[advise]
+"""
+_HOSTS = """
+# For sessions to one destination; goes before [advise].
+# [hosts."dtn02.example.org"]
+# bandwidth = "10Gbit"
+# server = "gsiftp://dtn02.example.org:2811"
+"""
+
+
+@click.group()
+def config() -> None:
+    """Show, make and check the configuration file."""
+
+
+@config.command()
+def path() -> int:
+    """Print where the file is looked for."""
+    click.echo(c.path())
+    return 0
+
+
+@config.command()
+def show() -> int:
+    """Print what is set, and where it was said; then what may be set."""
+    tables = c.load()
+    said = list(_said(tables))
+    click.echo(f"{c.path()}{'' if c.path().is_file() else '  (there is no such file)'}")
+    for where, word, value in said:
+        click.echo(f"  {where + ' ' if where else ''}{word} = {value}")
+    free = [word for word in c.OF_SESSIONS if word not in tables.get("advise", {})]
+    click.echo(f"as built in: {', '.join(free)}")
+    return 0
+
+
+def _said(tables: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    if "store" in tables:
+        yield "", "store", tables["store"]
+    for word, value in tables.get("advise", {}).items():
+        yield "[advise]", word, c.as_typed(value)
+    for host, words in tables.get("hosts", {}).items():
+        for word, value in words.items():
+            yield f'[hosts."{host}"]', word, c.as_typed(value)
+
+
+@config.command()
+def init() -> int:
+    """Write a file with every word in it, none of them in use yet."""
+    file = c.path()
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("x", encoding="utf-8") as new:
+            new.write(_template())
+    except FileExistsError:
+        raise click.UsageError(f"{file} is there already: edit it, or move it away") from None
+    except OSError as error:
+        raise click.UsageError(f"{file}: {error.strerror}") from None
+    click.echo(file)
+    return 0
+
+
+def _template() -> str:
+    lines = []
+    for word in c.OF_SESSIONS:
+        option = option_of(word)
+        lines += [f"# {option.help}", f'# {word} = "{_example(option)}"']
+    return _HEAD + "\n".join(lines) + "\n" + _HOSTS
+
+
+def _example(option: click.Option) -> str:
+    # Click says "unset" by an object of its own.
+    return str(option.default) if isinstance(option.default, str | int) else "…"
+
+
+@config.command()
+def validate() -> int:
+    """Check every word and value of the file."""
+    tables = c.load()
+    context = click.Context(advise, info_name="advise")
+    for where, word, value in _said(tables):
+        if word == "store":
+            _check_directory(Path(value))
+            continue
+        try:
+            option = option_of(word)
+            option.type_cast_value(context, value.split(",") if option.multiple else value)
+        except click.BadParameter as error:
+            raise c.BadConfiguration(f"{c.path()}: {where} {word}: {error.message}") from None
+    click.echo(f"{c.path()}: {'good' if tables else 'nothing is set'}")
+    return 0
+
+
+def _check_directory(directory: Path) -> None:
+    if directory.exists() and not directory.is_dir():
+        raise c.BadConfiguration(f"{c.path()}: store: {directory} is no directory")
+
+
+def option_of(word: str) -> click.Option:
+    """The option of `advisor advise` that a word stands for."""
+    name = c.parameter(word)
+    for parameter in advise.params:
+        if isinstance(parameter, click.Option) and parameter.name == name:
+            return parameter
+    raise KeyError(word)

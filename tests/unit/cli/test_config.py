@@ -1,0 +1,141 @@
+"""The configuration file: what it is for, and what is said when it is wrong."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import click
+import pytest
+
+from advisor.cli import configuration
+from advisor.cli.advise import advise
+from advisor.cli.config import option_of
+
+ADVISOR = [sys.executable, "-P", "-m", "advisor"]
+
+
+def run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*ADVISOR, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(home), "XDG_RUNTIME_DIR": str(home)},
+        check=False,
+    )
+
+
+def write(home: Path, text: str) -> Path:
+    file = home / ".config" / "advisor" / "config.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+@pytest.fixture
+def configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".config"))
+    return tmp_path
+
+
+def parsed(*arguments: str) -> dict[str, object]:
+    """What `advise` makes of these arguments and the file, before it does anything."""
+    context = click.Context(
+        advise, info_name="advise", default_map=configuration.default_map()["advise"]
+    )
+    with context:
+        advise.parse_args(context, list(arguments))
+        options = dict(context.params)
+        from advisor.cli.advise import _with_those_of_the_host
+
+        return _with_those_of_the_host(context, options)
+
+
+@pytest.mark.parametrize("word", {*configuration.OF_SESSIONS, *configuration.OF_HOSTS})
+def test_every_word_is_an_option(word: str) -> None:
+    option = option_of(word)
+    assert f"--{word}" in option.opts
+    assert option.help
+
+
+def test_what_is_typed_goes_before_the_host_and_that_before_all_sessions(configured: Path) -> None:
+    write(
+        configured,
+        '[advise]\nbudget = "2min"\nmax-streams = 8\nconstant = ["a=10", "c=4"]\n'
+        'transports = ["tcp"]\n[hosts.near]\nbudget = "30s"\nbandwidth = "10Gbit"\nrtt = "4ms"\n',
+    )
+    everywhere = parsed("far")
+    assert (everywhere["budget"], everywhere["max_streams"]) == (120.0, 8)
+    assert everywhere["constant"] == (("a", 10.0), ("c", 4.0))
+    assert everywhere["transports"] == ["tcp"]
+    assert everywhere["bandwidth"] is None
+    near = parsed("near", "--rtt", "9ms")
+    assert (near["budget"], near["bandwidth"]) == (30.0, 1e10)
+    assert near["rtt"] == pytest.approx(0.009)
+    assert near["max_streams"] == 8
+
+
+def test_the_store_is_that_of_every_command_that_has_one(configured: Path) -> None:
+    write(configured, f'store = "{configured / "elsewhere"}"\n')
+    defaults = configuration.default_map()
+    for command in ("advise", "resume", "history"):
+        assert defaults[command] == {"store": str(configured / "elsewhere")}
+    done = run(configured, "history", "--json")
+    assert done.returncode == 0, done.stderr
+
+
+WRONG = [
+    ('[advise]\nbudgt = "2min"\n', ["[advise] has no 'budgt'", "did you mean 'budget'"]),
+    ("[advice]\n", ["has no 'advice'", "did you mean 'advise'"]),
+    ('[hosts."x"]\nstreams = 4\n', ['[hosts."x"] has no', "max-streams"]),
+    ("advise = 3\n", ["advise must be a table", "[advise]"]),
+    ("store = 3\n", ["store must be a directory"]),
+    ("[advise\n", ["config.toml", "line 1"]),
+    ('[advise]\nbudget = "soon"\n', ["budget", "soon"]),
+    ("[advise]\nmax-streams = 1000\n", ["max-streams", "1000"]),
+    ('[hosts."x"]\nbandwidth = "10GB/s"\n', ["bandwidth", "bits"]),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), WRONG)
+def test_what_is_wrong_is_told_in_one_sentence(text: str, words: list[str], tmp_path: Path) -> None:
+    file = write(tmp_path, text)
+    for arguments in (["config", "validate"], ["advise", "x"]):
+        done = run(tmp_path, *arguments)
+        assert done.returncode == 2, done.stdout
+        assert done.stdout == ""
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+        assert str(file) in done.stderr
+        for word in words:
+            assert word in done.stderr
+
+
+def test_a_wrong_file_keeps_nobody_from_looking(tmp_path: Path) -> None:
+    write(tmp_path, "[advise\n")
+    assert run(tmp_path, "--help").returncode == 0
+    assert run(tmp_path, "plugins").returncode == 0
+
+
+def test_init_writes_a_good_file_and_never_over_another(tmp_path: Path) -> None:
+    done = run(tmp_path, "config", "init")
+    assert done.returncode == 0, done.stderr
+    file = Path(done.stdout.strip())
+    assert run(tmp_path, "config", "path").stdout == done.stdout
+    assert tomllib.loads(file.read_text()) == {"advise": {}}
+    for word in configuration.OF_SESSIONS:
+        assert f"# {word} = " in file.read_text()
+    assert "good" in run(tmp_path, "config", "validate").stdout
+    file.write_text("[advise]\nbudget = 30\n")
+    again = run(tmp_path, "config", "init")
+    assert again.returncode == 2
+    assert "is there already" in again.stderr
+    assert file.read_text() == "[advise]\nbudget = 30\n"
+    shown = run(tmp_path, "config", "show").stdout
+    assert "[advise] budget = 30" in shown
+    assert "budget" not in shown.rpartition("as built in")[2]
+
+
+def test_without_a_file_all_is_as_built_in(tmp_path: Path) -> None:
+    assert "there is no such file" in run(tmp_path, "config", "show").stdout
+    assert "nothing is set" in run(tmp_path, "config", "validate").stdout
