@@ -9,6 +9,7 @@ from click.core import ParameterSource
 
 from advisor.cli import configuration
 from advisor.cli import parameters as p
+from advisor.cli.completion import destinations
 from advisor.cli.options import store_option
 from advisor.cli.sessions import run_session
 from advisor.domain.dataset import Dataset
@@ -23,7 +24,7 @@ _ENVIRONMENT = ParameterSource.ENVIRONMENT
 
 
 @click.command()
-@click.argument("destination", type=p.ENDPOINT, required=False)
+@click.argument("destination", type=p.ENDPOINT, required=False, shell_complete=destinations)
 @click.option("--agent", type=p.HOST_PORT, help="A listening agent instead of ssh.")
 @click.option(
     "--secret-file", type=click.Path(path_type=Path), help="The secret that agent printed."

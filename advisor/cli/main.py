@@ -21,6 +21,7 @@ _COMMANDS: Final = {
     "agent": ("advisor.cli.agent", "Be the other side of somebody's advisor."),
     "plugins": ("advisor.cli.plugins", "List methods, transports and tools."),
     "config": ("advisor.cli.config", "Show, make and check the configuration file."),
+    "completion": ("advisor.cli.completion", "Print what a shell needs to complete commands."),
     "doctor": ("advisor.cli.doctor", "Check this host: what is installed, what will limit."),
 }
 

@@ -1,0 +1,42 @@
+"""The hosts that the user's own ssh knows by a name."""
+
+import contextlib
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+_DEEPEST: Final = 4
+"""Files that include files, so often: ssh itself stops at 16."""
+
+
+def host_aliases(config: Path | None = None) -> list[str]:
+    """The names behind `Host` in the user's ssh configuration, in their order, without patterns.
+
+    `config`: the file, ~/.ssh/config by default. Files that cannot be read are passed over.
+    """
+    file = config or Path.home() / ".ssh" / "config"
+    return list(dict.fromkeys(_aliases(file, file.parent, _DEEPEST)))
+
+
+def _aliases(file: Path, folder: Path, deep: int) -> Iterator[str]:
+    for keyword, values in _lines(file):
+        if keyword == "host":
+            yield from (value for value in values if not set(value) & set("*?!"))
+        elif keyword == "include" and deep:
+            for value in values:
+                # A relative name is one beside the user's configuration.
+                pattern = str((folder / Path(value).expanduser()).absolute())
+                for found in sorted(Path("/").glob(pattern.lstrip("/"))):
+                    yield from _aliases(found, folder, deep - 1)
+
+
+def _lines(file: Path) -> Iterator[tuple[str, list[str]]]:
+    text = ""
+    with contextlib.suppress(OSError):
+        text = file.read_text(encoding="utf-8", errors="replace")
+    for line in text.splitlines():
+        with contextlib.suppress(ValueError):  # A quote that is not closed.
+            words = shlex.split(line.replace("=", " ", 1), comments=True)
+            if len(words) > 1:
+                yield words[0].lower(), words[1:]
