@@ -344,8 +344,9 @@ def paths(as_json: bool) -> int:
         click.echo(msgspec.json.encode(found))
         return 0
     from advisor.cli.lab_text import paths_text
+    from advisor.cli.terminal import stdout_columns
 
-    click.echo(paths_text(found))
+    click.echo(paths_text(found, stdout_columns()))
     click.echo(f"\nYour own: a TOML file each in {catalogue.user_folder()}")
     return 0
 

@@ -7,8 +7,6 @@ from advisor.domain.quantities import format_bytes, format_duration, format_rate
 from advisor.lab.messages import Action, Crossing, Cut, HostStatus, LabStatus, Load
 from advisor.lab.paths import ENTRIES, Direction, EmulatedPath
 
-_COLUMNS = 96
-
 
 def _direction(path: EmulatedPath, way: Direction) -> str:
     parts = [format_rate(way.rate_bps), f"queue {format_bytes(path.queue_bytes(way))}"]
@@ -110,10 +108,10 @@ def status_text(status: LabStatus) -> str:
     return "\n".join(lines)
 
 
-def paths_text(paths: dict[str, EmulatedPath]) -> str:
+def paths_text(paths: dict[str, EmulatedPath], columns: int) -> str:
     """The named paths with what they are and where their numbers come from."""
     blocks = []
     for name, path in paths.items():
-        note = textwrap.wrap(path.note, _COLUMNS, initial_indent="  ", subsequent_indent="  ")
+        note = textwrap.wrap(path.note, columns, initial_indent="  ", subsequent_indent="  ")
         blocks.append("\n".join([f"{name}: {path.title}", f"  {path_text(path)}", *note]))
     return "\n\n".join(blocks)

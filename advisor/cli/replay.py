@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 
 import click
 
+from advisor.cli.terminal import stdout_columns
 from advisor.domain import events as ev
 from advisor.report.narration import Narration
-from advisor.report.text import PLAIN_COLUMNS, advice_text
+from advisor.report.text import advice_text
 
 _LONGEST_PAUSE_S = 5.0
 
@@ -35,4 +36,4 @@ def replay_session(events: list[ev.AnyEvent], speed: float | None) -> None:
             narration(event)
             if isinstance(event, ev.AdviceGiven):
                 narration.finish()
-                click.echo(advice_text(event, PLAIN_COLUMNS))
+                click.echo(advice_text(event, stdout_columns()))

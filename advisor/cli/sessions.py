@@ -1,7 +1,6 @@
 """Runs a session for a command: its listeners, its signals, its exit code."""
 
 import asyncio
-import shutil
 import signal
 import sys
 from collections.abc import Callable
@@ -9,10 +8,11 @@ from collections.abc import Callable
 import click
 import msgspec
 
+from advisor.cli.terminal import stdout_columns
 from advisor.domain import events as ev
 from advisor.report import ndjson
 from advisor.report.narration import Narration
-from advisor.report.text import PLAIN_COLUMNS, advice_text
+from advisor.report.text import advice_text
 from advisor.session.request import AdviceRequest
 from advisor.session.run import EXIT_ADVICE, EXIT_INTERRUPTED, AcceptHistory, Interrupted, advise
 from advisor.store.history import Store
@@ -68,8 +68,7 @@ def _on_lab(request: AdviceRequest) -> AdviceRequest:
 
 def _advice_as_text(event: ev.AnyEvent) -> None:
     if isinstance(event, ev.AdviceGiven):
-        terminal = shutil.get_terminal_size().columns
-        click.echo(advice_text(event, terminal if sys.stdout.isatty() else PLAIN_COLUMNS))
+        click.echo(advice_text(event, stdout_columns()))
 
 
 async def _never(_: list[ev.PastResult]) -> bool:

@@ -120,7 +120,9 @@ def test_load_schedule_and_what_is_missing() -> None:
 
 
 def test_named_paths() -> None:
-    text = paths_text({"mine": EmulatedPath(title="T", note="word " * 40), "other": EmulatedPath()})
+    text = paths_text(
+        {"mine": EmulatedPath(title="T", note="word " * 40), "other": EmulatedPath()}, 80
+    )
     assert text.startswith("mine: T\n  RTT 45.6 ms")
     assert "\n\nother: " in text
-    assert all(len(line) <= 100 for line in text.splitlines())
+    assert all(len(line) <= 80 for line in text.splitlines())
