@@ -5,35 +5,21 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
-from advisor.cli import configuration
 from advisor.cli import parameters as p
-from advisor.cli.completion import destinations
+from advisor.cli.asking import reach_fields, reach_options, with_those_of_the_host
 from advisor.cli.options import store_option
 from advisor.cli.sessions import run_session
 from advisor.domain.dataset import Dataset
-from advisor.domain.endpoints import Endpoint
 from advisor.domain.quantities import format_duration
 from advisor.domain.space import Scale
 from advisor.hosts.datasets import scan
 from advisor.session.budget import SHORTEST_S
 from advisor.session.request import AdviceRequest
 
-_ENVIRONMENT = ParameterSource.ENVIRONMENT
-
 
 @click.command()
-@click.argument("destination", type=p.ENDPOINT, required=False, shell_complete=destinations)
-@click.option("--agent", type=p.HOST_PORT, help="A listening agent instead of ssh.")
-@click.option(
-    "--secret-file", type=click.Path(path_type=Path), help="The secret that agent printed."
-)
-@click.option("--agent-command", help="The agent's command on the other side, where not in PATH.")
-@click.option("--address", help="The destination's IP address for data, if not that of its name.")
-@click.option("--ports", type=p.PORTS, help="Ports the agent may open for data (with ssh).")
-@click.option("--bandwidth", type=p.RATE, help="The reserved rate of the path, as in 10Gbit.")
-@click.option("--rtt", type=p.DURATION, help="The round-trip time, where it cannot be measured.")
+@reach_options
 @click.option("--budget", type=p.DURATION, help="Time for everything. [60 s up to 100 ms RTT]")
 @click.option("--method", default="spsa", show_default=True, help="The search method.")
 @click.option("-C", "--gain-ratio", "C", type=float, help="Stop at this share of the bandwidth.")
@@ -66,6 +52,7 @@ _ENVIRONMENT = ParameterSource.ENVIRONMENT
 )
 @click.option("--measure", is_flag=True, help="Measure without asking, even if results are stored.")
 @click.option("--json", "as_json", is_flag=True, help="Events as lines of JSON, the advice last.")
+@click.option("--orders", is_flag=True, help="Read orders from standard input, as lines of JSON.")
 @store_option
 @click.pass_context
 def advise(context: click.Context, /, **options: Any) -> int:
@@ -75,43 +62,22 @@ def advise(context: click.Context, /, **options: Any) -> int:
     localhost, or lab:NAME for a testbed of 'advisor lab'. With --agent HOST:PORT it may be left
     out.
     """
-    request = _request(_with_those_of_the_host(context, options))
+    request = _request(with_those_of_the_host(context, options))
     if options["accept_history"] and options["measure"]:
         raise click.UsageError("--accept-history and --measure exclude each other: give one")
-    ask = not (options["measure"] or options["as_json"])
-    return run_session(request, options["store"], as_json=options["as_json"], ask=ask)
-
-
-def _with_those_of_the_host(context: click.Context, options: dict[str, Any]) -> dict[str, Any]:
-    """The options, and those the configuration has for this destination where none was typed."""
-    destination: Endpoint | None = options["destination"]
-    for name, text in configuration.of_host(destination.host if destination else "").items():
-        if context.get_parameter_source(name) in (ParameterSource.COMMANDLINE, _ENVIRONMENT):
-            continue
-        parameter = next(one for one in context.command.params if one.name == name)
-        try:
-            options[name] = parameter.type_cast_value(context, text)
-        except click.BadParameter as error:
-            raise configuration.BadConfiguration(
-                f"{configuration.path()}: {destination}: {name}: {error.message}"
-            ) from None
-    return options
+    ask = not (options["measure"] or options["as_json"] or options["orders"])
+    return run_session(
+        request, options["store"], as_json=options["as_json"], ask=ask, orders=options["orders"]
+    )
 
 
 def _request(options: dict[str, Any]) -> AdviceRequest:
-    destination = _destination(options)
+    reach = reach_fields(options)
     _check_budget(options["budget"])
     constants = _constants(options)
     seed = options["seed"]
     return AdviceRequest(
-        destination=destination,
-        agent=options["agent"],
-        secret_file=str(options["secret_file"].absolute()) if options["secret_file"] else None,
-        agent_command=options["agent_command"],
-        address=_address(options["address"]),
-        ports=options["ports"] or (0, 0),
-        bandwidth_bps=options["bandwidth"],
-        rtt_s=options["rtt"],
+        **reach,
         budget_s=options["budget"],
         method=options["method"],
         constants=constants,
@@ -125,18 +91,6 @@ def _request(options: dict[str, Any]) -> AdviceRequest:
         destination_path=options["to"],
         server_url=_server(options["server"]),
     )
-
-
-def _destination(options: dict[str, Any]) -> Endpoint:
-    destination: Endpoint | None = options["destination"]
-    agent = options["agent"]
-    if agent and not options["secret_file"]:
-        raise click.UsageError("--agent needs --secret-file, with the secret that agent printed")
-    if options["secret_file"] and not agent:
-        raise click.UsageError("--secret-file is for --agent HOST:PORT: give both")
-    if destination is None and not agent:
-        raise click.UsageError("DESTINATION is missing: give [USER@]HOST, localhost or --agent")
-    return destination or Endpoint(agent[0])
 
 
 def _check_budget(budget_s: float | None) -> None:
@@ -180,17 +134,6 @@ def _known_transports(names: list[str]) -> list[str]:
         except registry.PluginMissing as error:
             raise click.UsageError(f"--transports: {error}") from None
     return names
-
-
-def _address(text: str | None) -> str | None:
-    import ipaddress
-
-    if text is None:
-        return None
-    try:
-        return str(ipaddress.ip_address(text))
-    except ValueError:
-        raise click.UsageError(f"--address '{text}' is not an IP address") from None
 
 
 def _server(text: str | None) -> str | None:

@@ -41,7 +41,8 @@ OF_HOSTS: Final = (
     *("agent", "secret-file", "address", "bandwidth", "rtt", "server", "to"),
     *OF_SESSIONS,
 )
-COMMANDS: Final = ("advise", "resume", "history")
+COMMANDS: Final = ("advise", "path", "resume", "history")
+OF_PATHS: Final = ("ports", "agent-command")
 """Those that the configuration is for: it is read by no other."""
 
 # Where the option's name in Python is not its long name.
@@ -129,7 +130,12 @@ def _defaults(table: Mapping[str, Any]) -> dict[str, Any]:
 def default_map() -> dict[str, Any]:
     """What click takes as defaults of each command. Raises BadConfiguration."""
     tables = load()
-    defaults: dict[str, dict[str, Any]] = {"advise": _defaults(tables.get("advise", {}))}
+    of_sessions = tables.get("advise", {})
+    of_paths = {word: of_sessions[word] for word in OF_PATHS if word in of_sessions}
+    defaults: dict[str, dict[str, Any]] = {
+        "advise": _defaults(of_sessions),
+        "path": _defaults(of_paths),
+    }
     if "store" in tables:
         for command in COMMANDS:
             defaults.setdefault(command, {})["store"] = tables["store"]

@@ -16,6 +16,7 @@ from advisor.cli.errors import one_sentence
 _COMMANDS: Final = {
     "advise": ("advisor.cli.advise", "Measure the path to DESTINATION and recommend settings."),
     "resume": ("advisor.cli.resume", "Go on with the last interrupted session."),
+    "path": ("advisor.cli.path", "Look at the path and both hosts, without any load."),
     "history": ("advisor.cli.history", "List, show, import and export past results."),
     "lab": ("advisor.cli.lab", "Make an emulated wide-area path on this machine."),
     "agent": ("advisor.cli.agent", "Be the other side of somebody's advisor."),

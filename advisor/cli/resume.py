@@ -13,6 +13,7 @@ from advisor.session.run import Interrupted
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Events as lines of JSON, the advice last.")
+@click.option("--orders", is_flag=True, help="Read orders from standard input, as lines of JSON.")
 @store_option
 def resume(**options: Any) -> int:
     """Go on with the last session that was interrupted, of whatever pair.
@@ -33,5 +34,10 @@ def resume(**options: Any) -> int:
         ) from None
     interrupted = Interrupted(record, probes)
     return run_session(
-        request, store, as_json=options["as_json"], ask=False, interrupted=interrupted
+        request,
+        store,
+        as_json=options["as_json"],
+        ask=False,
+        orders=options["orders"],
+        interrupted=interrupted,
     )

@@ -3,18 +3,21 @@
 import asyncio
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 import click
 import msgspec
 
 from advisor.cli.terminal import stdout_columns
 from advisor.domain import events as ev
+from advisor.domain.orders import AnyOrder, Stop
 from advisor.report import ndjson
 from advisor.report.narration import Narration
 from advisor.report.text import advice_text
+from advisor.session.control import Control
 from advisor.session.request import AdviceRequest
-from advisor.session.run import EXIT_ADVICE, EXIT_INTERRUPTED, AcceptHistory, Interrupted, advise
+from advisor.session.run import EXIT_ADVICE, EXIT_INTERRUPTED, Interrupted, Publish, advise
 from advisor.store.history import Store
 
 
@@ -24,10 +27,11 @@ def run_session(
     *,
     as_json: bool,
     ask: bool,
+    orders: bool = False,
     interrupted: Interrupted | None = None,
 ) -> int:
-    """The session's exit code, after its advice is printed."""
-    request = _on_lab(request)
+    """The session's exit code, after its advice is printed. `orders` come on standard input."""
+    request = on_lab(request)
     with Narration(sys.stderr, bar=False if as_json else None) as narration:
         data = ndjson.writer(sys.stdout) if as_json else _advice_as_text
 
@@ -38,14 +42,26 @@ def run_session(
             data(event)
 
         accept = narration.ask if ask and sys.stdin.isatty() else _never
-        status = asyncio.run(_with_signals(request, store, publish, accept, interrupted))
+        control = Control()
+
+        async def session() -> int:
+            return await advise(
+                request,
+                store=store,
+                publish=publish,
+                control=control,
+                accept_history=accept,
+                interrupted=interrupted,
+            )
+
+        status = asyncio.run(_with_signals(session, control, publish, orders=orders))
     wanted = request.destination.lab_host
     if wanted and status == EXIT_ADVICE and not as_json:
         click.echo(f"Run the lines inside the lab: advisor lab exec {wanted.lab} -- …", err=True)
     return status
 
 
-def _on_lab(request: AdviceRequest) -> AdviceRequest:
+def on_lab(request: AdviceRequest) -> AdviceRequest:
     """For a destination in a lab: this process goes there, and the lab's GridFTP server is known.
 
     Where that cannot be, the session says why.
@@ -76,41 +92,49 @@ async def _never(_: list[ev.PastResult]) -> bool:
 
 
 async def _with_signals(
-    request: AdviceRequest,
-    store: Store,
-    publish: Callable[[ev.AnyEvent], None],
-    accept: AcceptHistory,
-    interrupted: Interrupted | None,
+    session: Callable[[], Coroutine[Any, Any, int]],
+    control: Control,
+    publish: Publish,
+    *,
+    orders: bool,
 ) -> int:
     """The first signal stops with the best so far, the second leaves at once.
 
     Leaving is by cancelling: what is running ends its children on the way out.
     """
-    stop = asyncio.Event()
-    session = asyncio.create_task(
-        advise(
-            request,
-            store=store,
-            publish=publish,
-            stop=stop,
-            accept_history=accept,
-            interrupted=interrupted,
-        )
-    )
+    running = asyncio.create_task(session())
 
     def heard() -> None:
-        if stop.is_set():
-            session.cancel()
+        if control.stop.is_set():
+            running.cancel()
             return
         publish(
             ev.Notice(at_s=0, message="stopping with the best so far; once more leaves at once")
         )
-        stop.set()
+        control.stop.set()
 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, heard)
+    reading = asyncio.create_task(_read_orders(control, publish)) if orders else None
     try:
-        return await session
+        return await running
     except asyncio.CancelledError:
         return EXIT_INTERRUPTED
+    finally:
+        if reading:
+            reading.cancel()
+
+
+async def _read_orders(control: Control, publish: Publish) -> None:
+    """Obey what comes on standard input; its end is the order to stop."""
+    reader = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    decoder: msgspec.json.Decoder[AnyOrder] = msgspec.json.Decoder(AnyOrder)
+    while line := await reader.readline():
+        try:
+            control.obey(decoder.decode(line))
+        except msgspec.MsgspecError as error:
+            publish(ev.Notice(at_s=0, message=f"not an order: {error}"))
+    control.obey(Stop())

@@ -141,6 +141,27 @@ class StageEnded(Event, frozen=True, kw_only=True, tag="stage_ended"):
     elapsed_s: float
 
 
+class Paused(Event, frozen=True, kw_only=True, tag="paused"):
+    """No probe starts until `went_on`; the budget waits."""
+
+
+class WentOn(Event, frozen=True, kw_only=True, tag="went_on"):
+    """The pause is over."""
+
+
+class BudgetExtended(Event, frozen=True, kw_only=True, tag="budget_extended"):
+    """The user gave more time: `by_s` more, `left_s` in all."""
+
+    by_s: float
+    left_s: float
+
+
+class RttSeen(Event, frozen=True, kw_only=True, tag="rtt_seen"):
+    """One more look at the idle path's round trip, while a path is watched."""
+
+    rtt_s: float
+
+
 class Notice(Event, frozen=True, kw_only=True, tag="notice"):
     """Something the user should know and that stops nothing."""
 
@@ -172,6 +193,10 @@ AnyEvent: TypeAlias = (
     | MethodMoved
     | BestChanged
     | StageEnded
+    | Paused
+    | WentOn
+    | BudgetExtended
+    | RttSeen
     | Notice
     | AdviceGiven
     | GaveUp

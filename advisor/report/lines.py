@@ -37,6 +37,22 @@ def line_of(event: ev.AnyEvent) -> str | None:
         case ev.Notice() | ev.GaveUp():
             return f"advisor: {event.message}"
         case _:
+            return _other_line(event)
+
+
+def _other_line(event: ev.AnyEvent) -> str | None:
+    """What an order of the user's changed, and what watching a path shows."""
+    match event:
+        case ev.RttSeen():
+            return f"RTT {format_duration(event.rtt_s)}"
+        case ev.Paused():
+            return "  paused"
+        case ev.WentOn():
+            return "  going on"
+        case ev.BudgetExtended():
+            left = format_duration(round(event.left_s))
+            return f"  {format_duration(event.by_s)} more: {left} left"
+        case _:
             return None
 
 

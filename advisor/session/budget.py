@@ -33,6 +33,10 @@ class Budget:
         """Seconds left, never below 0."""
         return max(0.0, self.total_s - (self._clock() - self._began_s) + self._given_back_s)
 
+    def extend(self, by_s: float) -> None:
+        """More time than was agreed on."""
+        self.total_s += by_s
+
     def give_back(self, waited_s: float) -> None:
         """Time that was not ours."""
         self._given_back_s += waited_s

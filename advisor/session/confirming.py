@@ -7,6 +7,7 @@ import numpy as np
 
 from advisor.domain import events as ev
 from advisor.domain.space import Space
+from advisor.session.by_hand import heed_the_user
 from advisor.session.contenders import Candidate, contenders, judge
 from advisor.session.context import Context, Purpose
 from advisor.session.profiling import CONFIRM
@@ -39,6 +40,9 @@ async def _rounds(
     order = np.random.default_rng([context.request.seed, len(context.probes)])
     for round_ in range(_MOST_ROUNDS):
         for index in order.permutation(len(chosen)):
+            await heed_the_user(context)
+            if context.control.is_skipped(CONFIRM):
+                return "skipped"
             if context.budget.left_s < context.next_probe_s:
                 return "the time is used"
             candidate = chosen[index]

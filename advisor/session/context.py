@@ -20,6 +20,7 @@ from advisor.hosts.rtt import Unreachable, measure_rtt
 from advisor.models.smoothing import smoothed
 from advisor.models.steadiness import ProbeLength, probe_length
 from advisor.session.budget import Budget
+from advisor.session.control import Control
 from advisor.session.prober import Probed, Prober, Watcher
 from advisor.session.reaching import reach
 from advisor.session.request import AdviceRequest
@@ -48,7 +49,7 @@ class Purpose(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Context:
-    """One session's state. `publish` tells the listeners, `stop` is the user's wish to end it."""
+    """One session's state. `publish` tells the listeners, `control` has the user's orders."""
 
     def __init__(
         self,
@@ -62,7 +63,7 @@ class Context:
         budget: Budget,
         publish: Callable[[ev.AnyEvent], None],
         began_s: float,
-        stop: asyncio.Event,
+        control: Control,
         past: list[ProbeRecord],
     ) -> None:
         self.session = session
@@ -76,7 +77,7 @@ class Context:
         self._store = store
         self._publish = publish
         self._began_s = began_s
-        self._stop = stop
+        self.control = control
         self._srtt_s = path.rtt_s
         self._ordinal = 0
         self._best_bps = 0.0
@@ -102,7 +103,7 @@ class Context:
     @property
     def stopping(self) -> bool:
         """Whether the user asked to stop."""
-        return self._stop.is_set()
+        return self.control.stop.is_set()
 
     def tell(self, event: type[ev.Event], **fields: Any) -> None:
         """Publish an event of this moment."""
@@ -158,6 +159,20 @@ class Context:
             probed = await self._probe(ordinal, transport, setting)
         return Draft(ordinal, transport, setting, purpose, probed)
 
+    async def heed_orders(self) -> None:
+        """More time, and pauses. Raises Stopped."""
+        if by_s := self.control.take_extension_s():
+            self.budget.extend(by_s)
+            self.tell(ev.BudgetExtended, by_s=by_s, left_s=self.budget.left_s)
+        if self.control.paused and not self.stopping:
+            began_s = self.at_s
+            self.tell(ev.Paused)
+            await self.control.until_it_may_go_on()
+            self.budget.give_back(self.at_s - began_s)
+            self.tell(ev.WentOn)
+        if self.stopping:
+            raise Stopped
+
     async def _probe(self, ordinal: int, transport: str, setting: Setting) -> Probed:
         """One probe, given up at once when the user stops; a lost agent is reached again before."""
         if self.stopping:
@@ -169,7 +184,7 @@ class Context:
                 self._reached.link, transport, setting, self.length, self._watcher(ordinal)
             )
         )
-        stopping = asyncio.create_task(self._stop.wait())
+        stopping = asyncio.create_task(self.control.stop.wait())
         try:
             await asyncio.wait((measuring, stopping), return_when=asyncio.FIRST_COMPLETED)
             if not measuring.done():

@@ -13,7 +13,8 @@ from advisor.domain.measurement import Failure, Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, Space
 from advisor.methods.api import Knowledge, Method
-from advisor.session.context import Context, Purpose, Stopped
+from advisor.session.by_hand import heed_the_user
+from advisor.session.context import Context, Purpose
 from advisor.transports import SpaceOptions, Transport
 
 BASELINE: Final = "baseline"
@@ -103,6 +104,7 @@ async def measure_baselines(context: Context, stages: Sequence[Stage]) -> None:
         return
     async with context.stage(BASELINE, "", len(wanted) * context.next_probe_s) as ending:
         for name, baseline in wanted:
+            await heed_the_user(context)
             if context.budget.left_s < context.next_probe_s:
                 ending.reason = "the time is used"
                 return
@@ -124,8 +126,9 @@ async def _search(context: Context, stage: Stage, method: Method, until_left_s: 
     """Ask, probe and tell; the reason it ended."""
     failures = 0
     while (setting := method.ask()) is not None:
-        if context.stopping:
-            raise Stopped
+        await heed_the_user(context)
+        if context.control.is_skipped(stage.name):
+            return "skipped"
         if context.budget.left_s - until_left_s < context.next_probe_s:
             return f"the time for {stage.name} is used"
         iteration = method.iteration

@@ -23,6 +23,7 @@ from advisor.session.budget import Budget, default_budget_s
 from advisor.session.confirming import confirm
 from advisor.session.contenders import contenders, judge
 from advisor.session.context import Context, PeerLost, Stopped
+from advisor.session.control import Control
 from advisor.session.profiling import CONFIRM, Stage, measure_baselines, profile, stages_of
 from advisor.session.reaching import look_at_path, pair_of, reach
 from advisor.session.request import AdviceRequest
@@ -60,7 +61,7 @@ async def advise(
     *,
     store: Store,
     publish: Publish,
-    stop: asyncio.Event,
+    control: Control,
     accept_history: AcceptHistory,
     interrupted: Interrupted | None = None,
 ) -> int:
@@ -68,7 +69,7 @@ async def advise(
 
     `accept_history` is asked when there are stored results and the request does not say itself.
     """
-    session = _Session(request, store, publish, stop, accept_history, interrupted)
+    session = _Session(request, store, publish, control, accept_history, interrupted)
     try:
         return await session.run()
     except (PeerError, PeerLost) as error:
@@ -91,14 +92,14 @@ class _Session:
         request: AdviceRequest,
         store: Store,
         publish: Publish,
-        stop: asyncio.Event,
+        control: Control,
         accept_history: AcceptHistory,
         interrupted: Interrupted | None,
     ) -> None:
         self._request = request
         self._store = store
         self._publish = publish
-        self._stop = stop
+        self._control = control
         self._accept_history = accept_history
         self._interrupted = interrupted
         self._id = interrupted.record.session if interrupted else _new_id()
@@ -157,7 +158,7 @@ class _Session:
     async def _unless_stopped(self, waiting: Awaitable[Any]) -> Any:
         """What is awaited, unless the user asks to stop first."""
         task = asyncio.ensure_future(waiting)
-        stopping = asyncio.ensure_future(self._stop.wait())
+        stopping = asyncio.ensure_future(self._control.stop.wait())
         try:
             await asyncio.wait((task, stopping), return_when=asyncio.FIRST_COMPLETED)
             if not task.done():
@@ -198,7 +199,7 @@ class _Session:
             budget=budget,
             publish=self._hear,
             began_s=self._began_s,
-            stop=self._stop,
+            control=self._control,
             past=self._store.prior(self._pair, path.rtt_s),
         )
         if context.next_probe_s > total_s:

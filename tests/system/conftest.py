@@ -46,10 +46,11 @@ class Run:
         arguments: list[str],
         prefix: list[str] | None = None,
         environment: dict[str, str] | None = None,
+        stdin: int = subprocess.DEVNULL,
     ) -> None:
         self.process = subprocess.Popen(
             [*(prefix or []), *ADVISOR, *arguments],
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -72,6 +73,12 @@ class Run:
             if newest["event"] == event and fields.items() <= newest.items():
                 return newest
         raise AssertionError(f"no {event} came: {self.process.stderr and self.finish().stderr}")
+
+    def order(self, **order: Any) -> None:
+        """Write an order to a session that was started with --orders."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(order) + "\n")
+        self.process.stdin.flush()
 
     def finish(self, timeout_s: float = 90) -> subprocess.CompletedProcess[str]:
         """Wait for its end; the events read so far stay in `events`."""
@@ -107,9 +114,12 @@ def start(tmp_path: Path) -> Iterator[Start]:
     runs: list[Run] = []
 
     def run(
-        *arguments: str, prefix: list[str] | None = None, environment: dict[str, str] | None = None
+        *arguments: str,
+        prefix: list[str] | None = None,
+        environment: dict[str, str] | None = None,
+        stdin: int = subprocess.DEVNULL,
     ) -> Run:
-        runs.append(Run(tmp_path, list(arguments), prefix, environment))
+        runs.append(Run(tmp_path, list(arguments), prefix, environment, stdin))
         return runs[-1]
 
     yield run

@@ -47,9 +47,9 @@ def parsed(*arguments: str) -> dict[str, object]:
     with context:
         advise.parse_args(context, list(arguments))
         options = dict(context.params)
-        from advisor.cli.advise import _with_those_of_the_host
+        from advisor.cli.asking import with_those_of_the_host
 
-        return _with_those_of_the_host(context, options)
+        return with_those_of_the_host(context, options)
 
 
 @pytest.mark.parametrize("word", {*configuration.OF_SESSIONS, *configuration.OF_HOSTS})
