@@ -3,6 +3,7 @@
 from advisor.availability import AVAILABLE, Availability
 from advisor.domain.advice import Command
 from advisor.domain.dataset import Dataset
+from advisor.domain.events import StopGauge
 from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement, Outcome
 from advisor.domain.path import HostFacts, PathFacts
 from advisor.domain.quantities import format_bytes, format_rate
@@ -51,6 +52,7 @@ __all__ = [
     "Setting",
     "Space",
     "SpaceOptions",
+    "StopGauge",
     "TcpSockets",
     "TcpTotals",
     "Tool",

@@ -41,6 +41,8 @@ OF_HOSTS: Final = (
     *("agent", "secret-file", "address", "bandwidth", "rtt", "server", "to"),
     *OF_SESSIONS,
 )
+OF_THE_SCREEN: Final = ("theme", "drawing")
+DRAWINGS: Final = ("braille", "block", "ascii")
 COMMANDS: Final = ("advise", "path", "resume", "history")
 OF_PATHS: Final = ("ports", "agent-command")
 """Those that the configuration is for: it is read by no other."""
@@ -87,10 +89,15 @@ def load() -> dict[str, Any]:
 
 
 def _check(tables: Mapping[str, Any]) -> None:
-    _check_words(tables, ("store", "advise", "hosts"), "")
+    _check_words(tables, ("store", "advise", "hosts", "screen", "keys"), "")
     if not isinstance(tables.get("store", ""), str):
         raise BadConfiguration(f'{path()}: store must be a directory: write store = "/…"')
     _check_words(_table(tables, "advise", "[advise]"), OF_SESSIONS, "[advise] ")
+    screen = _table(tables, "screen", "[screen]")
+    _check_words(screen, OF_THE_SCREEN, "[screen] ")
+    if screen.get("drawing", DRAWINGS[0]) not in DRAWINGS:
+        raise BadConfiguration(f"{path()}: [screen] drawing is one of {', '.join(DRAWINGS)}")
+    _table(tables, "keys", "[keys]")
     hosts = _table(tables, "hosts", '[hosts."NAME"]')
     for name in hosts:
         where = f'[hosts."{name}"]'
@@ -140,6 +147,17 @@ def default_map() -> dict[str, Any]:
         for command in COMMANDS:
             defaults.setdefault(command, {})["store"] = tables["store"]
     return defaults
+
+
+def of_the_screen() -> dict[str, str]:
+    """How the terminal interface looks: `theme` and `drawing`. Raises BadConfiguration."""
+    table = load().get("screen", {})
+    return {"theme": "textual-dark", "drawing": "braille"} | {k: str(v) for k, v in table.items()}
+
+
+def keys() -> dict[str, str]:
+    """The user's own keys, by the name of what they do. Raises BadConfiguration."""
+    return {name: str(key) for name, key in load().get("keys", {}).items()}
 
 
 def of_host(name: str) -> dict[str, Any]:

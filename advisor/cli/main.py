@@ -51,17 +51,24 @@ class _Lazy(click.Group):
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(advisor.__version__, prog_name="advisor")
+@click.option("--plain", is_flag=True, help="Without a command: text instead of screens.")
 @click.pass_context
-def cli(context: click.Context) -> None:
+def cli(context: click.Context, plain: bool) -> int | None:
     """Measure the path between two hosts, and get globus-url-copy and xdd command lines that are
     measurably better than the defaults.
 
-    Start with 'advisor advise localhost', then 'advisor advise [USER@]HOST'.
+    Without a command, on a terminal, it opens screens that walk you through it; 'advisor advise
+    localhost' and 'advisor advise [USER@]HOST' do the same as text.
     """
     if context.invoked_subcommand is None:
-        click.echo(context.get_help())
+        from advisor.cli import interface
+
+        if not plain and interface.is_possible():
+            return interface.open_interface()
+        interface.plain_report()
     elif context.invoked_subcommand in configuration.COMMANDS:
         context.default_map = configuration.default_map()
+    return None
 
 
 def main(arguments: Sequence[str] | None = None) -> Any:

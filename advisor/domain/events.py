@@ -116,6 +116,26 @@ class ProbeEnded(Event, frozen=True, kw_only=True, tag="probe_ended"):
     retried: bool = False
 
 
+class StopGauge(msgspec.Struct, frozen=True, kw_only=True):
+    """How near a search is to one of its conditions for stopping: at `limit` it stops.
+
+    `meaning` is a sentence for a person.
+    """
+
+    name: str
+    value: float
+    limit: float
+    meaning: str
+
+
+class SearchStands(Event, frozen=True, kw_only=True, tag="search_stands"):
+    """Where the search is after it was told an outcome."""
+
+    stage: str
+    iteration: int
+    gauges: list[StopGauge]
+
+
 class MethodMoved(Event, frozen=True, kw_only=True, tag="method_moved"):
     """The search took a step; `reason` is a sentence."""
 
@@ -190,6 +210,7 @@ AnyEvent: TypeAlias = (
     | IntervalSeen
     | Waiting
     | ProbeEnded
+    | SearchStands
     | MethodMoved
     | BestChanged
     | StageEnded

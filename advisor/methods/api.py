@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 
 from advisor.availability import Availability
+from advisor.domain.events import StopGauge
 from advisor.domain.measurement import Outcome
 from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
@@ -66,6 +67,10 @@ class Method(Protocol):
     @property
     def move_reason(self) -> str | None:
         """A sentence for the step the last `tell` led to; None when it led to none."""
+
+    @property
+    def gauges(self) -> list[StopGauge]:
+        """How near the search is to each of its conditions for stopping."""
 
     def ask(self) -> Setting | None:
         """The setting to measure next, or None when the search is over."""

@@ -137,6 +137,9 @@ async def _search(context: Context, stage: Stage, method: Method, until_left_s: 
         outcome = draft.probed.outcome
         method.tell(setting, outcome)
         await context.keep(draft, method_state=method.state())
+        context.tell(
+            ev.SearchStands, stage=stage.name, iteration=method.iteration, gauges=method.gauges
+        )
         if method.move_reason:
             context.tell(
                 ev.MethodMoved, stage=stage.name, iteration=iteration, reason=method.move_reason

@@ -99,6 +99,16 @@ class MethodContract:
         assert self.drive(method, lambda _: failed())
         assert method.best() is None
 
+    def test_it_says_how_near_it_is_to_stopping(self) -> None:
+        method = self.make(bandwidth_bps=1e6)
+        for _ in range(_STEPS):
+            for gauge in method.gauges:
+                assert gauge.meaning
+                assert gauge.limit > 0
+                assert gauge.value >= 0
+            if not self.drive(method, _hill, 1):
+                break
+
     def test_it_says_why_it_stopped(self) -> None:
         method = self.make(bandwidth_bps=1e6)
         self.drive(method, _hill, 5000)

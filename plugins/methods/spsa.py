@@ -40,6 +40,7 @@ from advisor.api import (
     Outcome,
     Setting,
     Space,
+    StopGauge,
     format_rate,
 )
 
@@ -120,6 +121,28 @@ class Spsa:
     def move_reason(self) -> str | None:
         """Why θ moved with the last `tell`, None when it did not."""
         return self._move_reason
+
+    @property
+    def gauges(self) -> list[StopGauge]:
+        """N, L, and where the bandwidth is known C."""
+        done = StopGauge(
+            name="N", value=self._iteration, limit=self._k["N"], meaning="iterations done"
+        )
+        impeded = StopGauge(
+            name="L",
+            value=self._impeded,
+            limit=self._k["L"] + 1,
+            meaning="iterations in a row without a better result",
+        )
+        if not self._bandwidth_bps:
+            return [done, impeded]
+        reached = StopGauge(
+            name="C",
+            value=self._best[1] / self._bandwidth_bps if self._best else 0.0,
+            limit=self._k["C"],
+            meaning="share of the path's bandwidth reached",
+        )
+        return [done, impeded, reached]
 
     def best(self) -> tuple[Setting, float] | None:
         """The best setting measured and its throughput in bit/s."""

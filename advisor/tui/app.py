@@ -1,0 +1,167 @@
+"""The application: which screen is shown, what they share, and a clean end on every way out."""
+
+import asyncio
+import signal
+from collections.abc import Iterable, Mapping
+from typing import ClassVar, Final
+
+from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.events import Resize
+from textual.screen import Screen
+
+from advisor.store.history import Store
+from advisor.tui.draft import Draft, keep_draft
+from advisor.tui.help import HelpScreen
+from advisor.tui.jump import JumpScreen
+from advisor.tui.running import LiveSession
+from advisor.tui.screens import screen_named
+from advisor.tui.step import WALK, Page
+from advisor.tui.too_small import LEAST_COLUMNS, LEAST_LINES, TooSmallScreen
+
+EXIT_SIGNALLED: Final = 130
+_KEEP_DRAFT_EVERY_S: Final = 1.0
+
+
+class AdvisorApp(App[int]):
+    """`store`: the history. `draft`: what was entered. `session`: that which runs, or ran last.
+
+    `drawing`: what charts are drawn with: braille, block or ascii. `keys`: by names of bindings.
+    """
+
+    CSS_PATH = "advisor.tcss"
+    TITLE = "advisor"
+    ENABLE_COMMAND_PALETTE = True
+    COMMAND_PALETTE_BINDING = "ctrl+p"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f1", "help_here", "Help", id="help"),
+        Binding("ctrl+p", "command_palette", "All actions", id="palette"),
+        Binding("ctrl+o", "jump", "Jump", show=False, id="jump"),
+        Binding("ctrl+g", "home", "Home", show=False, id="home"),
+        Binding("ctrl+q", "quit", "Quit", id="quit", priority=True),
+    ]
+
+    def __init__(
+        self,
+        store: Store,
+        draft: Draft,
+        *,
+        drawing: str = "braille",
+        theme: str = "textual-dark",
+        keys: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__()
+        self.store = store
+        self.draft = draft
+        self.drawing = drawing
+        self.session: LiveSession | None = None
+        self.theme = theme
+        self._keys = dict(keys or {})
+        self._kept = Draft()
+
+    def on_mount(self) -> None:
+        """Open the first screen, and listen to what may end the program."""
+        self.set_keymap(self._keys)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            loop.add_signal_handler(number, self._leave_on_signal)
+        self.set_interval(_KEEP_DRAFT_EVERY_S, self._keep_draft)
+        self.push_screen(screen_named("home"))
+
+    def _keep_draft(self) -> None:
+        if self.draft != self._kept:
+            keep_draft(self.draft)
+            self._kept = Draft(**{f: getattr(self.draft, f) for f in Draft.__struct_fields__})
+
+    def _leave_on_signal(self) -> None:
+        self.exit(EXIT_SIGNALLED)
+
+    async def on_unmount(self) -> None:
+        """Nothing of what was started outlives the program."""
+        self._keep_draft()
+        if self.session:
+            await self.session.close()
+
+    def on_resize(self, event: Resize) -> None:
+        """Below the least size a friendly word stands in for the screen, which stays as it is."""
+        small = event.size.width < LEAST_COLUMNS or event.size.height < LEAST_LINES
+        if small and not isinstance(self.screen, TooSmallScreen):
+            self.push_screen(TooSmallScreen())
+        elif not small and isinstance(self.screen, TooSmallScreen):
+            self.pop_screen()
+
+    def go(self, name: str) -> None:
+        """Show a step of the walk, over the home screen; each keeps what it shows."""
+        if not self.is_screen_installed(name):
+            self.install_screen(screen_named(name), name)
+        if len(self.screen_stack) > 2:
+            self.switch_screen(name)
+        else:
+            self.push_screen(name)
+
+    def open(self, page: Screen[None]) -> None:
+        """Show a screen over the present one; `leave` goes back to it."""
+        self.push_screen(page)
+
+    def leave(self) -> None:
+        """Back to what was there before this screen."""
+        if len(self.screen_stack) > 2:
+            self.pop_screen()
+
+    def action_home(self) -> None:
+        """Home, from anywhere; a session that runs goes on."""
+        while len(self.screen_stack) > 2:
+            self.pop_screen()
+
+    def begin_session(self, arguments: list[str]) -> None:
+        """Start a session and show it. One at a time: see `why_no_session`."""
+        self.session = LiveSession(arguments)
+        for name in ("profiling", "comparison", "advice"):
+            if self.is_screen_installed(name):
+                self.uninstall_screen(name)
+        self.go("profiling")
+
+    def why_no_session(self) -> str:
+        """Why none can be begun now; "" when one can."""
+        if self.session and self.session.is_running:
+            return "a session is running: stop it first, or wait for its end"
+        return ""
+
+    def refuse(self, reason: str) -> None:
+        """Say why something cannot be done now."""
+        self.notify(reason[:1].upper() + reason[1:], title="Not now", severity="warning")
+
+    def action_help_here(self) -> None:
+        """What the focused thing is, and all keys of this screen."""
+        if not isinstance(self.screen, HelpScreen):
+            self.push_screen(HelpScreen(self.screen))
+
+    def action_jump(self) -> None:
+        """Focus anything with two keys."""
+        if isinstance(self.screen, Page):
+            self.push_screen(JumpScreen(self.screen))
+
+    async def action_quit(self) -> None:
+        """Leave. A session that runs is ended with what it has, and can be resumed."""
+        self.exit(0)
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """Every action of this screen, the steps of the walk, and what Textual brings."""
+        for active in screen.active_bindings.values():
+            binding = active.binding
+            if binding.description and not binding.system:
+                yield SystemCommand(
+                    binding.description,
+                    f"{binding.tooltip or 'Key'}: {self.get_key_display(binding)}",
+                    lambda action=binding.action, node=active.node: self.call_later(
+                        self.run_action, action, node
+                    ),
+                )
+        if any(isinstance(s, Page) for s in self.screen_stack):
+            for name, word in WALK.items():
+                yield SystemCommand(
+                    f"Step: {word}", "Go to this step", lambda name=name: self.go(name)
+                )
+        for command in super().get_system_commands(screen):
+            if command.title not in ("Quit", "Keys"):
+                yield command

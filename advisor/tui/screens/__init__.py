@@ -1,0 +1,26 @@
+"""One file per screen, imported when it is first shown: starting must not wait for all of them."""
+
+import importlib
+from typing import Final
+
+from advisor.tui.step import Page
+
+_SCREENS: Final = {
+    "home": "HomeScreen",
+    "where": "WhereScreen",
+    "what": "WhatScreen",
+    "path": "PathScreen",
+    "history": "HistoryScreen",
+    "profiling": "ProfilingScreen",
+    "comparison": "ComparisonScreen",
+    "advice": "AdviceScreen",
+    "review": "ReviewScreen",
+    "lab": "LabScreen",
+}
+
+
+def screen_named(name: str) -> Page:
+    """A new screen. `name` is the module's; raises KeyError for one that is not there."""
+    module = importlib.import_module(f"advisor.tui.screens.{name}")
+    page: Page = getattr(module, _SCREENS[name])()
+    return page

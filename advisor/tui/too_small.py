@@ -1,0 +1,20 @@
+"""What stands in for a screen where the terminal is too small for it."""
+
+from typing import Final
+
+from textual.app import ComposeResult
+from textual.screen import Screen
+from textual.widgets import Static
+
+LEAST_COLUMNS: Final = 80
+LEAST_LINES: Final = 24
+
+
+class TooSmallScreen(Screen[None]):
+    """A word, and nothing is lost meanwhile."""
+
+    def compose(self) -> ComposeResult:
+        yield Static(
+            f"A little more room, please: {LEAST_COLUMNS} × {LEAST_LINES} or larger. "
+            "Nothing is lost meanwhile."
+        )

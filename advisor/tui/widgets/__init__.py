@@ -1,0 +1,1 @@
+"""What more than one screen is made of."""
