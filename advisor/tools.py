@@ -1,5 +1,6 @@
 """What a tool plugin is: something that moves files, for which a command line is written."""
 
+from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 import msgspec
@@ -41,6 +42,34 @@ def congestion_note(request: CommandRequest, setting: Setting, program: str) -> 
     ]
 
 
+def explain(argv: Sequence[str], flags: Mapping[str, str]) -> list[tuple[tuple[str, ...], str]]:
+    """The line taken apart: each flag with its values, and its sentence of `flags`.
+
+    Every word of the line is in one of the parts, in its order. Words that `flags` knows nothing of
+    stand alone with "". Of usages that fit, the one with the most words of its own is taken.
+    """
+    usages = [(usage.split(), sentence) for usage, sentence in flags.items()]
+    usages.sort(key=lambda pair: sum(not is_value(word) for word in pair[0]), reverse=True)
+    parts, rest = [], list(argv)
+    while rest:
+        fitting = (pair for pair in usages if _fits(pair[0], rest))
+        words, sentence = next(fitting, (rest[:1], ""))
+        parts.append((tuple(rest[: len(words)]), sentence))
+        rest = rest[len(words) :]
+    return parts
+
+
+def is_value(word: str) -> bool:
+    """Whether a word of a usage stands for a value. `-P` is a flag all the same."""
+    return word.isupper() and not word.startswith("-")
+
+
+def _fits(usage: list[str], words: list[str]) -> bool:
+    if len(usage) > len(words):
+        return False
+    return all(is_value(u) or u == w for u, w in zip(usage, words, strict=False))
+
+
 @runtime_checkable
 class Tool(Protocol):
     """What a file in plugins/tools offers as `plugin`."""
@@ -52,6 +81,14 @@ class Tool(Protocol):
     @property
     def summary(self) -> str:
         """One line for `advisor plugins`."""
+
+    @property
+    def flags(self) -> Mapping[str, str]:
+        """A sentence for each flag a line may have, by its usage.
+
+        A usage is the flag and what follows it, where words in capitals stand for values: `-fast`,
+        `-p STREAMS`, `-op read`. Its first word is the flag itself.
+        """
 
     def available(self) -> Availability:
         """Whether the program is on this machine. Its lines are written all the same."""

@@ -1,4 +1,5 @@
-"""What is stored: one record per probe when it ends, one per session's start, one per advice.
+"""What is stored: one record per probe when it ends, one per session's start, one per advice,
+and what people said of them later.
 
 `recorded_s` is Unix time. Records are appended and never rewritten, so a field may be added with
 a default, but none renamed or removed.
@@ -71,4 +72,50 @@ class ClosingRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record
     message: str
 
 
-Record: TypeAlias = SessionRecord | ProbeRecord | AdviceRecord | ClosingRecord
+class RemarkRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag="remark"):
+    """What somebody said of a session, or of the one probe in it that was recorded at `probe_s`.
+
+    `note`: a `text` to remember. `outlier`: it does not count as a result. `deleted`: the whole
+    session is hidden and does not count. `on` False takes back the same remark made before.
+    Raises ValueError for the deletion of a single probe.
+    """
+
+    pair: Pair
+    recorded_s: float
+    session: str
+    probe_s: float | None = None
+    kind: Literal["note", "outlier", "deleted"]
+    text: str = ""
+    on: bool = True
+
+    def __post_init__(self) -> None:
+        if self.kind == "deleted" and self.probe_s is not None:
+            raise ValueError("a single probe cannot be deleted: mark it as an outlier")
+
+
+class TransferRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag="transfer"):
+    """What a real transfer gave that followed a session's advice.
+
+    `total_bytes` arrived in `elapsed_s`, both above zero, else ValueError is raised.
+    """
+
+    pair: Pair
+    recorded_s: float
+    session: str
+    total_bytes: int
+    elapsed_s: float
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if self.total_bytes <= 0 or self.elapsed_s <= 0:
+            raise ValueError("a transfer moved at least one byte in more than no time")
+
+    @property
+    def rate_bps(self) -> float:
+        """Mean over the whole transfer, in bit/s."""
+        return self.total_bytes * 8 / self.elapsed_s
+
+
+Record: TypeAlias = (
+    SessionRecord | ProbeRecord | AdviceRecord | ClosingRecord | RemarkRecord | TransferRecord
+)

@@ -1,43 +1,171 @@
 """What there is to move, looked up on this host."""
 
 import os
+import stat
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
-from advisor.domain.dataset import Dataset
+import msgspec
+
+from advisor.domain.dataset import Dataset, SizeBin
+from advisor.models.file_classes import SizeHistogram
+
+_KEPT_REASONS: Final = 10
+
+
+class ScanProgress(msgspec.Struct, frozen=True, kw_only=True):
+    """What a scan has found so far.
+
+    `path`: absolute. `largest`: relative to it, "" when it is a file itself. `unreadable`: how many
+    files and folders could not be read, and `reasons` the first ten of them with why. A file is
+    counted with the size it has when read, holes and all, which is what the tools send.
+    """
+
+    path: str
+    files: int
+    total_bytes: int
+    sizes: tuple[SizeBin, ...]
+    largest: str
+    largest_bytes: int
+    unreadable: int
+    reasons: tuple[str, ...]
+    finished: bool
+
+    def dataset(self) -> Dataset:
+        """What was found, to keep. Raises ValueError when there is not a byte of it."""
+        if not self.total_bytes:
+            raise ValueError(f"there is nothing to move in it{self._unread()}")
+        return Dataset(
+            total_bytes=self.total_bytes,
+            path=self.path,
+            files=self.files,
+            largest=self.largest,
+            largest_bytes=self.largest_bytes,
+            sizes=self.sizes,
+            unreadable=self.unreadable,
+        )
+
+    def _unread(self) -> str:
+        return f" that can be read: {self.reasons[0]}" if self.reasons else ""
 
 
 def scan(path: Path) -> Dataset:
     """The files of a file or directory: how many, how much, which is the largest.
 
     Symbolic links are counted as what they point to when that is a file, and not followed into
-    directories. Raises OSError when it cannot be read, ValueError when nothing is in it.
+    directories. Raises OSError when the path itself cannot be looked at, ValueError when its name
+    is not UTF-8 or there is nothing in it that can be read.
+    """
+    *_, last = scanning(path)
+    return last.dataset()
+
+
+def scanning(path: Path, every: int = 1000) -> Iterator[ScanProgress]:
+    """Scan as `scan` does, and say what was found after each `every` names and at the end.
+
+    What cannot be read below `path` is counted and passed over; files that vanish meanwhile are
+    not counted. Raises as `scan` does, but for a path with nothing in it.
     """
     path = path.absolute()
-    if path.is_file():
-        size = path.stat().st_size
-        if not size:
-            raise ValueError("the file is empty")
-        return Dataset(total_bytes=size, path=str(path), files=1, largest="", largest_bytes=size)
-    total, files, largest, largest_bytes = 0, 0, "", 0
-    for folder, _, names in os.walk(path, onerror=_raise):
-        for name in names:
-            file = Path(folder, name)
-            if not file.is_file():
-                continue
-            size = file.stat().st_size
-            total, files = total + size, files + 1
-            if size > largest_bytes:
-                largest, largest_bytes = str(file.relative_to(path)), size
-    if not total:
-        raise ValueError("there is nothing to move in it")
-    return Dataset(
-        total_bytes=total,
-        path=str(path),
-        files=files,
-        largest=largest,
-        largest_bytes=largest_bytes,
-    )
+    if not _is_utf8(str(path)):
+        raise ValueError("its name is not UTF-8: rename it, or name it by a symbolic link")
+    found = _Found(str(path))
+    if not path.is_dir():
+        found.count(str(path), path.stat(), name="")
+        yield found.progress(finished=True)
+        return
+    os.scandir(path).close()  # Raises where the path itself is what cannot be read.
+    for seen, entry in enumerate(_entries(found), 1):
+        found.look_at(entry)
+        if seen % every == 0:
+            yield found.progress(finished=False)
+    yield found.progress(finished=True)
 
 
-def _raise(error: OSError) -> None:
-    raise error
+class _Found:
+    """The running totals of one scan."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._files = self._total_bytes = self._largest_bytes = self._unreadable = 0
+        self._largest = ""
+        self._sizes = SizeHistogram()
+        self._reasons: list[str] = []
+
+    def look_at(self, entry: os.DirEntry[str]) -> None:
+        """Count a name that is no directory."""
+        try:
+            self.count(entry.path, entry.stat(), os.path.relpath(entry.path, self.path))
+        except FileNotFoundError:
+            # A file that went away is not there to be moved; a link to nothing stays to be told.
+            if entry.is_symlink():
+                self.missed(entry.path, "a link to what is not there")
+        except OSError as error:
+            self.missed(entry.path, error.strerror or str(error))
+
+    def count(self, path: str, status: os.stat_result, name: str) -> None:
+        """Count a regular file; nothing else is moved, nor what a link to a folder holds."""
+        if not stat.S_ISREG(status.st_mode):
+            return
+        if not _readable(path, status):
+            self.missed(path, "Permission denied")
+            return
+        self._files += 1
+        self._total_bytes += status.st_size
+        self._sizes.add(status.st_size)
+        if status.st_size > self._largest_bytes:
+            self._largest, self._largest_bytes = name, status.st_size
+
+    def missed(self, path: str, reason: str) -> None:
+        """Count what cannot be read."""
+        self._unreadable += 1
+        if len(self._reasons) < _KEPT_REASONS:
+            self._reasons.append(f"{_as_utf8(path)}: {reason}")
+
+    def progress(self, finished: bool) -> ScanProgress:
+        """The totals of now."""
+        return ScanProgress(
+            path=self.path,
+            files=self._files,
+            total_bytes=self._total_bytes,
+            sizes=self._sizes.bins,
+            largest=_as_utf8(self._largest),
+            largest_bytes=self._largest_bytes,
+            unreadable=self._unreadable,
+            reasons=tuple(self._reasons),
+            finished=finished,
+        )
+
+
+def _entries(found: _Found) -> Iterator[os.DirEntry[str]]:
+    """Every name below the path but directories, one open directory at a time."""
+    waiting = [found.path]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    else:
+                        yield entry
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            found.missed(folder, error.strerror or str(error))
+
+
+def _readable(path: str, status: os.stat_result) -> bool:
+    """Whether it may be opened; where everyone may read it, nobody is asked."""
+    everyone = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
+    return status.st_mode & everyone == everyone or os.access(path, os.R_OK, effective_ids=True)
+
+
+def _is_utf8(name: str) -> bool:
+    return _as_utf8(name) == name
+
+
+def _as_utf8(name: str) -> str:
+    """The name with U+FFFD for bytes that are not UTF-8: JSON has no way to write those."""
+    return os.fsencode(name).decode("utf-8", "replace")

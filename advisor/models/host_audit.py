@@ -95,31 +95,25 @@ def _sizes(values: tuple[int, ...]) -> str:
 
 
 def _congestion(settings: Settings) -> Iterator[Finding]:
-    name, value = "net.ipv4.tcp_congestion_control", settings.congestion
-    if value == "reno":
-        yield Finding(
-            what=name,
-            value=value,
-            verdict=Verdict.COULD_BE_BETTER,
-            reason="reno takes minutes to recover from one loss on a long path",
-            remedy=ht.sysctl_line(name, "cubic"),
-        )
-    elif value:
-        yield Finding(what=name, value=value, verdict=Verdict.OK)
+    if value := settings.congestion:
+        yield _held_against("net.ipv4.tcp_congestion_control", value, ht.slow_congestion(value))
 
 
 def _qdisc(settings: Settings) -> Iterator[Finding]:
-    name, value = "net.core.default_qdisc", settings.default_qdisc
-    if value == "fq":
-        yield Finding(what=name, value=value, verdict=Verdict.OK)
-    elif value:
-        yield Finding(
-            what=name,
-            value=value,
-            verdict=Verdict.COULD_BE_BETTER,
-            reason="fq paces, so that bursts do not overflow small queues on the way",
-            remedy=ht.sysctl_line(name, "fq"),
-        )
+    if value := settings.default_qdisc:
+        yield _held_against("net.core.default_qdisc", value, ht.unpaced_qdisc(value))
+
+
+def _held_against(name: str, value: str, better: ht.Better | None) -> Finding:
+    if better is None:
+        return Finding(what=name, value=value, verdict=Verdict.OK)
+    return Finding(
+        what=name,
+        value=value,
+        verdict=Verdict.COULD_BE_BETTER,
+        reason=better.reason,
+        remedy=ht.sysctl_line(name, better.value),
+    )
 
 
 def _mtu_probing(settings: Settings) -> Iterator[Finding]:

@@ -16,6 +16,7 @@ RMEM_MAX: Final = "net.core.rmem_max"
 WMEM_MAX: Final = "net.core.wmem_max"
 TCP_RMEM: Final = "net.ipv4.tcp_rmem"
 TCP_WMEM: Final = "net.ipv4.tcp_wmem"
+PACING_QDISC: Final = "fq"
 
 
 class Recommendation(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,6 +95,27 @@ def larger(name: str, current_bytes: int, rate_bps: float, rtt_s: float) -> tupl
     first = RECOMMENDATIONS.index(recommended(rate_bps, rtt_s))
     values = (r.settings[name] for r in RECOMMENDATIONS[first:])
     return next((v for v in values if v[-1] > current_bytes), None)
+
+
+class Better(msgspec.Struct, frozen=True):
+    """A value to put in place of another, and why."""
+
+    value: str
+    reason: str
+
+
+def slow_congestion(name: str) -> Better | None:
+    """What to take in place of this congestion control; None when it is as good as others."""
+    if name != "reno":
+        return None
+    return Better("cubic", "reno takes minutes to recover from one loss on a long path")
+
+
+def unpaced_qdisc(kind: str) -> Better | None:
+    """What to take in place of this queueing discipline; None for the one that paces."""
+    if kind == PACING_QDISC:
+        return None
+    return Better(PACING_QDISC, "fq paces, so that bursts do not overflow small queues on the way")
 
 
 def sysctl_line(name: str, *values: int | str) -> str:

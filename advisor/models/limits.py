@@ -23,7 +23,8 @@ LOSSY: Final = 1e-4
 """The share of packets sent again from which it counts. On a long path a congestion control that
 takes loss for congestion is held back by far less than what would be noticed otherwise."""
 
-_JUMBO_FROM_BPS: Final = 10e9
+JUMBO_FROM_BPS: Final = 10e9
+JUMBO_MTU: Final = 9000
 _ETHERNET_MTU: Final = 1500
 _SEGMENT_BYTES: Final = 1448  # The payload of a packet of 1500 bytes with TCP timestamps.
 _LOOPBACK: Final = "lo"
@@ -37,14 +38,14 @@ def binding_limits(path: PathFacts) -> list[Limit]:
     taken as buffer ÷ RTT, which is near rather than exact: the kernel doubles what a program asks
     for, and uses a part of every buffer for itself. Nothing is said of loopback.
     """
-    if path.source.interface == _LOOPBACK:
+    if is_loopback(path):
         return []
     found = [
-        *_buffer_limits(path),
-        *_slow_links(path),
-        *_narrow_frames(path),
-        *_unpaced(path),
-        *_single_cores(path),
+        *(limit for buffer in buffers(path) if (limit := buffer_limit(buffer, path))),
+        *slow_links(path),
+        *narrow_frames(path),
+        *unpaced(path),
+        *single_cores(path),
     ]
     return sorted(found, key=lambda limit: limit.ceiling_bps or math.inf)
 
@@ -66,50 +67,64 @@ def measured_limits(measurement: Measurement, capacity_bps: float | None) -> lis
     return limits + list(_loss(measurement))
 
 
-class _Buffer(msgspec.Struct, frozen=True):
-    """One kernel maximum; None where it is not known."""
+class Buffer(msgspec.Struct, frozen=True):
+    """One kernel maximum that data meets; None where it is not known."""
 
     side: Side
     sysctl: str
     words: str
     maximum_bytes: int | None
 
+    def ceiling_bps(self, rtt_s: float) -> float | None:
+        """What one stream carries with it: buffer ÷ RTT."""
+        return self.maximum_bytes * 8 / rtt_s if self.maximum_bytes else None
 
-def _buffers(path: PathFacts) -> tuple[_Buffer, ...]:
+
+def is_loopback(path: PathFacts) -> bool:
+    """Whether the data leaves this host at all."""
+    return path.source.interface == _LOOPBACK
+
+
+def buffers(path: PathFacts) -> tuple[Buffer, ...]:
     """The maxima that data meets: the sender's send buffer and the receiver's receive buffer."""
     sender, receiver = path.source, path.destination
     send_auto = sender.tcp_wmem_bytes[2] if sender.tcp_wmem_bytes else None
     receive_auto = receiver.tcp_rmem_bytes[2] if receiver.tcp_rmem_bytes else None
     return (
-        _Buffer("source", ht.WMEM_MAX, "send buffer", sender.send_max_bytes),
-        _Buffer("destination", ht.RMEM_MAX, "receive buffer", receiver.receive_max_bytes),
-        _Buffer("source", ht.TCP_WMEM, "autotuned send buffer", send_auto),
-        _Buffer("destination", ht.TCP_RMEM, "autotuned receive buffer", receive_auto),
+        Buffer("source", ht.WMEM_MAX, "send buffer", sender.send_max_bytes),
+        Buffer("destination", ht.RMEM_MAX, "receive buffer", receiver.receive_max_bytes),
+        Buffer("source", ht.TCP_WMEM, "autotuned send buffer", send_auto),
+        Buffer("destination", ht.TCP_RMEM, "autotuned receive buffer", receive_auto),
     )
 
 
-def _buffer_limits(path: PathFacts) -> Iterator[Limit]:
-    wanted_bps = _attainable_bps(path) or ht.USUAL_RATE_BPS
-    for buffer in _buffers(path):
-        ceiling_bps = (buffer.maximum_bytes or math.inf) * 8 / path.rtt_s
-        if buffer.maximum_bytes and ceiling_bps < wanted_bps:
-            yield Limit(
-                what=(
-                    f"{format_bytes(buffer.maximum_bytes)} {buffer.words} at most × "
-                    f"{format_duration(path.rtt_s)}: "
-                    f"one stream carries about {format_rate(ceiling_bps)}"
-                ),
-                side=buffer.side,
-                remedy=_larger_buffer(buffer.sysctl, buffer.maximum_bytes, wanted_bps, path.rtt_s),
-                ceiling_bps=ceiling_bps,
-            )
+def wanted_bps(path: PathFacts) -> float:
+    """The rate one stream is held against: the path's, or what the field tunes for at least."""
+    return _attainable_bps(path) or ht.USUAL_RATE_BPS
 
 
-def _larger_buffer(sysctl: str, maximum_bytes: int, wanted_bps: float, rtt_s: float) -> str:
-    values = ht.larger(sysctl, maximum_bytes, wanted_bps, rtt_s)
+def buffer_limit(buffer: Buffer, path: PathFacts) -> Limit | None:
+    """The limit a kernel maximum is on this path; None when it is none, or not known."""
+    wanted, ceiling_bps = wanted_bps(path), buffer.ceiling_bps(path.rtt_s)
+    if not buffer.maximum_bytes or ceiling_bps is None or ceiling_bps >= wanted:
+        return None
+    return Limit(
+        what=(
+            f"{format_bytes(buffer.maximum_bytes)} {buffer.words} at most × "
+            f"{format_duration(path.rtt_s)}: one stream carries about {format_rate(ceiling_bps)}"
+        ),
+        side=buffer.side,
+        remedy=larger_buffer(buffer, path),
+        ceiling_bps=ceiling_bps,
+    )
+
+
+def larger_buffer(buffer: Buffer, path: PathFacts) -> str:
+    """The command that gives this maximum more, or what to do where nobody recommends more."""
+    values = ht.larger(buffer.sysctl, buffer.maximum_bytes or 0, wanted_bps(path), path.rtt_s)
     if values is None:
-        return f"use parallel streams: nobody recommends more for {sysctl}"
-    return ht.sysctl_line(sysctl, *values)
+        return f"use parallel streams: nobody recommends more for {buffer.sysctl}"
+    return ht.sysctl_line(buffer.sysctl, *values)
 
 
 def _attainable_bps(path: PathFacts) -> float | None:
@@ -121,7 +136,8 @@ def _sides(path: PathFacts) -> tuple[tuple[Side, HostFacts], ...]:
     return (("source", path.source), ("destination", path.destination))
 
 
-def _slow_links(path: PathFacts) -> Iterator[Limit]:
+def slow_links(path: PathFacts) -> Iterator[Limit]:
+    """Interfaces slower than what is reserved."""
     for side, host in _sides(path):
         if path.bandwidth_bps and host.link_bps and host.link_bps < path.bandwidth_bps:
             yield Limit(
@@ -135,9 +151,10 @@ def _slow_links(path: PathFacts) -> Iterator[Limit]:
             )
 
 
-def _narrow_frames(path: PathFacts) -> Iterator[Limit]:
+def narrow_frames(path: PathFacts) -> Iterator[Limit]:
+    """Standard frames on a fast link, and a path narrower than both its ends."""
     for side, host in _sides(path):
-        fast = host.link_bps is not None and host.link_bps >= _JUMBO_FROM_BPS
+        fast = host.link_bps is not None and host.link_bps >= JUMBO_FROM_BPS
         if fast and host.mtu_bytes and host.mtu_bytes <= _ETHERNET_MTU:
             yield Limit(
                 what=(
@@ -162,7 +179,7 @@ def _narrow_frames(path: PathFacts) -> Iterator[Limit]:
         )
 
 
-def _unpaced(path: PathFacts) -> Iterator[Limit]:
+def unpaced(path: PathFacts) -> Iterator[Limit]:
     """BBR paces; without fq each connection keeps timers of its own, which costs CPU and evenness.
 
     `noqueue` is a virtual device's, which has nothing to queue: the device below it matters.
@@ -177,7 +194,8 @@ def _unpaced(path: PathFacts) -> Iterator[Limit]:
         )
 
 
-def _single_cores(path: PathFacts) -> Iterator[Limit]:
+def single_cores(path: PathFacts) -> Iterator[Limit]:
+    """Ends that have one core for everything."""
     for side, host in _sides(path):
         if host.cores == 1:
             yield Limit(

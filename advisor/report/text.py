@@ -45,7 +45,7 @@ def _section(title: str, lines: Iterable[str], columns: int) -> str:
 def _headline(advice: Advice) -> str:
     state = ", incomplete: the session was cut short" if advice.incomplete else ""
     source = " (from history, nothing measured)" if advice.basis == "history" else ""
-    expected = _rates(Estimate(advice.expected_bps, advice.interval_bps))
+    expected = estimate_words(Estimate(advice.expected_bps, advice.interval_bps))
     lines = [
         f"Advice for {advice.pair}{source}{state}",
         f"  use      {describe(advice.transport, advice.setting)}",
@@ -67,14 +67,15 @@ def _headline(advice: Advice) -> str:
     return "\n".join(lines)
 
 
-def _rates(estimate: Estimate) -> str:
+def estimate_words(estimate: Estimate) -> str:
+    """A rate with its interval: `940 Mbit/s (90 %: 920 to 960 Mbit/s)`."""
     return f"{format_rate(estimate.value)} (90 %: {format_rates(*estimate.interval)})"
 
 
 def _contender(contender: Contender) -> str:
     times = "once" if contender.probes == 1 else f"{contender.probes} times"
     return (
-        f"{contender.role}: {_rates(contender.throughput)}, probed {times}; "
+        f"{contender.role}: {estimate_words(contender.throughput)}, probed {times}; "
         f"{describe(contender.transport, contender.setting)}"
     )
 

@@ -1,8 +1,9 @@
 """Records written for other programs and for people. Nothing here opens or closes a file."""
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import Final, TextIO
 
 import msgspec
@@ -11,6 +12,7 @@ from advisor.domain.measurement import Measurement
 from advisor.domain.quantities import format_rate
 from advisor.domain.records import ProbeRecord, Record
 from advisor.domain.space import setting_words
+from advisor.store.remarks import session_of, standing_of
 
 # A new column goes at the end: people's scripts count on the order.
 CSV_COLUMNS: Final = (
@@ -42,6 +44,7 @@ CSV_COLUMNS: Final = (
     "seed",
     "session",
     "origin",
+    "outlier",
 )
 
 
@@ -52,27 +55,40 @@ def write_jsonl(records: Iterable[Record], stream: TextIO) -> None:
 
 
 def write_csv(records: Iterable[Record], stream: TextIO) -> None:
-    """The probes, one per row under CSV_COLUMNS; what a probe does not have is left empty."""
+    """The probes, one per row under CSV_COLUMNS; what a probe does not have is left empty.
+
+    Those of deleted sessions are left out, and outliers have `yes` in the last column. Records of a
+    pair follow each other, its remarks among them.
+    """
     writer = csv.DictWriter(stream, CSV_COLUMNS, lineterminator="\n")
     writer.writeheader()
-    for record in records:
-        if isinstance(record, ProbeRecord):
-            writer.writerow(_row(record))
+    for probe, is_outlier in _shown(records):
+        writer.writerow(_row(probe) | {"outlier": "yes" if is_outlier else ""})
 
 
 def write_markdown(records: Iterable[Record], stream: TextIO) -> None:
-    """The probes as a Markdown table, rounded for reading."""
+    """The probes as a Markdown table, rounded for reading; which: as for `write_csv`."""
     stream.write("| recorded | pair | subject | setting | throughput | retransmits | origin |\n")
     stream.write("|---|---|---|---|---:|---:|---|\n")
-    for record in records:
-        if isinstance(record, ProbeRecord):
-            cells = (cell.replace("|", "\\|").replace("\n", " ") for cell in _cells(record))
-            stream.write(f"| {' | '.join(cells)} |\n")
+    for probe, is_outlier in _shown(records):
+        cells = (c.replace("|", "\\|").replace("\n", " ") for c in _cells(probe, is_outlier))
+        stream.write(f"| {' | '.join(cells)} |\n")
 
 
 def utc_text(unix_s: float) -> str:
     """A Unix time as `2026-03-01T12:00:00Z`."""
     return datetime.fromtimestamp(unix_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _shown(records: Iterable[Record]) -> Iterator[tuple[ProbeRecord, bool]]:
+    """The probes that were not deleted, each with whether it is an outlier."""
+    for _, of_pair in groupby(records, lambda record: record.pair):
+        kept = list(of_pair)
+        said = standing_of(kept)
+        for record in kept:
+            session = session_of(record)
+            if isinstance(record, ProbeRecord) and session not in said.deleted:
+                yield record, not said.counts(session, record.recorded_s)
 
 
 def _row(probe: ProbeRecord) -> dict[str, object]:
@@ -118,7 +134,7 @@ def _result_columns(probe: ProbeRecord) -> dict[str, object]:
     }
 
 
-def _cells(probe: ProbeRecord) -> list[str]:
+def _cells(probe: ProbeRecord, is_outlier: bool) -> list[str]:
     result = probe.result
     if isinstance(result, Measurement):
         throughput = format_rate(result.throughput_bps)
@@ -130,7 +146,7 @@ def _cells(probe: ProbeRecord) -> list[str]:
         str(probe.pair),
         probe.subject,
         setting_words(probe.setting),
-        throughput,
+        f"{throughput} (outlier)" if is_outlier else throughput,
         retransmits,
         probe.origin,
     ]

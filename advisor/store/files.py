@@ -30,10 +30,11 @@ def write_all(handle: int, data: bytes, offset: int) -> None:
         rest, offset = rest[written:], offset + written
 
 
-def replace_file(path: Path, data: bytes) -> None:
+def replace_file(path: Path, data: bytes, *, sync: bool = True) -> None:
     """Put `data` in place of the file at `path`: readers see the old or the new, never a mixture.
 
-    Its directory must exist. Raises OSError, and then the old file is as it was.
+    Its directory must exist. Raises OSError, and then the old file is as it was. Without `sync` a
+    crash of the machine may leave anything: for what can be made again.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
@@ -41,11 +42,13 @@ def replace_file(path: Path, data: bytes) -> None:
     try:
         try:
             write_all(handle, data, 0)
-            os.fsync(handle)
+            if sync:
+                os.fsync(handle)
         finally:
             os.close(handle)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    sync_directory(path.parent)
+    if sync:
+        sync_directory(path.parent)

@@ -4,9 +4,10 @@ import gzip
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 import msgspec
-from platformdirs import user_data_path
+from platformdirs import user_cache_path, user_data_path
 
 from advisor.domain.endpoints import Pair
 from advisor.domain.events import AnyEvent, PastResult
@@ -17,29 +18,25 @@ from advisor.domain.records import (
     Record,
     SessionRecord,
 )
+from advisor.models.similarity import likeness
+from advisor.store.digest_cache import DigestCache
 from advisor.store.errors import StoreError, explaining
 from advisor.store.event_log import EventLog, kept_events
 from advisor.store.files import make_directory, replace_file
 from advisor.store.journal import JournalStorage, JournalTable
 from advisor.store.layout import JOURNAL, pair_directory, safe_name
 from advisor.store.ranking import best_results, of_this_path
+from advisor.store.remarks import counting, standing_of
+from advisor.store.session_digests import SessionDigest, session_digests
+from advisor.store.summaries import PairSummary, SimilarPair, summary
 
-_REFERENCE_CAUTION = "From a reference profile that came with the program, not measured here."
+__all__ = ["PairSummary", "SessionDigest", "SimilarPair", "Store"]
 
-
-class PairSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """What is stored of a pair, in short.
-
-    `best`: per transport or tool. `last_recorded_s`: Unix time of the newest record. `records`: how
-    many there are; `skipped`: lines that are none this version can read.
-    """
-
-    pair: Pair
-    best: list[PastResult]
-    last_advice: AdviceRecord | None
-    last_recorded_s: float
-    records: int
-    skipped: int
+_REFERENCE_CAUTION: Final = (
+    "From a reference profile that came with the program, not measured here."
+)
+# Of paths that are further apart than four times in all, one says little of the other.
+_ALIKE: Final = 0.25
 
 
 class Store:
@@ -48,10 +45,14 @@ class Store:
     Nothing is created before something is stored. References have the same layout and are only
     read. Any number of processes may use one directory at once; within a process, one thread at a
     time. Methods raise StoreError with a sentence when the directory cannot be read or written.
+    Digests of it are kept in `cache`, by default in the user's cache folder.
     """
 
-    def __init__(self, directory: Path, reference: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, directory: Path, reference: Sequence[Path] = (), cache: Path | None = None
+    ) -> None:
         self.directory = directory
+        self._digests = DigestCache(cache or user_cache_path("advisor"))
         self._reference = tuple(reference)
         self._tables: dict[Path, JournalTable] = {}
 
@@ -114,18 +115,61 @@ class Store:
     def _raw_folder(self, pair: Pair, session: str) -> Path:
         return pair_directory(self.directory, pair) / "raw" / safe_name(session)
 
-    def pairs(self, now_s: float | None = None) -> list[PairSummary]:
+    def pairs(
+        self, now_s: float | None = None, *, include_deleted: bool = False
+    ) -> list[PairSummary]:
         """Every pair of the user's own history, the most recently used first.
 
-        `now_s`: the Unix time ages are counted from, by default the clock's.
+        `now_s`: the Unix time ages are counted from, by default the clock's. Pairs of which all
+        sessions were deleted are among them with `include_deleted` alone.
         """
         now_s = time.time() if now_s is None else now_s
-        summaries = []
-        for journal in self._journals():
-            records, skipped = _typed(JournalTable(JournalStorage(journal)))
-            if records:
-                summaries.append(_summary(records, skipped, now_s))
-        return sorted(summaries, key=lambda s: s.last_recorded_s, reverse=True)
+        found = (
+            summary(*self._digests.look(journal), now_s, include_deleted=include_deleted)
+            for journal in self._journals()
+        )
+        return sorted(filter(None, found), key=lambda s: s.last_recorded_s, reverse=True)
+
+    def sessions(
+        self, pair: Pair | None = None, *, include_deleted: bool = False
+    ) -> list[SessionDigest]:
+        """The sessions of a pair, or of all, the newest first.
+
+        Imported probes are in sessions of one pair, origin and day each.
+        """
+        own = [pair_directory(self.directory, pair) / JOURNAL] if pair else self._journals()
+        found: list[SessionDigest] = []
+        for journal in own:
+            digest, said, _ = self._digests.look(journal)
+            found += session_digests(digest, said, include_deleted=include_deleted)
+        return sorted(found, key=lambda s: s.began_s, reverse=True)
+
+    def similar(
+        self,
+        pair: Pair,
+        rtt_s: float | None,
+        bandwidth_bps: float | None,
+        limit: int = 5,
+        now_s: float | None = None,
+    ) -> list[SimilarPair]:
+        """The best results of other pairs whose path is like this one, the most alike first.
+
+        At most `limit`; none without an RTT. `now_s` as for `pairs`.
+        """
+        found = []
+        for other in self.pairs(now_s):
+            alike = likeness(rtt_s, bandwidth_bps, other.rtt_s, other.bandwidth_bps)
+            if other.pair != pair and other.best and other.rtt_s and (alike or 0) >= _ALIKE:
+                found.append(
+                    SimilarPair(
+                        pair=other.pair,
+                        likeness=alike or 0.0,
+                        rtt_s=other.rtt_s,
+                        bandwidth_bps=other.bandwidth_bps,
+                        best=other.best,
+                    )
+                )
+        return sorted(found, key=lambda s: s.likeness, reverse=True)[:limit]
 
     def records(self, pair: Pair) -> list[Record]:
         """All of the user's own records of a pair, in the order they were stored."""
@@ -142,9 +186,10 @@ class Store:
     def prior(self, pair: Pair, rtt_s: float | None = None) -> list[ProbeRecord]:
         """The probes to learn from: the user's own, and where there are none a reference's.
 
+        Outliers and deleted sessions do not count, here and in `best`.
         With `rtt_s` only those of a path of about that RTT.
         """
-        own = of_this_path(self.probes(pair), rtt_s)
+        own = of_this_path(counting(self.records(pair)), rtt_s)
         return own or of_this_path(self._reference_probes(pair), rtt_s)
 
     def _reference_probes(self, pair: Pair) -> list[ProbeRecord]:
@@ -161,7 +206,7 @@ class Store:
         What the user never measured is taken from a reference profile, and says so. `now_s` is the
         Unix time ages are counted from. With `rtt_s` only probes of a path of about that RTT count.
         """
-        own = best_results(of_this_path(self.probes(pair), rtt_s), now_s)
+        own = best_results(of_this_path(counting(self.records(pair)), rtt_s), now_s)
         known = {result.transport for result in own}
         reference = best_results(of_this_path(self._reference_probes(pair), rtt_s), now_s)
         borrowed = [
@@ -176,14 +221,25 @@ class Store:
     ) -> tuple[SessionRecord, list[ProbeRecord]] | None:
         """The newest session that came to no end, with its probes; of any pair when None is given.
 
-        A session has ended when it has a complete advice or a closing record.
+        A session has ended when it has a complete advice or a closing record. One that is deleted
+        or an outlier is not gone on with, and probes that are outliers are left out.
         """
         if pair is None:
-            histories = (_typed(JournalTable(JournalStorage(j)))[0] for j in self._journals())
-            found = [_unfinished(records) for records in histories]
-        else:
-            found = [_unfinished(self.records(pair))]
-        return max(filter(None, found), key=lambda f: f[0].recorded_s, default=None)
+            pair = self._newest_unfinished_pair()
+        return _unfinished(self.records(pair)) if pair else None
+
+    def _newest_unfinished_pair(self) -> Pair | None:
+        newest: tuple[float, Pair] | None = None
+        for journal in self._journals():
+            digest, said, _ = self._digests.look(journal)
+            left_out = said.deleted | said.outliers
+            for facts in digest.sessions:
+                open_s = None if facts.advised or facts.closed else facts.opened_s
+                if open_s is None or digest.pair is None or facts.session in left_out:
+                    continue
+                if newest is None or open_s > newest[0]:
+                    newest = (open_s, digest.pair)
+        return newest[1] if newest else None
 
     def _table(self, directory: Path, pair: Pair) -> JournalTable:
         path = pair_directory(directory, pair) / JOURNAL
@@ -225,26 +281,16 @@ def _typed(table: JournalTable) -> tuple[list[Record], int]:
     return records, skipped + table.journal.bad_lines
 
 
-def _summary(records: list[Record], skipped: int, now_s: float) -> PairSummary:
-    advices = [r for r in records if isinstance(r, AdviceRecord)]
-    return PairSummary(
-        pair=records[0].pair,
-        best=best_results((r for r in records if isinstance(r, ProbeRecord)), now_s),
-        last_advice=max(advices, key=lambda a: a.recorded_s, default=None),
-        last_recorded_s=max(r.recorded_s for r in records),
-        records=len(records),
-        skipped=skipped,
-    )
-
-
 def _unfinished(records: list[Record]) -> tuple[SessionRecord, list[ProbeRecord]] | None:
     ended = {
         r.advice.session for r in records if isinstance(r, AdviceRecord) if not r.advice.incomplete
     }
     ended |= {r.session for r in records if isinstance(r, ClosingRecord)}
+    said = standing_of(records)
+    ended |= said.deleted | said.outliers
     opened = [r for r in records if isinstance(r, SessionRecord) and r.session not in ended]
     if not opened:
         return None
     newest = max(opened, key=lambda r: r.recorded_s)
-    probes = [r for r in records if isinstance(r, ProbeRecord) and r.session == newest.session]
+    probes = [p for p in counting(records) if p.session == newest.session]
     return newest, probes

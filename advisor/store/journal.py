@@ -13,6 +13,7 @@ from tinydb.table import Table
 
 from advisor.store.errors import StoreError, StoreFull, explaining
 from advisor.store.files import make_directory, replace_file, sync_directory, write_all
+from advisor.store.reading import Place, goes_on, unread_lines
 
 __all__ = ["JournalStorage", "JournalTable", "StoreError", "StoreFull"]
 
@@ -23,8 +24,6 @@ TABLE: Final = "records"
 LOCK_TIMEOUT_S: Final = 60.0
 # filelock polls. Below the time of one sync, so that waiting costs little more than the work.
 _POLL_S: Final = 0.002
-# How much of the last line seen is remembered, to notice that the file under it was exchanged.
-_TAIL_BYTES: Final = 256
 
 _decoder: Final = msgspec.json.Decoder(dict[str, Any])
 
@@ -60,9 +59,7 @@ class JournalStorage(Storage):
         """Read everything anew the next time."""
         self._documents: dict[str, dict[str, Any]] = {}
         self._bad_lines = 0
-        self._inode = 0
-        self._read_to = 0
-        self._tail = b""
+        self._place = Place()
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -135,28 +132,13 @@ class JournalStorage(Storage):
 
     def _catch_up(self, handle: int) -> None:
         status = os.fstat(handle)
-        if not self._goes_on(handle, status):
+        if not goes_on(handle, status, self._place):
             self.forget()
-            self._inode = status.st_ino
-        unread = _read_range(handle, self._read_to, status.st_size)
-        whole = unread[: unread.rfind(b"\n") + 1]
-        for line in whole.splitlines(keepends=True):
+        for line in unread_lines(handle, status, self._place):
             try:
-                self._documents[str(self._read_to)] = _decoder.decode(line)
+                self._documents[str(self._place.read_to)] = _decoder.decode(line)
             except (msgspec.DecodeError, UnicodeDecodeError):
                 self._bad_lines += 1
-            self._read_to += len(line)
-            self._tail = line[-_TAIL_BYTES:]
-
-    def _goes_on(self, handle: int, status: os.stat_result) -> bool:
-        """Whether the file begins with what was read already.
-
-        Inode and size alone do not tell: an inode is used again after two rewrites, and a line that
-        was read may have been taken back because it could not be synced.
-        """
-        if status.st_ino != self._inode or status.st_size < self._read_to:
-            return False
-        return os.pread(handle, len(self._tail), self._read_to - len(self._tail)) == self._tail
 
     def write(self, data: dict[str, dict[str, Any]]) -> None:
         """Replace the journal by these documents, atomically; they get new ids, bad lines go."""
@@ -165,17 +147,6 @@ class JournalStorage(Storage):
         with self.locked(), explaining(self.path, "write"):
             replace_file(self.path, payload)
         self.forget()
-
-
-def _read_range(handle: int, start: int, end: int) -> bytes:
-    parts = []
-    while start < end:
-        part = os.pread(handle, end - start, start)
-        if not part:  # it was cut short since its size was asked
-            break
-        parts.append(part)
-        start += len(part)
-    return b"".join(parts)
 
 
 class JournalTable(Table):

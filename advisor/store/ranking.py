@@ -2,14 +2,14 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from advisor.domain.events import PastResult
 from advisor.domain.measurement import Measurement
 from advisor.domain.quantities import format_duration
 from advisor.domain.records import ProbeRecord
-from advisor.domain.space import SettingKey, setting_key
+from advisor.domain.space import Setting, SettingKey, setting_key
 
 # A month: kernels are updated, routes and reservations change on that scale, and a result that is
 # older than the last maintenance says nothing of the path as it stands.
@@ -39,12 +39,27 @@ def of_this_path(probes: Iterable[ProbeRecord], rtt_s: float | None) -> list[Pro
     return [p for p in probes if p.rtt_s is None or abs(p.rtt_s - rtt_s) <= margin_s]
 
 
-class _Group:
-    """The successful probes of one setting."""
+class SettingRates:
+    """The throughputs of one setting's successful probes, in bit/s, and when the newest ended."""
 
-    def __init__(self, probes: list[ProbeRecord], rates: list[float]) -> None:
-        self.setting = probes[0].setting
-        self.newest_s = max(p.recorded_s for p in probes)
+    def __init__(self, setting: Setting, rates_bps: list[float], newest_s: float) -> None:
+        self.setting = setting
+        self.rates_bps = rates_bps
+        self.newest_s = newest_s
+
+    def add(self, rate_bps: float, recorded_s: float) -> None:
+        """Take in one probe."""
+        self.rates_bps.append(rate_bps)
+        self.newest_s = max(self.newest_s, recorded_s)
+
+
+class _Group:
+    """The figures of one setting."""
+
+    def __init__(self, probes: SettingRates) -> None:
+        rates = probes.rates_bps
+        self.setting = probes.setting
+        self.newest_s = probes.newest_s
         self.count = len(rates)
         self.mean = math.fsum(rates) / len(rates)
         self.squares = math.fsum((r / self.mean - 1) ** 2 for r in rates)
@@ -55,30 +70,32 @@ class _Group:
 
 
 def best_results(probes: Iterable[ProbeRecord], now_s: float) -> list[PastResult]:
+    """The best setting of each subject, by name of the subject. `now_s` is Unix time."""
+    by_subject: dict[str, dict[SettingKey, SettingRates]] = defaultdict(dict)
+    for probe in probes:
+        if isinstance(probe.result, Measurement) and probe.result.throughput_bps > 0:
+            rates = by_subject[probe.subject].setdefault(
+                setting_key(probe.setting), SettingRates(probe.setting, [], -math.inf)
+            )
+            rates.add(probe.result.throughput_bps, probe.recorded_s)
+    return best_of({subject: list(rates.values()) for subject, rates in by_subject.items()}, now_s)
+
+
+def best_of(by_subject: Mapping[str, list[SettingRates]], now_s: float) -> list[PastResult]:
     """The best setting of each subject, by name of the subject. `now_s` is Unix time.
 
     Settings are ranked by their mean taken down by one standard error, so that one lucky probe does
     not win over a setting that many probes support. The standard error is the spread of single
     probes, as a share of the mean, pooled over all settings of the subject that were repeated, over
-    the root of the number of probes.
+    the root of the number of probes. Of equals the first wins.
     """
-    by_subject: dict[str, dict[SettingKey, list[ProbeRecord]]] = defaultdict(
-        lambda: defaultdict(list)
-    )
-    for probe in probes:
-        if isinstance(probe.result, Measurement) and probe.result.throughput_bps > 0:
-            by_subject[probe.subject][setting_key(probe.setting)].append(probe)
     return [
-        _past_result(subject, _winner(list(settings.values())), now_s)
+        _past_result(subject, _winner([_Group(rates) for rates in settings]), now_s)
         for subject, settings in sorted(by_subject.items())
     ]
 
 
-def _winner(settings: list[list[ProbeRecord]]) -> _Group:
-    groups = [
-        _Group(ps, [p.result.throughput_bps for p in ps if isinstance(p.result, Measurement)])
-        for ps in settings
-    ]
+def _winner(groups: list[_Group]) -> _Group:
     freedom = sum(g.count - 1 for g in groups)
     squares = math.fsum(g.squares for g in groups)
     spread = math.sqrt(

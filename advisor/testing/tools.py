@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from advisor.domain.dataset import Dataset
 from advisor.testing.samples import a_path
-from advisor.tools import CommandRequest, Tool
+from advisor.tools import CommandRequest, Tool, explain, is_value
 
 _TCP = {"streams": 8, "buffer_bytes": 4 * 2**20, "congestion": "cubic"}
 _DEFAULT = {"streams": 1, "buffer_bytes": 0, "congestion": "cubic"}
@@ -70,3 +70,18 @@ class ToolContract:
         for request in self.requests:
             if "tcp" in request.settings:
                 assert self.plugin.commands(request)
+
+    def test_every_flag_is_explained(self) -> None:
+        for request in self.requests:
+            for command in self.plugin.commands(request):
+                parts = explain(command.argv, self.plugin.flags)
+                silent = [words[0] for words, sentence in parts if not sentence]
+                assert not [word for word in silent if word.startswith("-")]
+
+    def test_an_explanation_is_one_sentence(self) -> None:
+        for usage, sentence in self.plugin.flags.items():
+            assert not is_value(usage.split()[0])
+            assert sentence[0].isupper()
+            assert sentence.endswith(".")
+            assert "\n" not in sentence
+            assert ". " not in sentence

@@ -16,6 +16,7 @@ What the options do was found by running it (globus-url-copy 10.12, server 13.24
 import math
 import shlex
 import shutil
+from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote, urlsplit
 
@@ -37,6 +38,31 @@ _TCP_BLOCK_BYTES: Final = 2**20
 
 _UDT_BUFFER_PACKETS: Final = 8192
 _UDP_HEADER_BYTES: Final = 28
+
+_FLAGS: Final[Mapping[str, str]] = {
+    "globus-url-copy": "The GridFTP client of the Grid Community Toolkit.",
+    "-vb": "Shows the bytes moved and the rate while it runs, in MB of 2^20 bytes.",
+    "-fast": "Moves all data in MODE E, whose connections stay open from file to file.",
+    "-p STREAMS": "Sends each file over so many TCP connections at once.",
+    "-tcp-bs BYTES": (
+        "Asks for socket buffers of so many bytes on the data connections; a kernel whose maximum "
+        "is below grants that maximum without a word."
+    ),
+    "-bs BYTES": "Reads and sends the data in blocks of so many bytes, each over one connection.",
+    "-pp": (
+        "Sends the commands for the next files before the last is answered (pipelining), so that "
+        "files do not wait a round trip for each other."
+    ),
+    "-cc FILES": (
+        "Moves so many files at a time (concurrency), each over connections of its own as -p says."
+    ),
+    "-dcstack STACK": (
+        "Carries the data over these network drivers on both ends: UDT with packets of mss bytes "
+        "and a flow window of fc packets."
+    ),
+    "-r": "Copies the files in subdirectories too.",
+    "-cd": "Creates the destination's directories where they are missing.",
+}
 
 
 def _url_path(path: str) -> str:
@@ -203,6 +229,7 @@ class GlobusUrlCopy:
 
     name = "globus-url-copy"
     summary = "GridFTP client of the Grid Community Toolkit, over TCP or UDT"
+    flags = _FLAGS
 
     def available(self) -> Availability:
         """Whether globus-url-copy is on the search path."""

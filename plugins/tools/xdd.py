@@ -11,6 +11,7 @@ What the options do was found by running xdd 7.0.0.rc:
 import posixpath
 import shlex
 import shutil
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -35,6 +36,31 @@ _SLOW_BPS: Final = 1e8
 
 _LEAST_TIMEOUT_S: Final = 60
 _DAY_S: Final = 86400
+
+_FLAGS: Final[Mapping[str, str]] = {
+    "timeout SECONDS": "Ends the program that follows when it has run for so long.",
+    "xdd": "Moves one file from end to end; both ends have to be started.",
+    "-target FILE": "The file that is read on the source and written on the destination.",
+    "-op read": "Reads the target.",
+    "-op write": "Writes the target.",
+    "-e2e issource": "Makes this end the source, which connects and sends.",
+    "-e2e isdest": "Makes this end the destination, which waits for the source and receives.",
+    "-e2e dest ADDRESS": (
+        "The destination's address, its first port, and how many connections there are, a port "
+        "for each; both ends must be given the same."
+    ),
+    "-reqsize BLOCKS": "Moves so many blocks with each read, send and write.",
+    "-blocksize BYTES": "How large a block is; with 1, -reqsize counts bytes.",
+    "-bytes BYTES": "How much to move: the size of the file.",
+    "-noordering": "Lets the connections write what they received in any order.",
+    "-looseordering": "Starts the reads in the file's order without waiting for each to end.",
+    "-preallocate BYTES": "Reserves so much room for the file before anything is written.",
+    "-minall": "Locks neither its memory nor its process in place.",
+    "-stoponerror": "Stops all connections at the first error on any of them.",
+    "-hb bytes": "Shows with each line of progress the bytes moved so far.",
+    "-hb lf": "Ends each line of progress with a line feed.",
+    "-hb SECONDS": "Shows progress every so many seconds.",
+}
 
 
 class _Transfer(msgspec.Struct, frozen=True, kw_only=True):
@@ -197,6 +223,7 @@ class Xdd:
 
     name = "xdd"
     summary = "parallel file mover, one file from end to end over TCP"
+    flags = _FLAGS
 
     def available(self) -> Availability:
         """Whether xdd is on the search path."""

@@ -1,7 +1,7 @@
-"""How long the history takes: inserts, one pair's records, the list of all pairs.
+"""How long the history takes: inserts, one pair's records, the lists of all pairs and sessions.
 
     python tests/benchmarks/store_bench.py [--records N] [--pairs N] [--intervals N]
-        [--directory DIR]
+        [--directory DIR] [--lists]
 
 Every insert is synced to the disk that DIR is on.
 """
@@ -14,10 +14,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.store.history import Store
+from advisor.store.layout import JOURNAL, pair_directory
 
 
 def _probe(ordinal: int, pairs: int, intervals: int) -> ProbeRecord:
@@ -35,7 +38,7 @@ def _probe(ordinal: int, pairs: int, intervals: int) -> ProbeRecord:
             elapsed_s=intervals / 2,
         ),
         recorded_s=1.7e9 + ordinal,
-        session=f"session-{ordinal // 30}",
+        session=f"session-{ordinal // pairs // 30}-{ordinal % pairs}",
     )
 
 
@@ -43,6 +46,33 @@ def _timed(what: str, call: Callable[[], Any]) -> None:
     began_s = time.perf_counter()
     call()
     print(f"{what}: {time.perf_counter() - began_s:.3f} s")
+
+
+def _digests(directory: Path, records: int, pairs: int, intervals: int) -> None:
+    """The lists of pairs and sessions, with nothing kept of them, then from what is kept."""
+    print(f"lists of {records} records on {pairs} pairs")
+    journals: dict[Pair, list[ProbeRecord]] = {}
+    for ordinal in range(records):
+        probe = _probe(ordinal, pairs, intervals)
+        journals.setdefault(probe.pair, []).append(probe)
+    for pair, probes in journals.items():
+        path = pair_directory(directory / "store", pair) / JOURNAL
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"".join(msgspec.json.encode(probe) + b"\n" for probe in probes))
+
+    def opened() -> Store:
+        return Store(directory / "store", cache=directory / "cache")
+
+    _timed("first digest", lambda: opened().sessions())
+    _timed("sessions, from the cache", lambda: opened().sessions())
+    _timed("pairs, from the cache", lambda: opened().pairs(1.7e9))
+    store = opened()
+    _timed("pairs and sessions, from the cache", lambda: (store.pairs(1.7e9), store.sessions()))
+    store.append(_probe(records, pairs, intervals))
+    _timed("sessions after one append, from the cache", lambda: opened().sessions())
+    store.append(_probe(records + pairs, pairs, intervals))
+    _timed("sessions after one append, same store", store.sessions)
+    _timed("pairs again, same store", lambda: store.pairs(1.7e9))
 
 
 def _run(directory: Path, records: int, pairs: int, intervals: int) -> None:
@@ -71,9 +101,13 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=100)
     parser.add_argument("--intervals", type=int, default=20)
     parser.add_argument("--directory", type=Path, help="on the disk to measure; default: a new one")
+    parser.add_argument("--lists", action="store_true", help="the lists alone, without inserts")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=given.directory) as directory:
-        _run(Path(directory), given.records, given.pairs, given.intervals)
+        for pairs in dict.fromkeys((given.pairs, 1)):
+            _digests(Path(directory) / f"{pairs}", given.records, pairs, given.intervals)
+        if not given.lists:
+            _run(Path(directory) / "run", given.records, given.pairs, given.intervals)
 
 
 if __name__ == "__main__":

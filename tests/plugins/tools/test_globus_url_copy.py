@@ -350,3 +350,28 @@ class TestOverUdt:
     def test_without_the_servers_leave_it_is_refused(self, source: Path) -> None:
         with pytest.raises(AssertionError, match="not whitelisted"):
             put(gsi_server(), str(source), "new", transport="udt")
+
+
+# --- what is said of the flags ---
+
+
+@pytest.mark.usefixtures("ftp_programs")
+def test_every_flag_explained_is_one_the_program_knows() -> None:
+    async def printed() -> str:
+        async with asyncio.timeout(LINE_S), running(["globus-url-copy", "-help"]) as child:
+            output = await child.stdout.read()
+            await child.wait()
+            return output.decode() + child.stderr.decode()
+
+    known = set(re.findall(r"(?<!\S)-[\w-]+", asyncio.run(printed())))
+    assert {usage.split()[0] for usage in PLUGIN.flags} - {"globus-url-copy"} <= known
+
+
+def test_no_flag_is_explained_that_no_line_has() -> None:
+    requests = [
+        a_request(dataset=a_directory(*[1000] * 1000), source_path="/data"),
+        a_request(transport="udt"),
+    ]
+    argvs = [command.argv for request in requests for command in PLUGIN.commands(request)]
+    words = {word for argv in argvs for word in argv}
+    assert {usage.split()[0] for usage in PLUGIN.flags} <= words

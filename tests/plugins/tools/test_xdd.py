@@ -10,7 +10,7 @@ from advisor.domain.advice import Command
 from advisor.domain.dataset import Dataset
 from advisor.domain.space import Setting
 from advisor.testing.samples import a_host, a_path
-from advisor.tools import CommandRequest, Tool
+from advisor.tools import CommandRequest, Tool, explain
 
 PLUGIN = next(t for t in registry.tools() if t.name == "xdd")
 TCP: Setting = {"streams": 8, "buffer_bytes": 16 * 2**20, "congestion": "cubic"}
@@ -195,3 +195,10 @@ def test_an_ipv6_path_is_told() -> None:
     destination, source = the_pair(path=a_path(destination_address="2001:db8::1"))
     assert end_of(source) == end_of(destination) == "dtn2:40010,8"
     assert "IPv4 only" in destination.note
+
+
+def test_no_flag_is_explained_that_no_line_has() -> None:
+    used = {
+        sentence for command in the_pair() for _, sentence in explain(command.argv, PLUGIN.flags)
+    }
+    assert set(PLUGIN.flags.values()) <= used

@@ -1,6 +1,7 @@
 """Makers of records, shared by the tests of the store."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,7 @@ from advisor.domain.records import AdviceRecord, ProbeRecord, SessionRecord
 PAIR = Pair("dtn1.example.org", "dtn2.example.org")
 
 
-def _probe(rate_bps: float = 1e9, **changes: object) -> ProbeRecord:
+def make_a_probe(rate_bps: float = 1e9, **changes: object) -> ProbeRecord:
     fields: dict[str, object] = {
         "pair": PAIR,
         "subject": "tcp",
@@ -53,7 +54,7 @@ def _host() -> HostFacts:
     )
 
 
-def _session(session: str, recorded_s: float, pair: Pair = PAIR) -> SessionRecord:
+def make_a_session(session: str, recorded_s: float, pair: Pair = PAIR) -> SessionRecord:
     path = PathFacts(
         source_address="192.0.2.1",
         destination_address="192.0.2.2",
@@ -70,7 +71,7 @@ def _session(session: str, recorded_s: float, pair: Pair = PAIR) -> SessionRecor
     )
 
 
-def _advice(session: str, recorded_s: float, *, incomplete: bool = False) -> AdviceRecord:
+def make_an_advice(session: str, recorded_s: float, *, incomplete: bool = False) -> AdviceRecord:
     advice = Advice(
         pair=PAIR,
         transport="tcp",
@@ -96,14 +97,19 @@ def pair() -> Pair:
 
 @pytest.fixture
 def make_probe() -> Callable[..., ProbeRecord]:
-    return _probe
+    return make_a_probe
 
 
 @pytest.fixture
 def make_session() -> Callable[..., SessionRecord]:
-    return _session
+    return make_a_session
 
 
 @pytest.fixture
 def make_advice() -> Callable[..., AdviceRecord]:
-    return _advice
+    return make_an_advice
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user-cache"))

@@ -10,6 +10,7 @@ from filelock import UnixFileLock
 from tinydb import where
 
 from advisor.store import journal as journal_module
+from advisor.store import reading
 from advisor.store.journal import JournalStorage, JournalTable, StoreError, StoreFull
 
 
@@ -92,13 +93,13 @@ def test_only_what_was_appended_since_is_read(
     assert len(table) == 1000
     JournalTable(JournalStorage(path)).insert({"n": 1000})
     ranges = []
-    real = journal_module._read_range
+    real = reading.read_range
 
     def spy(handle: int, start: int, end: int) -> bytes:
         ranges.append(end - start)
         return real(handle, start, end)
 
-    monkeypatch.setattr(journal_module, "_read_range", spy)
+    monkeypatch.setattr(reading, "read_range", spy)
     assert len(table) == 1001
     assert ranges == [len('{"n":1000}\n')]
 

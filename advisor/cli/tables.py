@@ -1,0 +1,24 @@
+"""Tables as the reader can use them."""
+
+import sys
+from itertools import chain
+
+import click
+
+
+def print_table(columns: tuple[str, ...], rows: list[list[str]]) -> None:
+    """A table as the reader can use it: drawn on a terminal, plain columns in a pipe."""
+    if sys.stdout.isatty():
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(*columns)
+        for row in rows:
+            table.add_row(*(Text(cell) for cell in row))
+        Console().print(table)
+        return
+    widths = [max(len(cell) for cell in column) for column in zip(columns, *rows, strict=True)]
+    for line in chain([columns], rows):
+        padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        click.echo("  ".join(padded).rstrip())

@@ -1,0 +1,280 @@
+"""The two hosts of a path side by side: each setting, what it costs on this path, what lifts it."""
+
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from advisor.domain.advice import Limit, Side
+from advisor.domain.path import HostFacts, PathFacts
+from advisor.domain.quantities import format_bytes, format_duration, format_rate
+from advisor.models import host_tuning as ht
+from advisor.models import limits as lim
+
+UNKNOWN: Final = "not known"
+
+_AMPLE: Final = 2.0
+"""The kernel keeps a part of every buffer for its own accounts, half of it by default: one that is
+just enough by its size may not be enough."""
+
+_BUFFERS: Final = (ht.RMEM_MAX, ht.WMEM_MAX, ht.TCP_RMEM, ht.TCP_WMEM)
+_BUSY: Final = 0.5
+_CLOCK_WATCH_S: Final = 1.0
+_CLOCK_BAD_S: Final = 300.0
+"""How far apart clocks may be before certificates that were just made count as not yet valid."""
+
+_CERTIFICATES: Final = "gsiftp:// may refuse a new proxy certificate as not yet valid"
+_LOGS: Final = "what both hosts log cannot be laid side by side"
+_HEADERS_BYTES: Final = 52
+"""Of IPv4 and of TCP with timestamps."""
+
+
+class Verdict(StrEnum):
+    """How a row stands on this path: bad holds the transfer back, watch may."""
+
+    GOOD = "good"
+    WATCH = "watch"
+    BAD = "bad"
+    UNKNOWN = "unknown"
+
+
+class Remedy(msgspec.Struct, frozen=True):
+    """A command or a sentence, never applied here. `side` is None for both hosts or the path."""
+
+    side: Side | None
+    line: str
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """One row. `destination` is "" where the value is the path's and not a host's.
+
+    `recommended` and its `reference` (who says so, and when that was written down) are "" where
+    nothing is. `cost`: a sentence with this path's figures, "" where there is none to name.
+    """
+
+    what: str
+    source: str
+    destination: str
+    verdict: Verdict
+    recommended: str = ""
+    reference: str = ""
+    cost: str = ""
+    remedies: tuple[Remedy, ...] = ()
+
+
+def review(path: PathFacts) -> list[Finding]:
+    """Every row, in the order of the screen: the path, its buffers, then the hosts.
+
+    A buffer is judged where the data meets it: sending at the source, receiving at the
+    destination. On loopback no buffer, link or frame is judged.
+    """
+    met = {buffer.sysctl: buffer for buffer in lim.buffers(path)}
+    return [
+        _rtt(path),
+        _mtu(path),
+        _link(path),
+        *(_buffer(path, met[name]) for name in _BUFFERS),
+        _congestion(path),
+        _qdisc(path),
+        _cores(path),
+        _clocks(path),
+    ]
+
+
+def _row(
+    path: PathFacts, what: str, values: tuple[str | None, str | None], found: Iterable[Limit]
+) -> Finding:
+    """A row whose verdict follows from the limits found; unknown where a value is missing."""
+    limits = [] if lim.is_loopback(path) else list(found)
+    source, destination = values
+    return Finding(
+        what=what,
+        source=UNKNOWN if source is None else source,
+        destination=UNKNOWN if destination is None else destination,
+        verdict=_verdict(limits, known=None not in values),
+        cost="; ".join(dict.fromkeys(limit.what for limit in limits)),
+        remedies=tuple(Remedy(limit.side, limit.remedy) for limit in limits),
+    )
+
+
+def _verdict(limits: list[Limit], known: bool) -> Verdict:
+    if not limits:
+        return Verdict.GOOD if known else Verdict.UNKNOWN
+    return Verdict.BAD if any(limit.ceiling_bps is not None for limit in limits) else Verdict.WATCH
+
+
+def _both(
+    path: PathFacts, text: Callable[[HostFacts], str | None]
+) -> tuple[str | None, str | None]:
+    return text(path.source), text(path.destination)
+
+
+def _rtt(path: PathFacts) -> Finding:
+    wanted_bps, rtt = lim.wanted_bps(path), format_duration(path.rtt_s)
+    return Finding(
+        what="RTT",
+        source=f"{rtt} ({path.rtt_method})",
+        destination="",
+        verdict=Verdict.GOOD,
+        cost=(
+            f"{format_rate(wanted_bps)} × {rtt}: "
+            f"{format_bytes(wanted_bps * path.rtt_s / 8)} have to be under way to fill the path"
+        ),
+    )
+
+
+def _mtu(path: PathFacts) -> Finding:
+    values = _both(path, lambda host: str(host.mtu_bytes) if host.mtu_bytes else None)
+    row = _row(path, f"MTU (path {path.mtu_bytes})", values, lim.narrow_frames(path))
+    fast = lim.wanted_bps(path) >= lim.JUMBO_FROM_BPS
+    return msgspec.structs.replace(row, recommended=str(lim.JUMBO_MTU) if fast else "")
+
+
+def _link(path: PathFacts) -> Finding:
+    values = _both(path, lambda host: format_rate(host.link_bps) if host.link_bps else None)
+    row = _row(path, "link", values, lim.slow_links(path))
+    reserved = format_rate(path.bandwidth_bps) if path.bandwidth_bps else ""
+    return msgspec.structs.replace(row, recommended=f"{reserved} or more" if reserved else "")
+
+
+def _maximum_bytes(host: HostFacts, name: str) -> int | None:
+    autotuned = host.tcp_rmem_bytes if name == ht.TCP_RMEM else host.tcp_wmem_bytes
+    match name:
+        case ht.RMEM_MAX:
+            return host.receive_max_bytes
+        case ht.WMEM_MAX:
+            return host.send_max_bytes
+        case _:
+            return autotuned[2] if autotuned else None
+
+
+def _buffer(path: PathFacts, buffer: lim.Buffer) -> Finding:
+    name, wanted_bps = buffer.sysctl, lim.wanted_bps(path)
+    maxima = (_maximum_bytes(path.source, name), _maximum_bytes(path.destination, name))
+    source, destination = (format_bytes(size) if size else UNKNOWN for size in maxima)
+    advised = ht.recommended(wanted_bps, path.rtt_s)
+    row = Finding(
+        what=name,
+        source=source,
+        destination=destination,
+        verdict=Verdict.GOOD if buffer.maximum_bytes else Verdict.UNKNOWN,
+        recommended=format_bytes(advised.settings[name][-1]),
+        reference=f"{advised.source} ({advised.as_of})",
+    )
+    ceiling_bps = buffer.ceiling_bps(path.rtt_s)
+    if ceiling_bps is None or lim.is_loopback(path):
+        return row
+    if limit := lim.buffer_limit(buffer, path):
+        return msgspec.structs.replace(
+            row,
+            verdict=Verdict.BAD,
+            cost=limit.what,
+            remedies=(Remedy(limit.side, limit.remedy),),
+        )
+    if ceiling_bps < _AMPLE * wanted_bps:
+        return _barely_enough(row, buffer, path)
+    return row
+
+
+def _barely_enough(row: Finding, buffer: lim.Buffer, path: PathFacts) -> Finding:
+    kept = format_bytes(buffer.maximum_bytes or 0)
+    return msgspec.structs.replace(
+        row,
+        verdict=Verdict.WATCH,
+        cost=(
+            f"{kept} × {format_duration(path.rtt_s)} is "
+            f"{format_rate(buffer.ceiling_bps(path.rtt_s) or 0)} if all of it held data, but the "
+            "kernel keeps up to half for itself"
+        ),
+        remedies=(Remedy(buffer.side, lim.larger_buffer(buffer, path)),),
+    )
+
+
+def _congestion(path: PathFacts) -> Finding:
+    """The sender's: the receiver's decides nothing of what it is sent."""
+    used = path.source.congestion
+    better = ht.slow_congestion(used) if used else None
+    row = _row(path, "congestion control", _both(path, lambda host: host.congestion), ())
+    if used is None:
+        return msgspec.structs.replace(row, verdict=Verdict.UNKNOWN)
+    if better is None:
+        return msgspec.structs.replace(row, verdict=Verdict.GOOD)
+    # One segment more each RTT, from half of what fills the path (RFC 5681, section 3.1).
+    segments = lim.wanted_bps(path) * path.rtt_s / 8 / max(1, path.mtu_bytes - _HEADERS_BYTES)
+    return msgspec.structs.replace(
+        row,
+        verdict=Verdict.WATCH,
+        recommended=better.value,
+        cost=(
+            f"{better.reason}: here one stream alone takes "
+            f"{format_duration(segments / 2 * path.rtt_s)} back to "
+            f"{format_rate(lim.wanted_bps(path))}"
+        ),
+        remedies=(
+            Remedy("source", ht.sysctl_line("net.ipv4.tcp_congestion_control", better.value)),
+        ),
+    )
+
+
+def _qdisc(path: PathFacts) -> Finding:
+    """The sender's: the receiver sends little but acknowledgements."""
+    row = _row(path, "queueing", _both(path, lambda host: host.qdisc), lim.unpaced(path))
+    if path.source.qdisc is None:
+        return msgspec.structs.replace(row, verdict=Verdict.UNKNOWN, recommended=ht.PACING_QDISC)
+    better = None if row.remedies else ht.unpaced_qdisc(path.source.qdisc)
+    verdict = row.verdict if row.remedies else Verdict.GOOD
+    return msgspec.structs.replace(
+        row,
+        verdict=verdict,
+        recommended=ht.PACING_QDISC,
+        cost=row.cost or (better.reason if better else ""),
+    )
+
+
+def _cores(path: PathFacts) -> Finding:
+    values = _both(path, lambda host: f"{host.cores}, load {host.load_1min:.1f}")
+    row = _row(path, "cores", values, [*lim.single_cores(path), *_loads(path)])
+    return msgspec.structs.replace(row, recommended="2 or more, idle")
+
+
+def _loads(path: PathFacts) -> Iterable[Limit]:
+    """Hosts that are busy before anything is moved."""
+    sides: tuple[tuple[Side, HostFacts], ...] = (
+        ("source", path.source),
+        ("destination", path.destination),
+    )
+    for side, host in sides:
+        if host.cores and host.load_1min >= _BUSY * host.cores:
+            yield Limit(
+                what=(
+                    f"other work keeps {min(1.0, host.load_1min / host.cores):.0%} of the "
+                    f"{host.cores} cores busy already"
+                ),
+                side=side,
+                remedy="stop what else runs there, or wait until it is done",
+            )
+
+
+def _clocks(path: PathFacts) -> Finding:
+    offset_s = path.clock_offset_s
+    row = Finding(
+        what="clock offset",
+        source="",
+        destination=UNKNOWN if offset_s is None else _offset(offset_s),
+        verdict=Verdict.UNKNOWN if offset_s is None else Verdict.GOOD,
+        recommended=f"below {format_duration(_CLOCK_WATCH_S)}",
+    )
+    if offset_s is None or abs(offset_s) < _CLOCK_WATCH_S:
+        return row
+    bad = abs(offset_s) >= _CLOCK_BAD_S
+    return msgspec.structs.replace(
+        row,
+        verdict=Verdict.BAD if bad else Verdict.WATCH,
+        cost=f"clocks {format_duration(abs(offset_s))} apart: {_CERTIFICATES if bad else _LOGS}",
+        remedies=(Remedy(None, "timedatectl set-ntp true"),),
+    )
+
+
+def _offset(offset_s: float) -> str:
+    return f"{'-' if offset_s < 0 else '+'}{format_duration(abs(offset_s))}"

@@ -1,0 +1,119 @@
+"""Digests of journals, kept in files, so that a list of all sessions need not read them all.
+
+    CACHE/digests/HASH      of the journal whose absolute path has this hash
+
+A digest goes on where it ended when its journal has grown, and is made anew when another journal
+took its place. What is kept can always be made again: a file that is damaged or was written by
+another version is passed over, and one that cannot be written is no error.
+"""
+
+import contextlib
+import hashlib
+import os
+import sys
+import zlib
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+import advisor
+from advisor.domain.records import AdviceRecord, Record
+from advisor.store.digest import Digester, JournalDigest, decode_digest, encode_digest
+from advisor.store.errors import explaining
+from advisor.store.files import replace_file
+from advisor.store.reading import goes_on, read_range, unread_lines
+from advisor.store.remarks import Standing
+
+# To be raised with every change of what a digest holds, and of what is a record: lines that were
+# skipped may be records then.
+_FORMAT: Final = 1
+_MADE_FOR: Final = f"{_FORMAT} {advisor.__version__} {sys.byteorder} {sys.maxsize}\n".encode()
+_CHECK_BYTES: Final = 4
+# Below, reading the journal costs no more than reading its digest.
+_SMALL_BYTES: Final = 32 * 2**10
+
+_decoder: Final = msgspec.json.Decoder(Record)
+
+
+class DigestCache:
+    """The digests of journals; `folder` is where they are kept."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / "digests"
+        self._known: dict[Path, JournalDigest] = {}
+
+    def look(self, journal: Path) -> tuple[JournalDigest, Standing, AdviceRecord | None]:
+        """A journal's digest as it stands now, its remarks in force, the newest advice that counts.
+
+        A journal that is not there is empty. Raises StoreError.
+        """
+        journal = journal.absolute()
+        with explaining(journal, "read"):
+            try:
+                handle = os.open(journal, os.O_RDONLY | os.O_CLOEXEC)
+            except FileNotFoundError:
+                self._known.pop(journal, None)
+                digest = JournalDigest()
+                return digest, digest.standing(), None
+            try:
+                digest = self._caught_up(journal, handle)
+                said = digest.standing()
+                return digest, said, _newest_advice(handle, digest, said)
+            finally:
+                os.close(handle)
+
+    def _caught_up(self, journal: Path, handle: int) -> JournalDigest:
+        digest = self._known.get(journal) or self._load(journal)
+        status = os.fstat(handle)
+        if not goes_on(handle, status, digest.place):
+            digest = JournalDigest()
+        before = digest.place.read_to
+        _catch_up(handle, status, digest)
+        self._known[journal] = digest
+        if digest.place.read_to != before and digest.place.read_to >= _SMALL_BYTES:
+            self._save(journal, digest)
+        return digest
+
+    def _file(self, journal: Path) -> Path:
+        return self._folder / hashlib.sha256(os.fsencode(journal)).hexdigest()[:32]
+
+    def _load(self, journal: Path) -> JournalDigest:
+        with contextlib.suppress(OSError, ValueError, msgspec.MsgspecError):
+            data = self._file(journal).read_bytes()
+            check, rest = data[:_CHECK_BYTES], data[_CHECK_BYTES:]
+            if rest.startswith(_MADE_FOR) and check == _checksum(rest):
+                return decode_digest(rest[len(_MADE_FOR) :])
+        return JournalDigest()
+
+    def _save(self, journal: Path, digest: JournalDigest) -> None:
+        data = _MADE_FOR + encode_digest(digest)
+        with contextlib.suppress(OSError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            replace_file(self._file(journal), _checksum(data) + data, sync=False)
+
+
+def _checksum(data: bytes) -> bytes:
+    return zlib.crc32(data).to_bytes(_CHECK_BYTES, "big")
+
+
+def _catch_up(handle: int, status: os.stat_result, digest: JournalDigest) -> None:
+    digester = Digester(digest)
+    for line in unread_lines(handle, status, digest.place):
+        try:
+            record = _decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            digest.skipped += 1
+        else:
+            digester.add(record, digest.place.read_to, len(line))
+
+
+def _newest_advice(handle: int, digest: JournalDigest, said: Standing) -> AdviceRecord | None:
+    given = [f.advice for f in digest.sessions if f.advice and f.session not in said.deleted]
+    newest = max(given, key=lambda a: (a.recorded_s, -a.offset), default=None)
+    if newest is None:
+        return None
+    line = read_range(handle, newest.offset, newest.offset + newest.length)
+    with contextlib.suppress(msgspec.DecodeError):
+        return msgspec.json.decode(line, type=AdviceRecord)
+    return None

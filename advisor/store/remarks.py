@@ -1,0 +1,112 @@
+"""Which remarks are in force, and which records count for them. Pure."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Final
+
+import msgspec
+
+from advisor.domain.endpoints import Pair
+from advisor.domain.records import AdviceRecord, ProbeRecord, Record, RemarkRecord
+
+OWN_ORIGIN: Final = "advisor"
+_DAY_S: Final = 24 * 3600
+_LAST_DAY: Final = 2_932_896  # the end of the year 9999: no calendar here goes beyond
+
+
+class Note(msgspec.Struct, frozen=True):
+    """What somebody wrote, when (Unix time), and of which probe; None for the session."""
+
+    recorded_s: float
+    text: str
+    probe_s: float | None = None
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """The remarks on one pair that are in force, by session; probes by session and time."""
+
+    deleted: frozenset[str]
+    outliers: frozenset[str]
+    outlier_probes: frozenset[tuple[str, float]]
+    notes: dict[str, list[Note]]
+
+    def counts(self, session: str, recorded_s: float) -> bool:
+        """Whether a probe counts as a result."""
+        return (
+            session not in self.deleted
+            and session not in self.outliers
+            and (session, recorded_s) not in self.outlier_probes
+        )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether everything counts."""
+        return not (self.deleted or self.outliers or self.outlier_probes)
+
+
+def standing(remarks: Iterable[RemarkRecord]) -> Standing:
+    """What is in force of the remarks on one pair, given in the order they were stored.
+
+    Of remarks of one kind on the same thing the last counts; notes with another text are others.
+    """
+    last: dict[tuple[str, float | None, str, str], RemarkRecord] = {}
+    for remark in remarks:
+        text = remark.text if remark.kind == "note" else ""
+        key = (remark.session, remark.probe_s, remark.kind, text)
+        # Taken out first, so that what was said again stands behind what was said since.
+        last.pop(key, None)
+        if remark.on:
+            last[key] = remark
+    notes: dict[str, list[Note]] = defaultdict(list)
+    for r in last.values():
+        if r.kind == "note":
+            notes[r.session].append(Note(r.recorded_s, r.text, r.probe_s))
+    marked = [r for r in last.values() if r.kind == "outlier"]
+    return Standing(
+        deleted=frozenset(r.session for r in last.values() if r.kind == "deleted"),
+        outliers=frozenset(r.session for r in marked if r.probe_s is None),
+        outlier_probes=frozenset((r.session, r.probe_s) for r in marked if r.probe_s is not None),
+        notes=dict(notes),
+    )
+
+
+def standing_of(records: Iterable[Record]) -> Standing:
+    """What is in force of the remarks among one pair's records."""
+    return standing(r for r in records if isinstance(r, RemarkRecord))
+
+
+def counting(records: list[Record]) -> list[ProbeRecord]:
+    """The probes among one pair's records that count as results."""
+    said = standing_of(records)
+    probes = [r for r in records if isinstance(r, ProbeRecord)]
+    return [p for p in probes if said.counts(session_of(p), p.recorded_s)]
+
+
+def visible(records: list[Record]) -> list[Record]:
+    """One pair's records without those of deleted sessions."""
+    deleted = standing_of(records).deleted
+    return [r for r in records if session_of(r) not in deleted] if deleted else records
+
+
+def session_of(record: Record) -> str:
+    """The session a record is reviewed with.
+
+    Imported probes have a session each, made from their content; they are reviewed together with
+    all of their pair, origin and day (UTC), as in `import:20200228-1f2e3d`.
+    """
+    if isinstance(record, AdviceRecord):
+        return record.advice.session
+    if isinstance(record, ProbeRecord) and record.origin != OWN_ORIGIN:
+        return _import_session(record.pair, record.origin, int(record.recorded_s // _DAY_S))
+    return record.session
+
+
+@lru_cache(maxsize=4096)
+def _import_session(pair: Pair, origin: str, day: int) -> str:
+    text = f"{pair.source}\0{pair.destination}\0{origin}"
+    tag = hashlib.sha256(text.encode()).hexdigest()[:6]
+    date = datetime.fromtimestamp(min(max(day, 0), _LAST_DAY) * _DAY_S, UTC)
+    return f"import:{date:%Y%m%d}-{tag}"

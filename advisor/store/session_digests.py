@@ -1,0 +1,146 @@
+"""What a list of sessions shows of each. Pure."""
+
+from collections import defaultdict
+from typing import Literal
+
+import msgspec
+
+from advisor.domain.endpoints import Pair
+from advisor.domain.records import TransferRecord
+from advisor.domain.space import Setting
+from advisor.store.digest import AdviceFacts, JournalDigest, SessionFacts
+from advisor.store.remarks import OWN_ORIGIN, Note, Standing
+
+State = Literal["advised", "incomplete", "interrupted", "nothing usable", "imported"]
+CameTrue = Literal["within", "above", "below"]
+
+
+class BestProbe(msgspec.Struct, frozen=True):
+    """The most that one probe of a session reached, in bit/s."""
+
+    transport: str
+    setting: Setting
+    throughput_bps: float
+
+
+class TransferDigest(msgspec.Struct, frozen=True, kw_only=True):
+    """A real transfer that followed a session.
+
+    `came_true`: where its rate lies to the advice's interval; None where there was no advice.
+    """
+
+    recorded_s: float
+    total_bytes: int
+    elapsed_s: float
+    rate_bps: float
+    came_true: CameTrue | None
+    note: str = ""
+
+
+class SessionDigest(msgspec.Struct, frozen=True, kw_only=True):
+    """A session in short.
+
+    `began_s`: Unix time of its question, or of its oldest record. `probes` counts failures too.
+    `best`: of the probes that count, None without any. `outlier`: the whole session is marked;
+    `outlier_probes`: when the single probes were recorded that are. `origin`: advisor, or the
+    format it was imported from; then a session is what was measured in one day. `rtt_s` and
+    `bandwidth_bps` are its path's, None where not known.
+    """
+
+    session: str
+    pair: Pair
+    began_s: float
+    state: State
+    probes: int
+    failures: int
+    method: str
+    origin: str
+    transports: list[str]
+    best: BestProbe | None
+    advice: AdviceFacts | None
+    notes: list[Note]
+    outlier: bool
+    outlier_probes: list[float]
+    deleted: bool
+    transfers: list[TransferDigest]
+    rtt_s: float | None
+    bandwidth_bps: float | None
+
+
+def session_digests(
+    digest: JournalDigest, said: Standing, *, include_deleted: bool = False
+) -> list[SessionDigest]:
+    """The sessions of one journal in the order they were stored."""
+    if digest.pair is None:
+        return []
+    best = _best_probes(digest, said)
+    outliers: dict[str, list[float]] = defaultdict(list)
+    for session, probe_s in sorted(said.outlier_probes):
+        outliers[session].append(probe_s)
+    transfers: dict[str, list[TransferRecord]] = defaultdict(list)
+    for transfer in digest.transfers:
+        transfers[transfer.session].append(transfer)
+    return [
+        SessionDigest(
+            session=facts.session,
+            pair=digest.pair,
+            began_s=facts.first_s if facts.opened_s is None else facts.opened_s,
+            state=_state(facts),
+            probes=facts.probes,
+            failures=facts.failures,
+            method=facts.method,
+            origin=facts.origin,
+            transports=facts.transports,
+            best=best.get(number),
+            advice=facts.advice,
+            notes=said.notes.get(facts.session, []),
+            outlier=facts.session in said.outliers,
+            outlier_probes=outliers.get(facts.session, []),
+            deleted=facts.session in said.deleted,
+            transfers=[_transfer(t, facts.advice) for t in transfers.get(facts.session, [])],
+            rtt_s=facts.rtt_s,
+            bandwidth_bps=facts.bandwidth_bps,
+        )
+        for number, facts in enumerate(digest.sessions)
+        if include_deleted or facts.session not in said.deleted
+    ]
+
+
+def _best_probes(digest: JournalDigest, said: Standing) -> dict[int, BestProbe]:
+    highest: dict[int, tuple[float, int]] = {}
+    for setting, session, _, rate_bps in digest.counting_rates(said):
+        if session not in highest or rate_bps > highest[session][0]:
+            highest[session] = (rate_bps, setting)
+    return {
+        session: BestProbe(*digest.settings[setting], rate_bps)
+        for session, (rate_bps, setting) in highest.items()
+    }
+
+
+def _state(facts: SessionFacts) -> State:
+    if facts.origin != OWN_ORIGIN:
+        return "imported"
+    if facts.advised:
+        return "advised"
+    if facts.closed:
+        return "nothing usable"
+    return "incomplete" if facts.advice else "interrupted"
+
+
+def _transfer(transfer: TransferRecord, advice: AdviceFacts | None) -> TransferDigest:
+    return TransferDigest(
+        recorded_s=transfer.recorded_s,
+        total_bytes=transfer.total_bytes,
+        elapsed_s=transfer.elapsed_s,
+        rate_bps=transfer.rate_bps,
+        came_true=came_true(transfer.rate_bps, advice.interval_bps) if advice else None,
+        note=transfer.note,
+    )
+
+
+def came_true(rate_bps: float, interval_bps: tuple[float, float]) -> CameTrue:
+    """Where a rate lies to an interval, whose ends belong to it."""
+    lower_bps, upper_bps = interval_bps
+    if rate_bps < lower_bps:
+        return "below"
+    return "above" if rate_bps > upper_bps else "within"
