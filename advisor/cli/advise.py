@@ -10,6 +10,7 @@ from advisor.cli import parameters as p
 from advisor.cli.asking import reach_fields, reach_options, with_those_of_the_host
 from advisor.cli.options import store_option
 from advisor.cli.sessions import run_session
+from advisor.domain.addresses import parse_server
 from advisor.domain.dataset import Dataset
 from advisor.domain.quantities import format_duration
 from advisor.domain.space import Scale
@@ -137,11 +138,10 @@ def _known_transports(names: list[str]) -> list[str]:
 
 
 def _server(text: str | None) -> str | None:
-    if text and not text.startswith(("gsiftp://", "ftp://")):
-        raise click.UsageError(
-            f"--server '{text}' is no GridFTP server: write gsiftp://HOST:PORT or ftp://HOST:PORT"
-        )
-    return text.rstrip("/") if text else None
+    try:
+        return parse_server(text) if text else None
+    except ValueError as error:
+        raise click.UsageError(f"--server {error}") from None
 
 
 def _dataset(options: dict[str, Any]) -> Dataset | None:
@@ -152,6 +152,13 @@ def _dataset(options: dict[str, Any]) -> Dataset | None:
     if not options["data"]:
         return None
     try:
-        return scan(options["data"])
+        found = scan(options["data"])
     except (OSError, ValueError) as error:
         raise click.UsageError(f"--data {options['data']}: {error}") from None
+    if found.unreadable:
+        click.echo(
+            f"advisor: --data: {found.unreadable} files or directories cannot be read and are not "
+            "counted: a transfer as you would stop at them",
+            err=True,
+        )
+    return found

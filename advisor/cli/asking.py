@@ -10,6 +10,7 @@ from click.core import ParameterSource
 from advisor.cli import configuration
 from advisor.cli import parameters as p
 from advisor.cli.completion import destinations
+from advisor.domain.addresses import parse_address
 from advisor.domain.endpoints import Endpoint
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -94,11 +95,7 @@ def _destination(options: dict[str, Any]) -> Endpoint:
 
 
 def _address(text: str | None) -> str | None:
-    import ipaddress
-
-    if text is None:
-        return None
     try:
-        return str(ipaddress.ip_address(text))
-    except ValueError:
-        raise click.UsageError(f"--address '{text}' is not an IP address") from None
+        return parse_address(text) if text is not None else None
+    except ValueError as error:
+        raise click.UsageError(f"--address {error}") from None

@@ -8,6 +8,7 @@ import click
 
 from advisor.cli import configuration as c
 from advisor.cli.advise import advise
+from advisor.cli.interface import checked_settings
 
 _HEAD = """\
 # Configuration of advisor. What is typed on the command line goes before what is said here.
@@ -22,6 +23,14 @@ _HOSTS = """
 # [hosts."dtn02.example.org"]
 # bandwidth = "10Gbit"
 # server = "gsiftp://dtn02.example.org:2811"
+
+# The terminal interface.
+[screen]
+# theme = "textual-light"
+# drawing = "block"
+
+# Keys of the terminal interface, by the name of what they do.
+[keys]
 """
 
 
@@ -55,6 +64,9 @@ def _said(tables: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield "", "store", tables["store"]
     for word, value in tables.get("advise", {}).items():
         yield "[advise]", word, c.as_typed(value)
+    for table in ("screen", "keys"):
+        for word, value in tables.get(table, {}).items():
+            yield f"[{table}]", word, c.as_typed(value)
     for host, words in tables.get("hosts", {}).items():
         for word, value in words.items():
             yield f'[hosts."{host}"]', word, c.as_typed(value)
@@ -81,7 +93,10 @@ def _template() -> str:
     for word in c.OF_SESSIONS:
         option = option_of(word)
         lines += [f"# {option.help}", f'# {word} = "{_example(option)}"']
-    return _HEAD + "\n".join(lines) + "\n" + _HOSTS
+    from advisor.tui.settings import key_names
+
+    keys = [f'# {name} = "…"  # {what}' for name, what in key_names().items()]
+    return "\n".join([_HEAD, *lines, _HOSTS, *keys, ""])
 
 
 def _example(option: click.Option) -> str:
@@ -94,7 +109,10 @@ def validate() -> int:
     """Check every word and value of the file."""
     tables = c.load()
     context = click.Context(advise, info_name="advise")
+    checked_settings()
     for where, word, value in _said(tables):
+        if where in ("[screen]", "[keys]"):
+            continue
         if word == "store":
             _check_directory(Path(value))
             continue

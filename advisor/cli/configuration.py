@@ -10,8 +10,15 @@
     bandwidth = "10Gbit"
     server = "gsiftp://dtn02.example.org:2811"
 
-The words are the long options of `advisor advise`. What is typed goes before the destination's
-table, that before [advise], and that before what is built in.
+    [screen]                          # the terminal interface
+    theme = "textual-light"
+    drawing = "block"                 # braille, block or ascii
+
+    [keys]                            # what is done, and the key that does it
+    next = "f8"
+
+The words of sessions are the long options of `advisor advise`. What is typed goes before the
+destination's table, that before [advise], and that before what is built in.
 """
 
 import difflib
@@ -41,7 +48,8 @@ OF_HOSTS: Final = (
     *("agent", "secret-file", "address", "bandwidth", "rtt", "server", "to"),
     *OF_SESSIONS,
 )
-OF_THE_SCREEN: Final = ("theme", "drawing")
+SCREEN: Final = {"theme": "textual-dark", "drawing": "braille"}
+"""How the terminal interface looks where nothing is said."""
 DRAWINGS: Final = ("braille", "block", "ascii")
 COMMANDS: Final = ("advise", "path", "resume", "history")
 OF_PATHS: Final = ("ports", "agent-command")
@@ -94,7 +102,7 @@ def _check(tables: Mapping[str, Any]) -> None:
         raise BadConfiguration(f'{path()}: store must be a directory: write store = "/…"')
     _check_words(_table(tables, "advise", "[advise]"), OF_SESSIONS, "[advise] ")
     screen = _table(tables, "screen", "[screen]")
-    _check_words(screen, OF_THE_SCREEN, "[screen] ")
+    _check_words(screen, SCREEN, "[screen] ")
     if screen.get("drawing", DRAWINGS[0]) not in DRAWINGS:
         raise BadConfiguration(f"{path()}: [screen] drawing is one of {', '.join(DRAWINGS)}")
     _table(tables, "keys", "[keys]")
@@ -152,7 +160,7 @@ def default_map() -> dict[str, Any]:
 def of_the_screen() -> dict[str, str]:
     """How the terminal interface looks: `theme` and `drawing`. Raises BadConfiguration."""
     table = load().get("screen", {})
-    return {"theme": "textual-dark", "drawing": "braille"} | {k: str(v) for k, v in table.items()}
+    return SCREEN | {word: str(value) for word, value in table.items()}
 
 
 def keys() -> dict[str, str]:

@@ -16,21 +16,35 @@ def is_possible() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
-def open_interface() -> int:
-    """Show it; the exit code."""
+def open_interface(screen: str) -> int:
+    """Show it, beginning with this screen; the exit code."""
     from advisor.tui.app import AdvisorApp
     from advisor.tui.draft import load_draft
 
-    screen = configuration.of_the_screen()
+    looks, keys = checked_settings()
     app = AdvisorApp(
         configured_store(),
         load_draft(),
-        drawing=screen["drawing"],
-        theme=screen["theme"],
-        keys=configuration.keys(),
+        drawing=looks["drawing"],
+        theme=looks["theme"],
+        keys=keys,
+        first=screen,
     )
     status = app.run()
     return app.return_code or status or 0
+
+
+def checked_settings() -> tuple[dict[str, str], dict[str, str]]:
+    """What the configuration says of the screens, and of keys. Raises BadConfiguration."""
+    screen, keys = configuration.of_the_screen(), configuration.keys()
+    if screen != configuration.SCREEN or keys:  # Checking loads every screen.
+        from advisor.tui.settings import BadSetting, check
+
+        try:
+            check(screen["theme"], keys)
+        except BadSetting as error:
+            raise configuration.BadConfiguration(f"{configuration.path()}: {error}") from None
+    return screen, keys
 
 
 def configured_store() -> Store:

@@ -52,8 +52,15 @@ class _Lazy(click.Group):
 )
 @click.version_option(advisor.__version__, prog_name="advisor")
 @click.option("--plain", is_flag=True, help="Without a command: text instead of screens.")
+@click.option(
+    "--open",
+    "screen",
+    type=click.Choice(["home", "where", "what", "path", "history", "review", "lab"]),
+    default="home",
+    help="Without a command: the screen to begin with.",
+)
 @click.pass_context
-def cli(context: click.Context, plain: bool) -> int | None:
+def cli(context: click.Context, plain: bool, screen: str) -> int | None:
     """Measure the path between two hosts, and get globus-url-copy and xdd command lines that are
     measurably better than the defaults.
 
@@ -64,7 +71,7 @@ def cli(context: click.Context, plain: bool) -> int | None:
         from advisor.cli import interface
 
         if not plain and interface.is_possible():
-            return interface.open_interface()
+            return interface.open_interface(screen)
         interface.plain_report()
     elif context.invoked_subcommand in configuration.COMMANDS:
         context.default_map = configuration.default_map()

@@ -27,6 +27,7 @@ class AdvisorApp(App[int]):
     """`store`: the history. `draft`: what was entered. `session`: that which runs, or ran last.
 
     `drawing`: what charts are drawn with: braille, block or ascii. `keys`: by names of bindings.
+    `first`: the screen to begin with.
     """
 
     CSS_PATH = "advisor.tcss"
@@ -38,6 +39,7 @@ class AdvisorApp(App[int]):
         Binding("ctrl+p", "command_palette", "All actions", id="palette"),
         Binding("ctrl+o", "jump", "Jump", show=False, id="jump"),
         Binding("ctrl+g", "home", "Home", show=False, id="home"),
+        Binding("ctrl+z", "suspend_process", "Stop for now (fg goes on)", show=False, id="suspend"),
         Binding("ctrl+q", "quit", "Quit", id="quit", priority=True),
     ]
 
@@ -49,6 +51,7 @@ class AdvisorApp(App[int]):
         drawing: str = "braille",
         theme: str = "textual-dark",
         keys: Mapping[str, str] | None = None,
+        first: str = "home",
     ) -> None:
         super().__init__()
         self.store = store
@@ -58,6 +61,7 @@ class AdvisorApp(App[int]):
         self.theme = theme
         self._keys = dict(keys or {})
         self._kept = Draft()
+        self._first = first
 
     def on_mount(self) -> None:
         """Open the first screen, and listen to what may end the program."""
@@ -67,6 +71,8 @@ class AdvisorApp(App[int]):
             loop.add_signal_handler(number, self._leave_on_signal)
         self.set_interval(_KEEP_DRAFT_EVERY_S, self._keep_draft)
         self.push_screen(screen_named("home"))
+        if self._first != "home":
+            self.call_later(self.go, self._first)
 
     def _keep_draft(self) -> None:
         if self.draft != self._kept:
@@ -120,6 +126,11 @@ class AdvisorApp(App[int]):
             if self.is_screen_installed(name):
                 self.uninstall_screen(name)
         self.go("profiling")
+
+    def resume_session(self) -> None:
+        """Go on with the session that was interrupted last, and show it."""
+        store = ["--store", str(self.store.directory)]
+        self.begin_session(["resume", "--json", "--orders", *store])
 
     def why_no_session(self) -> str:
         """Why none can be begun now; "" when one can."""

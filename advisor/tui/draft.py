@@ -7,17 +7,32 @@ from typing import Literal
 import msgspec
 from platformdirs import user_state_path
 
+from advisor.domain.dataset import Dataset
+from advisor.domain.events import PastResult
+from advisor.domain.path import PathFacts
+from advisor.domain.quantities import parse_size
 from advisor.store.errors import StoreError
 from advisor.store.files import make_directory, replace_file
 
 Way = Literal["ssh", "agent"]
+What = Literal["data", "size", "count", "unknown"]
 _FILE = "draft.json"
 
 
-class Draft(msgspec.Struct, kw_only=True):
-    """Each field is the text of an option of `advisor advise`, "" where nothing was entered.
+class PathSeen(msgspec.Struct, frozen=True, kw_only=True):
+    """What the last look at a path found. `reach`: the words it was looked at with."""
 
-    `way`: how the agent is reached. `size`, or `data` with what a scan found.
+    reach: list[str]
+    path: PathFacts
+    past: list[PastResult] = []
+
+
+class Draft(msgspec.Struct, kw_only=True):
+    """Each field of text is that of an option of `advisor advise`, "" where nothing was entered.
+
+    `way`: how the agent is reached. `what`: which of them says what there is to move: `data`, a
+    path here, whose scan found `scanned`; `size`, how much in all; `files` of `each_size`; or
+    nothing yet. `seen`: what was found of the path: ask `path_seen`.
     """
 
     destination: str = ""
@@ -29,8 +44,11 @@ class Draft(msgspec.Struct, kw_only=True):
     ports: str = ""
     bandwidth: str = ""
     rtt: str = ""
+    what: What = "unknown"
     data: str = ""
     size: str = ""
+    files: str = ""
+    each_size: str = ""
     to: str = ""
     server: str = ""
     budget: str = ""
@@ -38,6 +56,31 @@ class Draft(msgspec.Struct, kw_only=True):
     transports: str = ""
     congestion: str = ""
     max_streams: str = ""
+    scanned: Dataset | None = None
+    seen: PathSeen | None = None
+
+    @property
+    def path_seen(self) -> PathSeen | None:
+        """What was found of the path that the fields say now; None where it was not looked at."""
+        return self.seen if self.seen and self.seen.reach == self.reach_arguments() else None
+
+    @property
+    def where(self) -> str:
+        """The destination in a word, as typed; "" where none was."""
+        return self.destination.strip() or (self.agent.strip() if self.way == "agent" else "")
+
+    def dataset(self) -> Dataset | None:
+        """What there is to move, as far as it is known. Raises ValueError for wrong entries."""
+        match self.what:
+            case "data":
+                return self.scanned if self.data.strip() else None
+            case "size" if self.size.strip():
+                return Dataset(total_bytes=parse_size(self.size))
+            case "count" if self.files.strip() and self.each_size.strip():
+                files, each_bytes = parse_count(self.files), parse_size(self.each_size)
+                one_bin = (each_bytes.bit_length() - 1, files, files * each_bytes)
+                return Dataset(total_bytes=files * each_bytes, files=files, sizes=(one_bin,))
+        return None
 
     def reach_arguments(self) -> list[str]:
         """The words of `advisor path` or `advise` that say where and how."""
@@ -57,8 +100,8 @@ class Draft(msgspec.Struct, kw_only=True):
     def advise_arguments(self) -> list[str]:
         """The words of `advisor advise`."""
         options = {
-            "--data": self.data if not self.size else "",
-            "--size": self.size,
+            "--data": self._data(),
+            "--size": self._size(),
             "--to": self.to,
             "--server": self.server,
             "--budget": self.budget,
@@ -68,6 +111,26 @@ class Draft(msgspec.Struct, kw_only=True):
             "--max-streams": self.max_streams,
         }
         return [*_given(options), *self.reach_arguments()]
+
+    def _data(self) -> str:
+        if self.what != "data" or not self.data.strip():
+            return ""
+        return str(Path(self.data.strip()).expanduser())
+
+    def _size(self) -> str:
+        if self.what == "count":
+            with contextlib.suppress(ValueError):
+                if dataset := self.dataset():
+                    return str(dataset.total_bytes)
+        return self.size if self.what == "size" else ""
+
+
+def parse_count(text: str) -> int:
+    """How many, as `1000000` or `1 000 000`. Raises ValueError."""
+    digits = "".join(text.split())
+    if not (digits.isascii() and digits.isdigit()) or not 1 <= int(digits) <= 10**12:
+        raise ValueError("write how many files there are, as in 200000")
+    return int(digits)
 
 
 def _given(options: dict[str, str]) -> list[str]:

@@ -52,7 +52,10 @@ class StageStory(msgspec.Struct, kw_only=True):
 
 
 class Story:
-    """A listener. Its attributes are the session as it stands; `version` grows with every event."""
+    """A listener. Its attributes are the session as it stands; `version` grows with every event.
+
+    `left_s`: what was left of the time at `left_at_s`, when it was told last.
+    """
 
     def __init__(self, events: Iterable[ev.AnyEvent] = ()) -> None:
         self.version = 0
@@ -63,6 +66,7 @@ class Story:
         self.seed = 0
         self.budget_s = 0.0
         self.left_s = 0.0
+        self.left_at_s = 0.0
         self.path: PathFacts | None = None
         self.limits: list[Limit] = []
         self.past: list[ev.PastResult] = []
@@ -83,8 +87,14 @@ class Story:
     @property
     def running(self) -> ProbeStory | None:
         """The probe under way."""
-        newest = self.probes[-1] if self.probes else None
+        newest = self.probes[-1] if self.probes and not self.is_over else None
         return newest if newest and newest.ended_s is None else None
+
+    @property
+    def left_now_s(self) -> float:
+        """The time that is left for probes; it stands still in a pause."""
+        spent_s = 0.0 if self.paused or self.is_over else self.at_s - self.left_at_s
+        return max(0.0, self.left_s - spent_s)
 
     @property
     def stage(self) -> StageStory | None:
@@ -104,25 +114,28 @@ class Story:
         at_s = self._before_s + event.at_s
         # Some notices are of no moment.
         self.at_s = max(self.at_s, at_s)
-        if not (self._hear_of_the_session(event, at_s) or self._hear_of_a_search(event, at_s)):
+        if not (
+            self._hear_of_the_session(event, at_s)
+            or self._hear_of_the_time(event, at_s)
+            or self._hear_of_a_search(event, at_s)
+        ):
             self._hear_of_a_probe(event, at_s)
 
     def _hear_of_the_session(self, event: ev.AnyEvent, at_s: float) -> bool:
         match event:
             case ev.SessionStarted():
+                if self.probes and self.probes[-1].ended_s is None:
+                    # The probe that was under way when the session was cut short is not stored.
+                    self.probes.pop()
                 self.session, self.pair = event.session, event.pair
                 self.method, self.seed = event.method, event.seed
                 self.budget_s = self.left_s = event.budget_s
+                self.left_at_s, self.paused = at_s, False
                 self.gave_up = self.advice = None
             case ev.PathFound():
                 self.path, self.limits = event.path, event.limits
             case ev.HistoryFound():
                 self.past = event.results
-            case ev.Paused() | ev.WentOn():
-                self.paused = isinstance(event, ev.Paused)
-            case ev.BudgetExtended():
-                self.budget_s += event.by_s
-                self.left_s = event.left_s
             case ev.Notice():
                 self.notices.append((at_s, event.message))
             case ev.RttSeen():
@@ -131,6 +144,20 @@ class Story:
                 self.advice = event
             case ev.GaveUp():
                 self.gave_up = event
+            case _:
+                return False
+        return True
+
+    def _hear_of_the_time(self, event: ev.AnyEvent, at_s: float) -> bool:
+        match event:
+            case ev.Paused():
+                self.left_s = self.left_now_s
+                self.paused = True
+            case ev.WentOn():
+                self.left_at_s, self.paused = at_s, False
+            case ev.BudgetExtended():
+                self.budget_s += event.by_s
+                self.left_s, self.left_at_s = event.left_s, at_s
             case _:
                 return False
         return True
@@ -186,7 +213,7 @@ class Story:
                 self.best = event
 
     def _end_probe(self, event: ev.ProbeEnded, at_s: float) -> None:
-        self.left_s = event.remaining_s
+        self.left_s, self.left_at_s = event.remaining_s, at_s
         probe = self.running
         if probe is None:
             return

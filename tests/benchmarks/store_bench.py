@@ -51,14 +51,7 @@ def _timed(what: str, call: Callable[[], Any]) -> None:
 def _digests(directory: Path, records: int, pairs: int, intervals: int) -> None:
     """The lists of pairs and sessions, with nothing kept of them, then from what is kept."""
     print(f"lists of {records} records on {pairs} pairs")
-    journals: dict[Pair, list[ProbeRecord]] = {}
-    for ordinal in range(records):
-        probe = _probe(ordinal, pairs, intervals)
-        journals.setdefault(probe.pair, []).append(probe)
-    for pair, probes in journals.items():
-        path = pair_directory(directory / "store", pair) / JOURNAL
-        path.parent.mkdir(parents=True)
-        path.write_bytes(b"".join(msgspec.json.encode(probe) + b"\n" for probe in probes))
+    fill(directory / "store", records, pairs, intervals)
 
     def opened() -> Store:
         return Store(directory / "store", cache=directory / "cache")
@@ -73,6 +66,18 @@ def _digests(directory: Path, records: int, pairs: int, intervals: int) -> None:
     store.append(_probe(records + pairs, pairs, intervals))
     _timed("sessions after one append, same store", store.sessions)
     _timed("pairs again, same store", lambda: store.pairs(1.7e9))
+
+
+def fill(store: Path, records: int, pairs: int, intervals: int) -> None:
+    """Write so many probes, of so many pairs, as a store would have them."""
+    journals: dict[Pair, list[ProbeRecord]] = {}
+    for ordinal in range(records):
+        probe = _probe(ordinal, pairs, intervals)
+        journals.setdefault(probe.pair, []).append(probe)
+    for pair, probes in journals.items():
+        path = pair_directory(store, pair) / JOURNAL
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"".join(msgspec.json.encode(probe) + b"\n" for probe in probes))
 
 
 def _run(directory: Path, records: int, pairs: int, intervals: int) -> None:

@@ -21,6 +21,15 @@ _SCREENS: Final = {
 
 def screen_named(name: str) -> Page:
     """A new screen. `name` is the module's; raises KeyError for one that is not there."""
+    return _class_of(name)()
+
+
+def all_pages() -> list[type[Page]]:
+    """All classes of screens."""
+    return [_class_of(name) for name in _SCREENS]
+
+
+def _class_of(name: str) -> type[Page]:
     module = importlib.import_module(f"advisor.tui.screens.{name}")
-    page: Page = getattr(module, _SCREENS[name])()
+    page: type[Page] = getattr(module, _SCREENS[name])
     return page

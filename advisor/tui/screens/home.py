@@ -1,18 +1,225 @@
 """Home: the known pairs, and what can be done."""
 
+import time
 from collections.abc import Iterable
+from typing import ClassVar, Final
 
+from textual import work
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.events import Resize, ScreenResume
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import Button, DataTable, Static
 
+from advisor.domain.quantities import format_duration
+from advisor.store.errors import StoreError
+from advisor.store.history import PairSummary, Store
+from advisor.tui.draft import Draft
+from advisor.tui.screens import screen_named
 from advisor.tui.step import Page
+from advisor.tui.widgets.pair_table import PairTable
+
+_REDRAW_S: Final = 1.0
+_EMPTY: Final = """\
+advisor finds out how to move large data to another host as fast as can be.
+It looks at the path and both hosts, and tries settings with test transfers.
+Then it writes the command lines (globus-url-copy, xdd) that did best here.
+Your files are not touched, and nothing on either host is changed.
+What was measured is kept, and shown here next time.
+
+  n  advice on a transfer of yours
+  d  try it here: about a minute, on this machine alone, no second host needed
+  l  a long-distance path, emulated on this machine, to try it on"""
+
+
+class SessionLine(Static, can_focus=True):
+    """Says that a session runs; enter goes to it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "screen.session", "Running session", show=False),
+    ]
+
+    def on_click(self) -> None:
+        self.screen.call_later(self.run_action, "screen.session")
 
 
 class HomeScreen(Page):
     """What is known, and where to go from here."""
 
     NAME = "Home"
+    HELP = (
+        "[b]Home[/b]\nThe pairs of hosts that were measured before. Choose one and press enter "
+        "for new advice on it, or n for another. Nothing is measured before you say so."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("n", "new_advice", "New advice", id="new-advice"),
+        Binding("r", "resume", "Resume", id="resume"),
+        Binding("v", "review", "Review", id="review"),
+        Binding("l", "lab", "Lab", id="lab"),
+        Binding("d", "try_here", "Try it here", show=False, id="try-here"),
+        Binding("s", "session", "Running session", show=False, id="session"),
+    ]
+    DEFAULT_CSS = """
+    HomeScreen #under-way { background: $primary-muted; padding: 0 1; display: none; }
+    HomeScreen #interrupted { color: $text-warning; display: none; margin-bottom: 1; }
+    HomeScreen .-said { display: block; }
+    HomeScreen #welcome { height: auto; max-width: 92; margin: 1 0; }
+    """
+
+    AUTO_FOCUS = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pairs: list[PairSummary] | None = None
+        self._to_resume = ""
+        self._story_drawn: object = None
 
     def content(self) -> Iterable[Widget]:
         """The known pairs."""
-        yield Static("…")
+        yield SessionLine(id="under-way")
+        yield Static(id="interrupted")
+        yield Static("… looking into the history", id="welcome")
+        yield PairTable()
+
+    def buttons(self) -> Iterable[Button]:
+        yield Button("New advice", id="new-advice", variant="primary")
+        yield Button("Resume", id="resume")
+        yield Button("Review", id="review")
+        yield Button("Lab", id="lab")
+
+    def on_mount(self) -> None:
+        self.query_one(PairTable).display = False
+        self.set_interval(_REDRAW_S, self._show_session)
+
+    def on_screen_resume(self, _: ScreenResume) -> None:
+        # After the first paint: a long history must not hold up the first screen.
+        self.call_after_refresh(self._load)
+        self._show_session()
+
+    def on_resize(self, _: Resize) -> None:
+        self._show_pairs()
+
+    @work(thread=True, exclusive=True, group="pairs")
+    def _load(self) -> None:
+        # A store of its own: one is for one thread at a time.
+        store = Store(self.advisor.store.directory)
+        try:
+            pairs, unfinished = store.pairs(), store.latest_unfinished_session()
+        except StoreError as error:
+            self.app.call_from_thread(self._take_trouble, str(error))
+            return
+        to_resume = ""
+        if unfinished:
+            record, probes = unfinished
+            age = format_duration(max(1.0, time.time() - record.recorded_s))
+            plural = "" if len(probes) == 1 else "s"
+            to_resume = f"{record.pair}, begun {age} ago, {len(probes)} probe{plural} done"
+        self.app.call_from_thread(self._take, pairs, to_resume)
+
+    def _take_trouble(self, trouble: str) -> None:
+        self.query_one("#welcome", Static).update(Content(f"✗ {trouble}"))
+
+    def _take(self, pairs: list[PairSummary], to_resume: str) -> None:
+        self._pairs, self._to_resume = pairs, to_resume
+        self._show_pairs()
+        self._show_session()
+
+    def _show_pairs(self) -> None:
+        if self._pairs is None:
+            return
+        welcome, table = self.query_one("#welcome", Static), self.query_one(PairTable)
+        welcome.display, table.display = not self._pairs, bool(self._pairs)
+        welcome.update(Content(_EMPTY))
+        had_rows = table.row_count
+        table.show(self._pairs, self.advisor.drawing, self.size.width)
+        if self._pairs and not had_rows and self.focused is None:
+            table.focus()
+
+    def _show_session(self) -> None:
+        """The session under way, or else one that could be gone on with."""
+        # Whatever changes below another screen has that screen drawn again, whole.
+        if not self.is_current:
+            return
+        session = self.advisor.session
+        running = bool(session and session.is_running)
+        now = (running, session.story.version if session else 0, self._to_resume)
+        if now == self._story_drawn:
+            return
+        self._story_drawn = now
+        under_way = self.query_one(SessionLine)
+        if running and not under_way.has_class("-said"):
+            under_way.add_class("-said")
+            under_way.focus()
+        under_way.set_class(running, "-said")
+        if session and running:
+            story = session.story
+            left = f", {format_duration(story.left_s)} left" if story.left_s else ""
+            under_way.update(
+                Content(
+                    f"▸ A session runs: {story.pair or 'beginning'}{left}. Enter or s shows it."
+                )
+            )
+        interrupted = self.query_one("#interrupted", Static)
+        interrupted.set_class(bool(self._to_resume) and not running, "-said")
+        interrupted.update(Content(f"Interrupted: {self._to_resume}. r goes on with it."))
+
+    def _chosen(self) -> PairSummary | None:
+        key = self.query_one(PairTable).chosen
+        return next((s for s in self._pairs or [] if str(s.pair) == key), None)
+
+    def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
+        """Enter on a pair."""
+        event.stop()
+        self.action_new_advice()
+
+    def action_new_advice(self) -> None:
+        """To the first step, with the chosen pair's destination."""
+        chosen = self._chosen()
+        draft = self.advisor.draft
+        if chosen and chosen.pair.destination != _host_of(draft):
+            draft.destination = chosen.pair.destination
+            draft.way = "ssh"
+        self.advisor.go("where")
+
+    def action_resume(self) -> None:
+        """Go on with the session that was interrupted last."""
+        if reason := self.advisor.why_no_session():
+            self.advisor.refuse(reason)
+        elif not self._to_resume:
+            self.advisor.refuse("no session was interrupted: begin one with n")
+        else:
+            self.advisor.resume_session()
+
+    def action_review(self) -> None:
+        """All that was measured."""
+        self.advisor.open(screen_named("review"))
+
+    def action_lab(self) -> None:
+        """Paths emulated on this machine."""
+        self.advisor.open(screen_named("lab"))
+
+    def action_try_here(self) -> None:
+        """A first run, on this machine alone."""
+        if reason := self.advisor.why_no_session():
+            self.advisor.refuse(reason)
+            return
+        store = str(self.advisor.store.directory)
+        words = ["advise", "--json", "--orders", "--measure", "--store", store]
+        self.advisor.begin_session([*words, *Draft(destination="localhost").advise_arguments()])
+
+    def action_session(self) -> None:
+        """To the session that runs, or ran last."""
+        if self.advisor.session:
+            self.advisor.go("profiling")
+        else:
+            self.advisor.refuse("no session runs: n begins one")
+
+    def action_back(self) -> None:
+        """There is nothing behind."""
+        self.advisor.refuse("this is the first screen: ctrl+q leaves the program")
+
+
+def _host_of(draft: Draft) -> str:
+    """The host that the draft names, without its user; the agent's where one is given."""
+    agent = draft.agent.strip().rpartition(":")[0] if draft.way == "agent" else ""
+    return agent or draft.destination.strip().rpartition("@")[2]

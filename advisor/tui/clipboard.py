@@ -1,0 +1,60 @@
+"""Copying over ssh: the terminal is asked with the escape OSC 52, through tmux and screen too.
+
+No terminal answers, so nobody can tell whether a copy arrived.
+"""
+
+import base64
+import os
+from collections.abc import Mapping
+from typing import Final
+
+from textual.app import App
+
+LONGEST_BYTES: Final = 74_000
+"""What is longer is cut off or thrown away by some terminals: they take 100,000 bytes of base64."""
+
+# screen throws away strings that are longer: 768 bytes today, 256 in versions that are still met.
+_SCREEN_PART: Final = 240
+_ESC: Final = "\x1b"
+
+
+def sequences(text: str, environment: Mapping[str, str]) -> str:
+    """What to write to the terminal. Raises ValueError for a text that is too long for it.
+
+    Inside tmux it is said twice: plainly, which tmux obeys with `set-clipboard on`, and wrapped for
+    the terminal outside, which gets it with `allow-passthrough on`.
+    """
+    encoded = text.encode(errors="surrogateescape")
+    if len(encoded) > LONGEST_BYTES:
+        raise ValueError("too long for a terminal's clipboard: save it instead")
+    data = base64.b64encode(encoded).decode()
+    plain = f"{_ESC}]52;c;{data}\a"
+    if environment.get("TMUX"):
+        doubled = plain.replace(_ESC, _ESC * 2)
+        return f"{plain}{_ESC}Ptmux;{doubled}{_ESC}\\"
+    if environment.get("STY"):
+        parts = (plain[i : i + _SCREEN_PART] for i in range(0, len(plain), _SCREEN_PART))
+        return "".join(f"{_ESC}P{part}{_ESC}\\" for part in parts)
+    return plain
+
+
+def copy(app: App[int], text: str) -> str:
+    """Copy a text, and say so in a sentence with what to do where it did not arrive.
+
+    Raises ValueError for a text that is too long.
+    """
+    escapes = sequences(text, os.environ)
+    # As Textual's own copying does, which knows no multiplexers: the text for pasting in here, and
+    # the driver, which writes in turn with all else. Neither is public.
+    app._clipboard = text
+    if app._driver is not None:
+        app._driver.write(escapes)
+    return f"Copied {len(text)} characters; if it does not arrive: {_remedy(os.environ)}"
+
+
+def _remedy(environment: Mapping[str, str]) -> str:
+    if environment.get("TMUX"):
+        return "tmux set -g set-clipboard on"
+    if environment.get("STY"):
+        return "use tmux in place of screen, or save it"
+    return "allow the terminal to set its clipboard (OSC 52), or save it"

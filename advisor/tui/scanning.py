@@ -1,0 +1,44 @@
+"""A scan of what is to be moved, in a thread, that says how far it is and can be given up."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from advisor.hosts.datasets import ScanProgress, scanning
+
+_EVERY_NAMES: Final = 500
+
+
+class Scan:
+    """`run` it in a thread. `progress`: the newest count. `trouble`: a sentence where it failed."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.progress: ScanProgress | None = None
+        self.trouble = ""
+        self.is_over = False
+        self._given_up = threading.Event()
+
+    @property
+    def was_given_up(self) -> bool:
+        """Whether the user did not wait for the end."""
+        return self._given_up.is_set()
+
+    def give_up(self) -> None:
+        """Stop soon: after a few hundred more names."""
+        self._given_up.set()
+
+    def run(self, at_the_end: Callable[["Scan"], None]) -> None:
+        """Scan to the end, or until it is given up."""
+        try:
+            for found in scanning(Path(self.path).expanduser(), _EVERY_NAMES):
+                self.progress = found
+                if self.was_given_up:
+                    break
+        except OSError as error:
+            self.trouble = f"{error.strerror or error}: {self.path}"
+        except ValueError as error:
+            self.trouble = str(error)
+        self.is_over = True
+        at_the_end(self)

@@ -1,0 +1,108 @@
+"""What one is looking at while a session runs, in plain words and with its numbers."""
+
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from advisor.domain.quantities import format_duration, format_rate
+from advisor.domain.space import describe
+from advisor.tui.story import Story
+from advisor.tui.widgets.legend import FAILED, ROLES
+from advisor.tui.widgets.probe_curve import default_of
+
+
+class WhatIsThisScreen(ModalScreen[None]):
+    """Of a story as it stood when it was asked."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,w,q,enter", "dismiss", "Close", id="close")
+    ]
+    DEFAULT_CSS = """
+    WhatIsThisScreen { align: center middle; }
+    WhatIsThisScreen > VerticalScroll {
+        width: 78; max-width: 96%; height: auto; max-height: 92%;
+        background: $surface; border: round $primary; padding: 0 1;
+    }
+    """
+
+    def __init__(self, story: Story) -> None:
+        super().__init__()
+        self._words = explain(story)
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll() as box:
+            box.border_title = "What am I looking at?"
+            box.border_subtitle = "escape closes"
+            yield Static(Text(self._words))
+
+
+def explain(story: Story) -> str:
+    """The screen in plain words."""
+    return "\n\n".join([_what_happens(story), _numbers(story), _marks(), _panels(), _keys()])
+
+
+def _what_happens(story: Story) -> str:
+    pair = (
+        f"from {story.pair.source} to {story.pair.destination}"
+        if story.pair
+        else "to the other host"
+    )
+    return (
+        f"The advisor sends made-up data {pair}, a few seconds at a time, each time with another "
+        "setting. Each such short transfer is a probe. Your files and disks are not touched. "
+        "From what the receiver got it works out which setting to try next."
+    )
+
+
+def _numbers(story: Story) -> str:
+    probes = [p for p in story.probes if p.ended_s is not None]
+    failed = sum(p.throughput_bps is None for p in probes)
+    words = [f"So far: {len(probes)} probes" + (f", {failed} of them failed." if failed else ".")]
+    default_bps = default_of(story)
+    if story.best:
+        best = story.best
+        words.append(
+            f"The best gave {format_rate(best.throughput_bps)} "
+            f"({describe(best.transport, best.setting)})."
+        )
+        if default_bps:
+            words.append(
+                f"Without tuning you would get {format_rate(default_bps)}: "
+                f"{best.throughput_bps / default_bps:.2g} times less."
+                if best.throughput_bps > default_bps * 1.05
+                else "Without tuning you get about the same."
+            )
+    if not story.is_over and story.budget_s:
+        words.append(f"{format_duration(round(story.left_now_s) or 0)} are left.")
+    words.append("Numbers that differ by less than their bars count as the same.")
+    return " ".join(words)
+
+
+def _marks() -> str:
+    lines = [f"  {r.full} {r.hollow}  {r.name}: {r.meaning}" for r in ROLES]
+    lines.append(f"  {FAILED}    failed: it counts as an answer, the search goes on")
+    return "\n".join(["Marks (full for TCP, hollow for UDT):", *lines])
+
+
+def _panels() -> str:
+    return (
+        "1 Throughput: each probe at its time, with bars for how sure it is. The dashed lines "
+        "are numbered in the line below it: best so far, default, what the link can carry.\n"
+        "2 The probe under way: what the receiver gets, second by second. Transfers start "
+        "slowly: only the steady part counts.\n"
+        "3 The map: every cell is a range of settings, the greener the faster. Numbers are "
+        "those of the probes, dots the way the search took.\n"
+        "4 The search: why it moved, and what will end it."
+    )
+
+
+def _keys() -> str:
+    return (
+        "You need not do anything. space pauses, s skips what is searched now, e gives 30 s more, "
+        "t tries a setting of yours, x stops with the best so far. You can go back: it goes on."
+    )

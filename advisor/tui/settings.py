@@ -1,0 +1,50 @@
+"""What the configuration may say of the screens: names of themes, and of what keys do."""
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+
+from textual.app import App
+from textual.binding import Binding
+from textual.dom import DOMNode
+
+from advisor.tui.app import AdvisorApp
+from advisor.tui.screens import all_pages
+
+
+class BadSetting(ValueError):
+    """The message names the entry and the nearest right one."""
+
+
+def check(theme: str, keys: Mapping[str, str]) -> None:
+    """Raises BadSetting for what is not there."""
+    _check_word("[screen] theme", theme, App().available_themes)
+    names = key_names()
+    for name in keys:
+        _check_word("[keys]", name, names)
+
+
+def key_names() -> dict[str, str]:
+    """What can be given a key: its name, and what it does."""
+    found: dict[str, str] = {}
+    for binding in _bindings():
+        if binding.id:
+            found.setdefault(binding.id, binding.description)
+    return found
+
+
+def _bindings() -> Iterator[Binding]:
+    nodes: list[type[DOMNode]] = [AdvisorApp, *all_pages()]
+    for node in nodes:
+        for parent in node.__mro__:
+            for binding in getattr(parent, "BINDINGS", ()):
+                if isinstance(binding, Binding):
+                    yield binding
+
+
+def _check_word(where: str, word: str, known: Iterable[str]) -> None:
+    known = list(known)
+    if word in known:
+        return
+    near = difflib.get_close_matches(word, known, 1)
+    remedy = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
+    raise BadSetting(f"{where} has no '{word}': {remedy}")

@@ -1,0 +1,100 @@
+"""A space cut into cells that fit a screen: pure."""
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import msgspec
+
+from advisor.domain.quantities import format_bytes
+from advisor.domain.space import Parameter, Setting, Space
+from advisor.tui.story import ProbeStory
+
+Cell = tuple[int, int]
+
+
+class Axis(msgspec.Struct, frozen=True):
+    """One parameter in `count` parts of the same length on its own scale."""
+
+    parameter: Parameter
+    count: int
+
+    @classmethod
+    def fitting(cls, parameter: Parameter, most: int) -> "Axis":
+        """As many parts as fit, and no more than there are values."""
+        values = (parameter.upper - parameter.lower) // parameter.quantum + 1
+        return cls(parameter, max(1, min(values, most)))
+
+    def index_of(self, value: float) -> int:
+        """The part that a value lies in, the least first."""
+        return min(self.count - 1, int(self.parameter.fraction_of(value) * self.count))
+
+    def value_at(self, index: int) -> int:
+        """Where a part begins."""
+        return self.parameter.value_at(index / self.count)
+
+
+def words_of(parameter: Parameter, value: float) -> str:
+    """A value as people write it."""
+    return format_bytes(value) if parameter.unit == "B" else f"{value:g}"
+
+
+def name_of(parameter: Parameter) -> str:
+    """`buffer_bytes` is a buffer."""
+    return parameter.name.removesuffix("_bytes").replace("_", " ")
+
+
+class Grid(msgspec.Struct, frozen=True):
+    """Cells over a space's first two parameters, `across` and `up`: None in a space of one."""
+
+    across: Axis
+    up: Axis | None
+
+    @classmethod
+    def fitting(cls, space: Space, columns: int, rows: int) -> "Grid":
+        """At most so many cells."""
+        first, *others = space.parameters
+        up = Axis.fitting(others[0], max(1, rows)) if others else None
+        return cls(Axis.fitting(first, max(1, columns)), up)
+
+    def cell_of(self, setting: Setting) -> Cell | None:
+        """(column, row from below); None for a setting that is not in this box."""
+        indices = []
+        for axis in (self.across, self.up):
+            if axis is None:
+                indices.append(0)
+                continue
+            value = setting.get(axis.parameter.name)
+            if not isinstance(value, int | float):
+                return None
+            if not axis.parameter.lower <= value <= axis.parameter.upper:
+                return None
+            indices.append(axis.index_of(value))
+        return indices[0], indices[1]
+
+
+_MOVES: Final = 4
+
+
+def trail(grid: Grid, probes: Sequence[ProbeStory]) -> list[Cell]:
+    """The cells on the way the search took with its last moves, from one to the next.
+
+    A search that marks where it moves (y*) is followed by these, any other by all its probes.
+    """
+    searched = [p for p in probes if p.purpose == "search" and p.label != "by hand"]
+    moves = [p for p in searched if p.label == "y*"] or searched
+    stops = [cell for p in moves[-_MOVES - 1 :] if (cell := grid.cell_of(p.setting))]
+    way: list[Cell] = stops[:1]
+    for start, end in itertools.pairwise(stops):
+        way += _between(start, end)
+    return way
+
+
+def _between(start: Cell, end: Cell) -> Iterable[Cell]:
+    steps = max(abs(end[0] - start[0]), abs(end[1] - start[1]))
+    for i in range(1, steps + 1):
+        share = i / steps
+        yield (
+            round(start[0] + (end[0] - start[0]) * share),
+            round(start[1] + (end[1] - start[1]) * share),
+        )

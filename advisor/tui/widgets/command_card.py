@@ -1,0 +1,104 @@
+"""Cards with a line to be copied: a command with what its flags do, a limit with its remedy."""
+
+from collections.abc import Sequence
+from typing import ClassVar, Final
+
+from rich.console import Group
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+from textual.markup import escape
+from textual.widgets import Static
+
+from advisor.domain.advice import Command, Limit
+from advisor.domain.quantities import format_rate
+from advisor.report.flags import explained
+
+_FLAG_COLUMNS: Final = 24
+
+
+class LineCard(Static, can_focus=True):
+    """`line`: what is copied. Subclasses say what is drawn."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"card--line", "card--note", "card--flag"}
+    DEFAULT_CSS = """
+    LineCard { height: auto; border: round $primary-muted; padding: 0 1; }
+    LineCard:focus { border: heavy $primary; }
+    LineCard > .card--line { color: $success; }
+    LineCard > .card--note { color: $warning; }
+    LineCard > .card--flag { color: $secondary; }
+    """
+
+    def __init__(self, line: str, title: str) -> None:
+        super().__init__()
+        self.line = line
+        # A title is markup, and may have a path or a host in it.
+        self.border_title = escape(title)
+
+    def on_mount(self) -> None:
+        self._draw()
+        self.app.theme_changed_signal.subscribe(self, lambda _: self._draw())
+
+    def _draw(self) -> None:
+        self.update(self.drawn())
+
+    def drawn(self) -> Group:
+        """What is on the card."""
+        return Group(self.line_drawn())
+
+    def line_drawn(self) -> Text:
+        """The line in its colour."""
+        return Text(self.line, self.style_of("line"))
+
+    def style_of(self, part: str) -> Style:
+        """The theme's colour of a part: line, note or flag."""
+        return self.get_component_rich_style(f"card--{part}", partial=True)
+
+
+class CommandCard(LineCard):
+    """A command line of an advice."""
+
+    HELP = (
+        "[b]A command line[/b] It runs as it is printed, on the host that stands above it; words "
+        "in capitals stand for what you did not say. C copies it. Below it is what each of its "
+        "flags does."
+    )
+
+    def __init__(self, command: Command) -> None:
+        super().__init__(command.shell, f"{command.tool}, on the {command.side}")
+        self._note = command.note
+        self._flags = flag_lines(explained(command))
+
+    def drawn(self) -> Group:
+        flags = Table.grid(padding=(0, 2, 0, 0))
+        flags.add_column(max_width=_FLAG_COLUMNS, overflow="fold", style=self.style_of("flag"))
+        flags.add_column()
+        for words, sentence in self._flags:
+            flags.add_row(Text(words), Text(sentence))
+        note = [Text(self._note, self.style_of("note"))] if self._note else []
+        return Group(self.line_drawn(), *note, flags)
+
+
+class RemedyCard(LineCard):
+    """What holds a transfer back, and the line or the sentence that lifts it."""
+
+    HELP = (
+        "[b]A limit[/b] What holds the transfer back now, and what lifts it. Nothing is ever "
+        "applied by advisor: C copies the line, and you or the host's administrator run it."
+    )
+
+    def __init__(self, limit: Limit) -> None:
+        where = f"on the {limit.side}" if limit.side else "on the path"
+        super().__init__(limit.remedy, where)
+        ceiling = limit.ceiling_bps
+        reach = f" It allows {format_rate(ceiling)} at most." if ceiling is not None else ""
+        self._what = f"{limit.what[:1].upper()}{limit.what[1:]}.{reach}"
+
+    def drawn(self) -> Group:
+        return Group(Text(self._what), self.line_drawn())
+
+
+def flag_lines(flags: Sequence[tuple[tuple[str, ...], str]]) -> list[tuple[str, str]]:
+    """The flags that have something to say, each as one text; a flag met twice is said once."""
+    said = ((" ".join(words), sentence) for words, sentence in flags if sentence)
+    return list(dict.fromkeys(said))

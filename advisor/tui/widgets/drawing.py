@@ -1,0 +1,17 @@
+"""The characters that charts and maps are drawn with, for every terminal."""
+
+from typing import Final
+
+LIGHT: Final = str.maketrans("━┃┏┓┗┛┣┫┳┻╋", "─│┌┐└┘├┤┬┴┼")
+"""Frames as light as the rest."""
+
+ASCII: Final = str.maketrans(
+    dict.fromkeys("┌┐└┘├┤┬┴┼┏┓┗┛┣┫┳┻╋", "+")
+    | dict.fromkeys("│┃╷╵", "|")
+    | dict.fromkeys("─━╶╴╌−", "-")
+    | dict.fromkeys("█★", "*")
+    | dict.fromkeys("·░", ".")
+    | {"▲": "A", "△": "a", "▼": "V", "▽": "v", "☆": "s", "■": "H", "□": "h", "◆": "D", "◇": "d"}
+    | {"▶": "B", "▷": "b", "●": "O", "○": "o", "×": "x", "→": ">", "↑": "^"}
+)
+"""The same told apart with what every terminal has."""

@@ -1,0 +1,173 @@
+"""A session as it stands, live or replayed: four panels, as many at once as there is room for."""
+
+from typing import ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.events import Resize
+
+from advisor.tui.story import Story
+from advisor.tui.widgets.axis import nice_end
+from advisor.tui.widgets.chart import Chart
+from advisor.tui.widgets.probe_curve import curve_series, levels_of, probe_series
+from advisor.tui.widgets.search_panel import SearchPanel
+from advisor.tui.widgets.space_map import SpaceMap
+
+PANELS: Final = ("throughput", "probe", "map", "search")
+"""By number, from 1."""
+
+_SINGLE_BELOW: Final = (100, 28)
+_BOTH_MAPS_FROM: Final = 160
+_CURVE_AT_LEAST_S: Final = 3.0
+
+
+class SessionView(Container):
+    """`show` a story as often as you like: what has not changed is not drawn again."""
+
+    HELP: ClassVar[str | None] = """[b]The session[/b]
+1 throughput of each probe · 2 the probe under way · 3 the map of the settings · 4 the search.
+The numbers show one of them alone, 0 shows all again where there is room."""
+    DEFAULT_CSS = """
+    SessionView { height: 1fr; layout: grid; grid-size: 2 2; grid-gutter: 0 1; }
+    SessionView.wide { grid-size: 6 2; grid-rows: 11fr 9fr; }
+    SessionView.wide > #throughput { column-span: 3; }
+    SessionView.wide > #probe { column-span: 3; }
+    SessionView.wide > .third { column-span: 2; }
+    SessionView > #map-other { display: none; }
+    SessionView.wide > #map-other { display: block; }
+    SessionView.alone { layout: vertical; }
+    SessionView.alone > .panel { display: none; }
+    SessionView.alone > .panel.chosen { display: block; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # as every widget has it
+        super().__init__(id=id)
+        self._story: Story | None = None
+        self._alone = ""
+        self._chosen = PANELS[0]
+        self._transport = ""
+        self._longest_s = _CURVE_AT_LEAST_S
+
+    def compose(self) -> ComposeResult:
+        yield Chart("Throughput of each probe", id="throughput", classes="panel")
+        yield Chart("The probe under way", id="probe", classes="panel")
+        for name in ("map", "map-other"):
+            space_map = SpaceMap(id=name)
+            space_map.add_class("panel", "third")
+            yield space_map
+        panel = SearchPanel(id="search")
+        panel.add_class("panel", "third")
+        yield panel
+
+    def on_mount(self) -> None:
+        self._arrange()
+
+    def on_resize(self, _: Resize) -> None:
+        self._arrange()
+
+    @property
+    def is_single(self) -> bool:
+        """Whether there is room for one panel only."""
+        columns, rows = _SINGLE_BELOW
+        return self.size.width < columns or self.size.height < rows - 6
+
+    def _arrange(self) -> None:
+        alone = self.is_single or bool(self._alone)
+        wide = self.size.width >= _BOTH_MAPS_FROM and not alone
+        self.set_class(alone, "alone")
+        self.set_class(wide, "wide")
+        chosen = self._alone or self._chosen
+        for panel in self.query(".panel"):
+            panel.set_class(panel.id == chosen, "chosen")
+        if self._story:
+            self._show_maps(self._story)
+
+    def enlarge(self, panel: str) -> None:
+        """Show one of PANELS alone; the same again, or "", shows all where there is room."""
+        self._alone = "" if self.is_single or panel == self._alone else panel
+        self._chosen = panel or self._chosen
+        self._arrange()
+        self.query_one(f"#{self._chosen}").focus()
+
+    def next_panel(self, by: int) -> None:
+        """The one after, or before, the one that is shown alone."""
+        index = PANELS.index(self._alone or self._chosen)
+        self._chosen = PANELS[(index + by) % len(PANELS)]
+        self._alone = self._chosen if self._alone else ""
+        self._arrange()
+        self.query_one(f"#{self._chosen}").focus()
+
+    def toggle_values(self) -> None:
+        """On the maps: numbers of probes, or throughputs."""
+        for space_map in self.query(SpaceMap):
+            space_map.toggle_values()
+
+    def switch_transport(self) -> None:
+        """Show the other transport's map, until the session goes on to another search."""
+        _, other = self._transports()
+        if other:
+            self._transport = "" if self._transport else other
+            if self._story:
+                self._show_maps(self._story)
+
+    def _transports(self) -> tuple[str, str]:
+        """The one whose map is shown, and the other; "" for what there is not."""
+        story = self._story
+        searched = (
+            list(dict.fromkeys(s.transport for s in story.stages if s.space)) if story else []
+        )
+        if not searched:
+            return "tcp", ""
+        shown = self._transport if self._transport in searched else searched[-1]
+        others = [t for t in searched if t != shown]
+        return shown, others[-1] if others else ""
+
+    def show(self, story: Story) -> None:
+        """The story as it stands."""
+        if story is not self._story:
+            self._begin(story)
+        self._show_throughput(story)
+        self._show_probe(story)
+        self._show_maps(story)
+        self.query_one(SearchPanel).show(story)
+
+    def _begin(self, story: Story) -> None:
+        self._story, self._transport, self._longest_s = story, "", _CURVE_AT_LEAST_S
+        for chart in self.query(Chart):
+            chart.restart()
+
+    def _show_throughput(self, story: Story) -> None:
+        self.query_one("#throughput", Chart).show(
+            probe_series(story),
+            levels_of(story),
+            x_label="session time, s (bars: ± standard error)",
+            y_label="throughput",
+            x_range=(0.0, nice_end(max(story.budget_s, story.at_s, 10.0))),
+        )
+
+    def _show_probe(self, story: Story) -> None:
+        chart = self.query_one("#probe", Chart)
+        series = curve_series(story)
+        ends = (s.xs[-1] for s in series)
+        self._longest_s = max(self._longest_s, *ends, 0.0)
+        if running := story.running:
+            chart.border_title = (
+                f"Probe {running.ordinal}, {running.transport.upper()} {running.label}: now"
+            )
+        else:
+            chart.border_title = "The last probe" if series else "The probe under way"
+        chart.show(
+            series,
+            x_label="seconds of the probe",
+            y_label="what the receiver got",
+            x_range=(0.0, nice_end(self._longest_s)),
+        )
+
+    def _show_maps(self, story: Story) -> None:
+        main, other = self._transports()
+        if self.has_class("wide"):
+            # Side by side they keep their places.
+            main, other = "tcp", "udt"
+        self.query_one("#map", SpaceMap).show(story, main)
+        if self.has_class("wide"):
+            self.query_one("#map-other", SpaceMap).show(story, other)

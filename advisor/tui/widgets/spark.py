@@ -1,0 +1,17 @@
+"""The past in a word: one block a value, on a scale that starts at zero. Pure."""
+
+from collections.abc import Sequence
+from typing import Final
+
+_BLOCKS: Final = "▁▂▃▄▅▆▇█"
+_ASCII: Final = "_.-=+*#@"
+
+
+def spark(values: Sequence[float], width: int, drawing: str = "braille") -> str:
+    """The newest `width` of the values, none below zero, the highest filling the line."""
+    marks = _ASCII if drawing == "ascii" else _BLOCKS
+    shown = values[-width:]
+    top = max(shown, default=0.0)
+    if top <= 0:
+        return marks[0] * len(shown)
+    return "".join(marks[min(len(marks) - 1, int(value / top * len(marks)))] for value in shown)

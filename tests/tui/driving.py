@@ -1,0 +1,25 @@
+"""How tests wait for a screen, and read it."""
+
+import asyncio
+from collections.abc import Callable
+
+from textual.pilot import Pilot
+from textual.widgets import DataTable, Static
+
+from advisor.tui.app import AdvisorApp
+
+
+async def until(pilot: Pilot[int], condition: Callable[[], object], timeout_s: float = 60) -> None:
+    async with asyncio.timeout(timeout_s):
+        while not condition():
+            await pilot.pause(0.05)
+
+
+def words(app: AdvisorApp, selector: str) -> str:
+    """What stands in one text of the screen, "" where it is not there yet."""
+    return "".join(str(text.render()) for text in app.screen.query(selector).results(Static))
+
+
+def row_count(app: AdvisorApp, selector: str) -> int:
+    """How many rows a table of the screen has, 0 where it is not there yet."""
+    return sum(table.row_count for table in app.screen.query(selector).results(DataTable))

@@ -1,0 +1,156 @@
+import math
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.geometry import Size
+
+from advisor.tui.widgets.axis import nice_end, rate_unit, ticks
+from advisor.tui.widgets.chart import Chart, Level, Series
+
+
+class _ChartApp(App[None]):
+    def __init__(self, drawing: str = "braille") -> None:
+        super().__init__()
+        self.drawing = drawing
+
+    def compose(self) -> ComposeResult:
+        yield Chart("Rates")
+
+    @property
+    def chart(self) -> Chart:
+        return self.query_one(Chart)
+
+    def lines(self) -> list[str]:
+        strips = self.screen._compositor.render_strips(Size(*self.size))
+        return ["".join(segment.text for segment in strip) for strip in strips]
+
+    def text(self) -> str:
+        return "\n".join(self.lines())
+
+
+def _show(app: _ChartApp, ys: list[float], *levels: Level, **bars: list[float]) -> None:
+    xs = [float(x) for x in range(1, len(ys) + 1)]
+    series = Series("y+", xs, ys, "points", mark="▲", **bars)
+    app.chart.show([series], levels, x_label="time, s", y_label="throughput")
+
+
+@pytest.mark.parametrize(
+    ("value", "end"), [(0, 1), (1, 1), (1.2e8, 1.5e8), (2e8, 2e8), (9.1e9, 1e10), (0.7, 0.8)]
+)
+def test_axes_end_at_round_numbers(value: float, end: float) -> None:
+    assert nice_end(value) == pytest.approx(end)
+
+
+@pytest.mark.parametrize("end", [1.0, 1.5e8, 2.5e8, 3e9, 8e8, 1e10])
+@pytest.mark.parametrize("most", [2, 3, 6, 12])
+def test_ticks_go_from_zero_to_the_end_and_fit(end: float, most: int) -> None:
+    marked = ticks(end, most)
+    assert marked[0] == 0
+    assert marked[-1] == end
+    assert 2 <= len(marked) <= most
+
+
+def test_rates_have_the_unit_of_the_top() -> None:
+    assert rate_unit(2.5e8) == (1e6, "Mbit/s")
+    assert rate_unit(1e9) == (1e9, "Gbit/s")
+    assert rate_unit(0) == (1, "bit/s")
+
+
+@pytest.mark.asyncio
+async def test_axis_grows_and_does_not_shrink_until_it_begins_anew() -> None:
+    app = _ChartApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        _show(app, [3e8])
+        await pilot.pause()
+        assert " 400 " in app.text()
+        _show(app, [1e7])
+        await pilot.pause()
+        assert " 400 " in app.text()
+        app.chart.restart()
+        _show(app, [1e7])
+        await pilot.pause()
+        assert " 400 " not in app.text()
+        assert " 15 " in app.text()
+
+
+@pytest.mark.asyncio
+async def test_error_bars_count_for_the_top_and_gaps_do_not_move_them() -> None:
+    app = _ChartApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        ys = [1e8, math.nan, 1e8]
+        _show(app, ys, lows=[9e7, math.nan, -5e7], highs=[1.1e8, math.nan, 5.5e8])
+        await pilot.pause()
+        plotted = [line for line in app.lines() if "y+" not in line]
+        middle, marked = next((line.rindex("▲"), line) for line in plotted if "▲" in line)
+        assert marked.count("▲") == 2
+        assert " 600 " in app.text()
+        # From the top of the bar, 550 of 600, down to the axis and not through it.
+        bar = [line[middle] for line in plotted if "┼" not in line].count("│")
+        assert bar >= 12
+        frame = next(line for line in plotted if line.lstrip().startswith("0 ┼"))
+        assert frame[middle] in "─┬"
+
+
+@pytest.mark.asyncio
+async def test_level_far_above_does_not_flatten_the_points_but_is_named() -> None:
+    app = _ChartApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        _show(app, [1e8], Level("best", 1.2e8), Level("link", 1e10))
+        await pilot.pause()
+        text = app.text()
+        assert "╌1 best 120 Mbit/s" in text
+        assert "link 10 Gbit/s, above" in text
+        assert "Mbit/s" in app.lines()[1]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-dark"])
+@pytest.mark.parametrize("drawing", ["braille", "block", "ascii"])
+async def test_every_way_of_drawing_in_every_kind_of_theme(drawing: str, theme: str) -> None:
+    app = _ChartApp(drawing)
+    if theme not in app.available_themes:
+        pytest.skip("this Textual has no such theme")
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.theme = theme
+        series = [
+            Series("curve", [0, 1, 2, 3], [1e8, 2e8, math.nan, 2e8]),
+            Series("stairs", [0, 1, 2], [1e8, 5e7, 1e8], "steps", colour="success"),
+            Series("y*", [1.5], [1.5e8], "points", mark="★", colour="no such word"),
+        ]
+        app.chart.show(series, [Level("default", 5e7)], x_label="s", y_label="rate")
+        await pilot.pause()
+        text = app.text()
+        if drawing == "ascii":
+            # The border of the panel is Textual's own.
+            below = "\n".join(app.lines()[1:])
+            assert below.isascii()
+            assert "* y*" in below
+        else:
+            assert "★ y*" in text
+            wanted = range(0x2801, 0x2900) if drawing == "braille" else range(0x2580, 0x25A0)
+            assert any(ord(c) in wanted for c in text)
+
+
+@pytest.mark.asyncio
+async def test_it_can_be_read_aloud_and_brackets_are_no_markup() -> None:
+    app = _ChartApp()
+    async with app.run_test(size=(80, 24)):
+        series = Series("a [b]", [1, 2], [1e8, 2e8])
+        app.chart.show([series], [Level("link", 4e8)], x_label="time, s", y_label="throughput")
+        assert "a [b]: 2 values, 100 Mbit/s to 200 Mbit/s, the last 200 Mbit/s." in (
+            app.chart.summary
+        )
+        assert "Line: link, 400 Mbit/s." in app.chart.summary
+        assert "\\[b]" in app.chart.HELP
+
+
+@pytest.mark.asyncio
+async def test_resizing_keeps_what_is_shown() -> None:
+    app = _ChartApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        _show(app, [1e8])
+        await pilot.pause()
+        for size in ((120, 40), (30, 9), (80, 24)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            assert "▲" in app.text()

@@ -1,0 +1,69 @@
+"""What was entered becomes the words of a command, and outlives the program."""
+
+from pathlib import Path
+
+import pytest
+
+from advisor.domain.dataset import Dataset
+from advisor.testing.samples import a_path
+from advisor.tui.draft import Draft, PathSeen, keep_draft, load_draft, parse_count
+
+
+def test_only_what_was_entered_is_said() -> None:
+    draft = Draft(destination=" dtn02 ", bandwidth="10G", what="size", size="10TB")
+    assert draft.advise_arguments() == ["--size=10TB", "--bandwidth=10G", "--", "dtn02"]
+
+
+def test_no_text_becomes_an_option() -> None:
+    draft = Draft(destination="--help", to="--store")
+    words = draft.advise_arguments()
+    assert words[-2:] == ["--", "--help"]
+    assert "--to=--store" in words
+
+
+def test_the_other_way_to_the_agent_stays_but_is_not_said() -> None:
+    draft = Draft(agent="dtn:5199", secret_file="s", agent_command="x", destination="dtn")
+    assert draft.reach_arguments() == ["--agent-command=x", "--", "dtn"]
+    draft.way = "agent"
+    assert draft.reach_arguments() == ["--agent=dtn:5199", "--secret-file=s", "--", "dtn"]
+
+
+def test_a_path_is_written_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    draft = Draft(what="data", data="~/run 7", size="10TB")
+    assert draft.advise_arguments() == [f"--data={tmp_path}/run 7"]
+
+
+def test_files_of_one_size() -> None:
+    draft = Draft(what="count", files="200 000", each_size="4MB")
+    # 200,000 × 4,000,000 B; 2^21 ≤ 4,000,000 < 2^22
+    assert draft.dataset() == Dataset(
+        total_bytes=800_000_000_000, files=200_000, sizes=((21, 200_000, 800_000_000_000),)
+    )
+    assert draft.advise_arguments() == ["--size=800000000000"]
+    draft.what = "unknown"
+    assert draft.dataset() is None
+    assert draft.advise_arguments() == []
+
+
+@pytest.mark.parametrize("text", ["", "0", "-3", "many", "1e6", "²"])
+def test_a_count_that_is_none(text: str) -> None:
+    with pytest.raises(ValueError, match="how many files"):
+        parse_count(text)
+
+
+def test_what_was_seen_of_another_path_is_not_of_this() -> None:
+    draft = Draft(destination="dtn02")
+    draft.seen = PathSeen(reach=draft.reach_arguments(), path=a_path())
+    assert draft.path_seen
+    draft.destination = "dtn03"
+    assert draft.path_seen is None
+    draft.destination = "dtn02"
+    assert draft.path_seen
+
+
+def test_it_is_kept_whole() -> None:
+    draft = Draft(destination="dtn02", what="data", data="/d", scanned=Dataset(total_bytes=3))
+    draft.seen = PathSeen(reach=draft.reach_arguments(), path=a_path())
+    keep_draft(draft)
+    assert load_draft() == draft

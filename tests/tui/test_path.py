@@ -1,0 +1,83 @@
+"""Path and hosts: watched while it is shown, and no longer."""
+
+import psutil
+import pytest
+from textual.widgets import DataTable
+
+from advisor.testing.samples import a_host, a_path
+from advisor.tui.draft import Draft, PathSeen
+from advisor.tui.screens.history import HistoryScreen
+from advisor.tui.screens.path import PathScreen
+from advisor.tui.widgets.copyable import Copyable
+from advisor.tui.widgets.watched_path import WatchedPath
+
+from .conftest import NewApp
+from .driving import row_count, until, words
+
+
+def watching() -> list[psutil.Process]:
+    """Children of this process that watch a path."""
+    return [
+        child
+        for child in psutil.Process().children(recursive=True)
+        if child.status() != psutil.STATUS_ZOMBIE and "--watch" in child.cmdline()
+    ]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+@pytest.mark.asyncio
+async def test_it_is_watched_while_it_is_shown(new_app: NewApp, size: tuple[int, int]) -> None:
+    app = new_app(Draft(destination="localhost"))
+    async with app.run_test(size=size) as pilot:
+        app.go("path")
+        await until(pilot, lambda: isinstance(app.screen, PathScreen) and watching())
+        screen = app.screen
+        assert isinstance(screen, PathScreen)
+        await until(pilot, lambda: screen._look and len(screen._look.story.rtts) >= 2)
+        await until(pilot, lambda: row_count(app, "#findings"))
+        await until(pilot, lambda: "median" in str(screen.query_one(WatchedPath).render()))
+        await pilot.press("f1")
+        await pilot.pause()
+        assert watching()
+        await pilot.press("escape", "ctrl+n")
+        await until(pilot, lambda: isinstance(app.screen, HistoryScreen))
+        await until(pilot, lambda: not watching())
+        await pilot.press("escape")
+        await until(pilot, watching)
+    assert not watching()
+
+
+@pytest.mark.asyncio
+async def test_what_limits_has_its_cost_and_its_remedy(new_app: NewApp) -> None:
+    draft = Draft(destination="lab:nowhere")
+    slow = a_path(rtt_s=0.0936, source=a_host(send_max_bytes=4 * 2**20))
+    draft.seen = PathSeen(reach=draft.reach_arguments(), path=slow)
+    app = new_app(draft)
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.go("path")
+        await until(pilot, lambda: row_count(app, "#findings"))
+        table = app.screen.query_one(DataTable)
+        row = next(
+            number
+            for number in range(table.row_count)
+            if str(table.get_row_at(number)[1]) == "net.core.wmem_max"
+        )
+        assert str(table.get_row_at(row)[0]) == "✗ bad"
+        await pilot.press(*["j"] * row)
+        await until(pilot, lambda: "about 358 Mbit/s" in words(app, "#cost"))
+        line = app.screen.query_one("#remedy-0", Copyable)
+        assert line.line == "sysctl -w net.core.wmem_max=67108864"
+        await pilot.press("c")
+        assert app.clipboard == line.line
+        await until(pilot, lambda: "no lab 'nowhere' is up" in words(app, "#trouble"))
+
+
+@pytest.mark.asyncio
+async def test_without_a_destination_it_says_where_to_give_one(new_app: NewApp) -> None:
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.go("path")
+        await until(pilot, lambda: "go back to Where" in words(app, "#trouble"))
+        await pilot.press("ctrl+n")
+        await pilot.pause()
+        assert isinstance(app.screen, PathScreen)

@@ -1,0 +1,351 @@
+import pytest
+from textual.geometry import Size
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from advisor.domain import events as ev
+from advisor.domain import orders as o
+from advisor.domain.space import Parameter
+from advisor.tui.app import AdvisorApp
+from advisor.tui.running import LiveSession
+from advisor.tui.screens.profiling import ProfilingScreen, best_of, word_on
+from advisor.tui.screens.try_setting import filled_in, read_value
+from advisor.tui.screens.what_is_this import explain
+from advisor.tui.story import Story
+from advisor.tui.widgets.session_view import PANELS, SessionView
+from tests.tui.conftest import NewApp
+from tests.tui.recorded import events
+
+SIZES = ((80, 24), (120, 40), (200, 60))
+
+
+class Recorded(LiveSession):
+    """A session whose events are given to it, and which keeps the orders it gets."""
+
+    def __init__(self, told: list[ev.AnyEvent]) -> None:
+        self.story = Story(told)
+        self.orders: list[o.Order] = []
+
+    @property
+    def is_running(self) -> bool:
+        return not self.story.is_over
+
+    def order(self, order: o.Order) -> None:
+        self.orders.append(order)
+
+    async def close(self) -> None:
+        """There is no process."""
+
+
+def while_udt_is_searched() -> list[ev.AnyEvent]:
+    told = events()
+    second = [
+        i for i, e in enumerate(told) if isinstance(e, ev.ProbeStarted) and e.transport == "udt"
+    ][1]
+    return told[: second + 3]
+
+
+def text_of(app: AdvisorApp) -> str:
+    strips = app.screen._compositor.render_strips(Size(*app.size))
+    return "\n".join("".join(s.text for s in strip) for strip in strips)
+
+
+async def shown(app: AdvisorApp, pilot: Pilot[int], told: list[ev.AnyEvent]) -> Recorded:
+    session = Recorded(told)
+    app.session = session
+    app.go("profiling")
+    await pilot.pause()
+    await pilot.pause()
+    return session
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("size", SIZES)
+async def test_shows_what_there_is_room_for(new_app: NewApp, size: tuple[int, int]) -> None:
+    app = new_app()
+    async with app.run_test(size=size) as pilot:
+        await shown(app, pilot, while_udt_is_searched())
+        text = text_of(app)
+        assert "vm → lab:prof" in text
+        assert "Throughput of each probe" in text
+        assert "best 199" in text
+        panels = [p.id for p in app.screen.query(".panel") if p.display]
+        if size == (80, 24):
+            assert panels == ["throughput"]
+        elif size == (120, 40):
+            assert panels == list(PANELS)
+            assert "Map of the settings: udt" in text
+        else:
+            assert "Map of the settings: tcp/bbr" in text
+            assert "Map of the settings: udt" in text
+
+
+@pytest.mark.asyncio
+async def test_one_panel_at_a_time_on_a_small_terminal(new_app: NewApp) -> None:
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(app, pilot, while_udt_is_searched())
+        for key, words in (
+            ("2", "UDT y−: now"),
+            ("3", "Map of the settings: udt"),
+            ("4", "Stops when a bar is full"),
+            ("tab", "Throughput of each probe"),
+            ("shift+tab", "Stops when a bar is full"),
+        ):
+            await pilot.press(key)
+            await pilot.pause()
+            assert words in text_of(app)
+            assert len([p for p in app.screen.query(".panel") if p.display]) == 1
+
+
+@pytest.mark.asyncio
+async def test_enlarged_panel_goes_back_among_the_others(new_app: NewApp) -> None:
+    app = new_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, while_udt_is_searched())
+        for keys in (["3", "3"], ["2", "0"]):
+            await pilot.press(keys[0])
+            assert len([p for p in app.screen.query(".panel") if p.display]) == 1
+            await pilot.press(keys[1])
+            assert len([p for p in app.screen.query(".panel") if p.display]) == 4
+
+
+@pytest.mark.asyncio
+async def test_resizing_keeps_everything(new_app: NewApp) -> None:
+    app = new_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, while_udt_is_searched())
+        for size in ((80, 24), (200, 60), (120, 40)):
+            await pilot.resize_terminal(*size)
+            if size == (80, 24):
+                await pilot.press("3")
+            await pilot.pause()
+        text = text_of(app)
+        assert "best 199" in text
+        assert "Map of the settings: udt" in text
+        assert "△6" in text
+
+
+@pytest.mark.asyncio
+async def test_orders(new_app: NewApp) -> None:
+    app = new_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        session = await shown(app, pilot, while_udt_is_searched())
+        await pilot.press("space", "e", "e", "s")
+        assert session.orders == [
+            o.Pause(),
+            o.Extend(by_s=30),
+            o.Extend(by_s=30),
+            o.Skip(stage="udt"),
+        ]
+        session.story.hear(ev.Paused(at_s=session.story.at_s))
+        await pilot.press("space")
+        assert session.orders[-1] == o.GoOn()
+
+
+@pytest.mark.asyncio
+async def test_stop_asks_first(new_app: NewApp) -> None:
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        session = await shown(app, pilot, while_udt_is_searched())
+        await pilot.press("x")
+        assert session.orders == []
+        await pilot.press("x")
+        assert session.orders == [o.Stop()]
+
+
+@pytest.mark.asyncio
+async def test_defaults_cannot_be_skipped(new_app: NewApp) -> None:
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        told = events()
+        first = next(i for i, e in enumerate(told) if isinstance(e, ev.ProbeStarted))
+        session = await shown(app, pilot, told[: first + 1])
+        await pilot.press("s", "t")
+        assert session.orders == []
+        said = [str(n.message) for n in app._notifications]
+        assert any("defaults" in words for words in said)
+        assert any("wait for the first" in words for words in said)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("size", SIZES[:2])
+async def test_try_a_setting(new_app: NewApp, size: tuple[int, int]) -> None:
+    app = new_app()
+    async with app.run_test(size=size) as pilot:
+        session = await shown(app, pilot, while_udt_is_searched())
+        await pilot.press("t")
+        await pilot.pause()
+        block = app.screen.query_one("#p-block_bytes", Input)
+        buffer = app.screen.query_one("#p-buffer_bytes", Input)
+        assert (block.value, buffer.value) == ("152252", "4 MiB")
+        buffer.value = "9 GiB"
+        await pilot.press("enter")
+        await pilot.pause()
+        assert session.orders == []
+        said = str(app.screen.query_one("#wrong-buffer_bytes", Static).render())
+        assert "281 KiB to 4 MiB" in said
+        assert app.focused is buffer
+        buffer.value = "1 MiB"
+        await pilot.press("enter")
+        await pilot.pause()
+        wanted = {"block_bytes": 152252, "buffer_bytes": 2**20, "mss_bytes": 9000}
+        assert session.orders == [o.Try(transport="udt", setting=wanted)]
+        assert isinstance(app.screen, ProfilingScreen)
+
+
+@pytest.mark.asyncio
+async def test_trying_can_be_called_off(new_app: NewApp) -> None:
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        session = await shown(app, pilot, while_udt_is_searched())
+        await pilot.press("t")
+        await pilot.pause()
+        await pilot.press("escape")
+        await pilot.pause()
+        assert session.orders == []
+        assert isinstance(app.screen, ProfilingScreen)
+
+
+@pytest.mark.parametrize(
+    ("typed", "remedy"),
+    [
+        ("", "write a size"),
+        ("many", "write a size"),
+        ("1kB", "from 8.75 KiB"),
+        ("9000", "write 8956 or 17912"),
+    ],
+)
+def test_wrong_values_are_answered_with_the_remedy(typed: str, remedy: str) -> None:
+    block = Parameter(name="block_bytes", unit="B", lower=8956, upper=223900, quantum=8956)
+    with pytest.raises(ValueError, match=remedy):
+        read_value(block, typed)
+
+
+def test_what_is_filled_in_is_read_as_the_same() -> None:
+    buffer = Parameter(name="buffer_bytes", unit="B", lower=16800, upper=4194304)
+    for value in (16800, 2**20, 2468621, 4194304):
+        typed = filled_in(buffer, {"buffer_bytes": value})
+        assert read_value(buffer, typed) == value
+    assert read_value(buffer, filled_in(buffer, {"buffer_bytes": 0})) == 16800
+
+
+def test_best_of_a_search_is_one_that_has_its_parameters() -> None:
+    story = Story(events())
+    udt = next(s for s in story.stages if s.name == "udt")
+    fastest = max(
+        (p for p in story.probes if p.transport == "udt"), key=lambda p: p.throughput_bps or 0
+    )
+    assert best_of(story, udt) == fastest.setting
+
+
+@pytest.mark.asyncio
+async def test_next_waits_for_the_end(new_app: NewApp) -> None:
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        session = await shown(app, pilot, while_udt_is_searched())
+        await pilot.press("ctrl+n")
+        assert isinstance(app.screen, ProfilingScreen)
+        assert any("still measures" in str(n.message) for n in app._notifications)
+        for event in events()[len(while_udt_is_searched()) :]:
+            session.story.hear(event)
+        screen = app.screen
+        screen._look()
+        await pilot.pause()
+        assert "ctrl+n compares" in text_of(app)
+        assert screen.why_not_next() == ""
+        session.orders.clear()
+        await pilot.press("space", "e", "s", "t", "x", "x")
+        assert session.orders == []
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("size", SIZES[:2])
+async def test_giving_up_shows_the_sentence_and_what_can_be_done(
+    new_app: NewApp, size: tuple[int, int]
+) -> None:
+    app = new_app()
+    async with app.run_test(size=size) as pilot:
+        gave_up = ev.GaveUp(at_s=20, message="the agent [gone]: start it again", exit_code=3)
+        await shown(app, pilot, [*while_udt_is_searched(), gave_up])
+        text = text_of(app)
+        assert "The agent [gone]: start it again" in text
+        assert "r resumes" in text
+        await pilot.press("ctrl+n")
+        assert isinstance(app.screen, ProfilingScreen)
+
+
+def test_resuming_is_offered_only_where_something_was_measured() -> None:
+    gave_up = ev.GaveUp(at_s=0, message="no such host", exit_code=3)
+    assert "resumes" not in word_on(Story([gave_up]))
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("size", SIZES[:2])
+async def test_without_a_session_it_says_what_to_do(new_app: NewApp, size: tuple[int, int]) -> None:
+    app = new_app()
+    async with app.run_test(size=size) as pilot:
+        app.go("profiling")
+        await pilot.pause()
+        assert "Nothing is being measured" in text_of(app)
+        assert not app.screen.query_one(SessionView).display
+        await pilot.press("space", "s", "e", "t", "x", "w", "r", "v", "u", "ctrl+n")
+        assert isinstance(app.screen, ProfilingScreen)
+
+
+@pytest.mark.asyncio
+async def test_what_is_this_explains_with_the_present_numbers(new_app: NewApp) -> None:
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        session = await shown(app, pilot, while_udt_is_searched())
+        words = explain(session.story)
+        assert "6 probes" in words
+        assert "199 Mbit/s" in words
+        assert "Without tuning you would get 159 Mbit/s" in words
+        await pilot.press("w")
+        await pilot.pause()
+        assert "What am I looking at?" in text_of(app)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert isinstance(app.screen, ProfilingScreen)
+
+
+@pytest.mark.asyncio
+async def test_map_has_numbers_or_values_and_the_other_transport(new_app: NewApp) -> None:
+    app = new_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, while_udt_is_searched())
+        assert "[7]" in text_of(app)
+        await pilot.press("v")
+        await pilot.pause()
+        assert "△80.1" in text_of(app)
+        await pilot.press("v", "u")
+        await pilot.pause()
+        assert "Map of the settings: tcp/bbr" in text_of(app)
+        assert "▲3" in text_of(app)
+
+
+@pytest.mark.asyncio
+async def test_every_moment_of_a_session_can_be_shown(new_app: NewApp) -> None:
+    app = new_app(drawing="ascii")
+    async with app.run_test(size=(120, 40)) as pilot:
+        told = events()
+        session = await shown(app, pilot, told[:1])
+        screen = app.screen
+        assert isinstance(screen, ProfilingScreen)
+        for event in told[1:]:
+            session.story.hear(event)
+            screen._look()
+        await pilot.pause()
+        assert "Done" in text_of(app)
+
+
+def test_default_with_buffers_of_the_kernel_is_not_filled_in() -> None:
+    told = events()
+    first = next(i for i, e in enumerate(told) if isinstance(e, ev.StageStarted) and e.space)
+    story = Story(told[: first + 1])
+    assert story.best is not None
+    assert story.best.setting["buffer_bytes"] == 0
+    stage = story.stage
+    assert stage is not None
+    assert best_of(story, stage) == {}

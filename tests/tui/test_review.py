@@ -1,0 +1,504 @@
+"""The review: the table of sessions, one opened and replayed, several beside each other."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.app import App
+from textual.widgets import Input, RadioSet, Static
+
+from advisor.domain import events as ev
+from advisor.domain.endpoints import Pair
+from advisor.domain.measurement import Interval, Measurement
+from advisor.domain.records import AdviceRecord, ProbeRecord, SessionRecord
+from advisor.store.history import Store
+from advisor.testing.samples import a_path
+from advisor.tui.past_events import events_of
+from advisor.tui.replay import Replay
+from advisor.tui.screens.advice import AdviceScreen
+from advisor.tui.screens.beside import BesideScreen, end_bars
+from advisor.tui.screens.comparison import ComparisonScreen
+from advisor.tui.screens.home import HomeScreen
+from advisor.tui.screens.review import ReviewScreen
+from advisor.tui.screens.session import SessionScreen
+from advisor.tui.story import Story
+from advisor.tui.widgets.session_table import SessionTable
+
+from .conftest import NewApp
+from .test_advice import settle, wrong
+from .test_comparison import PAIR, SIZES, TCP, an_advice, shown, some_events, text_of, told
+
+OTHER = Pair("dtn1", "far[1]")
+DAY_S = 86400.0
+
+
+def keep(
+    store: Store,
+    name: str,
+    began_s: float,
+    rate_bps: float,
+    pair: Pair = PAIR,
+    advised: bool = True,
+) -> None:
+    """A session of two probes with that rate and half of it."""
+    store.append(
+        SessionRecord(session=name, pair=pair, recorded_s=began_s, request={}, path=a_path())
+    )
+    for number, bps in enumerate((rate_bps / 2, rate_bps), 1):
+        store.append(
+            ProbeRecord(
+                pair=pair,
+                subject="tcp",
+                setting=TCP,
+                result=Measurement(
+                    throughput_bps=bps,
+                    stderr_bps=1e6,
+                    intervals=[Interval(0.0, 1.0, int(bps / 8)), Interval(1.0, 2.0, int(bps / 8))],
+                    steady_from=0,
+                    settled=True,
+                    elapsed_s=2.0,
+                ),
+                recorded_s=began_s + 5.0 * number,
+                session=name,
+                stage="tcp",
+            )
+        )
+    if advised:
+        advice = an_advice(session=name, pair=pair, expected_bps=rate_bps)
+        store.append(AdviceRecord(pair=pair, recorded_s=began_s + 20.0, advice=advice))
+
+
+@pytest.fixture
+def three(store: Store) -> Store:
+    """`one`, `two`, `three` began on three days; two is the fastest, three went elsewhere."""
+    keep(store, "one", 1.6e9, 4e9)
+    keep(store, "two", 1.6e9 + DAY_S, 9e9, advised=False)
+    keep(store, "three", 1.6e9 + 2 * DAY_S, 1e9, OTHER)
+    return store
+
+
+async def opened(app: App[int], pilot: Any) -> SessionTable:
+    app.go("review")  # type: ignore[attr-defined]  # the application's own
+    await settle(app, pilot)
+    return app.screen.query_one(SessionTable)
+
+
+def rows(table: SessionTable) -> list[str]:
+    """The sessions of the rows as they are drawn."""
+    keys = [str(row.key.value) for row in table.ordered_rows]
+    return [key.split("\0")[1] for key in keys]
+
+
+def state_of(store: Store, name: str) -> Any:
+    return next(s for s in store.sessions(include_deleted=True) if s.session == name)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("size", SIZES[:2])
+async def test_an_empty_history_says_what_to_do(new_app: NewApp, size: tuple[int, int]) -> None:
+    app = new_app()
+    async with app.run_test(size=size) as pilot:
+        await opened(app, pilot)
+        text = text_of(app)
+        assert "No session is stored yet" in text
+        assert "advisor history import" in text
+        for key in ("enter", "a", "m", "d", "e", "T", "b", "u"):
+            await pilot.press(key)
+            await pilot.pause()
+            assert shown(app) is ReviewScreen
+        assert "No session is chosen" in told(app)
+        assert "Mark two sessions" in told(app)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert shown(app) is HomeScreen
+
+
+@pytest.mark.asyncio
+async def test_a_history_that_cannot_be_read_says_why(new_app: NewApp, store: Store) -> None:
+    store.directory.write_text("no directory")
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(app, pilot)
+        assert "Cannot read" in text_of(app)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("size", SIZES)
+async def test_sorted_by_any_column_with_keys_and_headers(
+    new_app: NewApp, three: Store, size: tuple[int, int]
+) -> None:
+    app = new_app()
+    async with app.run_test(size=size) as pilot:
+        table = await opened(app, pilot)
+        assert rows(table) == ["three", "two", "one"]
+        await pilot.press("4")
+        assert rows(table) == ["two", "one", "three"]
+        await pilot.press("4")
+        assert rows(table) == ["three", "one", "two"]
+        # The name of the first column stands behind that of the mark.
+        await pilot.click(SessionTable, offset=(6, 0))
+        await settle(app, pilot)
+        assert rows(table) == ["three", "two", "one"]
+        await pilot.press("5")
+        assert rows(table) == ["one", "three", "two"]
+
+
+@pytest.mark.asyncio
+async def test_what_is_listed_of_a_session(new_app: NewApp, three: Store) -> None:
+    app = new_app()
+    async with app.run_test(size=(200, 60)) as pilot:
+        await opened(app, pilot)
+        line = next(line for line in text_of(app).splitlines() if "far[1]" in line)
+        for word in ("dtn1->far[1]", "advised", "tcp 1 Gbit/s", "× 3.00", "2"):
+            assert word in line
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("size", SIZES[:2])
+async def test_filtered_as_one_types(new_app: NewApp, three: Store, size: tuple[int, int]) -> None:
+    app = new_app()
+    async with app.run_test(size=size) as pilot:
+        table = await opened(app, pilot)
+        await pilot.press("slash", *"FAR[1] adv")
+        await pilot.pause()
+        assert rows(table) == ["three"]
+        assert "1 of 3 sessions" in text_of(app)
+        await pilot.press(*"xyz")
+        await pilot.pause()
+        assert rows(table) == []
+        assert "No session has all these words" in text_of(app)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert shown(app) is ReviewScreen
+        assert len(rows(table)) == 3
+        assert table.has_focus
+        await pilot.press("escape")
+        await pilot.pause()
+        assert shown(app) is HomeScreen
+
+
+@pytest.mark.asyncio
+async def test_arrows_and_vim_keys_move_the_cursor_which_stays_when_sorted(
+    new_app: NewApp, three: Store
+) -> None:
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        table = await opened(app, pilot)
+        await pilot.press("j", "down", "k")
+        assert table.chosen
+        assert table.chosen.session == "two"
+        await pilot.press("2")
+        assert table.chosen.session == "two"
+        await pilot.press("G")
+        assert table.cursor_row == 2
+        await pilot.press("g")
+        assert table.cursor_row == 0
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("size", SIZES[:2])
+async def test_marked_sessions_are_put_beside_each_other(
+    new_app: NewApp, three: Store, size: tuple[int, int]
+) -> None:
+    app = new_app()
+    async with app.run_test(size=size) as pilot:
+        table = await opened(app, pilot)
+        await pilot.press("space")
+        assert next(iter(table.marked.values())).session == "three"
+        await pilot.press("b")
+        await pilot.pause()
+        assert shown(app) is ReviewScreen
+        await pilot.press("j", "space", "b")
+        await settle(app, pilot)
+        assert shown(app) is BesideScreen
+        who = str(app.screen.query_one("#who", Static).render())
+        # By age: the elder one is A.
+        assert who.index("dtn1->dtn2") < who.index("dtn1->far[1]")
+        assert who.startswith("A")
+        await pilot.press("escape")
+        await settle(app, pilot)
+        assert [s.session for s in table.meant] == ["one", "three"]
+
+
+def test_bars_of_a_session_without_advice_are_its_best_probes() -> None:
+    advised = end_bars("A", Story(some_events(an_advice())))
+    assert {bar.name for bar in advised} == {"A: Best found, advised", "A: Untuned default"}
+    cut_short = end_bars("B", Story(some_events()))
+    assert {bar.name for bar in cut_short} == {"B: Untuned default", "B: Best TCP", "B: Best UDT"}
+
+
+@pytest.mark.asyncio
+async def test_outlier_and_back(new_app: NewApp, three: Store) -> None:
+    app = new_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        table = await opened(app, pilot)
+        await pilot.press("m")
+        await settle(app, pilot)
+        assert state_of(three, "three").outlier
+        assert table.chosen
+        assert table.chosen.outlier
+        assert "outlier" in text_of(app)
+        await pilot.press("m")
+        await settle(app, pilot)
+        assert not state_of(three, "three").outlier
+
+
+@pytest.mark.asyncio
+async def test_deleted_and_brought_back_in_turn(new_app: NewApp, three: Store) -> None:
+    app = new_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        table = await opened(app, pilot)
+        await pilot.press("d")
+        await settle(app, pilot)
+        assert rows(table) == ["two", "one"]
+        await pilot.press("space", "space", "d")
+        await settle(app, pilot)
+        assert rows(table) == []
+        assert three.sessions() == []
+        await pilot.press("u")
+        await settle(app, pilot)
+        assert rows(table) == ["two", "one"]
+        await pilot.press("u")
+        await settle(app, pilot)
+        assert rows(table) == ["three", "two", "one"]
+        await pilot.press("u")
+        await pilot.pause()
+        assert "Nothing was deleted since" in told(app)
+
+
+@pytest.mark.asyncio
+async def test_a_note_is_kept_and_found(new_app: NewApp, three: Store) -> None:
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        table = await opened(app, pilot)
+        await pilot.press("a")
+        await pilot.pause()
+        await pilot.press("enter")
+        await pilot.pause()
+        assert "it is empty" in wrong(app)
+        await pilot.press(*"[sun] day", "enter")
+        await settle(app, pilot)
+        assert [note.text for note in state_of(three, "three").notes] == ["[sun] day"]
+        await pilot.press("slash", *"sun", "enter")
+        await pilot.pause()
+        assert rows(table) == ["three"]
+        await pilot.press("enter")
+        await settle(app, pilot)
+        assert "[sun] day" in text_of(app)
+
+
+@pytest.mark.asyncio
+async def test_a_transfer_is_recorded_and_came_true(new_app: NewApp, three: Store) -> None:
+    app = new_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        table = await opened(app, pilot)
+        await pilot.press("T")
+        await pilot.pause()
+        # 900 GB in 800 s are 9 Gbit/s, in the middle of what was advised.
+        await pilot.press(*"900GB", "enter", *"800", "enter", "enter")
+        await settle(app, pilot)
+        assert state_of(three, "three").transfers[0].came_true == "within"
+        assert "within" in text_of(app)
+        await pilot.press("space", "space", "T")
+        await pilot.pause()
+        assert shown(app) is ReviewScreen
+        assert "follows one session" in told(app)
+        assert len(table.marked) == 2
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("downs", range(4))
+async def test_exported_in_every_format(
+    new_app: NewApp, three: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, downs: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(app, pilot)
+        await pilot.press("e")
+        await pilot.pause()
+        app.screen.query_one(RadioSet).focus()
+        await pilot.press(*["down"] * downs, "enter")
+        await pilot.pause()
+        app.screen.query_one(Input).focus()
+        await pilot.press("enter")
+        await settle(app, pilot)
+        assert shown(app) is ReviewScreen
+    [saved] = tmp_path.glob("three.*")
+    match downs:
+        case 0:
+            lines = saved.read_text().splitlines()
+            assert len(lines) == 3
+            assert all("three" in line for line in lines[1:])
+        case 1:
+            kinds = [json.loads(line)["record"] for line in saved.read_text().splitlines()]
+            assert kinds == ["session", "probe", "probe", "advice"]
+        case 2:
+            assert saved.read_text().count("far[1]") == 2
+        case 3:
+            data = json.loads(gzip.decompress(saved.read_bytes()))
+            assert len(data["results"]) == 2
+
+
+@pytest.mark.asyncio
+async def test_a_flent_file_of_two_pairs_is_refused_in_the_dialogue(
+    new_app: NewApp, three: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(app, pilot)
+        await pilot.press("space", "space", "e")
+        await pilot.pause()
+        app.screen.query_one(RadioSet).focus()
+        await pilot.press("up", "enter")
+        await pilot.pause()
+        await pilot.click("#save")
+        await settle(app, pilot)
+        assert "one pair" in wrong(app)
+    assert not list(tmp_path.glob("*.flent.gz"))
+
+
+@pytest.mark.asyncio
+async def test_a_long_history_is_all_there_in_its_order(new_app: NewApp, store: Store) -> None:
+    names = [f"s{n:03}" for n in range(250)]
+    for number, name in enumerate(names):
+        store.append(
+            SessionRecord(
+                session=name, pair=PAIR, recorded_s=1.6e9 + number, request={}, path=a_path()
+            )
+        )
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        table = await opened(app, pilot)
+        assert rows(table) == names[::-1]
+        await pilot.press("G")
+        assert table.chosen
+        assert table.chosen.session == "s000"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_session_is_opened_as_it_was_and_replayed(
+    new_app: NewApp, three: Store, size: tuple[int, int]
+) -> None:
+    log = three.event_log(OTHER, "three")
+    for event in some_events(an_advice(session="three"), session="three"):
+        log(event)
+    log.close()
+    app = new_app()
+    async with app.run_test(size=size) as pilot:
+        await opened(app, pilot)
+        await pilot.press("enter")
+        await settle(app, pilot)
+        assert shown(app) is SessionScreen
+        film = app.screen.query_one("#film", Static)
+        assert "probe 3 of 3" in str(film.render())
+        assert "not kept" not in text_of(app)
+        await pilot.press("left")
+        assert "probe 2 of 3" in str(film.render())
+        await pilot.press("home")
+        assert "probe 0 of 3" in str(film.render())
+        await pilot.press("plus", "plus", "plus", "plus", "space")
+        while "probe 3 of 3" not in str(film.render()):
+            await pilot.pause(0.1)
+        await pilot.press("v")
+        await pilot.pause()
+        assert shown(app) is AdviceScreen
+        await pilot.press("escape", "c")
+        await pilot.pause()
+        assert shown(app) is ComparisonScreen
+        await pilot.press("escape", "escape")
+        await pilot.pause()
+        assert shown(app) is ReviewScreen
+
+
+@pytest.mark.asyncio
+async def test_a_session_without_events_is_made_from_its_records_and_says_so(
+    new_app: NewApp, three: Store
+) -> None:
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(app, pilot)
+        await pilot.press("j", "enter")
+        await settle(app, pilot)
+        text = text_of(app)
+        assert "Its events were not kept" in text
+        assert "probe 2 of 2" in text
+        await pilot.press("v")
+        await pilot.pause()
+        assert shown(app) is SessionScreen
+        assert "gave no advice" in told(app)
+
+
+def test_records_tell_the_same_as_events_would(three: Store) -> None:
+    told_again, kept = events_of(three, state_of(three, "one"))
+    story = Story(told_again)
+    assert not kept
+    assert [p.throughput_bps for p in story.probes] == [2e9, 4e9]
+    assert [p.ended_s for p in story.probes] == [2.0, 7.0]
+    assert story.probes[0].curve == [(1.0, 2e9), (2.0, 2e9)]
+    assert story.advice
+    assert story.advice.expected_bps == 4e9
+
+
+def test_a_replay_goes_to_any_moment_and_back() -> None:
+    events = some_events(an_advice())
+    replay = Replay(events)
+    assert replay.story.advice
+    assert replay.length_s == 60.0
+    replay.step(-1)
+    assert (replay.probes_before, replay.story.is_over) == (2, False)
+    # The third began in the moment in which the second ended.
+    assert len(replay.story.probes) == 3
+    replay.step(-5)
+    assert (replay.at_s, replay.probes_before) == (0.0, 0)
+    replay.step(1)
+    assert [p.throughput_bps for p in replay.story.probes][:1] == [3.1e9]
+    replay.step(9)
+    assert replay.story.version == len(events)
+    assert replay.whole().advice
+
+
+def test_a_replay_plays_at_its_speed_passes_over_idle_time_and_stops_at_the_end() -> None:
+    replay = Replay(some_events(an_advice()))
+    assert not replay.advance(1.0)
+    replay.play_or_pause()
+    replay.speed = 1.0
+    replay.advance(0.25)
+    assert replay.at_s == 0.25
+    replay.advance(0.1)
+    assert replay.at_s == pytest.approx(0.35)
+    # Nothing comes before the first probe in the fourth second: nobody waits for that.
+    replay.advance(0.01)
+    assert replay.at_s == 4.0
+    for _ in range(40):
+        replay.advance(10.0)
+    assert replay.story.advice
+    assert not replay.playing
+    replay.play_or_pause()
+    assert (replay.at_s, replay.playing) == (0.0, True)
+
+
+def test_a_resumed_session_is_one_film() -> None:
+    first = some_events()
+    again = [
+        ev.SessionStarted(
+            at_s=0, session="s", pair=PAIR, method="spsa", seed=1, budget_s=60.0, resumed=True
+        ),
+        *some_events(an_advice())[1:],
+    ]
+    replay = Replay([*first, *again])
+    assert replay.length_s == 16.0 + 60.0
+    assert replay.probes == 6
+    assert replay.story.probes[-1].ended_s == 32.0
+
+
+def test_nothing_at_all_is_a_film_too() -> None:
+    replay = Replay([])
+    replay.step(1)
+    replay.play_or_pause()
+    replay.advance(1.0)
+    assert (replay.at_s, replay.length_s) == (0.0, 0.0)

@@ -1,0 +1,65 @@
+"""A session as a process of its own, on localhost with real probes."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from advisor.domain.orders import Stop
+from advisor.store.history import Store
+from advisor.tui.running import LiveSession
+
+BEGIN = ["advise", "localhost", "--json", "--orders", "--measure", "--budget", "10"]
+
+
+async def until(condition: Callable[[], object], timeout_s: float = 60) -> None:
+    async with asyncio.timeout(timeout_s):
+        while not condition():
+            await asyncio.sleep(0.05)
+
+
+@pytest.mark.asyncio
+async def test_its_story_grows_to_the_advice(store: Store) -> None:
+    session = LiveSession([*BEGIN, "--store", str(store.directory)])
+    await until(lambda: not session.is_running)
+    story = session.story
+    assert story.advice
+    assert story.path
+    assert len([p for p in story.probes if p.throughput_bps]) >= 2
+    assert any(p.curve for p in story.probes)
+    assert story.best
+    # A replay is the same, fed again.
+    assert story.pair
+    again = store.events(story.pair, story.session)
+    assert again[-1] == story.advice
+
+
+@pytest.mark.asyncio
+async def test_closing_leaves_a_session_to_go_on_with(store: Store) -> None:
+    session = LiveSession([*BEGIN, "--store", str(store.directory)])
+    await until(lambda: any(p.throughput_bps for p in session.story.probes))
+    await session.close()
+    assert not session.is_running
+    unfinished = store.latest_unfinished_session(None)
+    assert unfinished
+    assert unfinished[0].session == session.story.session
+    assert unfinished[1]
+
+
+@pytest.mark.asyncio
+async def test_an_order_to_stop_gives_the_best_so_far(store: Store) -> None:
+    session = LiveSession([*BEGIN, "--store", str(store.directory)])
+    await until(lambda: any(p.throughput_bps for p in session.story.probes))
+    session.order(Stop())
+    await until(lambda: not session.is_running)
+    assert session.story.advice
+    assert session.story.advice.incomplete
+
+
+@pytest.mark.asyncio
+async def test_what_cannot_begin_says_why() -> None:
+    session = LiveSession(["advise", "no host", "--json", "--orders"])
+    await until(lambda: not session.is_running)
+    assert session.story.gave_up
+    assert "'no host' is not a host" in session.story.gave_up.message
+    assert session.story.gave_up.exit_code == 2

@@ -1,0 +1,69 @@
+import pytest
+
+from advisor.domain.space import Parameter, Scale, Space
+from advisor.tui.story import ProbeStory
+from advisor.tui.widgets.bins import Axis, Grid, trail
+
+STREAMS = Parameter(name="streams", unit="", lower=1, upper=25)
+BUFFER = Parameter(name="buffer_bytes", unit="B", lower=1024, upper=2**20, scale=Scale.LOG2)
+PLANE = Space(parameters=(BUFFER, STREAMS), cost_order=("streams",))
+
+
+def _probe(ordinal: int, buffer_bytes: int, streams: int, label: str) -> ProbeStory:
+    return ProbeStory(
+        ordinal=ordinal,
+        stage="tcp",
+        purpose="search",
+        transport="tcp",
+        setting={"buffer_bytes": buffer_bytes, "streams": streams},
+        label=label,
+        began_s=ordinal,
+    )
+
+
+@pytest.mark.parametrize("parameter", [STREAMS, BUFFER])
+@pytest.mark.parametrize("most", [1, 5, 12])
+def test_bounds_fall_into_the_first_and_last_cell(parameter: Parameter, most: int) -> None:
+    axis = Axis.fitting(parameter, most)
+    assert axis.count == most
+    assert axis.index_of(parameter.lower) == 0
+    assert axis.index_of(parameter.upper) == most - 1
+
+
+def test_no_more_cells_than_values() -> None:
+    few = Parameter(name="n", unit="", lower=2, upper=4)
+    assert Axis.fitting(few, 40).count == 3
+
+
+def test_doubling_is_one_step_on_a_logarithmic_scale() -> None:
+    axis = Axis.fitting(BUFFER, 10)
+    assert [axis.index_of(1024 * 2**i + 1) for i in range(10)] == list(range(10))
+
+
+def test_settings_outside_of_the_space_have_no_cell() -> None:
+    grid = Grid.fitting(PLANE, 10, 10)
+    assert grid.cell_of({"buffer_bytes": 0, "streams": 4}) is None
+    assert grid.cell_of({"streams": 4}) is None
+    assert grid.cell_of({"buffer_bytes": 1024, "streams": 25}) == (0, 9)
+
+
+def test_space_of_one_parameter_is_one_row() -> None:
+    grid = Grid.fitting(Space(parameters=(STREAMS,), cost_order=()), 5, 10)
+    assert grid.up is None
+    assert grid.cell_of({"streams": 25}) == (4, 0)
+
+
+def test_trail_joins_the_moves_and_leaves_out_the_steps_aside() -> None:
+    grid = Grid.fitting(PLANE, 10, 5)
+    probes = [
+        _probe(1, 2**20, 25, "y*"),
+        _probe(2, 1024, 1, "y+"),
+        _probe(3, 2**20, 1, "y*"),
+        _probe(4, 1024, 25, "by hand"),
+    ]
+    assert trail(grid, probes) == [(9, 4), (9, 3), (9, 2), (9, 1), (9, 0)]
+
+
+def test_trail_of_a_search_without_marked_moves_goes_through_all_its_probes() -> None:
+    grid = Grid.fitting(PLANE, 10, 5)
+    assert trail(grid, [_probe(1, 1024, 1, ""), _probe(2, 1024, 10, "")]) == [(0, 0), (0, 1)]

@@ -1,0 +1,80 @@
+import msgspec
+
+from advisor.domain import events as ev
+from advisor.domain.measurement import Failure, FailureKind
+from advisor.tui.story import Story
+from tests.tui.recorded import events
+
+
+def _probe(ordinal: int = 1) -> ev.ProbeStarted:
+    return ev.ProbeStarted(
+        at_s=10, ordinal=ordinal, stage="tcp", purpose="search", transport="tcp", setting={"n": 1}
+    )
+
+
+def _started(*, resumed: bool = False) -> ev.SessionStarted:
+    first = next(e for e in events() if isinstance(e, ev.SessionStarted))
+    return msgspec.structs.replace(first, at_s=0, budget_s=60, resumed=resumed)
+
+
+def test_recorded_session_is_rebuilt_from_its_events() -> None:
+    told = events()
+    story = Story(told)
+    ended = [e for e in told if isinstance(e, ev.ProbeEnded)]
+    assert [p.outcome for p in story.probes] == [e.result for e in ended]
+    assert [s.name for s in story.stages] == ["baseline", "tcp/bbr", "udt", "confirm"]
+    assert story.best == [e for e in told if isinstance(e, ev.BestChanged)][-1]
+    assert story.advice is told[-1]
+    assert story.is_over
+    assert story.running is None
+    assert sum(len(p.curve) for p in story.probes) == sum(
+        isinstance(e, ev.IntervalSeen) for e in told
+    )
+
+
+def test_probe_that_was_cut_short_does_not_run_on_after_the_end() -> None:
+    story = Story([_started(), _probe()])
+    assert story.running is not None
+    story.hear(ev.GaveUp(at_s=11, message="stopped", exit_code=130))
+    assert story.running is None
+
+
+def test_resumed_session_goes_on_without_the_probe_that_was_cut_short() -> None:
+    story = Story([_started(), _probe(), ev.GaveUp(at_s=12, message="x", exit_code=130)])
+    story.hear(_started(resumed=True))
+    assert story.probes == []
+    assert not story.is_over
+    story.hear(_probe())
+    assert story.running is not None
+    assert story.running.began_s == 22
+
+
+def test_time_that_is_left_runs_with_the_probes_and_stands_still_in_a_pause() -> None:
+    story = Story([_started(), _probe()])
+    assert story.left_now_s == 50
+    story.hear(ev.Paused(at_s=20))
+    story.hear(ev.Notice(at_s=35, message="still paused"))
+    assert story.left_now_s == 40
+    story.hear(ev.WentOn(at_s=40))
+    assert story.left_now_s == 40
+    story.hear(ev.BudgetExtended(at_s=45, by_s=30, left_s=65))
+    assert story.budget_s == 90
+    assert story.left_now_s == 65
+
+
+def test_failure_that_is_tried_again_makes_two_probes() -> None:
+    start = _probe()
+    failed = ev.ProbeEnded(
+        at_s=12,
+        ordinal=1,
+        stage=start.stage,
+        purpose=start.purpose,
+        transport=start.transport,
+        setting=start.setting,
+        result=Failure(kind=FailureKind.RESET, message="gone", elapsed_s=1),
+        remaining_s=40,
+        retried=True,
+    )
+    story = Story([_started(), start, failed])
+    assert [p.outcome for p in story.probes] == [failed.result, None]
+    assert story.running is story.probes[1]

@@ -1,0 +1,150 @@
+"""What: counted in the background, or said by hand; kept, whatever is chosen meanwhile."""
+
+from pathlib import Path
+
+import pytest
+
+from advisor.hosts import datasets
+from advisor.testing.samples import a_path
+from advisor.tui import scanning
+from advisor.tui.draft import Draft, PathSeen
+from advisor.tui.screens.path import PathScreen
+from advisor.tui.screens.what import WhatScreen
+from advisor.tui.screens.where import WhereScreen
+from advisor.tui.widgets.field import Field
+
+from .conftest import NewApp
+from .driving import until, words
+
+SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+
+
+def files(folder: Path, count: int, size_bytes: int) -> Path:
+    folder.mkdir()
+    for number in range(count):
+        (folder / f"f{number}").write_bytes(b"x" * size_bytes)
+    return folder
+
+
+@SIZES
+@pytest.mark.asyncio
+async def test_a_directory_is_counted(
+    new_app: NewApp, size: tuple[int, int], tmp_path: Path
+) -> None:
+    folder = files(tmp_path / "run 7", 3, 1000)
+    app = new_app(Draft(what="data"))
+    async with app.run_test(size=size) as pilot:
+        app.go("what")
+        await until(pilot, lambda: isinstance(app.screen, WhatScreen) and app.focused)
+        app.screen.query_one("#field-data", Field).enter()
+        await pilot.press(*str(folder))
+        await until(pilot, lambda: app.draft.scanned)
+        await until(pilot, lambda: "3 files, 2.93 KiB" in words(app, "#counted"))
+        assert app.draft.scanned
+        assert (app.draft.scanned.files, app.draft.scanned.total_bytes) == (3, 3000)
+        assert app.draft.advise_arguments() == [f"--data={folder}"]
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: isinstance(app.screen, PathScreen))
+
+
+@pytest.mark.asyncio
+async def test_a_scan_can_be_given_up_and_begun_again(
+    new_app: NewApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = files(tmp_path / "run", 3, 1000)
+    real, held = datasets.scanning, True
+
+    def slowly(path: Path, every: int = 1) -> object:
+        first, *rest = real(path, 1)
+        while held:
+            yield first
+        yield from rest
+
+    monkeypatch.setattr(scanning, "scanning", slowly)
+    app = new_app(Draft(what="data", data=str(folder)))
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.go("what")
+        await until(pilot, lambda: "1 files" in words(app, "#counted"))
+        assert "F4 cancels" in words(app, "#counted")
+        await pilot.press("f4")
+        await until(pilot, lambda: "given up" in words(app, "#counted"))
+        assert app.draft.scanned is None
+        held = False
+        await pilot.press("f4")
+        await until(pilot, lambda: app.draft.scanned)
+        await until(pilot, lambda: "✓ 3 files" in words(app, "#counted"))
+
+
+@pytest.mark.parametrize(
+    ("draft", "name", "said"),
+    [
+        (Draft(what="data", data="/no/such/place"), "data", "there is nothing of that name"),
+        (Draft(what="data", data="run7"), "data", "write the whole path"),
+        (Draft(what="size", size="10 lots"), "size", "not a size"),
+        (Draft(what="count", files="many"), "files", "how many files"),
+        (Draft(server="dtn02"), "server", "no GridFTP server"),
+    ],
+)
+@pytest.mark.asyncio
+async def test_wrong_entries_hold_one_up(
+    new_app: NewApp, draft: Draft, name: str, said: str
+) -> None:
+    app = new_app(draft)
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.go("what")
+        await until(pilot, lambda: isinstance(app.screen, WhatScreen) and app.focused)
+        assert said in app.screen.query_one(f"#field-{name}", Field).problem
+        await pilot.press("ctrl+n")
+        await pilot.pause()
+        assert isinstance(app.screen, WhatScreen)
+
+
+@pytest.mark.asyncio
+async def test_an_empty_directory_says_so(new_app: NewApp, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    app = new_app(Draft(what="data", data=str(tmp_path / "empty")))
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.go("what")
+        await until(pilot, lambda: "there is nothing to move" in words(app, "#counted"))
+
+
+@pytest.mark.asyncio
+async def test_classes_by_hand_and_the_least_time(new_app: NewApp) -> None:
+    draft = Draft(destination="dtn", what="count", files="1000", each_size="1GB")
+    # 10 Gbit/s × 46.8 ms = 58.5 MB: a file of 1 GB is above ten of that.
+    draft.seen = PathSeen(
+        reach=draft.reach_arguments(), path=a_path(bandwidth_bps=10e9, rtt_s=0.0468)
+    )
+    app = new_app(draft)
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.go("what")
+        # 10^12 B × 8 ÷ 10^10 bit/s = 800 s
+        await until(pilot, lambda: "13 min 20 s at the least" in words(app, "#counted"))
+        screen = "\n".join(
+            "".join(segment.text for segment in strip)
+            for strip in app.screen._compositor.render_strips()
+        )
+        (large,) = (line for line in screen.splitlines() if line.strip().startswith("large"))
+        assert "1,000 files" in large
+        assert "100%" in large
+
+
+@pytest.mark.asyncio
+async def test_another_choice_loses_nothing(new_app: NewApp) -> None:
+    app = new_app(Draft(what="size", size="10TB"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.go("what")
+        await until(pilot, lambda: isinstance(app.screen, WhatScreen) and app.focused)
+        app.screen.query_one("#what").focus()
+        await pilot.press("down", "down")
+        await until(pilot, lambda: app.draft.what == "unknown")
+        assert not app.screen.query_one("#field-size").display
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, WhereScreen))
+        await pilot.press("ctrl+g")
+        app.go("what")
+        await until(pilot, lambda: isinstance(app.screen, WhatScreen) and app.focused)
+        app.screen.query_one("#what").focus()
+        await pilot.press("up", "up")
+        await until(pilot, lambda: app.draft.what == "size")
+        assert app.screen.query_one("#field-size", Field).text == "10TB"

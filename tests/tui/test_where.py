@@ -1,0 +1,130 @@
+"""Where: tried as one types, wrong entries answered under their field, nothing lost."""
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from advisor.tui.app import AdvisorApp
+from advisor.tui.draft import Draft
+from advisor.tui.screens.what import WhatScreen
+from advisor.tui.screens.where import WhereScreen
+from advisor.tui.widgets.copyable import Copyable
+from advisor.tui.widgets.field import Field
+
+from .conftest import NewApp
+from .driving import until, words
+
+SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+
+
+async def at_where(app: AdvisorApp, pilot: Pilot[int]) -> None:
+    app.go("where")
+    await until(pilot, lambda: isinstance(app.screen, WhereScreen) and app.focused)
+
+
+@SIZES
+@pytest.mark.asyncio
+async def test_this_machine_is_found_while_typing(new_app: NewApp, size: tuple[int, int]) -> None:
+    app = new_app()
+    async with app.run_test(size=size) as pilot:
+        await at_where(app, pilot)
+        assert "type where the data goes" in words(app, "#reached")
+        await pilot.press(*"localhost")
+        assert app.draft.destination == "localhost"
+        await until(pilot, lambda: app.draft.path_seen)
+        await until(pilot, lambda: "round trip" in words(app, "#reached"))
+        assert "agent found: advisor" in words(app, "#reached")
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: isinstance(app.screen, WhatScreen))
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, WhereScreen))
+        assert app.screen.query_one("#field-destination Input", Input).value == "localhost"
+
+
+@SIZES
+@pytest.mark.asyncio
+async def test_no_host_is_answered_under_its_field(new_app: NewApp, size: tuple[int, int]) -> None:
+    app = new_app()
+    async with app.run_test(size=size) as pilot:
+        await at_where(app, pilot)
+        await pilot.press(*"no host!")
+        field = app.screen.query_one("#field-destination", Field)
+        assert field.problem == "'no host!' is not a host: write HOST or USER@HOST"
+        assert field.problem in str(field.query_one(".note", Static).render())
+        await pilot.press("ctrl+n")
+        await pilot.pause()
+        assert isinstance(app.screen, WhereScreen)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "said"),
+    [
+        ("bandwidth", "10GB/s", "rates are in bits"),
+        ("ports", "7-3", "the first port is above the last"),
+        ("agent", "dtn02", "write HOST:PORT"),
+        ("address", "dtn02", "'dtn02' is not an IP address"),
+        ("rtt", "soon", "not a duration"),
+    ],
+)
+@pytest.mark.asyncio
+async def test_wrong_entries_say_what_is_right(
+    new_app: NewApp, name: str, wrong: str, said: str
+) -> None:
+    app = new_app(Draft(**{name: wrong}))  # type: ignore[arg-type]  # all of them are text
+    async with app.run_test(size=(80, 24)) as pilot:
+        await at_where(app, pilot)
+        field = app.screen.query_one(f"#field-{name}", Field)
+        assert said in field.problem
+        assert said in str(field.query_one(".note", Static).render())
+
+
+@pytest.mark.asyncio
+async def test_an_error_comes_with_the_command_that_mends_it(new_app: NewApp) -> None:
+    app = new_app(Draft(destination="lab:nowhere"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await at_where(app, pilot)
+        await until(pilot, lambda: app.screen.query_one(Copyable).line)
+        assert "no lab 'nowhere' is up" in words(app, "#reached")
+        line = app.screen.query_one(Copyable)
+        assert line.line == "advisor lab up nowhere"
+        line.focus()
+        await pilot.press("c")
+        assert app.clipboard == "advisor lab up nowhere"
+
+
+@pytest.mark.asyncio
+async def test_going_on_without_an_answer_is_allowed(new_app: NewApp) -> None:
+    app = new_app(Draft(destination="lab:nowhere"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await at_where(app, pilot)
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: isinstance(app.screen, WhatScreen))
+
+
+@pytest.mark.asyncio
+async def test_a_listening_agent_has_its_own_fields(new_app: NewApp) -> None:
+    app = new_app(Draft(agent_command="/opt/advisor agent --stdio"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await at_where(app, pilot)
+        assert not app.screen.query_one("#field-agent").display
+        app.screen.query_one("#way").focus()
+        await pilot.press("down")
+        await until(pilot, lambda: app.screen.query_one("#field-agent").display)
+        assert app.draft.way == "agent"
+        assert not app.screen.query_one("#field-agent-command").display
+        assert "HOST:PORT" in words(app, "#reached")
+        assert app.draft.agent_command == "/opt/advisor agent --stdio"
+
+
+@pytest.mark.asyncio
+async def test_names_that_are_known_complete(new_app: NewApp) -> None:
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await at_where(app, pilot)
+        screen = app.screen
+        assert isinstance(screen, WhereScreen)
+        await until(pilot, lambda: screen._completing.names)
+        await pilot.press(*"loc")
+        await until(pilot, lambda: screen.query_one("#field-destination Input", Input)._suggestion)
+        await pilot.press("right")
+        assert app.draft.destination == "localhost"
