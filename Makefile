@@ -40,8 +40,10 @@ check: install-dev
 	$(VENV)/bin/mypy
 	PYTHONPATH=. $(VENV)/bin/lint-imports
 
+# What starts real programs and measures has the machine for itself.
 test: check
-	$(VENV)/bin/pytest
+	$(VENV)/bin/pytest --numprocesses 2 tests/unit tests/plugins tests/tui
+	$(VENV)/bin/pytest tests/system
 
 bench: install-dev
 	sh scripts/bench

@@ -2,13 +2,18 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from advisor.cli import configuration
 from advisor.cli.options import opened_store
 from advisor.store.history import Store
+
+if TYPE_CHECKING:
+    from advisor.domain.events import AnyEvent
 
 
 def is_possible() -> bool:
@@ -18,6 +23,17 @@ def is_possible() -> bool:
 
 def open_interface(screen: str) -> int:
     """Show it, beginning with this screen; the exit code."""
+    return _shown(screen)
+
+
+def open_recording(events: "Sequence[AnyEvent]") -> int:
+    """Show it, beginning with this recorded session; the exit code."""
+    from advisor.tui.screens.demo import DemoScreen
+
+    return _shown(DemoScreen(events))
+
+
+def _shown(first: Any) -> int:
     from advisor.tui.app import AdvisorApp
     from advisor.tui.draft import load_draft
 
@@ -28,7 +44,7 @@ def open_interface(screen: str) -> int:
         drawing=looks["drawing"],
         theme=looks["theme"],
         keys=keys,
-        first=screen,
+        first=first,
     )
     status = app.run()
     return app.return_code or status or 0

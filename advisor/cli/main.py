@@ -23,6 +23,7 @@ _COMMANDS: Final = {
     "plugins": ("advisor.cli.plugins", "List methods, transports and tools."),
     "config": ("advisor.cli.config", "Show, make and check the configuration file."),
     "completion": ("advisor.cli.completion", "Print what a shell needs to complete commands."),
+    "demo": ("advisor.cli.demo", "Show a recorded session, without a second host."),
     "doctor": ("advisor.cli.doctor", "Check this host: what is installed, what will limit."),
 }
 

@@ -29,6 +29,11 @@ def shipped_profiles() -> list[Path]:
     return [place for place in places if place.is_dir()][:1]
 
 
+def shipped_recording() -> Path | None:
+    """The folder of the recorded session that came with the program; None when it is missing."""
+    return next((p / "demo" for p in shipped_profiles() if (p / "demo").is_dir()), None)
+
+
 def _slug(text: str) -> str:
     return _UNSAFE.sub("-", text).strip(".-")[:_LONGEST] or "unnamed"
 

@@ -27,7 +27,7 @@ class AdvisorApp(App[int]):
     """`store`: the history. `draft`: what was entered. `session`: that which runs, or ran last.
 
     `drawing`: what charts are drawn with: braille, block or ascii. `keys`: by names of bindings.
-    `first`: the screen to begin with.
+    `first`: the screen to begin with, over home.
     """
 
     CSS_PATH = "advisor.tcss"
@@ -51,7 +51,7 @@ class AdvisorApp(App[int]):
         drawing: str = "braille",
         theme: str = "textual-dark",
         keys: Mapping[str, str] | None = None,
-        first: str = "home",
+        first: str | Page = "home",
     ) -> None:
         super().__init__()
         self.store = store
@@ -71,7 +71,9 @@ class AdvisorApp(App[int]):
             loop.add_signal_handler(number, self._leave_on_signal)
         self.set_interval(_KEEP_DRAFT_EVERY_S, self._keep_draft)
         self.push_screen(screen_named("home"))
-        if self._first != "home":
+        if isinstance(self._first, Page):
+            self.call_later(self.open, self._first)
+        elif self._first != "home":
             self.call_later(self.go, self._first)
 
     def _keep_draft(self) -> None:

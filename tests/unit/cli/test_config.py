@@ -52,7 +52,7 @@ def parsed(*arguments: str) -> dict[str, object]:
         return with_those_of_the_host(context, options)
 
 
-@pytest.mark.parametrize("word", {*configuration.OF_SESSIONS, *configuration.OF_HOSTS})
+@pytest.mark.parametrize("word", sorted({*configuration.OF_SESSIONS, *configuration.OF_HOSTS}))
 def test_every_word_is_an_option(word: str) -> None:
     option = option_of(word)
     assert f"--{word}" in option.opts
@@ -122,7 +122,7 @@ def test_init_writes_a_good_file_and_never_over_another(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     file = Path(done.stdout.strip())
     assert run(tmp_path, "config", "path").stdout == done.stdout
-    assert tomllib.loads(file.read_text()) == {"advise": {}}
+    assert tomllib.loads(file.read_text()) == {"advise": {}, "screen": {}, "keys": {}}
     for word in configuration.OF_SESSIONS:
         assert f"# {word} = " in file.read_text()
     assert "good" in run(tmp_path, "config", "validate").stdout
