@@ -2,6 +2,7 @@
 # make run       the main job on localhost: real TCP and UDT probes, then advice
 # make test      linters, types, import contracts, tests
 # make bench     figures that the documentation quotes (minutes)
+# make bench-tui what the terminal interface costs (ten minutes)
 # make bench-wan advice against a sweep on emulated paths, into docs/benchmarks.md (over an hour)
 # make soak      long runs (tens of minutes)
 
@@ -11,7 +12,7 @@ UV := $(VENV)/bin/uv
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: install install-dev run test check bench bench-wan soak clean
+.PHONY: install install-dev run test check bench bench-tui bench-wan soak clean
 
 install: $(VENV)/.runtime
 
@@ -47,6 +48,9 @@ test: check
 
 bench: install-dev
 	sh scripts/bench
+
+bench-tui: install-dev
+	$(VENV)/bin/python -m tests.benchmarks.tui_bench
 
 bench-wan: install-dev
 	$(VENV)/bin/python -m tests.benchmarks.wan

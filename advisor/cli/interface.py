@@ -1,5 +1,6 @@
 """`advisor` alone: the terminal interface, or the plain report where it cannot be shown."""
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -9,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from advisor.cli import configuration
-from advisor.cli.options import opened_store
-from advisor.store.history import Store
 
 if TYPE_CHECKING:
     from advisor.domain.events import AnyEvent
+    from advisor.store.history import Store
 
 
 def is_possible() -> bool:
@@ -34,6 +34,8 @@ def open_recording(events: "Sequence[AnyEvent]") -> int:
 
 
 def _shown(first: Any) -> int:
+    # Nothing is thrown away before the first screen is there; collecting takes time until then.
+    gc.disable()
     from advisor.tui.app import AdvisorApp
     from advisor.tui.draft import load_draft
 
@@ -63,10 +65,14 @@ def checked_settings() -> tuple[dict[str, str], dict[str, str]]:
     return screen, keys
 
 
-def configured_store() -> Store:
+def configured_store() -> "Store":
     """The history that the configuration names, else the user's own."""
+    from advisor.store.history import Store
+    from advisor.store.layout import shipped_profiles
+
     named: str = configuration.load().get("store", "")
-    return opened_store(Path(named) if named else None)
+    references = shipped_profiles()
+    return Store(Path(named), references) if named else Store.default(references)
 
 
 def plain_report() -> None:

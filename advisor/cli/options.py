@@ -33,11 +33,5 @@ def store_option(command: _Command) -> _Command:
 
 def _opened(context: click.Context, _: click.Parameter, directory: Path | None) -> Store:
     if directory is not None:
-        return opened_store(directory)
-    return context.find_object(Store) or opened_store(None)
-
-
-def opened_store(directory: Path | None) -> Store:
-    """The history in that directory, or in the user's data folder."""
-    references = shipped_profiles()
-    return Store(directory, references) if directory else Store.default(references)
+        return Store(directory, shipped_profiles())
+    return context.find_object(Store) or Store.default(shipped_profiles())

@@ -1,6 +1,7 @@
 """The application: which screen is shown, what they share, and a clean end on every way out."""
 
 import asyncio
+import gc
 import signal
 from collections.abc import Iterable, Mapping
 from typing import ClassVar, Final
@@ -14,6 +15,7 @@ from advisor.store.history import Store
 from advisor.tui.draft import Draft, keep_draft
 from advisor.tui.help import HelpScreen
 from advisor.tui.jump import JumpScreen
+from advisor.tui.listing import Listing
 from advisor.tui.running import LiveSession
 from advisor.tui.screens import screen_named
 from advisor.tui.step import WALK, Page
@@ -55,6 +57,7 @@ class AdvisorApp(App[int]):
     ) -> None:
         super().__init__()
         self.store = store
+        self.listing = Listing(store)
         self.draft = draft
         self.drawing = drawing
         self.session: LiveSession | None = None
@@ -69,6 +72,7 @@ class AdvisorApp(App[int]):
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
             loop.add_signal_handler(number, self._leave_on_signal)
+        self.call_after_refresh(gc.enable)
         self.set_interval(_KEEP_DRAFT_EVERY_S, self._keep_draft)
         self.push_screen(screen_named("home"))
         if isinstance(self._first, Page):

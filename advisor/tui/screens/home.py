@@ -13,7 +13,7 @@ from textual.widgets import Button, DataTable, Static
 
 from advisor.domain.quantities import format_duration
 from advisor.store.errors import StoreError
-from advisor.store.history import PairSummary, Store
+from advisor.store.history import PairSummary
 from advisor.tui.draft import Draft
 from advisor.tui.screens import screen_named
 from advisor.tui.step import Page
@@ -101,10 +101,9 @@ class HomeScreen(Page):
 
     @work(thread=True, exclusive=True, group="pairs")
     def _load(self) -> None:
-        # A store of its own: one is for one thread at a time.
-        store = Store(self.advisor.store.directory)
         try:
-            pairs, unfinished = store.pairs(), store.latest_unfinished_session()
+            with self.advisor.listing.store() as store:
+                pairs, unfinished = store.pairs(), store.latest_unfinished_session()
         except StoreError as error:
             self.app.call_from_thread(self._take_trouble, str(error))
             return
@@ -138,7 +137,7 @@ class HomeScreen(Page):
     def _show_session(self) -> None:
         """The session under way, or else one that could be gone on with."""
         # Whatever changes below another screen has that screen drawn again, whole.
-        if not self.is_current:
+        if self.app.screen is not self:
             return
         session = self.advisor.session
         running = bool(session and session.is_running)

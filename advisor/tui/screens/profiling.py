@@ -19,7 +19,7 @@ from advisor.tui.story import StageStory, Story
 from advisor.tui.widgets.bins import Grid
 from advisor.tui.widgets.session_view import PANELS, SessionView
 
-_LOOK_EVERY_S: Final = 1.0
+_LOOK_EVERY_S: Final = 1.5
 _MORE_S: Final = 30.0
 _SURE_WITHIN_S: Final = 6.0
 

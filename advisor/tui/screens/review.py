@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
@@ -61,8 +60,6 @@ class ReviewScreen(Page):
         super().__init__()
         self._sessions: list[SessionDigest] | None = None
         self._deleted: list[list[SessionDigest]] = []
-        self._store: Store | None = None
-        self._reading = threading.Lock()
 
     def content(self) -> Iterable[Widget]:
         search = Input(placeholder="/ filters by words, as in: dtn02 advised 2026-03", compact=True)
@@ -96,11 +93,9 @@ class ReviewScreen(Page):
 
     @work(thread=True, exclusive=True)
     def _load(self) -> None:
-        # A store is for one thread at a time, and quicker when it is asked again.
         try:
-            with self._reading:
-                self._store = self._store or Store(self.advisor.store.directory)
-                sessions = self._store.sessions()
+            with self.advisor.listing.store() as store:
+                sessions = store.sessions()
         except StoreError as error:
             told = partial(self._fail, str(error))
         else:

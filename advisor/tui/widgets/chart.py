@@ -170,7 +170,7 @@ class Chart(Widget, can_focus=True):
         height: 1fr; min-height: 7;
         border-top: solid $foreground 30%; border-title-color: $foreground;
     }
-    Chart:focus { border-top: heavy $primary; border-title-style: bold; }
+    Chart:focus { border-title-color: $primary; border-title-style: bold reverse; }
     Chart > _Plot { height: 1fr; }
     Chart > _Plot > .plot--axis { color: $foreground-muted; }
     Chart > _Plot > .plot--tick { color: $foreground; text-style: none; }

@@ -22,11 +22,13 @@ class LineCard(Static, can_focus=True):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"card--line", "card--note", "card--flag"}
     DEFAULT_CSS = """
-    LineCard { height: auto; border: round $primary-muted; padding: 0 1; }
-    LineCard:focus { border: heavy $primary; }
+    LineCard {
+        height: auto; border: round $primary; border-title-color: $foreground; padding: 0 1;
+    }
+    LineCard:focus { border-title-style: bold reverse; background: $boost; }
     LineCard > .card--line { color: $success; }
     LineCard > .card--note { color: $warning; }
-    LineCard > .card--flag { color: $secondary; }
+    LineCard > .card--flag { color: $text-secondary; }
     """
 
     def __init__(self, line: str, title: str) -> None:

@@ -29,7 +29,7 @@ The time is shared: the searches leave enough of it to measure the best ones aga
         height: 1fr; min-height: 6; padding: 0 1;
         border-top: solid $foreground 30%; border-title-color: $foreground;
     }
-    SearchPanel:focus { border-top: heavy $primary; border-title-style: bold; }
+    SearchPanel:focus { border-title-color: $primary; border-title-style: bold reverse; }
     SearchPanel { scrollbar-gutter: stable; scrollbar-size-vertical: 1; }
     SearchPanel > Static { height: auto; }
     """

@@ -39,7 +39,7 @@ underlined is the best of this map."""
         height: 1fr; min-height: 6;
         border-top: solid $foreground 30%; border-title-color: $foreground;
     }
-    SpaceMap:focus { border-top: heavy $primary; border-title-style: bold; }
+    SpaceMap:focus { border-title-color: $primary; border-title-style: bold reverse; }
     SpaceMap > Static { height: 1fr; padding: 0 1; }
     """
 
