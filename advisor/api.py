@@ -7,13 +7,43 @@ from advisor.domain.events import StopGauge
 from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement, Outcome
 from advisor.domain.path import HostFacts, PathFacts
 from advisor.domain.quantities import format_bytes, format_rate
-from advisor.domain.space import Parameter, Scale, Setting, Space, setting_key
+from advisor.domain.space import Parameter, Scale, Setting, Space, setting_key, setting_words
 from advisor.hosts.compiled import shared_library
 from advisor.hosts.own_sockets import borrowed, listening_fd
 from advisor.hosts.peer_filter import comes_from, only_from
 from advisor.hosts.tcp_info import TcpSockets, TcpTotals
-from advisor.methods.api import Constant, Knowledge, Method, MethodPlugin
+from advisor.methods.answering import Answer, Answers
+from advisor.methods.api import Constant, Knowledge, Method, MethodPlugin, PastSurface
+from advisor.methods.climbing import Climb
+from advisor.methods.lattice import Lattice, Point, step_values
+from advisor.methods.searching import (
+    Memory,
+    Search,
+    SearchPlugin,
+    change_percent,
+    generator_state,
+    set_generator,
+    settled_constants,
+    usable_bps,
+)
+from advisor.methods.watching import EPSILON, WatchingSearch, WatchMemory
 from advisor.models.buffer_range import BufferRange, buffer_range
+from advisor.models.file_classes import FileClass, Size
+from advisor.models.transfer_heuristics import (
+    buffer_of,
+    class_levels,
+    classes_of,
+    share_channels,
+)
+from advisor.models.transfer_parameters import (
+    GLOBUS_LARGE_FILES,
+    Levels,
+    Role,
+    in_order,
+    role_of,
+    setting_of,
+)
+from advisor.models.unimodality import unimodal_share
 from advisor.probing.pacing import repeat_every
 from advisor.tools import CommandRequest, Tool, congestion_note
 from advisor.transports import (
@@ -27,29 +57,44 @@ from advisor.transports import (
 
 __all__ = [
     "AVAILABLE",
+    "EPSILON",
+    "GLOBUS_LARGE_FILES",
+    "Answer",
+    "Answers",
     "Availability",
     "Baseline",
     "BufferRange",
     "Channel",
+    "Climb",
     "Command",
     "CommandRequest",
     "Constant",
     "Dataset",
     "Failure",
     "FailureKind",
+    "FileClass",
     "HostFacts",
     "Interval",
     "Knowledge",
+    "Lattice",
+    "Levels",
     "Measurement",
+    "Memory",
     "Method",
     "MethodPlugin",
     "Outcome",
     "Parameter",
+    "PastSurface",
     "PathFacts",
+    "Point",
     "ReceiveOrder",
+    "Role",
     "Scale",
+    "Search",
+    "SearchPlugin",
     "SendOrder",
     "Setting",
+    "Size",
     "Space",
     "SpaceOptions",
     "StopGauge",
@@ -57,15 +102,32 @@ __all__ = [
     "TcpTotals",
     "Tool",
     "Transport",
+    "WatchMemory",
+    "WatchingSearch",
     "borrowed",
+    "buffer_of",
     "buffer_range",
+    "change_percent",
+    "class_levels",
+    "classes_of",
     "comes_from",
     "congestion_note",
     "format_bytes",
     "format_rate",
+    "generator_state",
+    "in_order",
     "listening_fd",
     "only_from",
     "repeat_every",
+    "role_of",
+    "set_generator",
     "setting_key",
+    "setting_of",
+    "setting_words",
+    "settled_constants",
+    "share_channels",
     "shared_library",
+    "step_values",
+    "unimodal_share",
+    "usable_bps",
 ]

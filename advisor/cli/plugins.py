@@ -22,4 +22,4 @@ def plugins(as_json: bool) -> int:
 
 def _line(one: Listed) -> str:
     state = "ok" if one.availability.ok else f"{one.availability.reason}: {one.availability.remedy}"
-    return f"{one.kind:<11}{one.name:<18}{one.origin:<9}{one.summary}\n{'':<11}{state}"
+    return f"{one.kind:<11}{one.name:<20}{one.origin:<9}{one.summary}\n{'':<11}{state}"

@@ -93,7 +93,11 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
             raw = self.lower * (self.upper / self.lower) ** fraction
         else:
             raw = self.lower + (self.upper - self.lower) * fraction
-        multiple: int = round(raw / self.quantum) * self.quantum
+        return self.nearest(raw)
+
+    def nearest(self, value: float) -> int:
+        """The value of this parameter nearest to another: whole quanta, within the bounds."""
+        multiple: int = round(value / self.quantum) * self.quantum
         return min(self.upper, max(self.lower, multiple))
 
     def fraction_of(self, value: float) -> float:

@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 
 from advisor.availability import Availability
+from advisor.domain.dataset import Dataset
 from advisor.domain.events import StopGauge
 from advisor.domain.measurement import Outcome
 from advisor.domain.path import PathFacts
@@ -14,16 +15,48 @@ from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, Space
 
 
+class PastSurface(msgspec.Struct, frozen=True, kw_only=True):
+    """What one condition of a path, this or another, gave: `rates_bps[i]` at `settings[i]`.
+
+    `repeats[i]`: how many probes that mean stands on. `file_bytes`: mean size of the files moved,
+    None where nothing was moved from a disk. `same_pair`: measured between these two hosts.
+    """
+
+    settings: list[Setting]
+    rates_bps: list[float]
+    repeats: list[int]
+    file_bytes: float | None = None
+    same_pair: bool = False
+
+
 class Knowledge(msgspec.Struct, frozen=True, kw_only=True):
     """What is known before the first probe. Most methods ignore most of it.
 
     `bandwidth_bps`: the rate nothing can pass, None when not known. `past`: stored measurements of
-    this pair, newest last; a reference profile's where the user has none.
+    this pair, newest last; a reference profile's where the user has none. `dataset`: the files to
+    move, None where it was not said. `surfaces`: what other conditions and paths gave.
     """
 
     path: PathFacts | None = None
     bandwidth_bps: float | None = None
     past: list[ProbeRecord] = []
+    dataset: Dataset | None = None
+    surfaces: tuple[PastSurface, ...] = ()
+
+    @property
+    def mean_file_bytes(self) -> float | None:
+        """The mean size of the files to move; None where they were not counted."""
+        if self.dataset is None or not self.dataset.files:
+            return None
+        return self.dataset.total_bytes / self.dataset.files
+
+    @property
+    def bdp_bytes(self) -> float | None:
+        """What is under way on a full path, rate × RTT in bytes; None where either is unknown."""
+        if self.path is None:
+            return None
+        rate_bps = self.bandwidth_bps or self.path.capacity_bps
+        return rate_bps * self.path.rtt_s / 8 if rate_bps and self.path.rtt_s > 0 else None
 
 
 class Constant(msgspec.Struct, frozen=True, kw_only=True):

@@ -75,7 +75,10 @@ def _method_of(context: Context, stage: Stage, space: Space) -> Method:
     # change where the second starts.
     stream = np.random.SeedSequence([request.seed, zlib.crc32(stage.name.encode())])
     knowledge = Knowledge(
-        path=context.path, bandwidth_bps=context.path.capacity_bps, past=context.past
+        path=context.path,
+        bandwidth_bps=context.path.capacity_bps,
+        past=context.past,
+        dataset=request.dataset,
     )
     method = registry.method(request.method).create(
         space, np.random.default_rng(stream), knowledge, request.constants

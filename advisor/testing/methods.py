@@ -4,40 +4,127 @@ from advisor.testing.methods import MethodContract
 
 class TestMine(MethodContract):
     plugin = my_module.plugin
+
+A live tuner that watches and searches again instead of stopping says `finishes = False`.
 """
 
 import json
+import math
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
+import pytest
 
-from advisor.domain.measurement import Outcome
+from advisor.domain.measurement import Measurement, Outcome
 from advisor.domain.space import Setting, Space, setting_key
 from advisor.methods.api import Knowledge, Method, MethodPlugin
-from advisor.testing.samples import a_path, a_space, failed, measured
+from advisor.testing.samples import (
+    a_path,
+    a_space,
+    a_transfer_space,
+    failed,
+    measured,
+    odd_spaces,
+)
 
 _STEPS = 60
+_MANY_STEPS = 20_000
+_FULL_BPS = 1e9
 Answer = Callable[[Setting], Outcome]
 
+SPACES = {
+    "buffers and streams": a_space(),
+    "file transfer": a_transfer_space(),
+    **odd_spaces(),
+}
 
-def _hill(setting: Setting) -> Outcome:
-    """Throughput that rises with both parameters to a peak inside the space."""
-    streams, buffer = float(setting["streams"]), float(setting["buffer_bytes"])
-    share = max(0.05, 1 - abs(streams - 12) / 25) * max(0.05, 1 - abs(np.log2(buffer) - 22) / 12)
-    return measured(1e9 * share)
+
+def _hill_on(space: Space, peak: float = 0.6) -> Answer:
+    """A surface that rises with every parameter to one peak, that far up between the bounds."""
+
+    def answer(setting: Setting) -> Outcome:
+        far = sum(
+            abs(p.fraction_of(float(setting[p.name])) - peak) for p in space.parameters
+        ) / len(space.parameters)
+        return measured(_FULL_BPS * max(0.05, 1 - far))
+
+    return answer
+
+
+def _flat(_setting: Setting) -> Outcome:
+    return measured(_FULL_BPS)
+
+
+def _noisy(answer: Answer) -> Answer:
+    """The same with the noise that real paths show, 15 %, the same in every run."""
+    rng = np.random.default_rng(99)
+
+    def with_noise(setting: Setting) -> Outcome:
+        outcome = answer(setting)
+        assert isinstance(outcome, Measurement)
+        return measured(outcome.throughput_bps * float(rng.lognormal(sigma=0.15)))
+
+    return with_noise
+
+
+def _changing(before: Answer, after: Answer, at: int) -> Answer:
+    """One surface for the first `at` probes, another from then on."""
+    told = 0
+
+    def answer(setting: Setting) -> Outcome:
+        nonlocal told
+        told += 1
+        return before(setting) if told <= at else after(setting)
+
+    return answer
+
+
+def _failing(answer: Answer) -> Answer:
+    """Failures among the measurements: every third, and from the 10th to the 15th."""
+    told = 0
+
+    def some_fail(setting: Setting) -> Outcome:
+        nonlocal told
+        told += 1
+        return failed() if told % 3 == 0 or 10 <= told <= 15 else answer(setting)
+
+    return some_fail
+
+
+def _surfaces(space: Space) -> dict[str, Answer]:
+    """Made anew for every search, as some of them count the probes."""
+    hill = _hill_on(space)
+    return {
+        "a hill": hill,
+        "a flat surface": _flat,
+        "noise": _noisy(hill),
+        "a change half-way": _changing(_hill_on(space, 0.2), _hill_on(space, 0.9), at=25),
+        "a path that dies": _changing(hill, lambda _: failed(), at=20),
+        "failures in the middle": _failing(hill),
+    }
+
+
+SURFACES = tuple(_surfaces(a_space()))
+on_every_space = pytest.mark.parametrize("space_name", SPACES)
+on_every_surface = pytest.mark.parametrize("surface_name", SURFACES)
 
 
 class MethodContract:
     """The contract. Every test is of one sentence of the interface."""
 
     plugin: ClassVar[MethodPlugin]
-    space: ClassVar[Space] = a_space()
+    finishes: ClassVar[bool] = True
 
-    def make(self, seed: int = 1, bandwidth_bps: float | None = None) -> Method:
-        """A new search on the sample space."""
+    def make(
+        self,
+        seed: int = 1,
+        bandwidth_bps: float | None = None,
+        space_name: str = "buffers and streams",
+    ) -> Method:
+        """A new search on one of the sample spaces."""
         knowledge = Knowledge(path=a_path(), bandwidth_bps=bandwidth_bps)
-        return self.plugin.create(self.space, np.random.default_rng(seed), knowledge, {})
+        return self.plugin.create(SPACES[space_name], np.random.default_rng(seed), knowledge, {})
 
     def drive(self, method: Method, answer: Answer, steps: int = _STEPS) -> list[Setting]:
         """Ask and tell so often, or until it stops; the settings asked."""
@@ -47,69 +134,168 @@ class MethodContract:
             method.tell(setting, answer(setting))
         return asked
 
+    def surface(self, space_name: str, surface_name: str = "a hill") -> Answer:
+        """A new surface on one of the sample spaces."""
+        return _surfaces(SPACES[space_name])[surface_name]
+
     def test_it_can_be_listed(self) -> None:
         assert self.plugin.name
         assert self.plugin.summary
         assert self.plugin.available().ok
 
-    def test_every_setting_is_within_the_space(self) -> None:
-        for setting in self.drive(self.make(), _hill):
-            assert set(setting) == {p.name for p in self.space.parameters}
-            for parameter in self.space.parameters:
+    def test_its_constants_have_bounds_and_keep_them(self) -> None:
+        for constant in self.plugin.constants:
+            assert constant.meaning
+            assert constant.checked(constant.default) == constant.default
+            for outside in (constant.lower - 1, constant.upper + 1):
+                with pytest.raises(ValueError, match=constant.name):
+                    self._create({constant.name: outside})
+        with pytest.raises(ValueError, match="no_such_constant"):
+            self._create({"no_such_constant": 1})
+
+    def _create(self, constants: dict[str, float]) -> Method:
+        return self.plugin.create(a_space(), np.random.default_rng(1), Knowledge(), constants)
+
+    def test_it_can_do_without_any_knowledge(self) -> None:
+        assert self.drive(self._create({}), _flat)
+
+    @on_every_surface
+    @on_every_space
+    def test_every_setting_is_within_the_space(self, space_name: str, surface_name: str) -> None:
+        method, space = self.make(space_name=space_name), SPACES[space_name]
+        for setting in self.drive(method, self.surface(space_name, surface_name), 300):
+            assert set(setting) == {p.name for p in space.parameters} | set(space.fixed)
+            assert space.fixed.items() <= setting.items()
+            for parameter in space.parameters:
                 value = setting[parameter.name]
                 assert isinstance(value, int)
                 assert parameter.lower <= value <= parameter.upper
                 assert value % parameter.quantum == 0
 
-    def test_asking_twice_gives_the_same(self) -> None:
-        method = self.make()
-        assert method.ask() == method.ask()
+    @on_every_space
+    def test_asking_twice_gives_the_same(self, space_name: str) -> None:
+        method, answer = self.make(space_name=space_name), self.surface(space_name)
+        for _ in range(_STEPS):
+            assert method.ask() == method.ask()
+            self.drive(method, answer, 1)
 
-    def test_the_same_seed_gives_the_same_search(self) -> None:
-        assert self.drive(self.make(3), _hill) == self.drive(self.make(3), _hill)
-
-    def test_the_best_is_the_best_measured(self) -> None:
+    def test_a_setting_that_was_asked_may_be_changed_by_the_caller(self) -> None:
         method = self.make()
+        setting = method.ask()
+        assert setting is not None
+        kept = dict(setting)
+        setting.clear()
+        assert method.ask() == kept
+
+    @on_every_surface
+    @on_every_space
+    def test_the_same_seed_gives_the_same_search(self, space_name: str, surface_name: str) -> None:
+        first, second = (
+            self.drive(
+                self.make(3, space_name=space_name), self.surface(space_name, surface_name), 150
+            )
+            for _ in range(2)
+        )
+        assert first == second
+
+    @on_every_surface
+    @on_every_space
+    def test_the_best_is_the_best_measured(self, space_name: str, surface_name: str) -> None:
+        method, answer = (
+            self.make(space_name=space_name),
+            self.surface(space_name, surface_name),
+        )
         assert method.best() is None
         told: list[tuple[Setting, float]] = []
 
-        def answer(setting: Setting) -> Outcome:
-            outcome = _hill(setting)
-            told.append((setting, getattr(outcome, "throughput_bps", 0.0)))
+        def remembered(setting: Setting) -> Outcome:
+            outcome = answer(setting)
+            if isinstance(outcome, Measurement):
+                told.append((setting, outcome.throughput_bps))
             return outcome
 
-        self.drive(method, answer)
+        self.drive(method, remembered)
         best = method.best()
         assert best is not None
         assert best[1] == max(bps for _, bps in told)
         assert (setting_key(best[0]), best[1]) in [(setting_key(s), b) for s, b in told]
 
-    def test_a_search_goes_on_from_its_saved_state(self) -> None:
-        for cut in range(1, 12):
-            straight, first, second = self.make(5), self.make(5), self.make(6)
-            self.drive(straight, _hill, cut)
-            self.drive(first, _hill, cut)
-            state: dict[str, Any] = json.loads(json.dumps(first.state()))
+    @on_every_surface
+    @on_every_space
+    def test_a_search_goes_on_from_its_saved_state(
+        self, space_name: str, surface_name: str
+    ) -> None:
+        for cut in (1, 2, 3, 5, 8, 13, 21, 26, 34):
+            straight, first, second = (self.make(n, space_name=space_name) for n in (5, 5, 6))
+            on, off = (self.surface(space_name, surface_name) for _ in range(2))
+            self.drive(straight, on, cut)
+            self.drive(first, off, cut)
+            state: dict[str, Any] = json.loads(json.dumps(first.state(), allow_nan=False))
             second.restore(state)
             assert second.best() == straight.best()
-            assert self.drive(second, _hill) == self.drive(straight, _hill)
+            assert (second.iteration, second.label) == (straight.iteration, straight.label)
+            assert second.stop_reason == straight.stop_reason
+            assert self.drive(second, off) == self.drive(straight, on)
 
-    def test_failures_are_answers(self) -> None:
-        method = self.make()
+    def test_saving_the_state_changes_nothing(self) -> None:
+        straight, saved = self.make(5), self.make(5)
+        answer = self.surface("buffers and streams")
+        for _ in range(_STEPS):
+            before = saved.state()
+            assert saved.state() == before
+            assert self.drive(saved, answer, 1) == self.drive(straight, answer, 1)
+
+    @on_every_space
+    def test_failures_are_answers(self, space_name: str) -> None:
+        method = self.make(space_name=space_name)
         assert self.drive(method, lambda _: failed())
         assert method.best() is None
 
-    def test_it_says_how_near_it_is_to_stopping(self) -> None:
-        method = self.make(bandwidth_bps=1e6)
+    def test_what_is_no_number_is_no_result(self) -> None:
+        method = self.make()
+        assert self.drive(method, lambda _: measured(math.nan))
+        assert method.best() is None
+        json.dumps(method.state(), allow_nan=False)
+
+    @on_every_surface
+    @on_every_space
+    def test_it_says_how_near_it_is_to_stopping(self, space_name: str, surface_name: str) -> None:
+        method = self.make(bandwidth_bps=1e12, space_name=space_name)
+        answer = self.surface(space_name, surface_name)
         for _ in range(_STEPS):
+            assert method.gauges
             for gauge in method.gauges:
+                assert gauge.name
                 assert gauge.meaning
                 assert gauge.limit > 0
                 assert gauge.value >= 0
-            if not self.drive(method, _hill, 1):
+                assert math.isfinite(gauge.value)
+            if not self.drive(method, answer, 1):
                 break
+
+    @on_every_space
+    def test_it_says_what_a_probe_is_for(self, space_name: str) -> None:
+        method, answer = self.make(space_name=space_name), self.surface(space_name)
+        for _ in range(_STEPS):
+            assert method.stop_reason or method.label
+            self.drive(method, answer, 1)
+
+    @on_every_surface
+    @on_every_space
+    def test_it_stops_for_good_or_never(self, space_name: str, surface_name: str) -> None:
+        method = self.make(space_name=space_name)
+        answer = self.surface(space_name, surface_name)
+        asked = self.drive(method, answer, _MANY_STEPS if self.finishes else 400)
+        if not self.finishes:
+            assert len(asked) == 400
+            assert method.stop_reason is None
+            return
+        assert method.stop_reason
+        assert method.ask() is None
+        method.tell(asked[-1], measured(1.0))
+        assert method.ask() is None
 
     def test_it_says_why_it_stopped(self) -> None:
         method = self.make(bandwidth_bps=1e6)
-        self.drive(method, _hill, 5000)
+        self.drive(method, self.surface("buffers and streams"), 5000)
         assert (method.ask() is None) == (method.stop_reason is not None)

@@ -76,3 +76,32 @@ def measured(throughput_bps: float) -> Measurement:
 def failed(kind: FailureKind = FailureKind.TIMED_OUT) -> Failure:
     """A probe that gave nothing."""
     return Failure(kind=kind, message="nothing came", elapsed_s=1.0)
+
+
+def a_transfer_space() -> Space:
+    """What the papers tune: concurrency, parallelism and pipelining, each 1 to 32 by doublings."""
+    names = ("concurrency", "parallelism", "pipelining")
+    return Space(
+        parameters=tuple(
+            Parameter(name=name, unit="", lower=1, upper=32, scale=Scale.LOG2) for name in names
+        ),
+        cost_order=names,
+    )
+
+
+def odd_spaces() -> dict[str, Space]:
+    """Spaces of a single point, of one dimension, and of five with every kind of parameter."""
+    streams = Parameter(name="streams", unit="", lower=1, upper=25)
+    block = Parameter(name="block_bytes", unit="B", lower=1456, upper=14560, quantum=1456)
+    concurrency = Parameter(name="concurrency", unit="", lower=2, upper=40, scale=Scale.LOG2)
+    window = Parameter(name="window_bytes", unit="B", lower=1000, upper=10**6)
+    stripes = Parameter(name="stripes", unit="", lower=2, upper=4, quantum=2)
+    still = Parameter(name="streams", unit="", lower=4, upper=4)
+    five = (block, concurrency, streams, window, stripes)
+    return {
+        "a single point": Space(parameters=(still,), cost_order=("streams",)),
+        "one dimension": Space(parameters=(streams,), cost_order=("streams",)),
+        "five dimensions": Space(
+            parameters=five, cost_order=("streams", "concurrency"), fixed={"congestion": "cubic"}
+        ),
+    }

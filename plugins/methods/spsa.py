@@ -32,16 +32,17 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from advisor.api import (
-    AVAILABLE,
-    Availability,
     Constant,
     Knowledge,
-    Measurement,
     Outcome,
+    SearchPlugin,
     Setting,
     Space,
     StopGauge,
     format_rate,
+    generator_state,
+    set_generator,
+    usable_bps,
 )
 
 _LOWER: Final = 1.0
@@ -159,7 +160,7 @@ class Spsa:
     def tell(self, setting: Setting, outcome: Outcome) -> None:
         """Take the throughput of the setting last asked."""
         self._move_reason = None
-        bps = outcome.throughput_bps if isinstance(outcome, Measurement) else 0.0
+        bps = usable_bps(outcome)
         self._results[self._sign] = bps
         if bps > 0 and (self._best is None or bps > self._best[1]):
             self._best = (setting, bps)
@@ -221,7 +222,6 @@ class Spsa:
 
     def state(self) -> dict[str, Any]:
         """All that is needed to go on, as plain JSON values."""
-        generator: Any = self._rng.bit_generator.state
         return {
             "iteration": self._iteration,
             "impeded": self._impeded,
@@ -234,8 +234,7 @@ class Spsa:
             "results": dict(self._results),
             "best": list(self._best) if self._best else None,
             "stop_reason": self._stop_reason,
-            # 128-bit numbers do not fit what JSON readers take for an integer.
-            "generator": {key: f"{value:x}" for key, value in generator["state"].items()},
+            "generator": generator_state(self._rng),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -253,37 +252,12 @@ class Spsa:
         self._best = (dict(best[0]), float(best[1])) if best else None
         self._stop_reason = state["stop_reason"]
         self._move_reason = None
-        generator: Any = self._rng.bit_generator.state
-        generator["state"] = {key: int(v, 16) for key, v in state["generator"].items()}
-        self._rng.bit_generator.state = generator
+        set_generator(self._rng, state["generator"])
 
 
-class SpsaPlugin:
-    """How SPSA is found and made."""
-
-    name = "spsa"
-    summary = "simultaneous perturbation stochastic approximation (ProbData, 2017)"
-    constants = CONSTANTS
-
-    def available(self) -> Availability:
-        """Always: it needs nothing but numpy."""
-        return AVAILABLE
-
-    def create(
-        self,
-        space: Space,
-        rng: np.random.Generator,
-        knowledge: Knowledge,
-        constants: Mapping[str, float],
-    ) -> Spsa:
-        """A new search from a random point. Raises ValueError for a constant that is not SPSA's."""
-        known = {one.name: one for one in self.constants}
-        if strange := sorted(set(constants) - set(known)):
-            raise ValueError(f"spsa has no constant '{strange[0]}': it has {', '.join(known)}")
-        values = {
-            name: one.checked(constants.get(name, one.default)) for name, one in known.items()
-        }
-        return Spsa(space, rng, knowledge, values)
-
-
-plugin = SpsaPlugin()
+plugin = SearchPlugin(
+    name="spsa",
+    summary="simultaneous perturbation stochastic approximation (ProbData, 2017)",
+    constants=CONSTANTS,
+    make=Spsa,
+)

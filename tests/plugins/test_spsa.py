@@ -5,12 +5,7 @@ from advisor import registry
 from advisor.domain.measurement import Outcome
 from advisor.domain.space import Parameter, Scale, Setting, Space
 from advisor.methods.api import Knowledge, Method
-from advisor.testing.methods import MethodContract
 from advisor.testing.samples import a_space, failed, measured
-
-
-class TestContract(MethodContract):
-    plugin = registry.method("spsa")
 
 
 def linear_space() -> Space:

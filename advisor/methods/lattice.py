@@ -1,0 +1,115 @@
+"""The settings of a space that a search may visit, numbered along every parameter.
+
+The direct searches of the papers walk on integers. Here the integers are places on a lattice: each
+parameter has an ascending row of values, and a point is one place in each row, counted from 0.
+"""
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+from advisor.domain.space import Parameter, Scale, Setting, Space
+
+Point: TypeAlias = tuple[int, ...]
+
+MOST_COUNTED: Final = 256
+SIZES: Final = 25
+
+
+def step_values(parameter: Parameter) -> tuple[int, ...]:
+    """The values one step apart, both bounds among them.
+
+    On a linear scale a step is one quantum, as for the counts of the papers. Where that makes more
+    than MOST_COUNTED values it is no count but a size, which gets SIZES of them, evenly: the
+    iterative range of ProbData (2017). On a log2 scale a step is a doubling from the lower bound,
+    and the last one ends at the upper bound.
+    """
+    lower, upper = parameter.lower, parameter.upper
+    if parameter.scale is Scale.LOG2:
+        doublings = (lower << n for n in itertools.count())
+        return (*itertools.takewhile(lambda value: value < upper, doublings), upper)
+    if (upper - lower) // parameter.quantum >= MOST_COUNTED:
+        return spread_values(parameter, SIZES)
+    return (*range(lower, upper, parameter.quantum), upper)
+
+
+def spread_values(parameter: Parameter, count: int) -> tuple[int, ...]:
+    """At most `count` (2 or more) different values, even on the parameter's scale, with bounds."""
+    return tuple(sorted({parameter.value_at(i / (count - 1)) for i in range(count)}))
+
+
+class Lattice:
+    """The points of a space, from one row of ascending values per parameter."""
+
+    def __init__(self, space: Space, rows: Sequence[Sequence[int]]) -> None:
+        self.rows = tuple(tuple(row) for row in rows)
+        self._space = space
+
+    @classmethod
+    def of_steps(cls, space: Space) -> "Lattice":
+        """The lattice of single steps."""
+        return cls(space, [step_values(p) for p in space.parameters])
+
+    @classmethod
+    def spread(cls, space: Space, count: int) -> "Lattice":
+        """A coarse one: at most `count` (2 or more) values of every parameter."""
+        return cls(space, [spread_values(p, count) for p in space.parameters])
+
+    @property
+    def size(self) -> int:
+        """How many points there are."""
+        return math.prod(len(row) for row in self.rows)
+
+    @property
+    def movable(self) -> list[int]:
+        """The parameters that have more than one value, by number."""
+        return [axis for axis, row in enumerate(self.rows) if len(row) > 1]
+
+    @property
+    def top(self) -> Point:
+        """The point with the highest value of everything."""
+        return tuple(len(row) - 1 for row in self.rows)
+
+    def name(self, axis: int) -> str:
+        """The name of a parameter."""
+        return self._space.parameters[axis].name
+
+    def setting(self, point: Point) -> Setting:
+        """The setting at a point, with what the space holds fixed."""
+        values = {
+            p.name: row[place]
+            for p, row, place in zip(self._space.parameters, self.rows, point, strict=True)
+        }
+        return values | self._space.fixed
+
+    def number(self, number: int) -> Point:
+        """The point of that number, 0 to `size` - 1; the last parameter varies fastest."""
+        places = []
+        for row in reversed(self.rows):
+            number, place = divmod(number, len(row))
+            places.append(place)
+        return tuple(reversed(places))
+
+    def bounded(self, places: Sequence[float]) -> Point:
+        """The fBnd of Balaprakash et al.: halves are rounded up, what is outside is projected."""
+        return tuple(
+            min(last, max(0, math.floor(place + 0.5)))
+            for place, last in zip(places, self.top, strict=True)
+        )
+
+    def moved(self, point: Point, axis: int, by: float) -> Point:
+        """The point so many steps along one parameter, bounded."""
+        return self.bounded([p + by if a == axis else p for a, p in enumerate(point)])
+
+    def nearest(self, setting: Setting) -> Point:
+        """The point whose values are nearest to the setting's, each on its parameter's scale."""
+        return tuple(
+            min(
+                range(len(row)),
+                key=lambda place: abs(
+                    p.fraction_of(row[place]) - p.fraction_of(float(setting[p.name]))
+                ),
+            )
+            for p, row in zip(self._space.parameters, self.rows, strict=True)
+        )

@@ -1,0 +1,128 @@
+"""Sweep: every setting of a grid, again and again, in random order. The reference for all others.
+
+Every paper measures its curves so: Rao et al. (2016) 10 times each of 10 flow counts, HARP (2018)
+all of {1, 2, 4, 8, 16, 32}³ at least 5 times, ProbData (2017) the whole profile for comparison.
+
+- The grid: `points` values of every parameter, even on its scale, with both bounds; values that
+  fall together count once. It has points^parameters settings.
+- A round measures each of them once, in an order drawn anew, so that a change of the path during
+  the sweep falls on all settings alike; the papers do not say in which order they swept.
+- After `repeats` rounds it stops.
+
+The best is the setting with the highest single measurement, as for every method. With noise that
+crowns a lucky one more often than the mean would: who has the measurements can rank by it.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from advisor.api import (
+    Constant,
+    Knowledge,
+    Lattice,
+    Memory,
+    Search,
+    SearchPlugin,
+    Setting,
+    Space,
+    StopGauge,
+    format_rate,
+    generator_state,
+    set_generator,
+)
+
+CONSTANTS: Final = (
+    Constant(
+        name="points",
+        default=5,
+        lower=2,
+        upper=256,
+        meaning="values of every parameter",
+        integer=True,
+    ),
+    Constant(
+        name="repeats",
+        default=3,
+        lower=1,
+        upper=1000,
+        meaning="measurements of every setting",
+        integer=True,
+    ),
+)
+
+
+class _Memory(Memory, kw_only=True):
+    """`before_round`: the generator as it was when the order of this round was drawn.
+
+    `place`: how many of this round's settings are measured.
+    """
+
+    before_round: dict[str, Any]
+    place: int = 0
+
+
+class Sweep(Search[_Memory]):
+    """One sweep. See the module's text."""
+
+    def __init__(
+        self,
+        space: Space,
+        rng: np.random.Generator,
+        _knowledge: Knowledge,
+        constants: Mapping[str, float],
+    ) -> None:
+        super().__init__(space, rng, _Memory(before_round=generator_state(rng), label="round 1"))
+        self._grid = Lattice.spread(space, int(constants["points"]))
+        self._repeats = int(constants["repeats"])
+        self._draw()
+
+    @property
+    def gauges(self) -> list[StopGauge]:
+        """Measurements done of all there are."""
+        size = self._grid.size
+        done = self.memory.iteration * size + self.memory.place
+        return [
+            StopGauge(
+                name="repeats", value=done, limit=self._repeats * size, meaning="settings measured"
+            )
+        ]
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what `state` gave: the order of the round is drawn again, the same."""
+        super().restore(state)
+        set_generator(self._rng, self.memory.before_round)
+        self._draw()
+
+    def _draw(self) -> None:
+        self._order = self._rng.permutation(self._grid.size)
+
+    def _setting(self) -> Setting:
+        return self._grid.setting(self._grid.number(int(self._order[self.memory.place])))
+
+    def _take(self, _bps: float) -> None:
+        memory = self.memory
+        memory.place += 1
+        if memory.place < self._grid.size:
+            return
+        memory.place = 0
+        memory.iteration += 1
+        best = f"the best gave {format_rate(memory.best[1])}" if memory.best else "none worked"
+        memory.move_reason = f"round {memory.iteration} of {self._repeats} is over, {best}"
+        if memory.iteration >= self._repeats:
+            memory.stop_reason = (
+                f"all {self._grid.size} settings of the grid are measured {self._repeats} times"
+            )
+            return
+        memory.label = f"round {memory.iteration + 1}"
+        memory.before_round = generator_state(self._rng)
+        self._draw()
+
+
+plugin = SearchPlugin(
+    name="sweep",
+    summary="every setting of a grid, repeated, in random order: the reference",
+    constants=CONSTANTS,
+    make=Sweep,
+)
