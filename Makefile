@@ -44,7 +44,7 @@ check: install-dev
 # What starts real programs and measures has the machine for itself.
 test: check
 	$(VENV)/bin/pytest --numprocesses 2 tests/unit tests/plugins tests/tui
-	$(VENV)/bin/pytest tests/system
+	$(VENV)/bin/pytest --durations 10 tests/system
 
 bench: install-dev
 	sh scripts/bench
