@@ -72,7 +72,7 @@ class AdvisorApp(App[int]):
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
             loop.add_signal_handler(number, self._leave_on_signal)
-        self.call_after_refresh(gc.enable)
+        self.call_after_refresh(_collect_from_now_on)
         self.set_interval(_KEEP_DRAFT_EVERY_S, self._keep_draft)
         self.push_screen(screen_named("home"))
         if isinstance(self._first, Page):
@@ -182,3 +182,12 @@ class AdvisorApp(App[int]):
         for command in super().get_system_commands(screen):
             if command.title not in ("Quit", "Keys"):
                 yield command
+
+
+def _collect_from_now_on() -> None:
+    """Collect garbage again, without looking at what was there from the start.
+
+    That is there to the end; looking through it would hold up keys for a tenth of a second.
+    """
+    gc.freeze()
+    gc.enable()

@@ -8,7 +8,9 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Button, Footer, Static
+from textual.widgets import Button, Static
+
+from advisor.tui.widgets.steady_footer import SteadyFooter
 
 if TYPE_CHECKING:
     from advisor.tui.app import AdvisorApp
@@ -52,7 +54,7 @@ class Page(Screen[None]):
             yield from self.content()
         if buttons := list(self.buttons()):
             yield Horizontal(*buttons, id="buttons")
-        yield Footer(show_command_palette=False)
+        yield SteadyFooter(show_command_palette=False)
 
     def trail(self) -> str:
         """The line at the top: where one is."""
