@@ -2,7 +2,8 @@
 
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import ClassVar, Final
 
 import msgspec
@@ -19,6 +20,8 @@ from advisor.store.session_digests import SessionDigest
 
 _MARK: Final = Text("●")
 _NO_MARK: Final = Text("")
+_AT_ONCE: Final = 200
+_BETWEEN_S: Final = 0.03
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -138,6 +141,7 @@ class SessionTable(DataTable[Text | _Cell]):
         self.downwards = True
         self._sessions: list[SessionDigest] = []
         self._rows: list[SessionDigest] = []
+        self._rest: Iterator[SessionDigest] = iter(())
         self._told: dict[str, str] = {}
         self._is_ready = False
         self._words: list[str] = []
@@ -206,16 +210,28 @@ class SessionTable(DataTable[Text | _Cell]):
                 f"{column.name}{arrow}", width=self._widths[column.name], key=column.name
             )
         self.fixed_columns = 2
-        for session in self._rows:
+        self._rest = iter(self._rows)
+        self._add_some()
+        keys = [key_of(session) for session in self._rows]
+        if chosen and key_of(chosen) in keys:
+            wanted = keys.index(key_of(chosen))
+            while wanted >= self.row_count:
+                self._add_some()
+            self.move_cursor(row=wanted)
+        self.post_message(self.Changed())
+
+    def _add_some(self) -> None:
+        """Rows for some screens; the rest follow between the keys: thousands take a while."""
+        some = list(islice(self._rest, _AT_ONCE))
+        for session in some:
             key = key_of(session)
             self.add_row(
                 _MARK if key in self.marked else _NO_MARK,
                 *(_Cell(column, session) for column in COLUMNS),
                 key=key,
             )
-        if chosen and key_of(chosen) in self.rows:
-            self.move_cursor(row=self.get_row_index(key_of(chosen)))
-        self.post_message(self.Changed())
+        if len(some) == _AT_ONCE:
+            self.set_timer(_BETWEEN_S, self._add_some)
 
     def _is_wanted(self, session: SessionDigest) -> bool:
         if not self._words:
