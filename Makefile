@@ -41,10 +41,14 @@ check: install-dev
 	$(VENV)/bin/mypy
 	PYTHONPATH=. $(VENV)/bin/lint-imports
 
-# What starts real programs and measures has the machine for itself.
+# What holds a figure of an emulated path against its own has the machine for itself.
+FIGURES = tests/system/test_wanpath.py tests/system/test_lab_check.py tests/system/test_lab_netem.py
+
 test: check
 	$(VENV)/bin/pytest --numprocesses 2 tests/unit tests/plugins tests/tui
-	$(VENV)/bin/pytest --durations 10 tests/system
+	$(VENV)/bin/pytest --numprocesses 2 --dist loadfile --durations 10 tests/system \
+	  $(FIGURES:%=--ignore %)
+	$(VENV)/bin/pytest --durations 5 $(FIGURES)
 
 bench: install-dev
 	sh scripts/bench

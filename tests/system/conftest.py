@@ -58,21 +58,32 @@ class Run:
             start_new_session=True,
         )
         self.events: list[dict[str, Any]] = []
+        self._unread = (
+            b""  # Begun lines: select sees the pipe, not what a text stream has buffered.
+        )
 
     def wait_for(self, event: str, timeout_s: float = 60, **fields: Any) -> dict[str, Any]:
         """Read events up to the first of this kind with these fields."""
-        assert self.process.stdout is not None
         deadline = time.monotonic() + timeout_s
-        while (left := deadline - time.monotonic()) > 0:
-            ready, _, _ = select.select([self.process.stdout], [], [], left)
-            line = self.process.stdout.readline() if ready else ""
-            if not line:
-                break
+        while line := self._line(deadline):
             self.events.append(json.loads(line))
             newest = self.events[-1]
             if newest["event"] == event and fields.items() <= newest.items():
                 return newest
         raise AssertionError(f"no {event} came: {self.process.stderr and self.finish().stderr}")
+
+    def _line(self, deadline: float) -> bytes:
+        """The next line of output; nothing after the deadline or the end."""
+        assert self.process.stdout is not None
+        while b"\n" not in self._unread:
+            left = max(0.0, deadline - time.monotonic())
+            ready, _, _ = select.select([self.process.stdout], [], [], left)
+            more = os.read(self.process.stdout.fileno(), 65536) if ready else b""
+            if not more:
+                return b""
+            self._unread += more
+        line, _, self._unread = self._unread.partition(b"\n")
+        return line
 
     def order(self, **order: Any) -> None:
         """Write an order to a session that was started with --orders."""
@@ -83,6 +94,7 @@ class Run:
     def finish(self, timeout_s: float = 90) -> subprocess.CompletedProcess[str]:
         """Wait for its end; the events read so far stay in `events`."""
         out, err = self.process.communicate(timeout=timeout_s)
+        out, self._unread = self._unread.decode() + out, b""
         self.events += [json.loads(line) for line in out.splitlines() if line.startswith("{")]
         return subprocess.CompletedProcess([], self.process.returncode, out, err)
 
