@@ -19,7 +19,7 @@ from advisor.tui.story import StageStory, Story
 from advisor.tui.widgets.bins import Grid
 from advisor.tui.widgets.session_view import PANELS, SessionView
 
-_LOOK_EVERY_S: Final = 1.5
+_DRAWN_ANEW_EVERY_S: Final = 1.5
 _MORE_S: Final = 30.0
 _SURE_WITHIN_S: Final = 6.0
 
@@ -64,7 +64,6 @@ Nothing has to be done: it ends by itself, then ctrl+n compares what was found."
 
     def __init__(self) -> None:
         super().__init__()
-        self._seen: tuple[int, int] = (0, -1)
         self._said = ("", "unsaid")
         self._stop_asked_at_s: float | None = None
 
@@ -92,26 +91,22 @@ Nothing has to be done: it ends by itself, then ctrl+n compares what was found."
 
     def on_mount(self) -> None:
         self._look()
-        self.set_interval(_LOOK_EVERY_S, self._look)
+        self.set_interval(_DRAWN_ANEW_EVERY_S / len(PANELS), self._look)
 
     def on_screen_resume(self) -> None:
-        self._seen = (0, -1)
-        self._look()
+        # What was there answers the key at once; what came meanwhile follows.
+        self.call_after_refresh(self._look)
 
     def _look(self) -> None:
-        """Draw what is new; nothing while another step is shown."""
-        if not self.is_mounted or self not in self.app.screen_stack:
+        """Draw what is new; nothing while something else is shown."""
+        if not self.is_mounted or self.app.screen is not self:
             return
         story = self._story
         self.query_one("#view").display = story is not None
         self.query_one("#empty").display = story is None
-        seen = (id(story), story.version if story else 0)
-        if seen == self._seen:
-            return
-        self._seen = seen
         if story:
             self._say(story)
-            self.query_one(SessionView).show(story)
+            self.query_one(SessionView).show_next(story)
 
     def _say(self, story: Story) -> None:
         words = (head_words(story), word_on(story))

@@ -31,7 +31,7 @@ The time is shared: the searches leave enough of it to measure the best ones aga
     }
     SearchPanel:focus { border-title-color: $primary; border-title-style: bold reverse; }
     SearchPanel { scrollbar-gutter: stable; scrollbar-size-vertical: 1; }
-    SearchPanel > Static { height: auto; }
+    SearchPanel > Static { height: auto; min-height: 100%; }
     """
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # as every widget has it
@@ -51,8 +51,9 @@ The time is shared: the searches leave enough of it to measure the best ones aga
             # Text, not markup: messages may hold brackets.
             text = Text(words)
             rows = len(text.wrap(self.app.console, max(self.content_size.width, 1)))
-            # Laying out is dear: only where the words need more rows, or fewer.
-            self.query_one(Static).update(text, layout=rows != self._rows)
+            # Laying out is dear: only where there is more to scroll, or less.
+            scrolls = max(rows, self._rows) > self.content_size.height
+            self.query_one(Static).update(text, layout=scrolls and rows != self._rows)
             self._words, self._rows = words, rows
 
 

@@ -1,5 +1,6 @@
 """A session as it stands, live or replayed: four panels, as many at once as there is room for."""
 
+from collections.abc import Callable
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
@@ -47,6 +48,8 @@ The numbers show one of them alone, 0 shows all again where there is room."""
         self._chosen = PANELS[0]
         self._transport = ""
         self._longest_s = _CURVE_AT_LEAST_S
+        self._parts = (self._show_throughput, self._show_probe, self._show_maps, self._show_search)
+        self._versions: dict[Callable[[Story], None], int] = {}
 
     def compose(self) -> ComposeResult:
         yield Chart("Throughput of each probe", id="throughput", classes="panel")
@@ -126,9 +129,24 @@ The numbers show one of them alone, 0 shows all again where there is room."""
         """The story as it stands."""
         if story is not self._story:
             self._begin(story)
-        self._show_throughput(story)
-        self._show_probe(story)
-        self._show_maps(story)
+        for part in self._parts:
+            part(story)
+            self._versions[part] = story.version
+
+    def show_next(self, story: Story) -> None:
+        """One panel in turn as the story stands; all of them of a story not shown before.
+
+        A key that is pressed meanwhile waits for one panel, not for all.
+        """
+        if story is not self._story:
+            self.show(story)
+            return
+        longest_ago = min(self._parts, key=self._versions.__getitem__)
+        if self._versions[longest_ago] < story.version:
+            longest_ago(story)
+            self._versions[longest_ago] = story.version
+
+    def _show_search(self, story: Story) -> None:
         self.query_one(SearchPanel).show(story)
 
     def _begin(self, story: Story) -> None:
