@@ -19,7 +19,7 @@ from advisor.tui.story import StageStory, Story
 from advisor.tui.widgets.bins import Grid
 from advisor.tui.widgets.session_view import PANELS, SessionView
 
-_DRAWN_ANEW_EVERY_S: Final = 1.5
+_DRAWN_ANEW_EVERY_S: Final = 2.0
 _MORE_S: Final = 30.0
 _SURE_WITHIN_S: Final = 6.0
 
