@@ -7,7 +7,16 @@ from advisor.domain.events import StopGauge
 from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement, Outcome
 from advisor.domain.path import HostFacts, PathFacts
 from advisor.domain.quantities import format_bytes, format_rate
-from advisor.domain.space import Parameter, Scale, Setting, Space, setting_key, setting_words
+from advisor.domain.space import (
+    FLOW_NAMES,
+    Parameter,
+    Scale,
+    Setting,
+    Space,
+    flows_of,
+    setting_key,
+    setting_words,
+)
 from advisor.hosts.compiled import shared_library
 from advisor.hosts.own_sockets import borrowed, listening_fd
 from advisor.hosts.peer_filter import comes_from, only_from
@@ -58,6 +67,7 @@ from advisor.transports import (
 __all__ = [
     "AVAILABLE",
     "EPSILON",
+    "FLOW_NAMES",
     "GLOBUS_LARGE_FILES",
     "Answer",
     "Answers",
@@ -112,6 +122,7 @@ __all__ = [
     "classes_of",
     "comes_from",
     "congestion_note",
+    "flows_of",
     "format_bytes",
     "format_rate",
     "generator_state",

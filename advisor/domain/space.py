@@ -19,6 +19,8 @@ gets who tunes nothing.
 
 SettingKey: TypeAlias = tuple[tuple[str, SettingValue], ...]
 
+FLOW_NAMES: Final = frozenset({"concurrency", "parallelism", "streams"})
+"""Parameters whose values multiply to the number of flows."""
 
 _WORD_ORDER: Final = ("streams", "block_bytes", "buffer_bytes", "mss_bytes", "congestion")
 
@@ -140,3 +142,9 @@ class Space(msgspec.Struct, frozen=True, kw_only=True):
         """
         values = (setting.get(name, 0) for name in self.cost_order)
         return tuple(float(v) if not isinstance(v, str) else 0.0 for v in values)
+
+
+def flows_of(setting: Mapping[str, SettingValue]) -> int:
+    """How many connections a setting opens: the product of what multiplies them; at least 1."""
+    values = (value for name, value in setting.items() if name in FLOW_NAMES)
+    return math.prod(int(value) for value in values)

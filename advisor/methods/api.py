@@ -114,6 +114,13 @@ class Method(Protocol):
     def best(self) -> tuple[Setting, float] | None:
         """The best setting measured and its throughput in bit/s; None before any."""
 
+    def recommended(self) -> tuple[Setting, float] | None:
+        """The setting to use, as the search stands, and what it expects of it in bit/s.
+
+        One that was measured; not always the best measurement, which may have been luck or be from
+        before the path changed. None before any.
+        """
+
     def state(self) -> dict[str, Any]:
         """All that is needed to go on, as plain JSON values."""
 

@@ -133,6 +133,10 @@ class Search(ABC, Generic[MemoryT]):
         """The setting with the highest single measurement, and that in bit/s."""
         return self.memory.best
 
+    def recommended(self) -> tuple[Setting, float] | None:
+        """The best, where the method does not know better."""
+        return self.best()
+
     def state(self) -> dict[str, Any]:
         """The memory and the generator, as plain JSON values."""
         memory: dict[str, Any] = msgspec.to_builtins(self.memory)

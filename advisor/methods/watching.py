@@ -1,7 +1,8 @@
 """Searches that never finish: they settle, watch, and search again when the throughput changes.
 
-What such a search asks while it watches is its present answer. Its best, as every method's, is the
-highest measurement of all, and after a change of the path that may be one from before.
+What such a search asks while it watches is its present answer, and what it recommends. Its best, as
+every method's, is the highest measurement of all, and after a change of the path that may be one
+from before.
 """
 
 from abc import abstractmethod
@@ -82,6 +83,12 @@ class WatchingSearch(Search[WatchT]):
                 meaning="change in % since the last probe; above it searches again",
             )
         ]
+
+    def recommended(self) -> tuple[Setting, float] | None:
+        """Where it watches, once it has seen what that gives; until then the best."""
+        if self.memory.watching and self.memory.watched_bps:
+            return self._lattice.setting(self.memory.point), self.memory.watched_bps
+        return self.best()
 
     def _setting(self) -> Setting:
         watching = self.memory.watching

@@ -219,6 +219,10 @@ class MethodContract:
         assert best is not None
         assert best[1] == max(bps for _, bps in told)
         assert (setting_key(best[0]), best[1]) in [(setting_key(s), b) for s, b in told]
+        recommended = method.recommended()
+        assert recommended is not None
+        assert setting_key(recommended[0]) in {setting_key(s) for s, _ in told}
+        assert recommended[1] > 0
 
     @on_every_surface
     @on_every_space
@@ -233,6 +237,7 @@ class MethodContract:
             state: dict[str, Any] = json.loads(json.dumps(first.state(), allow_nan=False))
             second.restore(state)
             assert second.best() == straight.best()
+            assert second.recommended() == straight.recommended()
             assert (second.iteration, second.label) == (straight.iteration, straight.label)
             assert second.stop_reason == straight.stop_reason
             assert self.drive(second, off) == self.drive(straight, on)
@@ -250,6 +255,7 @@ class MethodContract:
         method = self.make(space_name=space_name)
         assert self.drive(method, lambda _: failed())
         assert method.best() is None
+        assert method.recommended() is None
 
     def test_what_is_no_number_is_no_result(self) -> None:
         method = self.make()

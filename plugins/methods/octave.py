@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 
 from advisor.api import (
     AVAILABLE,
+    FLOW_NAMES,
     Availability,
     Constant,
     Knowledge,
@@ -54,8 +55,6 @@ from advisor.api import (
 _Array: TypeAlias = NDArray[np.float64]
 
 
-# Names whose values multiply to the number of flows.
-_FLOWS: Final = frozenset({"concurrency", "parallelism", "streams"})
 _OCTAVES: Final = 5.0
 _TYPICAL_FILE_BYTES: Final = 2.0**25
 
@@ -279,8 +278,8 @@ class Octave:
         surfaces = [Surface(space, file_bytes, table) for table in (shipped, False)]
         for past in pasts:
             surfaces[0].learn(past, constants["noise"])
-        self._flow_names = [p.name for p in space.parameters if p.name in _FLOWS]
-        self._other_names = [p.name for p in space.parameters if p.name not in _FLOWS]
+        self._flow_names = [p.name for p in space.parameters if p.name in FLOW_NAMES]
+        self._other_names = [p.name for p in space.parameters if p.name not in FLOW_NAMES]
         # The straight lines through the box: fewer cannot tell a rise from a fall everywhere.
         self._least_probes = space.dimensions + 2
         self._settings = _candidates(space)

@@ -149,6 +149,10 @@ class Spsa:
         """The best setting measured and its throughput in bit/s."""
         return self._best
 
+    def recommended(self) -> tuple[Setting, float] | None:
+        """The best."""
+        return self._best
+
     def ask(self) -> Setting | None:
         """The next setting: at y+, at y−, then at the point the step leads to."""
         if self._stop_reason is not None:

@@ -1,0 +1,1 @@
+"""Methods replayed against what was recorded: which would have served these paths best?"""

@@ -1,0 +1,116 @@
+"""A recorded table: what every setting of a space once gave, repeat by repeat."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.domain.dataset import Dataset
+from advisor.domain.path import PathFacts
+from advisor.domain.space import Setting, Space
+from advisor.methods.api import Knowledge, PastSurface
+
+Cell: TypeAlias = tuple[int, ...]
+"""One value per parameter of the space, in the space's order."""
+
+
+class Repeat(NamedTuple):
+    """One recorded transfer: bit/s at the receiver (0: it failed) and the seconds it took."""
+
+    throughput_bps: float
+    elapsed_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedTable:
+    """One condition: a pair, a path and a kind of dataset, at many settings.
+
+    `source`: the file, or what else it is from; tables of one source are kept back together when
+    something is learnt from others. `repeats`: at least one a cell, in the order of time; at least
+    one cell. `truth_bps`: what a cell gives on average, where that is known by construction.
+    """
+
+    name: str
+    source: str
+    space: Space
+    repeats: Mapping[Cell, Sequence[Repeat]]
+    path: PathFacts | None = None
+    bandwidth_bps: float | None = None
+    dataset: Dataset | None = None
+    truth_bps: Mapping[Cell, float] | None = None
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """Every cell that was recorded."""
+        return list(self.repeats)
+
+    @cached_property
+    def rates_bps(self) -> Mapping[Cell, float]:
+        """What each cell gives: the truth, else the median of its repeats.
+
+        The median, because single repeats are off by a factor of ten now and then.
+        """
+        if self.truth_bps is not None:
+            return self.truth_bps
+        return {
+            cell: float(np.median([one.throughput_bps for one in repeats]))
+            for cell, repeats in self.repeats.items()
+        }
+
+    @cached_property
+    def best_cell(self) -> Cell:
+        """The cell that gives most."""
+        return max(self.cells, key=self.rates_bps.__getitem__)
+
+    @cached_property
+    def _octaves(self) -> NDArray[np.float64]:
+        octaves: NDArray[np.float64] = np.log2(np.array(self.cells, dtype=float))
+        return octaves
+
+    @cached_property
+    def _nearest(self) -> dict[Cell, Cell]:
+        return {cell: cell for cell in self.cells}
+
+    def nearest(self, setting: Mapping[str, object]) -> Cell:
+        """The recorded cell nearest to a setting, in octaves."""
+        asked = tuple(int(float(str(setting[p.name]))) for p in self.space.parameters)
+        if asked not in self._nearest:
+            off = self._octaves - np.log2(np.maximum(np.array(asked, dtype=float), 1.0))
+            self._nearest[asked] = self.cells[int((off**2).sum(axis=1).argmin())]
+        return self._nearest[asked]
+
+    def setting(self, cell: Cell) -> Setting:
+        """The setting of a cell."""
+        names = (p.name for p in self.space.parameters)
+        return dict(zip(names, cell, strict=True)) | self.space.fixed
+
+    def fraction(self, cell: Cell) -> float:
+        """What a cell gives, as a share of what the best gives; 0 where nothing gives anything."""
+        best_bps = self.rates_bps[self.best_cell]
+        return self.rates_bps[cell] / best_bps if best_bps > 0 else 0.0
+
+    def knowledge(self, history: Sequence["RecordedTable"] = ()) -> Knowledge:
+        """What a method is told beforehand; `history`: tables it may learn from."""
+        return Knowledge(
+            path=self.path,
+            bandwidth_bps=self.bandwidth_bps,
+            dataset=self.dataset,
+            surfaces=tuple(one.surface() for one in history if self._comparable(one)),
+        )
+
+    def _comparable(self, other: "RecordedTable") -> bool:
+        names = {p.name for p in self.space.parameters}
+        return other is not self and names == {p.name for p in other.space.parameters}
+
+    def surface(self) -> PastSurface:
+        """The table as another condition's search sees it."""
+        dataset = self.dataset
+        return PastSurface(
+            settings=[self.setting(cell) for cell in self.cells],
+            rates_bps=[self.rates_bps[cell] for cell in self.cells],
+            repeats=[len(self.repeats[cell]) for cell in self.cells],
+            file_bytes=dataset.total_bytes / dataset.files if dataset and dataset.files else None,
+        )
