@@ -33,7 +33,8 @@ class ProbeRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record",
     `subject`: the transport (tcp, udt) or tool that was measured. `origin`: advisor, or the format
     it was imported from. `path` is None for imported records, whose `rtt_s` may still be known.
     `method_state` is the search's own state after being told this outcome: where a resumed session
-    goes on from.
+    goes on from. `recommended`: the setting that search would then use and what it expects of it in
+    bit/s, where it knows better than its best measurement.
     """
 
     pair: Pair
@@ -48,6 +49,7 @@ class ProbeRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record",
     method: str = ""
     seed: int | None = None
     method_state: dict[str, Any] | None = None
+    recommended: tuple[Setting, float] | None = None
     rtt_s: float | None = None
     mtu_bytes: int | None = None
     bandwidth_bps: float | None = None

@@ -1,5 +1,6 @@
 """Which settings meet in the closing comparison, and which one wins it. Pure."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -23,12 +24,17 @@ control is fair to others, and UDT takes several times the CPU for the same rate
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
-    """A setting with all its throughputs of this session, in bit/s, by purpose."""
+    """A setting with all its throughputs of this session, in bit/s, by purpose.
+
+    `recommended_bps`: what its search expects of it, where that recommends it and knows better than
+    what it measured.
+    """
 
     transport: str
     setting: Setting
     stage: str
     role: str = ""
+    recommended_bps: float | None = None
     search_bps: tuple[float, ...] = ()
     confirm_bps: tuple[float, ...] = ()
 
@@ -72,7 +78,20 @@ def candidates_of(probes: Sequence[ProbeRecord]) -> list[Candidate]:
             role = probe.label if probe.purpose == "baseline" else known.role
             known = msgspec.structs.replace(known, role=role, confirm_bps=(*known.confirm_bps, bps))
         found[key] = known
+    for key, expected_bps in _recommended(probes).items():
+        if key in found:
+            found[key] = msgspec.structs.replace(found[key], recommended_bps=expected_bps)
     return list(found.values())
+
+
+def _recommended(probes: Sequence[ProbeRecord]) -> dict[tuple[str, SettingKey], float]:
+    """What each search recommended in the end, and expects of it in bit/s."""
+    last = {p.stage: p for p in probes if p.purpose == "search"}
+    return {
+        (p.subject, setting_key(p.recommended[0])): p.recommended[1]
+        for p in last.values()
+        if p.recommended
+    }
 
 
 def contenders(
@@ -110,7 +129,7 @@ def select(
     The frugal one is the cheapest that is within 5 % of the best. A setting has one role only; a
     default that is also the best keeps its name.
     """
-    ranked = sorted(candidates, key=lambda c: -c.mean_bps)
+    ranked = _ranked(candidates)
     if not ranked:
         return []
     best = ranked[0]
@@ -131,6 +150,19 @@ def select(
             chosen.append(_named(candidate, role))
     chosen += [c for c in ranked if c.role and c.key not in {x.key for x in chosen}]
     return chosen
+
+
+def _ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The best first. Of one search nothing comes before what it recommends."""
+    most_bps = {c.stage: c.recommended_bps for c in candidates if c.recommended_bps}
+
+    def rank(candidate: Candidate) -> tuple[float, bool]:
+        expected_bps = candidate.recommended_bps or min(
+            candidate.mean_bps, most_bps.get(candidate.stage, math.inf)
+        )
+        return -expected_bps, candidate.recommended_bps is None
+
+    return sorted(candidates, key=rank)
 
 
 def _named(candidate: Candidate, role: str) -> Candidate:

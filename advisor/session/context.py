@@ -17,6 +17,7 @@ from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, Space, setting_key
 from advisor.hosts.rtt import Unreachable, measure_rtt
+from advisor.methods.api import Method
 from advisor.models.smoothing import smoothed
 from advisor.models.steadiness import ProbeLength, probe_length
 from advisor.session.budget import Budget
@@ -228,9 +229,12 @@ class Context:
         self._lost = False
 
     async def keep(
-        self, draft: "Draft", *, method_state: dict[str, Any] | None = None, retried: bool = False
+        self, draft: "Draft", *, method: Method | None = None, retried: bool = False
     ) -> None:
-        """Store a probe and tell that it ended. Raises StoreError when the store cannot take it."""
+        """Store a probe and tell that it ended; `method`: the search that was told of it.
+
+        Raises StoreError when the store cannot take it.
+        """
         outcome = draft.probed.outcome
         record = ProbeRecord(
             pair=self.pair,
@@ -244,7 +248,8 @@ class Context:
             label=draft.purpose.label,
             method=self.request.method,
             seed=self.request.seed,
-            method_state=method_state,
+            method_state=method.state() if method else None,
+            recommended=_beyond_the_best(method) if method else None,
             rtt_s=self._srtt_s,
             mtu_bytes=self.path.mtu_bytes,
             bandwidth_bps=self.path.bandwidth_bps,
@@ -314,6 +319,12 @@ class Ending:
     """Why a stage ended: its own word, or that it was cut short."""
 
     reason = "interrupted"
+
+
+def _beyond_the_best(method: Method) -> tuple[Setting, float] | None:
+    """What the search recommends, where that is not just its best measurement."""
+    recommended = method.recommended()
+    return recommended if recommended != method.best() else None
 
 
 class Draft(msgspec.Struct, frozen=True):

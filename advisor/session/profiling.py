@@ -139,7 +139,7 @@ async def _search(context: Context, stage: Stage, method: Method, until_left_s: 
         draft = await context.measure(stage.transport.name, setting, purpose)
         outcome = draft.probed.outcome
         method.tell(setting, outcome)
-        await context.keep(draft, method_state=method.state())
+        await context.keep(draft, method=method)
         context.tell(
             ev.SearchStands, stage=stage.name, iteration=method.iteration, gauges=method.gauges
         )

@@ -292,6 +292,8 @@ class Octave:
         self._seconds: list[float] = []
         self._changed_at = 0
         self._surprises: list[float] = []
+        # The posterior, with how much was known when it was worked out.
+        self._weighed: tuple[tuple[int, int], tuple[_Array, _Array]] | None = None
         self._best: tuple[Setting, float] | None = None
         self._stop_reason: str | None = None
         self._move_reason: str | None = None
@@ -374,13 +376,21 @@ class Octave:
         """Take what a setting gave."""
         measured = isinstance(outcome, Measurement) and outcome.throughput_bps > 0
         bps = outcome.throughput_bps if isinstance(outcome, Measurement) and measured else 0.0
-        index = self._index.get(setting_key(setting), self._next)
+        index = self._number(setting)
         self._watch_for_change(index, bps)
         self._told.append((index, bps))
         self._seconds.append(outcome.elapsed_s)
         if bps > 0 and (self._best is None or bps > self._best[1]):
             self._best = (dict(setting), bps)
         self._decide()
+
+    def _number(self, setting: Setting) -> int:
+        """The candidate that a setting is, or is nearest to."""
+        known = self._index.get(setting_key(setting))
+        if known is not None:
+            return known
+        places = self._surfaces[0].places([setting, *self._settings])
+        return int(((places[1:] - places[0]) ** 2).sum(axis=1).argmin())
 
     def _watch_for_change(self, index: int, bps: float) -> None:
         if len(self._told) - self._changed_at < 2 or bps <= 0:
@@ -401,13 +411,19 @@ class Octave:
         for index, bps in self._told[self._changed_at :]:
             if bps > 0:
                 groups.setdefault(index, []).append(math.log(bps))
-        squares = sum(float(np.var(g)) * len(g) for g in groups.values())
+        squares = sum(_squares(group) for group in groups.values() if len(group) > 1)
         freedom = sum(len(g) - 1 for g in groups.values())
         assumed = self._k["noise"]
         return math.sqrt((_NOISE_WEIGHT * assumed**2 + squares) / (_NOISE_WEIGHT + freedom))
 
     def _posterior(self) -> tuple[_Array, _Array]:
         """Mean and covariance of log bit/s of every candidate, over both kinds of path."""
+        known = (len(self._told), self._changed_at)
+        if self._weighed is None or self._weighed[0] != known:
+            self._weighed = (known, self._weigh())
+        return self._weighed[1]
+
+    def _weigh(self) -> tuple[_Array, _Array]:
         rates = [bps for _, bps in self._told]
         top = math.log(max(rates)) if any(rates) else 0.0
         y = np.array([max(math.log(bps), top - _FLOOR) if bps else top - _FLOOR for bps in rates])
@@ -494,12 +510,13 @@ class Octave:
         return {
             # What history taught is kept: history may have grown when a search is resumed.
             "beliefs": [[mean.tolist(), cov.tolist()] for mean, cov in self._beliefs],
-            "told": [[index, bps] for index, bps in self._told],
+            # Settings, not their numbers: what was seen elsewhere meanwhile may move the box.
+            "told": [[self._settings[index], bps] for index, bps in self._told],
             "seconds": list(self._seconds),
             "changed_at": self._changed_at,
             "surprises": list(self._surprises),
             "best": list(self._best) if self._best else None,
-            "next": self._next,
+            "next": self._settings[self._next],
             "label": self._label,
             "stop_reason": self._stop_reason,
         }
@@ -507,16 +524,22 @@ class Octave:
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state` gave."""
         self._lay_out([(np.array(mean), np.array(cov)) for mean, cov in state["beliefs"]])
-        self._told = [(int(index), float(bps)) for index, bps in state["told"]]
+        self._told = [(self._number(setting), float(bps)) for setting, bps in state["told"]]
+        self._weighed = None
         self._seconds = [float(s) for s in state["seconds"]]
         self._changed_at = int(state["changed_at"])
         self._surprises = [float(s) for s in state["surprises"]]
         best = state["best"]
         self._best = (dict(best[0]), float(best[1])) if best else None
-        self._next = int(state["next"])
+        self._next = self._number(state["next"])
         self._label = str(state["label"])
         self._stop_reason = state["stop_reason"]
         self._move_reason = None
+
+
+def _squares(values: Sequence[float]) -> float:
+    mean = sum(values) / len(values)
+    return sum((value - mean) ** 2 for value in values)
 
 
 def _words(setting: Setting) -> str:

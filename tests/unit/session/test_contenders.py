@@ -1,5 +1,7 @@
 """Who meets in the closing comparison, and who wins it."""
 
+import msgspec
+
 from advisor import registry
 from advisor.domain.endpoints import Pair
 from advisor.domain.events import PastResult, Purpose
@@ -170,3 +172,22 @@ def test_one_that_was_not_confirmed_yet_is_not_forgotten() -> None:
     verdict = judge(contenders(probes, [], SPACES), SPACES)
     assert verdict is not None
     assert verdict.candidates[verdict.chosen].setting == tcp(16)
+
+
+def test_what_a_search_recommends_comes_before_its_luckiest_probe() -> None:
+    lucky, steady = probe("tcp", tcp(16), 3.0), probe("tcp", tcp(8), 1.9)
+    recommending = msgspec.structs.replace(steady, recommended=(tcp(8), 2.0e9))
+    assert roles([lucky, steady])["best"] == tcp(16)
+    assert roles([lucky, recommending])["best"] == tcp(8)
+    assert roles([lucky, recommending])["rival"] == tcp(16)
+
+
+def test_the_last_recommendation_of_a_search_counts() -> None:
+    first = msgspec.structs.replace(probe("tcp", tcp(8), 1.9), recommended=(tcp(8), 2.0e9))
+    second = msgspec.structs.replace(probe("tcp", tcp(4), 1.8), recommended=(tcp(4), 2.1e9))
+    assert roles([first, second])["best"] == tcp(4)
+
+
+def test_a_recommendation_says_nothing_against_another_transport() -> None:
+    tcp_one = msgspec.structs.replace(probe("tcp", tcp(8), 1.9), recommended=(tcp(8), 2.0e9))
+    assert roles([tcp_one, probe("udt", udt(2**24), 2.5)])["best"] == udt(2**24)

@@ -1,0 +1,108 @@
+"""octave: what it recommends, what it learns from history, and how it goes on."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from advisor.domain.dataset import Dataset
+from advisor.domain.space import Parameter, Scale, Setting, Space, flows_of
+from advisor.methods.api import Knowledge, Method, PastSurface
+from advisor.testing.samples import a_transfer_space, measured
+from tests.plugins.searches import asked, counts, follow, make, tell
+
+STREAMS = counts(streams=(1, 64))
+
+
+def octaves(setting: Setting, name: str) -> float:
+    return math.log2(float(setting[name]))
+
+
+def rising_to(plateau_at: int, setting: Setting) -> float:
+    return min(float(setting["streams"]), plateau_at) / plateau_at
+
+
+def test_on_a_plateau_the_cheap_end_is_recommended() -> None:
+    method = make("octave", STREAMS, noise=0.05)
+    follow(method, lambda s: rising_to(8, s), 20)
+    recommended = method.recommended()
+    assert recommended is not None
+    assert 8 <= recommended[0]["streams"] <= 16
+
+
+@pytest.mark.parametrize("peak", [1, 4, 16, 64])
+def test_a_peak_is_found_wherever_it_is(peak: int) -> None:
+    method = make("octave", STREAMS, noise=0.05)
+    follow(method, lambda s: 2.0 ** -abs(octaves(s, "streams") - math.log2(peak)), 20)
+    recommended = method.recommended()
+    assert recommended is not None
+    assert abs(octaves(recommended[0], "streams") - math.log2(peak)) <= 0.5
+
+
+def test_one_lucky_probe_is_not_believed() -> None:
+    method = make("octave", a_transfer_space())
+    rng = np.random.default_rng(4)
+    lucky: Setting | None = None
+    while method.iteration < 12 and (setting := method.ask()) is not None:
+        gbps = float(rng.lognormal(sigma=0.05))
+        if method.iteration == 3:
+            lucky, gbps = setting, 1.6
+        method.tell(setting, measured(gbps * 1e9))
+    best, recommended = method.best(), method.recommended()
+    assert best is not None
+    assert recommended is not None
+    assert best == (lucky, 1.6e9)
+    assert recommended[1] < 1.5e9
+
+
+def test_it_starts_where_other_paths_peaked() -> None:
+    space = counts(streams=(1, 64))
+    levels: list[Setting] = [{"streams": 2**i} for i in range(7)]
+
+    def seen(peak: int) -> Knowledge:
+        surface = PastSurface(
+            settings=levels,
+            rates_bps=[1e9 * 2.0 ** -abs(i - peak) for i in range(7)],
+            repeats=[5] * 7,
+        )
+        return Knowledge(surfaces=(surface,) * 4)
+
+    low, high = (make("octave", space, seen(peak)) for peak in (1, 5))
+    assert asked(low)[0] < asked(high)[0]
+
+
+def test_small_files_and_large_ones_start_at_different_settings() -> None:
+    def first(file_bytes: int) -> Setting:
+        dataset = Dataset(total_bytes=file_bytes * 1000, files=1000)
+        setting = make("octave", a_transfer_space(), Knowledge(dataset=dataset)).ask()
+        assert setting is not None
+        return setting
+
+    # Parallelism splits a file: of small ones there is nothing to split.
+    assert first(2**20)["parallelism"] < first(2**32)["parallelism"]
+
+
+def test_it_goes_on_where_the_box_has_moved() -> None:
+    """What was seen of another transport meanwhile may widen the range of buffers."""
+
+    def box(upper: int) -> Space:
+        buffer = Parameter(
+            name="buffer_bytes", unit="B", lower=2**16, upper=upper, scale=Scale.LOG2
+        )
+        streams = Parameter(name="streams", unit="", lower=1, upper=16)
+        return Space(parameters=(buffer, streams), cost_order=("streams", "buffer_bytes"))
+
+    first = make("octave", box(2**24))
+    tell(first, 1.0, 2.0, 3.0, 2.5)
+    second: Method = make("octave", box(3 * 2**23))
+    second.restore(json.loads(json.dumps(first.state())))
+    assert second.iteration == 4
+    assert second.recommended() is not None
+    tell(second, 2.0)
+
+
+def test_flows_are_the_product_of_what_multiplies_them() -> None:
+    assert flows_of({"concurrency": 4, "parallelism": 8, "pipelining": 16}) == 32
+    assert flows_of({"streams": 3, "buffer_bytes": 2**20, "congestion": "cubic"}) == 3
+    assert flows_of({"buffer_bytes": 2**20}) == 1
