@@ -24,7 +24,8 @@ control is fair to others, and UDT takes several times the CPU for the same rate
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
-    """A setting with all its throughputs of this session, in bit/s, by purpose.
+    """A setting with all its throughputs of this session, in bit/s: in the closing comparison, and
+    before it.
 
     `recommended_bps`: what its search expects of it, where that recommends it and knows better than
     what it measured.
@@ -35,7 +36,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     stage: str
     role: str = ""
     recommended_bps: float | None = None
-    search_bps: tuple[float, ...] = ()
+    earlier_bps: tuple[float, ...] = ()
     confirm_bps: tuple[float, ...] = ()
 
     @property
@@ -47,16 +48,17 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     def sampled_bps(self) -> tuple[float, ...]:
         """What to judge it by.
 
-        The throughputs it was chosen for are left out once it was measured again: the best of many
-        noisy results is too good, and would be so on the average.
+        What it gave before the comparison is left out once it was measured again: the best of many
+        noisy results is too good, and would be so on the average; and the load on the path may have
+        changed since the defaults were measured.
         """
         enough = len(self.confirm_bps) >= 2
-        return self.confirm_bps if enough else self.search_bps + self.confirm_bps
+        return self.confirm_bps if enough else self.earlier_bps + self.confirm_bps
 
     @property
     def mean_bps(self) -> float:
         """Mean of all its throughputs."""
-        every = self.search_bps + self.confirm_bps
+        every = self.earlier_bps + self.confirm_bps
         return sum(every) / len(every) if every else 0.0
 
 
@@ -72,11 +74,11 @@ def candidates_of(probes: Sequence[ProbeRecord]) -> list[Candidate]:
             Candidate(transport=probe.subject, setting=probe.setting, stage=probe.stage),
         )
         bps = probe.result.throughput_bps
-        if probe.purpose == "search":
-            known = msgspec.structs.replace(known, search_bps=(*known.search_bps, bps))
+        if probe.purpose == "confirm":
+            known = msgspec.structs.replace(known, confirm_bps=(*known.confirm_bps, bps))
         else:
             role = probe.label if probe.purpose == "baseline" else known.role
-            known = msgspec.structs.replace(known, role=role, confirm_bps=(*known.confirm_bps, bps))
+            known = msgspec.structs.replace(known, role=role, earlier_bps=(*known.earlier_bps, bps))
         found[key] = known
     for key, expected_bps in _recommended(probes).items():
         if key in found:
@@ -178,7 +180,7 @@ def _rival(
     measured = {c.key for c in candidates}
     worth_bps = _RIVAL_SHARE * best.mean_bps
     stored = [
-        Candidate(transport=p.transport, setting=p.setting, stage="history", search_bps=())
+        Candidate(transport=p.transport, setting=p.setting, stage="history", earlier_bps=())
         for p in sorted(past, key=lambda p: -p.throughput_bps)
         if p.throughput_bps >= worth_bps and (p.transport, setting_key(p.setting)) not in measured
     ]

@@ -122,7 +122,7 @@ def test_the_document_says_what_is_held_against_the_advice(results: Results) -> 
     late = Late(case="a", part="sweep", p99_s=0.0002, most_s=0.01)
     text = document_text([MACHINE], [summary], [late])
     assert "`sweep` on path (a), 0.2 ms" in text
-    assert "| (a) 45.6 ms, clean, shallow queue | 0.90 | 0.00 |" in text
+    assert "| (a) 45.6 ms, clean, shallow queue | 0.90 | – | 0.00 |" in text
     assert "- Nothing by these rules." in text
     assert "make bench-wan" in text
     assert max(map(len, text.splitlines())) < 400

@@ -1,10 +1,12 @@
-"""The methods that look for a setting: `advisor advise` as shipped, and SPSA as published."""
+"""What looks for a setting: `advisor advise` with either method, and SPSA as published."""
 
 from __future__ import annotations
 
 import tempfile
 import time
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final
 
 import msgspec
 import numpy as np
@@ -18,14 +20,18 @@ from tests.benchmarks.wan.hosts import Lab
 from tests.benchmarks.wan.measuring import instrument
 from tests.benchmarks.wan.results import Run
 
+ADVISED_BY: Final = {"octave": "advise", "spsa": "advise-spsa"}
+"""`advisor advise` by its search: what it is called in the results."""
 
-def advise(lab: Lab, case: Case, plan: Plan, seed: int) -> Run:
-    """The main job, with no option but those that make it repeatable and keep history out."""
+
+def advise(lab: Lab, case: Case, plan: Plan, seed: int, search: str) -> Run:
+    """The main job with one of the search methods, repeatable and with history kept out."""
     before, began_s = lab.sent_bytes(), time.monotonic()
     budget = ["--budget", f"{plan.budget_s(case):.0f}s"] if plan.quick else []
     with tempfile.TemporaryDirectory() as store, lab.loaded_after(plan.load_at_s(case)):
         events, _ = lab.advisor(
-            *("advise", lab.endpoint, "--seed", str(seed), "--measure", "--store", store, *budget),
+            *("advise", lab.endpoint, "--method", search, "--seed", str(seed)),
+            *("--measure", "--store", store, *budget),
             patience_s=3 * plan.budget_s(case) + 60,
         )
         seconds = time.monotonic() - began_s
@@ -34,7 +40,7 @@ def advise(lab: Lab, case: Case, plan: Plan, seed: int) -> Run:
     stages = [e["reason"] for e in events if e["event"] == "stage_ended"]
     return Run(
         case=case.key,
-        method="advise",
+        method=ADVISED_BY[search],
         seed=seed,
         transport=last.get("transport", ""),
         setting=last.get("setting"),
@@ -86,4 +92,7 @@ def spsa(lab: Lab, case: Case, plan: Plan, seed: int) -> Run:
     )
 
 
-METHODS = {"advise": advise, "spsa": spsa}
+METHODS: Final[Mapping[str, Callable[[Lab, Case, Plan, int], Run]]] = {
+    **{name: partial(advise, search=search) for search, name in ADVISED_BY.items()},
+    "spsa": spsa,
+}

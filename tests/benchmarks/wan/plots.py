@@ -20,7 +20,8 @@ _STYLE: Any = {
     "font.family": "sans-serif",
 }
 _LOOKS = {
-    "advise": ("o", "#0b6e99", "advisor advise"),
+    "advise": ("o", "#0b6e99", "advisor advise, octave"),
+    "advise-spsa": ("D", "#3a9d5d", "advisor advise, SPSA"),
     "spsa": ("s", "#d9822b", "SPSA, the paper's"),
     "default": ("_", "#6b6b6b", "one TCP stream"),
     IPERF3: ("x", "#9a9a9a", "iperf3"),
@@ -45,8 +46,8 @@ def draw_ratios(summaries: list[CaseSummary], file: Path) -> None:
             values: list[float] = []
             for at, summary in enumerate(summaries):
                 ratios = summary.ratios(method)
-                jitter = np.linspace(-0.05, 0.05, len(ratios)) if len(ratios) > 1 else [0.0]
-                places += [at + 0.16 * (number - 2) + float(j) for j in jitter]
+                jitter = np.linspace(-0.05, 0.05, len(ratios)) if len(ratios) != 1 else [0.0]
+                places += [at + 0.15 * (number - 2.5) + float(j) for j in jitter]
                 values += ratios
             axes.scatter(places, values, marker=marker, color=colour, s=22, label=label)
         axes.axhline(1.0, color="#bbbbbb", linewidth=0.8, zorder=0)
@@ -68,12 +69,12 @@ def draw_costs(summaries: list[CaseSummary], file: Path) -> None:
                 places, values = [], []
                 for at, summary in enumerate(summaries):
                     for point in summary.points.get(method, []):
-                        places.append(at + 0.3 * (number - 0.5))
+                        places.append(at + 0.25 * (number - 1))
                         values.append(getattr(point.run, what))
                 axes.scatter(places, values, marker=marker, color=colour, s=18, label=label)
             sweeps = [s.sweep_probes if what == "probes" else s.sweep_s for s in summaries]
             axes.scatter(
-                range(len(sweeps)), sweeps, marker="D", color="#444444", s=18, label="sweep"
+                range(len(sweeps)), sweeps, marker="P", color="#444444", s=18, label="sweep"
             )
             axes.set_xticks(range(len(summaries)), [f"({s.case.key})" for s in summaries])
             axes.set_ylabel(what)
@@ -128,10 +129,10 @@ def draw_sweep(summary: CaseSummary, file: Path) -> None:
                 if point.run and point.run.setting and point.run.transport == "tcp"
             ]
             axes.scatter(
-                [x + 0.38 + 0.24 * number for x, _ in places],
+                [x + 0.26 + 0.24 * number for x, _ in places],
                 [y + 0.65 for _, y in places],
                 marker=marker,
-                color=("#e6550d", "#fdd835")[number],
+                color=("#e6550d", "#6baed6", "#fdd835")[number],
                 edgecolor="black",
                 linewidth=0.6,
                 s=26,

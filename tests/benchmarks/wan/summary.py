@@ -21,15 +21,16 @@ from tests.benchmarks.wan.results import (
 from tests.benchmarks.wan.running import default_key, references, wanted_again
 
 METHODS = {
-    "advise": "`advisor advise`, as shipped",
+    "advise": "`advisor advise`, octave",
+    "advise-spsa": "`advisor advise`, SPSA",
     "spsa": "SPSA, the paper's constants",
     "default": "one TCP stream, kernel's buffers",
     IPERF3: "`iperf3`, its defaults",
     "udt": "UDT with its defaults",
 }
-"""In the order of the tables. The first two search, once a seed; the others have one setting."""
+"""In the order of the tables. The first three search, once a seed; the others have one setting."""
 
-SEARCHING = ("advise", "spsa")
+SEARCHING = ("advise", "advise-spsa", "spsa")
 
 
 @dataclass(frozen=True, slots=True)

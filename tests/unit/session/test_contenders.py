@@ -191,3 +191,16 @@ def test_the_last_recommendation_of_a_search_counts() -> None:
 def test_a_recommendation_says_nothing_against_another_transport() -> None:
     tcp_one = msgspec.structs.replace(probe("tcp", tcp(8), 1.9), recommended=(tcp(8), 2.0e9))
     assert roles([tcp_one, probe("udt", udt(2**24), 2.5)])["best"] == udt(2**24)
+
+
+def test_a_default_measured_before_others_came_does_not_win_by_that() -> None:
+    """The path was empty at first; then the transfers of others began."""
+    probes = [
+        probe("tcp", DEFAULT, 0.99, "baseline", "default", "baseline"),
+        probe("tcp", tcp(16), 0.99),
+        *confirmed(DEFAULT, "default", 0.03, 0.03),
+        *confirmed(tcp(16), "best", 0.39, 0.4),
+    ]
+    verdict = judge(contenders(probes, [], SPACES), SPACES)
+    assert verdict is not None
+    assert verdict.candidates[verdict.chosen].setting == tcp(16)
