@@ -66,6 +66,7 @@ class Context:
         began_s: float,
         control: Control,
         past: list[ProbeRecord],
+        past_of_similar: list[ProbeRecord],
     ) -> None:
         self.session = session
         self.request = request
@@ -73,6 +74,7 @@ class Context:
         self.path = path
         self.budget = budget
         self.past = past
+        self.past_of_similar = past_of_similar
         self.probes: list[ProbeRecord] = []
         self._reached = reached
         self._store = store

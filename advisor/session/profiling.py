@@ -12,9 +12,10 @@ from advisor.domain import events as ev
 from advisor.domain.measurement import Failure, Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, Space
-from advisor.methods.api import Knowledge, Method
+from advisor.methods.api import Method
 from advisor.session.by_hand import heed_the_user
 from advisor.session.context import Context, Purpose
+from advisor.session.knowing import knowledge_of
 from advisor.transports import SpaceOptions, Transport
 
 BASELINE: Final = "baseline"
@@ -74,14 +75,11 @@ def _method_of(context: Context, stage: Stage, space: Space) -> Method:
     # Each stage draws from a stream of its own, so that one more probe in the first does not
     # change where the second starts.
     stream = np.random.SeedSequence([request.seed, zlib.crc32(stage.name.encode())])
-    knowledge = Knowledge(
-        path=context.path,
-        bandwidth_bps=context.path.capacity_bps,
-        past=context.past,
-        dataset=request.dataset,
-    )
     method = registry.method(request.method).create(
-        space, np.random.default_rng(stream), knowledge, request.constants
+        space,
+        np.random.default_rng(stream),
+        knowledge_of(context, stage.transport.name),
+        request.constants,
     )
     if state := _last_state(context.probes, stage):
         method.restore(state)

@@ -201,6 +201,9 @@ class _Session:
             began_s=self._began_s,
             control=self._control,
             past=self._store.prior(self._pair, path.rtt_s),
+            past_of_similar=self._store.prior_of_similar(
+                self._pair, path.rtt_s, path.bandwidth_bps
+            ),
         )
         if context.next_probe_s > total_s:
             raise ValueError(

@@ -192,6 +192,13 @@ class Store:
         own = of_this_path(counting(self.records(pair)), rtt_s)
         return own or of_this_path(self._reference_probes(pair), rtt_s)
 
+    def prior_of_similar(
+        self, pair: Pair, rtt_s: float, bandwidth_bps: float | None
+    ) -> list[ProbeRecord]:
+        """The probes of other pairs whose path is like this one, to learn from."""
+        alike = self.similar(pair, rtt_s, bandwidth_bps)
+        return [probe for other in alike for probe in self.prior(other.pair, other.rtt_s)]
+
     def _reference_probes(self, pair: Pair) -> list[ProbeRecord]:
         for directory in self._reference:
             records, _ = _typed(self._table(directory, pair))

@@ -206,7 +206,7 @@ class Surface:
         usable = [
             (s, math.log(rate), n)
             for s, rate, n in zip(past.settings, past.rates_bps, past.repeats, strict=True)
-            if rate > 0 and all(isinstance(s.get(p.name), int | float) for p in self._parameters)
+            if rate > 0 and all(_is_near(p, s.get(p.name)) for p in self._parameters)
         ]
         if len(usable) < 2:
             return
@@ -244,6 +244,11 @@ def _row(term: tuple[str, ...], shipped: bool) -> _Row:
     if not shipped:
         return general
     return PRIOR.get(term) or PRIOR.get(term[::-1]) or general
+
+
+def _is_near(parameter: Parameter, value: object) -> bool:
+    """Within an octave of the bounds; 0, the kernel's own sizing, is not."""
+    return isinstance(value, int | float) and parameter.lower / 2 <= value <= parameter.upper * 2
 
 
 def _place(parameter: Parameter, value: float) -> float:

@@ -268,3 +268,5 @@ def test_pairs_of_a_like_path_are_found(place: Path, cache: Path) -> None:
     assert [s.likeness for s in found] == pytest.approx([1.0, 0.5])
     assert store.similar(Pair("near", "y"), 0.05, None, limit=1)[0].pair.source == "twice"
     assert store.similar(PAIR, None, 1e9) == []
+    learnt = store.prior_of_similar(Pair("near", "y"), 0.05, None)
+    assert [p.pair.source for p in learnt] == ["twice"]

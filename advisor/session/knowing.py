@@ -1,0 +1,42 @@
+"""What a search is told before its first probe."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from advisor.domain.measurement import Measurement
+from advisor.domain.records import ProbeRecord
+from advisor.domain.space import Setting, SettingKey, setting_key
+from advisor.methods.api import Knowledge, PastSurface
+from advisor.session.context import Context
+
+
+def knowledge_of(context: Context, subject: str) -> Knowledge:
+    """All that is known of this path, the files to move, and of others' searches of a transport."""
+    return Knowledge(
+        path=context.path,
+        bandwidth_bps=context.path.capacity_bps,
+        past=[p for p in context.past if p.subject == subject],
+        dataset=context.request.dataset,
+        surfaces=surfaces_of(p for p in context.past_of_similar if p.subject == subject),
+    )
+
+
+def surfaces_of(probes: Iterable[ProbeRecord]) -> tuple[PastSurface, ...]:
+    """What each session of each pair found: one surface a session with at least two settings."""
+    sessions: dict[tuple[str, str, str], dict[SettingKey, tuple[Setting, list[float]]]]
+    sessions = defaultdict(dict)
+    for probe in probes:
+        if not isinstance(probe.result, Measurement):
+            continue
+        found = sessions[probe.pair.source, probe.pair.destination, probe.session]
+        _, rates = found.setdefault(setting_key(probe.setting), (probe.setting, []))
+        rates.append(probe.result.throughput_bps)
+    return tuple(
+        PastSurface(
+            settings=[setting for setting, _ in found.values()],
+            rates_bps=[sum(rates) / len(rates) for _, rates in found.values()],
+            repeats=[len(rates) for _, rates in found.values()],
+        )
+        for found in sessions.values()
+        if len(found) > 1
+    )
