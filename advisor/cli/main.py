@@ -6,6 +6,10 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
+# Before numpy is loaded, by whatever command. The matrices of a search are small: threads that wait
+# for each other take twice the time, ten times where a probe keeps the cores busy, and disturb it.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import click
 
 import advisor
@@ -18,6 +22,7 @@ _COMMANDS: Final = {
     "resume": ("advisor.cli.resume", "Go on with the last interrupted session."),
     "path": ("advisor.cli.path", "Look at the path and both hosts, without any load."),
     "history": ("advisor.cli.history", "List, show, import and export past results."),
+    "backtest": ("advisor.cli.backtest", "Replay search methods against recorded transfers."),
     "lab": ("advisor.cli.lab", "Make an emulated wide-area path on this machine."),
     "agent": ("advisor.cli.agent", "Be the other side of somebody's advisor."),
     "plugins": ("advisor.cli.plugins", "List methods, transports and tools."),

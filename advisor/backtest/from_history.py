@@ -1,0 +1,126 @@
+"""Tables to replay from the user's own probes: one per pair, transport or tool, and path."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from advisor.backtest.from_transfers import path_of, space_of
+from advisor.backtest.recorded import Cell, RecordedTable, Repeat
+from advisor.domain.endpoints import Pair
+from advisor.domain.measurement import Measurement
+from advisor.domain.quantities import format_duration
+from advisor.domain.records import ProbeRecord
+from advisor.domain.space import FLOW_NAMES, Scale, SettingKey, describe, setting_key
+from advisor.store.ranking import of_this_path
+
+# Numbers that a transport holds fixed while it searches the others.
+_HELD: Final = {"mss_bytes"}
+
+
+class _Profile(NamedTuple):
+    """What the probes of one table share, besides the path."""
+
+    pair: Pair
+    subject: str
+    fixed: SettingKey
+    names: tuple[str, ...]
+
+
+def history_tables(probes: Iterable[ProbeRecord], least_cells: int = 5) -> list[RecordedTable]:
+    """The profiles that have `least_cells` settings or more, of which one at least gave something.
+
+    Probes whose RTT is another are of another path, though the pair be the same. Settings that
+    leave the buffers to the kernel are outside the space. Bounds are those of what was measured.
+    """
+    profiles: dict[_Profile, list[ProbeRecord]] = defaultdict(list)
+    for probe in sorted(probes, key=lambda probe: probe.recorded_s):
+        if (profile := _profile(probe)) is not None:
+            profiles[profile].append(probe)
+    tables = []
+    for profile, alike in profiles.items():
+        paths = _by_path(alike)
+        for on_path in paths:
+            repeats = _repeats(profile.names, on_path)
+            gave = any(one.throughput_bps > 0 for each in repeats.values() for one in each)
+            if gave and len(repeats) >= least_cells:
+                tables.append(_table(profile, on_path, repeats, several_paths=len(paths) > 1))
+    return tables
+
+
+def _profile(probe: ProbeRecord) -> _Profile | None:
+    """None for a setting that is no point of a space."""
+    setting = probe.setting
+    names = tuple(
+        sorted(n for n, value in setting.items() if isinstance(value, int) and n not in _HELD)
+    )
+    if not names or any(int(setting[name]) < 1 for name in names):
+        return None
+    fixed = setting_key({n: value for n, value in setting.items() if n not in names})
+    return _Profile(probe.pair, probe.subject, fixed, names)
+
+
+def _by_path(probes: Sequence[ProbeRecord]) -> list[list[ProbeRecord]]:
+    """Apart where their RTT is another, the newest path first."""
+    paths = []
+    left = list(probes)
+    while left:
+        mine = of_this_path(left, _newest_rtt_s(left))
+        paths.append(mine)
+        taken = {id(probe) for probe in mine}
+        left = [probe for probe in left if id(probe) not in taken]
+    return paths
+
+
+def _newest_rtt_s(probes: Sequence[ProbeRecord]) -> float | None:
+    return next((p.rtt_s for p in reversed(probes) if p.rtt_s is not None), None)
+
+
+def _repeats(names: Sequence[str], probes: Iterable[ProbeRecord]) -> dict[Cell, list[Repeat]]:
+    repeats: dict[Cell, list[Repeat]] = defaultdict(list)
+    for probe in probes:
+        result = probe.result
+        rate_bps = result.throughput_bps if isinstance(result, Measurement) else 0.0
+        cell = tuple(int(probe.setting[name]) for name in names)
+        repeats[cell].append(Repeat(rate_bps, result.elapsed_s))
+    return dict(repeats)
+
+
+def _table(
+    profile: _Profile,
+    probes: Sequence[ProbeRecord],
+    repeats: dict[Cell, list[Repeat]],
+    *,
+    several_paths: bool,
+) -> RecordedTable:
+    rtt_s = _newest_rtt_s(probes)
+    newest = probes[-1]
+    fixed = dict(profile.fixed)
+    words = [describe(profile.subject, fixed) if fixed else profile.subject.upper()]
+    words.append(" × ".join(profile.names))
+    if several_paths:
+        words.append(f"RTT {format_duration(rtt_s)}" if rtt_s else "RTT not known")
+    return RecordedTable(
+        name=f"{profile.pair}: {', '.join(words)}",
+        source=str(profile.pair),
+        space=space_of(
+            profile.names,
+            list(repeats),
+            Scale.LINEAR,
+            cost_order=_cost_order(profile.names),
+            fixed=fixed,
+        ),
+        repeats=repeats,
+        path=path_of(
+            profile.pair.source,
+            profile.pair.destination,
+            rtt_s=rtt_s,
+            bandwidth_bps=newest.bandwidth_bps,
+            mtu_bytes=newest.mtu_bytes,
+        ),
+        bandwidth_bps=newest.bandwidth_bps,
+    )
+
+
+def _cost_order(names: Sequence[str]) -> list[str]:
+    """Flows are the dearest, then buffers, as the transports have it."""
+    return sorted(names, key=lambda name: (name not in FLOW_NAMES, name != "buffer_bytes", name))

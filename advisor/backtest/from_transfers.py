@@ -1,0 +1,260 @@
+"""Tables to replay from recorded file transfers: one per pair, kind of files and way of moving."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import fmean, median
+from typing import Final, NamedTuple
+
+import msgspec
+
+from advisor.backtest.recorded import Cell, RecordedTable, Repeat
+from advisor.domain.dataset import Dataset
+from advisor.domain.path import HostFacts, PathFacts
+from advisor.domain.quantities import format_bytes
+from advisor.domain.space import Parameter, Scale, Setting, Space
+from advisor.store.transfer_tables import TransferRow, TransferTable
+
+PARAMETERS: Final = ("concurrency", "parallelism", "pipelining")
+"""What a transfer's setting may have, from the dearest down."""
+
+# Sizes that differ by less are those of one set of files, put together anew.
+_ALIKE: Final = 2**0.25
+_ETHERNET_BYTES: Final = 1500
+
+
+class _Condition(NamedTuple):
+    """What the transfers of one table share.
+
+    `file_bytes`, `files`: the least of its class; `files` 0 where they were not counted. `names`:
+    the parameters that were recorded.
+    """
+
+    source: str
+    destination: str
+    note: str
+    fast: str
+    names: tuple[str, ...]
+    file_bytes: float = 0.0
+    files: int = 0
+
+
+def tables_of(
+    name: str, table: TransferTable, least_cells: int = 5
+) -> tuple[list[RecordedTable], list[str]]:
+    """The conditions that were recorded at `least_cells` settings or more, and what is not in them.
+
+    `name`: of the file; the tables' names begin with it. Files whose sizes are within a quarter of
+    an octave are of one kind, numbers of files likewise. Where pipelining was counted from 0, its
+    values are one higher here: a pipelining of 1 sends nothing ahead.
+    """
+    notes = []
+    unset = sum(not _names(row) for row in table.rows)
+    if unset:
+        notes.append(f"{name}: transfers without any parameter left out: {unset}")
+    conditions: dict[_Condition, dict[Cell, list[TransferRow]]] = {}
+    small = 0
+    for condition, rows in sorted(_grouped(table.rows, least_cells).items()):
+        cells = _cells(condition.names, rows)
+        if len(cells) >= least_cells:
+            conditions[condition] = cells
+        else:
+            small += 1
+    if small:
+        notes.append(f"{name}: conditions with fewer than {least_cells} settings left out: {small}")
+    labels = _labels(list(conditions))
+    return [
+        _recorded(f"{name}: {label}", name, condition, cells)
+        for label, (condition, cells) in zip(labels, conditions.items(), strict=True)
+    ], notes
+
+
+def _names(row: TransferRow) -> tuple[str, ...]:
+    return tuple(name for name in PARAMETERS if getattr(row, name) is not None)
+
+
+def _grouped(rows: Sequence[TransferRow], least_rows: int) -> dict[_Condition, list[TransferRow]]:
+    """The rows of each condition, without those that have no setting.
+
+    A note that fewer than `least_rows` rows have is a remark on them, not a condition.
+    """
+    notes = Counter(row.note for row in rows)
+    kinds: dict[_Condition, list[TransferRow]] = defaultdict(list)
+    for row in rows:
+        if names := _names(row):
+            note = row.note if notes[row.note] >= least_rows else ""
+            kinds[_Condition(row.source, row.destination, note, row.fast, names)].append(row)
+    grouped: dict[_Condition, list[TransferRow]] = defaultdict(list)
+    for kind, alike in kinds.items():
+        if "pipelining" in kind.names and any(row.pipelining == 0 for row in alike):
+            alike = [_counted_from_one(row) for row in alike]
+        sizes = _least_alike(row.file_bytes for row in alike)
+        numbers = _least_alike(row.file_count or 0 for row in alike)
+        for row in alike:
+            condition = kind._replace(
+                file_bytes=sizes[row.file_bytes], files=int(numbers[row.file_count or 0])
+            )
+            grouped[condition].append(row)
+    return grouped
+
+
+def _counted_from_one(row: TransferRow) -> TransferRow:
+    return msgspec.structs.replace(row, pipelining=(row.pipelining or 0) + 1)
+
+
+def _least_alike(values: Iterable[float]) -> Mapping[float, float]:
+    """For each value the least of its class; classes begin at the least value of all."""
+    least: dict[float, float] = {}
+    start = None
+    for value in sorted(set(values)):
+        if start is None or value > start * _ALIKE:
+            start = value
+        least[value] = start
+    return least
+
+
+def _cells(names: Sequence[str], rows: Iterable[TransferRow]) -> dict[Cell, list[TransferRow]]:
+    cells: dict[Cell, list[TransferRow]] = defaultdict(list)
+    for row in rows:
+        cells[tuple(getattr(row, name) for name in names)].append(row)
+    return cells
+
+
+def _labels(conditions: Sequence[_Condition]) -> list[str]:
+    """Words for each condition, as many as tell it from the others."""
+    several_pairs = len({(one.source, one.destination) for one in conditions}) > 1
+    labels = [
+        (f"{one.source}->{one.destination}, " if several_pairs else "")
+        + f"{format_bytes(one.file_bytes)} files"
+        + (f", fast {one.fast}" if one.fast else "")
+        for one in conditions
+    ]
+    details: tuple[Callable[[_Condition], str], ...] = (
+        lambda one: f"{one.files} of them" if one.files else "",
+        lambda one: one.note,
+        lambda one: " × ".join(one.names),
+    )
+    for detail in details:
+        alike: dict[str, set[str]] = defaultdict(set)
+        for label, one in zip(labels, conditions, strict=True):
+            alike[label].add(detail(one))
+        labels = [
+            f"{label}, {words}" if len(alike[label]) > 1 and (words := detail(one)) else label
+            for label, one in zip(labels, conditions, strict=True)
+        ]
+    return labels
+
+
+def space_of(
+    names: Sequence[str],
+    cells: Sequence[Cell],
+    scale: Scale,
+    *,
+    cost_order: Sequence[str] = (),
+    fixed: Setting | None = None,
+) -> Space:
+    """The box around at least one cell; `cost_order` is that of the names where it is not given."""
+    return Space(
+        parameters=tuple(
+            Parameter(
+                name=name,
+                unit="B" if name.endswith("_bytes") else "",
+                lower=min(values),
+                upper=max(values),
+                scale=scale,
+            )
+            for name, values in zip(names, zip(*cells, strict=True), strict=True)
+        ),
+        cost_order=tuple(cost_order or names),
+        fixed=fixed or {},
+    )
+
+
+def path_of(
+    source: str,
+    destination: str,
+    *,
+    rtt_s: float | None,
+    bandwidth_bps: float | None,
+    buffer_bytes: float | None = None,
+    mtu_bytes: int | None = None,
+) -> PathFacts | None:
+    """A path of which little more was recorded than its round-trip time; None without one.
+
+    `buffer_bytes`: what each socket had. What is not known of the hosts is 0, "" or None, an MTU
+    that of Ethernet.
+    """
+    if rtt_s is None or rtt_s <= 0:
+        return None
+    return PathFacts(
+        source_address=source,
+        destination_address=destination,
+        rtt_s=rtt_s,
+        rtt_method="recorded",
+        mtu_bytes=mtu_bytes or _ETHERNET_BYTES,
+        mtu_method="recorded" if mtu_bytes else "assumed",
+        bandwidth_bps=bandwidth_bps,
+        source=_host(source, buffer_bytes),
+        destination=_host(destination, buffer_bytes),
+    )
+
+
+def _host(name: str, buffer_bytes: float | None) -> HostFacts:
+    size = round(buffer_bytes) if buffer_bytes else None
+    return HostFacts(
+        hostname=name,
+        kernel="",
+        cores=0,
+        load_1min=0.0,
+        memory_bytes=0,
+        receive_max_bytes=size,
+        send_max_bytes=size,
+        tcp_rmem_bytes=(size, size, size) if size else None,
+        tcp_wmem_bytes=(size, size, size) if size else None,
+        congestion=None,
+        congestion_available=[],
+        qdisc=None,
+        interface=None,
+        link_bps=None,
+        mtu_bytes=None,
+        clock_s=0.0,
+        versions={},
+    )
+
+
+def _recorded(
+    name: str, source: str, condition: _Condition, cells: Mapping[Cell, Sequence[TransferRow]]
+) -> RecordedTable:
+    rows = [row for repeats in cells.values() for row in repeats]
+    bandwidth_bps = _middle(row.bandwidth_bps for row in rows)
+    return RecordedTable(
+        name=name,
+        source=source,
+        space=space_of(condition.names, list(cells), Scale.LOG2),
+        repeats={
+            cell: [Repeat(row.throughput_bps, row.elapsed_s) for row in repeats]
+            for cell, repeats in cells.items()
+        },
+        path=path_of(
+            condition.source,
+            condition.destination,
+            rtt_s=_middle(row.rtt_s for row in rows),
+            bandwidth_bps=bandwidth_bps,
+            buffer_bytes=_middle(row.buffer_bytes for row in rows),
+        ),
+        bandwidth_bps=bandwidth_bps,
+        dataset=_dataset(rows),
+    )
+
+
+def _middle(figures: Iterable[float | None]) -> float | None:
+    known = [figure for figure in figures if figure is not None]
+    return median(known) if known else None
+
+
+def _dataset(rows: Sequence[TransferRow]) -> Dataset | None:
+    """Files of the mean size of all; None where they were not counted."""
+    files = _middle(row.file_count for row in rows)
+    if files is None:
+        return None
+    mean_bytes = fmean(row.file_bytes for row in rows)
+    return Dataset(total_bytes=max(1, round(mean_bytes * round(files))), files=round(files))

@@ -1,0 +1,181 @@
+"""Many searches: several methods, each against several tables with several seeds."""
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from advisor.backtest.recorded import RecordedTable
+from advisor.backtest.replay import Replayed, replay
+from advisor.backtest.scores import MethodScore, regret_over_time, score
+from advisor.methods.api import Knowledge, MethodPlugin
+
+FEWEST_TABLES: Final = 5
+"""With fewer, even a method that is ahead on every table may be so by chance: one in ten."""
+
+_POINTS: Final = 200
+# Of up to 14 tables every throw is looked at.
+_MOST_RESAMPLES: Final = 2**14
+_RESAMPLES_AT_ONCE: Final = 2**10
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Backtest:
+    """What is replayed: at least one table.
+
+    `seeds`: searches of every method against every table. `budget`: probes a search makes at most.
+    `in_order`: repeats answer in the order of time, else any of them. `learn_from_others`: a search
+    is told what the tables of other sources gave. `with_regret`: keep regret over time.
+    """
+
+    methods: Sequence[MethodPlugin]
+    tables: Sequence[RecordedTable]
+    seeds: int
+    budget: int
+    in_order: bool = False
+    learn_from_others: bool = False
+    with_regret: bool = False
+
+
+class Searched(NamedTuple):
+    """One search is over; `done` of all `of` that were to be made."""
+
+    method: str
+    table: str
+    done: int
+    of: int
+
+
+class LeftOut(NamedTuple):
+    """A method that raised: it gets no score, and its other searches are not made."""
+
+    method: str
+    table: str
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Finished:
+    """A method that has met every table.
+
+    `by_table`: its score on each, in their order. `regret`: seconds of probing and mean regret,
+    every table counted alike; empty unless asked for.
+    """
+
+    method: str
+    score: MethodScore
+    by_table: Sequence[MethodScore]
+    regret: Sequence[tuple[float, float]] = ()
+
+
+def run(backtest: Backtest) -> Iterator[Searched | LeftOut | Finished]:
+    """Search after search, one method after the other; may be given up between any two."""
+    knowledge = _knowledge(backtest)
+    of_a_method = len(backtest.tables) * backtest.seeds
+    for turn, plugin in enumerate(backtest.methods):
+        yield from _method(backtest, plugin, knowledge, turn * of_a_method)
+
+
+def ranked(finished: Sequence[Finished]) -> list[Finished]:
+    """Best first: by median, then by the 10th percentile, both in hundredths, then by time."""
+    return sorted(finished, key=lambda one: _merit(one.score), reverse=True)
+
+
+def best_on(finished: Sequence[Finished], table: int) -> Finished:
+    """The best of at least one method on the table at that place."""
+    return max(finished, key=lambda one: _merit(one.by_table[table]))
+
+
+def _merit(one: MethodScore) -> tuple[float, float, float]:
+    # Hundredths: what is below is nothing that a path would notice.
+    return round(one.median, 2), round(one.p10, 2), -one.seconds
+
+
+def chance(first: Finished, second: Finished) -> float:
+    """How often the first would be ahead of the second by as much if both served paths alike.
+
+    The tables' medians in pairs, with which is whose thrown anew (a permutation test); two-sided,
+    since the first is the first only because it is ahead.
+    """
+    from scipy.stats import permutation_test
+
+    medians = [[one.median for one in method.by_table] for method in (first, second)]
+    tested = permutation_test(
+        medians,
+        lambda a, b, axis: np.mean(a - b, axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=_MOST_RESAMPLES,
+        batch=_RESAMPLES_AT_ONCE,
+        alternative="greater",
+        random_state=0,
+    )
+    return min(1.0, 2 * float(tested.pvalue))
+
+
+def _knowledge(backtest: Backtest) -> list[Knowledge]:
+    """What each table's searches are told; one object for all of them."""
+    if not backtest.learn_from_others:
+        return [table.knowledge() for table in backtest.tables]
+    return [
+        table.knowledge([other for other in backtest.tables if other.source != table.source])
+        for table in backtest.tables
+    ]
+
+
+def _method(
+    backtest: Backtest, plugin: MethodPlugin, knowledge: Sequence[Knowledge], before: int
+) -> Iterator[Searched | LeftOut | Finished]:
+    at_s = _times_s(backtest) if backtest.with_regret else []
+    of = len(backtest.methods) * len(backtest.tables) * backtest.seeds
+    everything: list[Replayed] = []
+    by_table: list[MethodScore] = []
+    regrets: list[list[float]] = []
+    for place, table in enumerate(backtest.tables):
+        searches: list[Replayed] = []
+        for seed in range(backtest.seeds):
+            try:
+                searches.append(_search(backtest, plugin, place, knowledge[place], seed))
+            except Exception as error:  # noqa: BLE001 — a stranger's method may raise anything
+                yield LeftOut(plugin.name, table.name, str(error) or type(error).__name__)
+                return
+            done = before + place * backtest.seeds + seed + 1
+            yield Searched(plugin.name, table.name, done, of)
+        by_table.append(score(searches))
+        if backtest.with_regret:
+            regrets.append([mean for mean, _ in regret_over_time(searches, at_s)])
+            # Each step of each search of thousands is too much to keep.
+            searches = [dataclasses.replace(one, regret=[]) for one in searches]
+        everything += searches
+    regret = zip(at_s, np.mean(regrets, axis=0).tolist(), strict=True) if regrets else ()
+    yield Finished(
+        method=plugin.name, score=score(everything), by_table=by_table, regret=list(regret)
+    )
+
+
+def _search(
+    backtest: Backtest, plugin: MethodPlugin, place: int, knowledge: Knowledge, seed: int
+) -> Replayed:
+    return replay(
+        plugin,
+        backtest.tables[place],
+        knowledge,
+        seed=seed,
+        budget=backtest.budget,
+        in_order=backtest.in_order,
+        with_regret=backtest.with_regret,
+    )
+
+
+def _times_s(backtest: Backtest) -> list[float]:
+    """From before the shortest first probe to after the longest last one, on a log axis."""
+    elapsed_s = [
+        repeat.elapsed_s
+        for table in backtest.tables
+        for repeats in table.repeats.values()
+        for repeat in repeats
+        if repeat.elapsed_s > 0
+    ] or [1.0]
+    last_s = max(elapsed_s) * backtest.budget
+    return [float(one) for one in np.geomspace(min(elapsed_s) / 2, last_s, _POINTS)]

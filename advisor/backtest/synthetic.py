@@ -1,0 +1,172 @@
+"""Tables whose true optimum is known: surfaces of simple shape, and a model of TCP.
+
+Rates are drawn around the truth with a spread of 12 %, which is in the range of what repeats of
+one setting differ by on real wide-area paths.
+"""
+
+import math
+from collections.abc import Callable
+from itertools import product
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from advisor.backtest.from_transfers import PARAMETERS, path_of, space_of
+from advisor.backtest.recorded import Cell, RecordedTable, Repeat
+from advisor.domain.dataset import Dataset
+from advisor.domain.space import Scale
+
+SOURCE: Final = "synthetic"
+LINK_BPS: Final = 10e9
+# The rest of the link is other people's. Noise seldom lifts a rate above the link then.
+USABLE_BPS: Final = 6e9
+
+_SPREAD: Final = 0.12
+_REPEATS: Final = 5
+_PROBE_S: Final = 5.0
+_RTT_S: Final = 0.04
+_MSS_BYTES: Final = 1460
+_SOCKET_BYTES: Final = 4 * 2**20
+_LOSS_SHARE: Final = 1e-6
+_LARGE: Final = Dataset(total_bytes=64 * 10**10, files=64)
+_SMALL: Final = Dataset(total_bytes=20_000 * 10**6, files=20_000)
+
+_DOUBLINGS: Final = (1, 2, 4, 8, 16, 32)
+_GRID: Final = tuple(product(_DOUBLINGS, repeat=3))
+_MEMORY_GRID: Final = tuple(product((2**power for power in range(16, 27)), _DOUBLINGS))
+
+_Truth: TypeAlias = Callable[[Cell], float]
+
+
+class _Kind(NamedTuple):
+    """One surface; `cost_order` from the dearest down."""
+
+    name: str
+    truth_bps: _Truth
+    names: tuple[str, ...]
+    cost_order: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    scale: Scale
+    dataset: Dataset | None = None
+
+
+def tcp_bps(streams: int, buffer_bytes: float, rtt_s: float, loss_share: float) -> float:
+    """What streams of TCP give together, in bit/s, on a path that has room for all of them.
+
+    Each has a window in flight per round trip: the buffer, or what losses leave of it, by Mathis
+    et al. 1997, equation 3: BW = MSS ÷ RTT × C ÷ √p with C = √(3/2). `loss_share` p: of packets; 0
+    for none.
+    """
+    window_bytes = buffer_bytes
+    if loss_share > 0:
+        window_bytes = min(window_bytes, _MSS_BYTES * math.sqrt(1.5 / loss_share))
+    return streams * window_bytes * 8 / rtt_s
+
+
+def _plateau(cell: Cell) -> float:
+    """Linear in the flows up to 32, level from there on."""
+    concurrency, parallelism, _ = cell
+    return USABLE_BPS * min(1.0, concurrency * parallelism / 32)
+
+
+def _interior_peak(cell: Cell) -> float:
+    """Halved at about an octave and a half from concurrency 8, parallelism 4, pipelining 4."""
+    away = sum((math.log2(value / at)) ** 2 for value, at in zip(cell, (8, 4, 4), strict=True))
+    return USABLE_BPS * math.exp(-0.3 * away)
+
+
+def _falling(cell: Cell) -> float:
+    """Every doubling of the flows costs a tenth, as on a disk that has to seek."""
+    concurrency, parallelism, _ = cell
+    return float(USABLE_BPS * 0.9 ** math.log2(concurrency * parallelism))
+
+
+def _flat(_: Cell) -> float:
+    return USABLE_BPS / 2
+
+
+def _large_files(cell: Cell) -> float:
+    concurrency, parallelism, _ = cell
+    return min(USABLE_BPS, tcp_bps(concurrency * parallelism, _SOCKET_BYTES, _RTT_S, _LOSS_SHARE))
+
+
+def _small_files(cell: Cell) -> float:
+    """Between two files a channel waits for a round trip, or its share of it with pipelining."""
+    concurrency, parallelism, pipelining = cell
+    file_bits = _SMALL.total_bytes / (_SMALL.files or 1) * 8
+    moving_s = file_bits / tcp_bps(parallelism, _SOCKET_BYTES, _RTT_S, _LOSS_SHARE)
+    return min(USABLE_BPS, concurrency * file_bits / (moving_s + _RTT_S / pipelining))
+
+
+def _tcp(loss_share: float) -> _Truth:
+    def truth_bps(cell: Cell) -> float:
+        buffer_bytes, streams = cell
+        return min(USABLE_BPS, tcp_bps(streams, buffer_bytes, _RTT_S, loss_share))
+
+    return truth_bps
+
+
+_TRANSFERS: Final[tuple[tuple[str, _Truth, Dataset], ...]] = (
+    ("plateau", _plateau, _LARGE),
+    ("interior peak", _interior_peak, _LARGE),
+    ("falling", _falling, _LARGE),
+    ("flat", _flat, _LARGE),
+    ("TCP, large files", _large_files, _LARGE),
+    ("TCP, small files", _small_files, _SMALL),
+)
+_MEMORY: Final[tuple[tuple[str, _Truth], ...]] = (
+    ("TCP from memory, no loss", _tcp(0.0)),
+    ("TCP from memory, loss", _tcp(_LOSS_SHARE)),
+)
+
+
+def synthetic_tables(rng_seed: int = 0) -> list[RecordedTable]:
+    """Eight tables, six of file transfers and two of TCP from memory to memory.
+
+    Five repeats a cell, 5 s each; the same seed, at least 0, draws the same.
+    """
+    kinds = [
+        _Kind(name, truth_bps, PARAMETERS, PARAMETERS, _GRID, Scale.LOG2, dataset)
+        for name, truth_bps, dataset in _TRANSFERS
+    ] + [
+        _Kind(
+            name,
+            truth_bps,
+            ("buffer_bytes", "streams"),
+            ("streams", "buffer_bytes"),
+            _MEMORY_GRID,
+            Scale.LINEAR,
+        )
+        for name, truth_bps in _MEMORY
+    ]
+    return [
+        # The 1 keeps it apart from the generators of a search that is replayed with the same seed.
+        _drawn(kind, np.random.default_rng([rng_seed, place, 1]))
+        for place, kind in enumerate(kinds)
+    ]
+
+
+def _drawn(kind: _Kind, rng: np.random.Generator) -> RecordedTable:
+    truth_bps = {cell: kind.truth_bps(cell) for cell in kind.cells}
+    # Lognormal with a mean of 1, so that the truth is what a cell gives on average.
+    sigma = math.sqrt(math.log1p(_SPREAD**2))
+    noise = rng.lognormal(-(sigma**2) / 2, sigma, size=(len(kind.cells), _REPEATS))
+    return RecordedTable(
+        name=f"{SOURCE}: {kind.name}",
+        source=SOURCE,
+        space=space_of(kind.names, kind.cells, kind.scale, cost_order=kind.cost_order),
+        repeats={
+            cell: [Repeat(truth_bps[cell] * float(factor), _PROBE_S) for factor in factors]
+            for cell, factors in zip(kind.cells, noise, strict=True)
+        },
+        path=path_of(
+            "source",
+            "destination",
+            rtt_s=_RTT_S,
+            bandwidth_bps=LINK_BPS,
+            buffer_bytes=_SOCKET_BYTES if kind.dataset else None,
+        ),
+        bandwidth_bps=LINK_BPS,
+        dataset=kind.dataset,
+        truth_bps=truth_bps,
+    )
