@@ -22,10 +22,12 @@ from advisor.session.request import AdviceRequest
 @click.command()
 @reach_options
 @click.option("--budget", type=p.DURATION, help="Time for everything. [60 s up to 100 ms RTT]")
-@click.option("--method", default="spsa", show_default=True, help="The search method.")
+@click.option("--method", default="octave", show_default=True, help="The search method.")
 @click.option("-C", "--gain-ratio", "C", type=float, help="Stop at this share of the bandwidth.")
-@click.option("-L", "--impeded", "L", type=int, help="Stop after so many iterations without gain.")
-@click.option("-N", "--iterations", "N", type=int, help="Iterations at most.")
+@click.option(
+    "-L", "--impeded", "L", type=int, help="SPSA: stop after so many iterations without gain."
+)
+@click.option("-N", "--iterations", "N", type=int, help="Probes, or rounds of them, at most.")
 @click.option("--constant", multiple=True, type=p.CONSTANT, help="Another constant of the method.")
 @click.option(
     "--transports", type=p.NAMES, default="tcp,udt", show_default=True, help="What to profile."

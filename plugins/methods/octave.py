@@ -17,7 +17,8 @@ so that the posterior is exact (Rasmussen and Williams, "Gaussian Processes for 
 - Every octave of flows, and a tenth of that for any other parameter, must pay for itself with
   `octave_cost` of throughput: of settings that perform the same, the cheapest is probed and
   recommended.
-- It stops when a probe is worth less than `least_gain`, or after N.
+- It stops when a probe is worth less than `least_gain`, after N, or when a probe reached C of the
+  path's bandwidth, where that is known: there is nothing above.
 - The recommendation is the best posterior mean among the settings measured. A single best
   sample is most often the luckiest: among 200 settings with repeats that differ by 15 % one
   stands 40 % above its mean.
@@ -100,6 +101,9 @@ _WEIGHTS: Final = np.exp(-0.5 * _QUANTILES**2) / np.exp(-0.5 * _QUANTILES**2).su
 
 CONSTANTS: Final = (
     Constant(name="N", default=20, lower=1, upper=1000, meaning="probes at most", integer=True),
+    Constant(
+        name="C", default=1, lower=0.01, upper=1, meaning="share of the path's bandwidth to stop at"
+    ),
     Constant(
         name="octave_cost",
         default=0.03,
@@ -278,6 +282,7 @@ class Octave:
         constants: Mapping[str, float],
     ) -> None:
         self._k = constants
+        self._bandwidth_bps = knowledge.bandwidth_bps
         file_bytes, pasts = _history(knowledge)
         shipped = constants["shipped"] != 0
         surfaces = [Surface(space, file_bytes, table) for table in (shipped, False)]
@@ -352,9 +357,23 @@ class Octave:
 
     @property
     def gauges(self) -> list[StopGauge]:
-        """N; the expected gain falls by fits and starts and fills no gauge."""
+        """N and C; the expected gain falls by fits and starts and fills no gauge."""
         done = StopGauge(name="N", value=len(self._told), limit=self._k["N"], meaning="probes done")
-        return [done]
+        if not self._bandwidth_bps:
+            return [done]
+        reached = StopGauge(
+            name="C",
+            value=self._reached(),
+            limit=self._k["C"],
+            meaning="share of the path's bandwidth reached",
+        )
+        return [done, reached]
+
+    def _reached(self) -> float:
+        """The best probe's share of the path's bandwidth; 0 where that is not known."""
+        if not self._bandwidth_bps or self._best is None:
+            return 0.0
+        return self._best[1] / self._bandwidth_bps
 
     def best(self) -> tuple[Setting, float] | None:
         """The best setting measured and its throughput in bit/s."""
@@ -478,6 +497,9 @@ class Octave:
         )
         if len(self._told) >= self._k["N"]:
             self._stop_reason = f"{len(self._told)} probes done (N)"
+        elif self._reached() >= self._k["C"]:
+            reached, wanted = self._reached(), self._k["C"]
+            self._stop_reason = f"{reached:.0%} of the path's bandwidth reached, {wanted:.0%} asked (C)"
         elif len(self._told) < self._least_probes:
             return
         elif float(gains.max()) < self._k["least_gain"] and int(worth.argmax()) in known:

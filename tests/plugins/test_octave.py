@@ -102,6 +102,16 @@ def test_it_goes_on_where_the_box_has_moved() -> None:
     tell(second, 2.0)
 
 
+def test_it_stops_where_the_path_is_full() -> None:
+    known = Knowledge(bandwidth_bps=10e9)
+    method = make("octave", STREAMS, known, C=0.9)
+    tell(method, 8.9)
+    assert method.stop_reason is None
+    tell(method, 9.1)
+    assert method.stop_reason == "91% of the path's bandwidth reached, 90% asked (C)"
+    assert method.gauges[1].value == 0.91
+
+
 def test_flows_are_the_product_of_what_multiplies_them() -> None:
     assert flows_of({"concurrency": 4, "parallelism": 8, "pipelining": 16}) == 32
     assert flows_of({"streams": 3, "buffer_bytes": 2**20, "congestion": "cubic"}) == 3

@@ -94,7 +94,7 @@ def _introduction(machine: Machine) -> str:
 which measures, goes on where it was interrupted, and writes this page from
 [{_FOLDER}/wan.jsonl]({_FOLDER}/wan.jsonl), one line for each measurement. The paths are those of
 `advisor lab`, between two hosts on one machine with {machine.cores} cores: 1 Gbit/s each
-way, MTU 9000. On each of them, in one run:
+way, MTU 9000. On each of them, at the times below:
 
 - an exhaustive sweep of TCP, buffer × streams;
 - `advisor advise` with no option but a seed and the search method: octave, the default, and SPSA;

@@ -1,0 +1,5 @@
+"""`python -m tests.benchmarks.methods`."""
+
+from tests.benchmarks.methods.bench import main
+
+main()

@@ -1,0 +1,148 @@
+"""Replays the search methods against recorded tables and prints how good they are.
+
+    ADVISOR_DATA=… python -m tests.benchmarks.methods              everything, minutes
+    ADVISOR_DATA=… python -m tests.benchmarks.methods --seeds 3    does it work?
+
+The tables are Markdown, on standard output; how far it is goes to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+from advisor import registry
+from advisor.api import MethodPlugin
+from advisor.backtest.recorded import RecordedTable
+from tests.benchmarks.methods.baselines import FIXED, RANDOM, exhaustive
+from tests.benchmarks.methods.curves import (
+    DEPTHS_AND_WIDTHS,
+    curves,
+    one_peak,
+    paper_text,
+    walk,
+    walks_text,
+)
+from tests.benchmarks.methods.held_out import SCENARIOS, run
+from tests.benchmarks.methods.prior import derive, differences
+from tests.benchmarks.methods.searching import (
+    Searched,
+    fixed,
+    lead,
+    luck_of_tables,
+    scores_text,
+    search,
+)
+from tests.benchmarks.methods.tables import (
+    Trouble,
+    data_folder,
+    grid_tables,
+    stream_tables,
+)
+
+_Row: TypeAlias = tuple[str, list[Searched]]
+
+BUDGETS = (8, 16, 48)
+CURVES_TO_A_SEED = 5
+"""Curves are many: a fifth of the seeds do."""
+
+SEVERAL_PEAKS = "all files, several peaks"
+
+
+def say(text: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
+
+
+def _section(title: str, *parts: str) -> None:
+    print(f"### {title}\n", *(f"{part}\n" for part in parts), sep="\n", flush=True)
+
+
+def _octave(tables: Sequence[RecordedTable], seeds: int) -> list[_Row]:
+    """What the scenarios come to; the first two are with the prior of the other files."""
+    rows: list[_Row] = []
+    for scenario in SCENARIOS:
+        say(f"octave: {scenario.title}")
+        rows.append((scenario.title, run(scenario, tables, seeds)))
+    title, first = rows[0]
+    _section("octave, each file held out", scores_text("it has", rows), luck_of_tables(first))
+    by_table = [(table.name, [one for one in first if one.table is table]) for table in tables]
+    _section(f"octave by table: {title}", scores_text("held out", by_table))
+    return rows
+
+
+def _others(tables: Sequence[RecordedTable], seeds: int, octave: Sequence[_Row]) -> None:
+    """All else; `octave`: with the prior of the other files, at 8 and at 16 probes."""
+    others = list(_contenders(tables, seeds))
+    at_8, at_16 = (searched for _, searched in octave)
+    leads = [lead(searched, at_8 if budget <= 8 else at_16) for _, budget, searched in others]
+    rows = [(f"octave, {title}", searched) for title, searched in octave]
+    rows += [(title, searched) for title, _, searched in others]
+    columns = {"mean less octave's": ["–"] * len(octave) + leads}
+    _section("The other methods", scores_text("method", rows, columns))
+
+
+def _contenders(
+    tables: Sequence[RecordedTable], seeds: int
+) -> Iterator[tuple[str, int, list[Searched]]]:
+    """Title, budget and searches of everything but octave."""
+    for title, setting in FIXED.items():
+        yield title, 0, fixed(tables, setting, seeds)
+    for plugin in (RANDOM, *_bundled_but_octave()):
+        for budget in BUDGETS:
+            title = f"{plugin.name}; {budget} probes"
+            say(title)
+            searched = search(plugin, tables, budget, seeds)
+            yield title, budget, searched
+            # Ended by itself: it would do the same with more.
+            if max(one.end.probes for one in searched) < budget:
+                break
+    for plugin, budget in exhaustive():
+        title = f"sweep of all 216 settings; {budget} probes"
+        say(title)
+        yield title, budget, search(plugin, tables, budget, seeds)
+
+
+def _bundled_but_octave() -> list[MethodPlugin]:
+    lines = [one for one in registry.listing() if (one.kind, one.origin) == ("methods", "bundled")]
+    return [registry.method(one.name) for one in lines if one.name != "octave"]
+
+
+def _depth_width(
+    grids: Sequence[RecordedTable], streams: Sequence[RecordedTable], seeds: int
+) -> None:
+    groups: dict[str, list[RecordedTable]] = {}
+    for curve in [*curves(streams, "parallelism"), *curves(grids, "concurrency")]:
+        name = curve.source if one_peak(curve) else SEVERAL_PEAKS
+        groups.setdefault(name, []).append(curve)
+    rows = []
+    for name, found in sorted(groups.items(), key=lambda group: group[0] == SEVERAL_PEAKS):
+        for depth, width in DEPTHS_AND_WIDTHS:
+            say(f"depth-width ({depth}, {width}): {len(found)} curves of {name}")
+            rows.append((name, (depth, width), walk(found, depth, width, seeds)))
+    _section("depth-width on curves", walks_text(rows), paper_text())
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="bench-methods", description=__doc__)
+    parser.add_argument("--seeds", type=int, default=50, help="searches on each table [50]")
+    return parser.parse_args()
+
+
+def main() -> None:
+    seeds = _options().seeds
+    try:
+        folder = data_folder()
+        grids, streams = grid_tables(folder), stream_tables(folder)
+        say(f"{len(grids)} grids, {len(streams)} tables over streams, {seeds} seeds")
+        for sentence in differences(derive(grids)):
+            say(f"octave's prior differs from what these tables teach: {sentence}")
+        octave = _octave(grids, seeds)
+        _others(grids, seeds, octave[:2])
+        _depth_width(grids, streams, max(1, seeds // CURVES_TO_A_SEED))
+    except Trouble as trouble:
+        sys.exit(f"bench-methods: {trouble}")
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,97 @@
+"""octave on each file, with what the other files teach it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from advisor import registry
+from advisor.api import Knowledge
+from advisor.backtest.recorded import RecordedTable
+from tests.benchmarks.methods.prior import derive, shipping, without
+from tests.benchmarks.methods.searching import Searched, WithConstants, search
+from tests.benchmarks.methods.tables import by_source
+
+# SGData, sg1G and sg5-25M are all from Stampede to Gordon; SBData goes to Blacklight.
+_GORDON = frozenset({"SGData", "sg1G", "sg5-25M"})
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What octave knows of a path it has never seen.
+
+    `prior`: the table that ships, derived without this path. `history`: the others' tables
+    themselves. `size`: how large the files to move are. `held_out`: the files that are, one at a
+    time, all where None. `teacher`: the one file that teaches; all that are not held out where
+    None.
+    """
+
+    knows: str
+    budget: int = 8
+    prior: bool = True
+    history: bool = False
+    size: bool = True
+    held_out: frozenset[str] | None = None
+    teacher: str | None = None
+
+    @property
+    def title(self) -> str:
+        return f"{self.knows}; {self.budget} probes"
+
+    def files(self, tables: Sequence[RecordedTable]) -> Iterator[tuple[str, list[RecordedTable]]]:
+        """Every file to hold out and its tables."""
+        for source, own in by_source(tables).items():
+            if self.held_out is None or source in self.held_out:
+                yield source, own
+
+    def teachers(self, tables: Sequence[RecordedTable], source: str) -> list[RecordedTable]:
+        """The tables that may teach octave anything while this file is held out."""
+        others = without(tables, source)
+        return [table for table in others if self.teacher in (None, table.source)]
+
+
+def _both(scenario: Scenario) -> list[Scenario]:
+    return [scenario, replace(scenario, budget=16)]
+
+
+SCENARIOS = (
+    *_both(Scenario("prior of the other files, file size known")),
+    *_both(Scenario("prior of the other files, file size not known", size=False)),
+    *_both(Scenario("no prior, the other files as history", prior=False, history=True)),
+    *_both(Scenario("no knowledge", prior=False, size=False)),
+    Scenario("to Gordon: prior of the other files", held_out=_GORDON),
+    Scenario("to Gordon: prior of the other route alone", held_out=_GORDON, teacher="SBData"),
+)
+
+
+def run(scenario: Scenario, tables: Sequence[RecordedTable], seeds: int) -> list[Searched]:
+    """Every file held out once."""
+    searched = []
+    for source, own in scenario.files(tables):
+        teachers = scenario.teachers(tables, source)
+        with _shipping(scenario, teachers):
+            plugin = WithConstants(registry.method("octave"), {"shipped": float(scenario.prior)})
+            searched += search(
+                plugin,
+                own,
+                scenario.budget,
+                seeds,
+                lambda table: _knowledge(scenario, table, teachers),  # noqa: B023 — used at once
+            )
+    return searched
+
+
+def _shipping(
+    scenario: Scenario, teachers: Sequence[RecordedTable]
+) -> AbstractContextManager[None]:
+    return shipping(derive(teachers)) if scenario.prior else nullcontext()
+
+
+def _knowledge(
+    scenario: Scenario, table: RecordedTable, teachers: Sequence[RecordedTable]
+) -> Knowledge:
+    known = table.knowledge(teachers if scenario.history else ())
+    return known if scenario.size else msgspec.structs.replace(known, dataset=None)
