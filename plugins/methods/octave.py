@@ -499,7 +499,9 @@ class Octave:
             self._stop_reason = f"{len(self._told)} probes done (N)"
         elif self._reached() >= self._k["C"]:
             reached, wanted = self._reached(), self._k["C"]
-            self._stop_reason = f"{reached:.0%} of the path's bandwidth reached, {wanted:.0%} asked (C)"
+            self._stop_reason = (
+                f"{reached:.0%} of the path's bandwidth reached, {wanted:.0%} asked (C)"
+            )
         elif len(self._told) < self._least_probes:
             return
         elif float(gains.max()) < self._k["least_gain"] and int(worth.argmax()) in known:
