@@ -1,6 +1,6 @@
 """What all screens have in common: where one is, and the way on and back."""
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.app import ComposeResult
@@ -67,6 +67,15 @@ class Page(Screen[None]):
     def buttons(self) -> Iterable[Button]:
         """The row at the bottom; a button's id is the name of the action it stands for."""
         return ()
+
+    def every(self, seconds: float, draw: Callable[[], Awaitable[None] | None]) -> None:
+        """Have this called so often, as long as there are widgets to draw on."""
+
+        def tick() -> Awaitable[None] | None:
+            # While the application closes, timers go on after the widgets have gone.
+            return draw() if self.is_mounted and self.app.is_running else None
+
+        self.set_interval(seconds, tick)
 
     def action_back(self) -> None:
         """Leave the screen."""

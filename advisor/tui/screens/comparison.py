@@ -76,7 +76,7 @@ class OutcomeStep(Step):
     async def on_mount(self) -> None:
         await self._show()
         if not self.is_of_the_past:
-            self.set_interval(1.0, self._show)
+            self.every(1.0, self._show)
 
     async def on_screen_resume(self) -> None:
         await self._show()

@@ -59,7 +59,7 @@ class FilmPage(Page):
 
     def on_mount(self) -> None:
         self.say_about()
-        self.set_interval(_TICK_S, self._tick)
+        self.every(_TICK_S, self._tick)
 
     @property
     def playing_at_s(self) -> float:

@@ -89,7 +89,7 @@ class HomeScreen(Page):
 
     def on_mount(self) -> None:
         self.query_one(PairTable).display = False
-        self.set_interval(_REDRAW_S, self._show_session)
+        self.every(_REDRAW_S, self._show_session)
 
     def on_screen_resume(self, _: ScreenResume) -> None:
         # After the first paint: a long history must not hold up the first screen.

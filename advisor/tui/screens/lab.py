@@ -88,7 +88,7 @@ class LabScreen(Page):
     def on_mount(self) -> None:
         self.query_one("#doing").display = False
         self._read_paths()
-        self.set_interval(_POLL_S, self._poll)
+        self.every(_POLL_S, self._poll)
 
     def on_screen_resume(self, _: ScreenResume) -> None:
         self._look()

@@ -70,7 +70,7 @@ class PathScreen(Step):
         yield Vertical(Static(id="cost"), *remedies, id="detail")
 
     def on_mount(self) -> None:
-        self.set_interval(_REDRAW_S, self._draw)
+        self.every(_REDRAW_S, self._draw)
 
     async def on_screen_resume(self, _: ScreenResume) -> None:
         """Watch the path that the draft says now."""

@@ -91,7 +91,7 @@ Nothing has to be done: it ends by itself, then ctrl+n compares what was found."
 
     def on_mount(self) -> None:
         self._look()
-        self.set_interval(_DRAWN_ANEW_EVERY_S / len(PANELS), self._look)
+        self.every(_DRAWN_ANEW_EVERY_S / len(PANELS), self._look)
 
     def on_screen_resume(self) -> None:
         # What was there answers the key at once; what came meanwhile follows.

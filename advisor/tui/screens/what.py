@@ -130,7 +130,7 @@ class WhatScreen(Step):
 
     def on_mount(self) -> None:
         self._show_fields()
-        self.set_interval(_REDRAW_S, self._draw)
+        self.every(_REDRAW_S, self._draw)
 
     def on_screen_resume(self, _: ScreenResume) -> None:
         for field in self.query(Field):

@@ -250,7 +250,12 @@ def started(
         "TERM": "xterm",
     }
     command = [*ADVISOR, "backtest", *arguments]
-    return subprocess.Popen(command, env=environment, text=True, **streams)
+
+    def heed_ctrl_c() -> None:
+        # What is started in the background of a script inherits that it is ignored.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    return subprocess.Popen(command, env=environment, text=True, preexec_fn=heed_ctrl_c, **streams)
 
 
 def test_a_method_that_fails_is_named_and_the_others_go_on(tmp_path: Path, table: Path) -> None:
