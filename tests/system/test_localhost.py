@@ -110,7 +110,7 @@ def test_text_for_people(start: Start) -> None:
     for word in ("Advice for", "use ", "expect", "default", "takes", "Why", "Run"):
         assert word in out
     assert "globus-url-copy" in out
-    assert "explore" in err
+    assert "prior" in err
     assert "\x1b" not in out + err
 
 
