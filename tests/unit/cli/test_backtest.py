@@ -250,12 +250,7 @@ def started(
         "TERM": "xterm",
     }
     command = [*ADVISOR, "backtest", *arguments]
-
-    def heed_ctrl_c() -> None:
-        # What is started in the background of a script inherits that it is ignored.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    return subprocess.Popen(command, env=environment, text=True, preexec_fn=heed_ctrl_c, **streams)
+    return subprocess.Popen(command, env=environment, text=True, **streams)
 
 
 def test_a_method_that_fails_is_named_and_the_others_go_on(tmp_path: Path, table: Path) -> None:
