@@ -54,7 +54,16 @@ from advisor.models.transfer_parameters import (
 )
 from advisor.models.unimodality import unimodal_share
 from advisor.probing.pacing import repeat_every
-from advisor.tools import CommandRequest, Tool, congestion_note
+from advisor.tools import (
+    CommandRequest,
+    Tool,
+    bracketed,
+    buffer_note,
+    congestion_note,
+    files_at_once,
+    path_notes,
+    udt_note,
+)
 from advisor.transports import (
     Baseline,
     Channel,
@@ -115,6 +124,8 @@ __all__ = [
     "WatchMemory",
     "WatchingSearch",
     "borrowed",
+    "bracketed",
+    "buffer_note",
     "buffer_of",
     "buffer_range",
     "change_percent",
@@ -122,6 +133,7 @@ __all__ = [
     "classes_of",
     "comes_from",
     "congestion_note",
+    "files_at_once",
     "flows_of",
     "format_bytes",
     "format_rate",
@@ -129,6 +141,7 @@ __all__ = [
     "in_order",
     "listening_fd",
     "only_from",
+    "path_notes",
     "repeat_every",
     "role_of",
     "set_generator",
@@ -139,6 +152,7 @@ __all__ = [
     "share_channels",
     "shared_library",
     "step_values",
+    "udt_note",
     "unimodal_share",
     "usable_bps",
 ]

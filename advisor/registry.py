@@ -163,6 +163,12 @@ def transports() -> list[Transport]:
     return [one.plugin for one in _found("transports").values() if one.plugin]
 
 
+def tool(name: str) -> Tool:
+    """The tool of that name. Raises PluginMissing."""
+    plugin: Tool = _one("tools", name)
+    return plugin
+
+
 def tools() -> list[Tool]:
     """All tools, those that come with the program first."""
     return [one.plugin for one in _found("tools").values() if one.plugin]

@@ -1,5 +1,7 @@
 """What a tool plugin is: something that moves files, for which a command line is written."""
 
+import math
+import posixpath
 from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
@@ -9,6 +11,7 @@ from advisor.availability import Availability
 from advisor.domain.advice import Command
 from advisor.domain.dataset import Dataset
 from advisor.domain.path import PathFacts
+from advisor.domain.quantities import format_bytes
 from advisor.domain.space import Setting
 
 
@@ -28,6 +31,109 @@ class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
     source_path: str | None = None
     destination_path: str | None = None
     server_url: str | None = None
+
+    @property
+    def source(self) -> str:
+        """The path to read, from the root directory; a placeholder where it was not said."""
+        known = self.source_path or (self.dataset.path if self.dataset else None)
+        return _from_root(known or "SOURCE_PATH")
+
+    @property
+    def target(self) -> str:
+        """The path to write, from the root directory; a placeholder where it was not said.
+
+        A file that goes to a directory keeps its name.
+        """
+        path = _from_root(self.destination_path or "DESTINATION_PATH")
+        if path.endswith("/") and not self.is_directory:
+            return path + self.source.rpartition("/")[2]
+        return path
+
+    @property
+    def target_under_own_name(self) -> str:
+        """The path for programs that make the directory anew, under its own name, in the target.
+
+        Where both names agree, it is the directory above. As `target` for a file.
+        """
+        if not self.is_directory:
+            return self.target
+        above, name = posixpath.split(self.target.rstrip("/"))
+        own = posixpath.basename(self.source.rstrip("/"))
+        return above if name == own else self.target
+
+    @property
+    def is_directory(self) -> bool:
+        """Whether more than one file is meant, as far as it was said."""
+        dataset = self.dataset
+        several = dataset is not None and (bool(dataset.largest) or (dataset.files or 1) > 1)
+        return several or bool(self.source_path and self.source_path.endswith("/"))
+
+
+def _from_root(path: str) -> str:
+    return "/" + path.lstrip("/")
+
+
+def bracketed(host: str) -> str:
+    """The host as URLs have it: IPv6 addresses in brackets."""
+    return f"[{host}]" if ":" in host else host
+
+
+def path_notes(request: CommandRequest) -> list[str]:
+    """The sentences on paths that were not said, or not from the root directory."""
+    source = request.source_path or (request.dataset.path if request.dataset else None)
+    given = [path for path in (source, request.destination_path) if path]
+    notes = []
+    if len(given) < 2:
+        notes.append("Put the real paths in place of the words in capitals.")
+    if any(not path.startswith("/") for path in given):
+        notes.append("Paths are taken from the root directory: give absolute ones.")
+    return notes
+
+
+def udt_note(request: CommandRequest, program: str) -> list[str]:
+    """The sentence for a program without UDT, where UDT is recommended; else none."""
+    if request.transport != "udt":
+        return []
+    return [f"UDT was faster, but {program} has TCP only: this is the best TCP setting."]
+
+
+def buffer_note(request: CommandRequest, setting: Setting, program: str) -> list[str]:
+    """The sentence for a measured buffer that the program leaves to the kernels; else none."""
+    wanted = int(setting["buffer_bytes"])
+    if not wanted:
+        return []
+    source, destination = request.path.source, request.path.destination
+    ranges = (source.tcp_wmem_bytes, destination.tcp_rmem_bytes)
+    most = min((known[2] for known in ranges if known), default=None)
+    up_to = f", which may grow them to {format_bytes(most)}" if most else ""
+    return [
+        f"Measured with {format_bytes(wanted)} per socket; {program} leaves the buffers to the "
+        f"kernel{up_to}."
+    ]
+
+
+def _in_flight_bytes(path: PathFacts, setting: Setting) -> float:
+    """What is under way at once at this setting; 0 where neither buffers nor capacity are known."""
+    buffers = int(setting["buffer_bytes"]) * int(setting["streams"])
+    return buffers or (path.capacity_bps or 0) * path.rtt_s / 8
+
+
+def files_at_once(request: CommandRequest, setting: Setting) -> int:
+    """How many files to send side by side, a divisor of the streams that were measured.
+
+    Files smaller than what is under way at once are a matter of round trips, which side by side
+    they share. Each gets streams enough that the largest does not outlast all the others.
+    """
+    dataset, streams = request.dataset, int(setting["streams"])
+    if dataset is None or not dataset.files or dataset.files < 2:
+        return 1
+    mean_bytes = dataset.total_bytes / dataset.files
+    if mean_bytes >= _in_flight_bytes(request.path, setting):
+        return 1
+    largest_bytes = dataset.largest_bytes or mean_bytes
+    per_file = math.ceil(streams * largest_bytes / dataset.total_bytes)
+    fitting = (n for n in range(1, streams + 1) if streams % n == 0 and n >= per_file)
+    return streams // min(fitting, default=streams)
 
 
 def congestion_note(request: CommandRequest, setting: Setting, program: str) -> list[str]:

@@ -34,6 +34,13 @@ from advisor.session.request import AdviceRequest
 )
 @click.option("--congestion", type=p.NAMES, help="Congestion controls to try: one run each.")
 @click.option(
+    "--tools",
+    type=p.NAMES,
+    default="globus-url-copy,xdd",
+    show_default=True,
+    help="What to write command lines for; 'advisor plugins' lists all.",
+)
+@click.option(
     "--max-streams",
     type=click.IntRange(1, 128),
     default=25,
@@ -86,6 +93,7 @@ def _request(options: dict[str, Any]) -> AdviceRequest:
         constants=constants,
         transports=_known_transports(options["transports"]),
         congestion=options["congestion"] or [],
+        tools=_known_tools(options["tools"]),
         max_streams=options["max_streams"],
         buffer_scale=Scale(options["buffer_scale"]) if options["buffer_scale"] else None,
         seed=secrets.randbelow(2**32) if seed is None else seed,
@@ -136,6 +144,17 @@ def _known_transports(names: list[str]) -> list[str]:
             registry.transport(name)
         except registry.PluginMissing as error:
             raise click.UsageError(f"--transports: {error}") from None
+    return names
+
+
+def _known_tools(names: list[str]) -> list[str]:
+    from advisor import registry
+
+    for name in names:
+        try:
+            registry.tool(name)
+        except registry.PluginMissing as error:
+            raise click.UsageError(f"--tools: {error}") from None
     return names
 
 

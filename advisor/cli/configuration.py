@@ -39,6 +39,7 @@ OF_SESSIONS: Final = (
     "constant",
     "transports",
     "congestion",
+    "tools",
     "max-streams",
     "buffer-scale",
     "ports",

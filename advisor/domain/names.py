@@ -6,6 +6,6 @@ import re
 def parse_names(text: str) -> list[str]:
     """`cubic,bbr`, each once and in this order. Raises ValueError."""
     names = [name.strip() for name in text.split(",")]
-    if not all(re.fullmatch(r"[A-Za-z0-9_-]{1,15}", name) for name in names):
+    if not all(re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", name) for name in names):
         raise ValueError("write names with commas between, as in cubic,bbr")
     return list(dict.fromkeys(names))

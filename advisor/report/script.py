@@ -16,11 +16,14 @@ from advisor.domain.advice import Advice, Command
 from advisor.report.text import advice_text
 
 _COLUMNS: Final = 94
-_PATH: Final = re.compile(
-    r"(?P<before>(?:[a-z]+://[^/]*)?)/(?P<name>[A-Z]+_PATH)(?P<after>(?:/.*)?)"
-)
 _PATHS: Final = ("SOURCE_PATH", "DESTINATION_PATH")
+_PATH: Final = re.compile(
+    rf"(?P<before>(?:[a-z]+://[^/]*/??|.*:)?)/(?P<name>{'|'.join(_PATHS)})(?P<after>(?:/.*)?)"
+)
 _SIZE: Final = "SIZE_IN_BYTES"
+_WORDS: Final = (_SIZE, "URL_LIST", "ENDPOINT_ID")
+_COLLECTIONS: Final = ("SOURCE_COLLECTION_ID", "DESTINATION_COLLECTION_ID")
+_VARIABLES: Final = (*_PATHS, *_WORDS, *_COLLECTIONS)
 
 _REFUSE: Final = """\
 refuse() {
@@ -55,7 +58,7 @@ def script_text(advice: Advice) -> str:
     words = {token: _word(token) for command in advice.commands for token in command.argv}
     needed = [
         name
-        for name in (*_PATHS, _SIZE)
+        for name in _VARIABLES
         if any(f"${name}" in w or f"${{{name}" in w for w in words.values())
     ]
     blocks = [
@@ -113,15 +116,23 @@ def _word(token: str) -> str:
 
     In a URL the path is encoded, and a directory gets no second slash.
     """
-    if token == _SIZE:
-        return f'"${_SIZE}"'
+    if token in _WORDS:
+        return f'"${token}"'
+    collection, colon, path = token.partition(":")
+    if colon and collection in _COLLECTIONS:
+        return f'"${collection}":' + _word(path)
     found = _PATH.fullmatch(token)
-    if not found or found["name"] not in _PATHS:
+    if not found:
         return shlex.quote(token)
     name, after = found["name"], found["after"]
     value = f"${{{name}%/}}" if after else f"${name}"
-    path = f'"$(url_path "{value}")"' if found["before"] else f'"{value}"'
+    path = f'"$(url_path "{value}")"' if _is_encoded(found["before"]) else f'"{value}"'
     return _quoted(found["before"]) + path + _quoted(after)
+
+
+def _is_encoded(before: str) -> bool:
+    """Whether what follows is a URL's path. XRootD's are taken as they are."""
+    return "://" in before and not before.startswith("root://")
 
 
 def _quoted(text: str) -> str:
@@ -156,17 +167,22 @@ def _checks(command: Command) -> Iterator[str]:
     where = "write it at the top of this script or into the environment"
     for token in command.argv:
         found = _PATH.fullmatch(token)
+        collection = token.partition(":")[0]
         if token == _SIZE:
             yield (
                 f"case ${_SIZE} in '' | *[!0-9]*) "
                 f'refuse "{_SIZE} is not filled in: {where}, in digits" ;; esac'
             )
-        elif found and found["name"] in _PATHS:
+        elif token in _WORDS:
+            yield f'[ -n "${token}" ] || refuse "{token} is not filled in: {where}"'
+        if collection in _COLLECTIONS:
+            yield f'[ -n "${collection}" ] || refuse "{collection} is not filled in: {where}"'
+        if found:
             name = found["name"]
             yield (
                 f'case ${name} in /*) ;; *) refuse "{name} is no absolute path: {where}" ;; esac'
             )
-            if name == "SOURCE_PATH" and not found["after"]:
+            if name == "SOURCE_PATH" and not found["after"] and command.side == "source":
                 yield (
                     f'[ ! -d "${name}" ] || refuse "{name} is a directory: '
                     'ask for advice with --data DIRECTORY, whose line takes one"'

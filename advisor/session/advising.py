@@ -215,7 +215,10 @@ def _commands(grounds: Grounds, transport: str, settings: dict[str, Setting]) ->
         destination_path=request.destination_path,
         server_url=request.server_url,
     )
-    return [command for tool in registry.tools() for command in tool.commands(wanted)]
+    # One that was there when the session began may be gone when it is resumed.
+    known = {tool.name: tool for tool in registry.tools()}
+    tools = [known[name] for name in request.tools if name in known]
+    return [command for tool in tools for command in tool.commands(wanted)]
 
 
 def _transfer_time(dataset: Dataset | None, expected: Estimate) -> Estimate | None:

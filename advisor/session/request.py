@@ -14,6 +14,7 @@ class AdviceRequest(msgspec.Struct, frozen=True, kw_only=True):
     `address`: the destination's address for data when it is not the one its name resolves to.
     `ports`: the first and last port the agent may open, (0, 0) for any.
     `constants`: the method's constants that were set.
+    `tools`: those whose command lines are wanted, in this order.
     """
 
     destination: Endpoint
@@ -29,6 +30,7 @@ class AdviceRequest(msgspec.Struct, frozen=True, kw_only=True):
     constants: dict[str, float] = {}
     transports: list[str] = msgspec.field(default_factory=lambda: ["tcp", "udt"])
     congestion: list[str] = []
+    tools: list[str] = msgspec.field(default_factory=lambda: ["globus-url-copy", "xdd"])
     max_streams: int = 25
     buffer_scale: Scale | None = None
     seed: int = 0

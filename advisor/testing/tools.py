@@ -22,7 +22,8 @@ _FOLDER = Dataset(
 )
 
 
-def _request(**changes: object) -> CommandRequest:
+def a_command_request(**changes: object) -> CommandRequest:
+    """For the best TCP setting of 8 streams and 4 MiB, nothing said of what to move."""
     given: dict[str, object] = {
         "transport": "tcp",
         "settings": {"tcp": _TCP},
@@ -37,15 +38,21 @@ class ToolContract:
 
     plugin: ClassVar[Tool]
     requests: ClassVar[tuple[CommandRequest, ...]] = (
-        _request(),
-        _request(settings={"tcp": _DEFAULT}),
-        _request(transport="udt", settings={"udt": _UDT, "tcp": _TCP}),
-        _request(transport="udt", settings={"udt": _UDT}),
-        _request(dataset=Dataset(total_bytes=10**13)),
-        _request(dataset=_FILE, source_path=_FILE.path, destination_path="/data/it's here"),
-        _request(dataset=_FOLDER, source_path=_FOLDER.path, destination_path="/data/run42"),
-        _request(server_url="gsiftp://dtn.example.org:2811"),
-        _request(path=a_path(destination_address="2001:db8::2", source_address="2001:db8::1")),
+        a_command_request(),
+        a_command_request(settings={"tcp": _DEFAULT}),
+        a_command_request(transport="udt", settings={"udt": _UDT, "tcp": _TCP}),
+        a_command_request(transport="udt", settings={"udt": _UDT}),
+        a_command_request(dataset=Dataset(total_bytes=10**13)),
+        a_command_request(
+            dataset=_FILE, source_path=_FILE.path, destination_path="/data/it's here"
+        ),
+        a_command_request(
+            dataset=_FOLDER, source_path=_FOLDER.path, destination_path="/data/run42"
+        ),
+        a_command_request(server_url="gsiftp://dtn.example.org:2811"),
+        a_command_request(
+            path=a_path(destination_address="2001:db8::2", source_address="2001:db8::1")
+        ),
     )
 
     def test_it_can_be_listed(self) -> None:

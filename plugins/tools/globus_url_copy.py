@@ -13,7 +13,6 @@ What the options do was found by running it (globus-url-copy 10.12, server 13.24
 - The server drops bytes beyond ASCII from file names.
 """
 
-import math
 import shlex
 import shutil
 from collections.abc import Mapping
@@ -25,10 +24,12 @@ from advisor.api import (
     Availability,
     Command,
     CommandRequest,
-    PathFacts,
     Setting,
+    bracketed,
     congestion_note,
+    files_at_once,
     format_bytes,
+    path_notes,
 )
 
 _GRIDFTP_PORT: Final = 2811
@@ -70,22 +71,11 @@ def _url_path(path: str) -> str:
     return quote("/" + path.lstrip("/"), safe="/", errors="surrogateescape")
 
 
-def _is_directory(request: CommandRequest) -> bool:
-    """Whether more than one file is meant, as far as it was said."""
-    dataset = request.dataset
-    several = dataset is not None and (bool(dataset.largest) or (dataset.files or 1) > 1)
-    return several or bool(request.source_path and request.source_path.endswith("/"))
-
-
-def _source_path(request: CommandRequest) -> str | None:
-    return request.source_path or (request.dataset.path if request.dataset else None)
-
-
 def _urls(request: CommandRequest, server: str) -> list[str]:
     """Source and destination. globus-url-copy takes for a directory only what ends with a slash."""
-    source = _url_path(_source_path(request) or "SOURCE_PATH")
+    source = _url_path(request.source)
     destination = _url_path(request.destination_path or "DESTINATION_PATH")
-    if _is_directory(request):
+    if request.is_directory:
         source, destination = source.rstrip("/") + "/", destination.rstrip("/") + "/"
     return [f"file://{source}", server + destination]
 
@@ -94,46 +84,21 @@ def _server(request: CommandRequest, scheme: str) -> str:
     """The server's URL without a path: the given one with this scheme, or GridFTP's own port."""
     if request.server_url:
         return f"{scheme}://{urlsplit(request.server_url).netloc}"
-    host = request.destination_host
-    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{_GRIDFTP_PORT}"
+    return f"{scheme}://{bracketed(request.destination_host)}:{_GRIDFTP_PORT}"
 
 
 def _given_scheme(request: CommandRequest) -> str:
     return urlsplit(request.server_url).scheme if request.server_url else ""
 
 
-def _in_flight_bytes(path: PathFacts, setting: Setting) -> float:
-    """What is under way at once at this setting; 0 where neither buffers nor capacity are known."""
-    buffers = int(setting["buffer_bytes"]) * int(setting["streams"])
-    return buffers or (path.capacity_bps or 0) * path.rtt_s / 8
-
-
-def _files_at_once(request: CommandRequest, setting: Setting) -> int:
-    """How many files to send side by side, a divisor of the streams that were measured.
-
-    Files smaller than what is under way at once are a matter of round trips, which side by side
-    they share. Each gets streams enough that the largest does not outlast all the others.
-    """
-    dataset, streams = request.dataset, int(setting["streams"])
-    if dataset is None or not dataset.files or dataset.files < 2:
-        return 1
-    mean_bytes = dataset.total_bytes / dataset.files
-    if mean_bytes >= _in_flight_bytes(request.path, setting):
-        return 1
-    largest_bytes = dataset.largest_bytes or mean_bytes
-    per_file = math.ceil(streams * largest_bytes / dataset.total_bytes)
-    fitting = (n for n in range(1, streams + 1) if streams % n == 0 and n >= per_file)
-    return streams // min(fitting, default=streams)
-
-
 def _tcp_options(request: CommandRequest, setting: Setting) -> list[str]:
     streams, buffer_bytes = int(setting["streams"]), int(setting["buffer_bytes"])
-    at_once = _files_at_once(request, setting)
+    at_once = files_at_once(request, setting)
     options = ["-fast", "-p", str(streams // at_once)]
     if buffer_bytes:
         options += ["-tcp-bs", str(buffer_bytes)]
     options += ["-bs", str(_TCP_BLOCK_BYTES)]
-    if _is_directory(request):
+    if request.is_directory:
         # Without -pp every file waits a round trip for the one before.
         options += ["-pp"]
     if at_once > 1:
@@ -142,7 +107,7 @@ def _tcp_options(request: CommandRequest, setting: Setting) -> list[str]:
 
 
 def _line(request: CommandRequest, options: list[str], server: str, notes: list[str]) -> Command:
-    recurse = ["-r", "-cd"] if _is_directory(request) else []
+    recurse = ["-r", "-cd"] if request.is_directory else []
     argv = ["globus-url-copy", "-vb", *options, *recurse, *_urls(request, server)]
     note = " ".join([*_path_notes(request), *notes])
     return Command(tool=plugin.name, side="source", argv=argv, shell=shlex.join(argv), note=note)
@@ -150,13 +115,8 @@ def _line(request: CommandRequest, options: list[str], server: str, notes: list[
 
 def _path_notes(request: CommandRequest) -> list[str]:
     """What the paths need to come out right."""
-    given = [p for p in (_source_path(request), request.destination_path) if p]
-    notes = []
-    if len(given) < 2:
-        notes.append("Put the real paths in place of the words in capitals.")
-    if any(not p.startswith("/") for p in given):
-        notes.append("Paths are taken from the root directory: give absolute ones.")
-    if _is_directory(request):
+    notes = path_notes(request)
+    if request.is_directory:
         notes.append(
             "The server drops letters beyond ASCII from file names without a word, and -r stops "
             "at a name with a double quote: rename such files before."
@@ -179,7 +139,7 @@ def _server_note(request: CommandRequest, arguments: str, needs: str) -> list[st
 
 def _tcp_line(request: CommandRequest, setting: Setting, reasons: list[str]) -> Command:
     scheme = _given_scheme(request) or "ftp"
-    at_once = _files_at_once(request, setting)
+    at_once = files_at_once(request, setting)
     notes = list(reasons)
     if at_once > 1:
         notes.append(

@@ -24,6 +24,7 @@ from advisor.api import (
     Setting,
     congestion_note,
     format_bytes,
+    udt_note,
 )
 
 _BASE_PORT: Final = 40010
@@ -206,9 +207,8 @@ def _scope_notes(request: CommandRequest, transfer: _Transfer) -> list[str]:
 
 
 def _source_notes(request: CommandRequest, setting: Setting, transfer: _Transfer) -> list[str]:
-    udt = "UDT was faster, but xdd has TCP only: this is the best TCP setting."
     return [
-        *([udt] if request.transport == "udt" else []),
+        *udt_note(request, plugin.name),
         *_scope_notes(request, transfer),
         *_flows_note(setting, transfer),
         *_buffer_note(request, setting),

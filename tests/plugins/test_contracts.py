@@ -25,6 +25,26 @@ class TestXdd(ToolContract):
     plugin = TOOLS["xdd"]
 
 
+class TestRclone(ToolContract):
+    plugin = TOOLS["rclone"]
+
+
+class TestXrdcp(ToolContract):
+    plugin = TOOLS["xrdcp"]
+
+
+class TestBbcp(ToolContract):
+    plugin = TOOLS["bbcp"]
+
+
+class TestAria2c(ToolContract):
+    plugin = TOOLS["aria2c"]
+
+
+class TestGlobus(ToolContract):
+    plugin = TOOLS["globus"]
+
+
 def test_tcp_asks_for_no_more_than_both_kernels_grant() -> None:
     """libiperf fails outright where a kernel would clamp."""
     path = a_path(

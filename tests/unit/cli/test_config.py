@@ -63,12 +63,15 @@ def test_what_is_typed_goes_before_the_host_and_that_before_all_sessions(configu
     write(
         configured,
         '[advise]\nbudget = "2min"\nmax-streams = 8\nconstant = ["a=10", "c=4"]\n'
-        'transports = ["tcp"]\n[hosts.near]\nbudget = "30s"\nbandwidth = "10Gbit"\nrtt = "4ms"\n',
+        'transports = ["tcp"]\ntools = ["rclone", "xdd"]\n'
+        '[hosts.near]\nbudget = "30s"\nbandwidth = "10Gbit"\nrtt = "4ms"\n',
     )
     everywhere = parsed("far")
     assert (everywhere["budget"], everywhere["max_streams"]) == (120.0, 8)
     assert everywhere["constant"] == (("a", 10.0), ("c", 4.0))
     assert everywhere["transports"] == ["tcp"]
+    assert everywhere["tools"] == ["rclone", "xdd"]
+    assert parsed("far", "--tools", "xrdcp")["tools"] == ["xrdcp"]
     assert everywhere["bandwidth"] is None
     near = parsed("near", "--rtt", "9ms")
     assert (near["budget"], near["bandwidth"]) == (30.0, 1e10)

@@ -30,6 +30,7 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["advise", "localhost", "--constant", "noise=nan"], ["noise", "nan"]),
     (["advise", "localhost", "--method", "magic"], ["--method", "magic", "spsa"]),
     (["advise", "localhost", "--transports", "tcp,ipx"], ["--transports", "ipx", "udt"]),
+    (["advise", "localhost", "--tools", "xdd,scp"], ["--tools", "scp", "rclone"]),
     (["advise", "localhost", "--max-streams", "500"], ["--max-streams", "500", "128"]),
     (["advise", "localhost", "--size", "big"], ["--size", "big", "TB"]),
     (["advise", "localhost", "--data", "/nonexistent"], ["--data", "/nonexistent"]),

@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -17,7 +17,11 @@ TCP = {"streams": 4, "buffer_bytes": 2**20, "congestion": "cubic"}
 def advised() -> Callable[..., Advice]:
     """Makes an advice whose lines the tools wrote for a request with these changes."""
 
-    def make(dataset: Dataset | None = None, **changes: Any) -> Advice:
+    def make(
+        dataset: Dataset | None = None,
+        tools: Sequence[str] = ("globus-url-copy", "xdd"),
+        **changes: Any,
+    ) -> Advice:
         given: dict[str, Any] = {
             "transport": "tcp",
             "settings": {"tcp": TCP},
@@ -26,8 +30,6 @@ def advised() -> Callable[..., Advice]:
             "dataset": dataset,
         }
         request = CommandRequest(**(given | changes))
-        names = ("globus-url-copy", "xdd")
-        tools = sorted((t for t in registry.tools() if t.name in names), key=lambda t: t.name)
         return Advice(
             pair=Pair("dtn1", "dtn2"),
             transport="tcp",
@@ -38,7 +40,7 @@ def advised() -> Callable[..., Advice]:
             gain=Estimate(9.0, (8.0, 10.0)),
             limits=[Limit(what="a small | buffer", side="source", remedy="sysctl -w a=`b`")],
             reasons=["against default: × 9.00"],
-            commands=[c for tool in tools for c in tool.commands(request)],
+            commands=[c for name in tools for c in registry.tool(name).commands(request)],
             contenders=[
                 Contender(
                     role="best",

@@ -15,6 +15,7 @@ from advisor.report.script import script_text
 from advisor.testing.gridftp import PACKAGES, GridFTPServer, anonymous_server
 
 Advised = Callable[..., Advice]
+OTHERS = ("aria2c", "bbcp", "globus", "rclone", "xrdcp")
 NAMES = ["a b", "it's", 'q"x', "50%", "p%41", "h#1", "st*r?[1]", "$HOME`x`", "back\\n", "mésure"]
 
 
@@ -45,7 +46,7 @@ def stand_ins(tmp_path: Path) -> str:
     """A search path where the tools only print their arguments, one a line."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    for name in ("globus-url-copy", "timeout"):
+    for name in ("globus-url-copy", "timeout", *OTHERS):
         (folder / name).write_text("#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
         (folder / name).chmod(0o755)
     return f"{folder}:{os.environ['PATH']}"
@@ -104,6 +105,67 @@ def test_what_is_filled_in_comes_out_as_if_it_had_been_said(
         # How long xdd may take follows from the size, which was not known.
         skipped = 1 if argument.startswith("xdd") else 0
         assert output.splitlines()[skipped:] == command.argv[1 + skipped :]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("tool", OTHERS)
+def test_so_does_what_is_filled_in_for_other_tools(
+    tmp_path: Path, advised: Advised, stand_ins: str, tool: str, name: str
+) -> None:
+    said = advised(tools=[tool], source_path=f"/d/{name}", destination_path=f"/s/{name}")
+    path = written(tmp_path, advised(tools=[tool]))
+    given = {
+        "SOURCE_PATH": f"/d/{name}",
+        "DESTINATION_PATH": f"/s/{name}",
+        "ENDPOINT_ID": "1-2",
+        "SOURCE_COLLECTION_ID": "3-4",
+        "DESTINATION_COLLECTION_ID": "5-6",
+    }
+    identities = {word: value for word, value in given.items() if word.endswith("_ID")}
+    suffix = {"globus": "", "rclone": "", "bbcp": ""}.get(tool, "-destination")
+    for number, command in enumerate(said.commands):
+        status, output, errors = run(
+            path, f"{tool}{suffix}" + "-again" * number, PATH=stand_ins, **given
+        )
+        assert (status, errors) == (0, "")
+        expected = "\n".join(command.argv[1:])
+        for word, value in sorted(identities.items(), key=lambda item: -len(item[0])):
+            expected = expected.replace(word, value)
+        assert output.splitlines() == expected.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("argument", "given", "told"),
+    [
+        ("rclone", {"DESTINATION_PATH": "/s/f"}, "SOURCE_PATH is no absolute path"),
+        ("xrdcp-destination", {"SOURCE_PATH": "/f"}, "DESTINATION_PATH is no absolute path"),
+        ("globus", {}, "ENDPOINT_ID is not filled in"),
+        ("globus-again", {"SOURCE_PATH": "/f"}, "SOURCE_COLLECTION_ID is not filled in"),
+    ],
+)
+def test_other_tools_lines_are_refused_too(
+    tmp_path: Path,
+    advised: Advised,
+    stand_ins: str,
+    argument: str,
+    given: Mapping[str, str],
+    told: str,
+) -> None:
+    path = written(tmp_path, advised(tools=OTHERS))
+    status, output, errors = run(path, argument, PATH=stand_ins, **given)
+    assert (status, output) == (2, "")
+    assert told in errors
+
+
+def test_a_list_of_urls_has_to_be_named(tmp_path: Path, advised: Advised, stand_ins: str) -> None:
+    dataset = Dataset(total_bytes=10**9, path="/data/run", files=3, largest="x")
+    path = written(tmp_path, advised(dataset, tools=["aria2c"], destination_path="/s/d"))
+    status, _, errors = run(path, PATH=stand_ins)
+    assert status == 2
+    assert "URL_LIST is not filled in" in errors
+    status, output, _ = run(path, PATH=stand_ins, URL_LIST="/tmp/the list")
+    assert status == 0
+    assert output.splitlines()[-4:] == ["-d", "/s/d", "-i", "/tmp/the list"]
 
 
 def test_a_directory_that_is_filled_in_ends_with_one_slash(

@@ -1,5 +1,7 @@
 """What the advice says."""
 
+import msgspec
+
 from advisor.domain.advice import Advice
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Endpoint, Pair
@@ -69,6 +71,31 @@ def test_a_gain_with_its_interval_and_lines_to_run() -> None:
     text = advice_text(advice)
     for word in ("8 streams", "gain × 4.0", "5 h", "real difference", "globus-url-copy -vb"):
         assert word in text
+
+
+def test_lines_are_written_for_the_tools_that_were_asked_for_in_their_order() -> None:
+    probes = [
+        *confirmed("default", "tcp", DEFAULT, 1.0, 1.02, 0.98),
+        *confirmed("best", "tcp", TUNED, 4.0, 4.1, 3.9),
+    ]
+    verdict = judge(contenders(probes, [], {}), {})
+    assert verdict is not None
+
+    def tools_of(request: AdviceRequest) -> list[str]:
+        advice = advice_from_verdict(grounds(probes, request=request), verdict, False)
+        return list(dict.fromkeys(c.tool for c in advice.commands))
+
+    asked = AdviceRequest(destination=Endpoint("there"), tools=["xrdcp", "bbcp", "xdd"])
+    assert tools_of(asked) == ["xrdcp", "bbcp", "xdd"]
+    one_is_gone = msgspec.structs.replace(asked, tools=["no-longer-here", "rclone"])
+    assert tools_of(one_is_gone) == ["rclone"]
+
+
+def test_a_session_begun_before_tools_could_be_chosen_is_resumed_with_both() -> None:
+    stored = msgspec.to_builtins(AdviceRequest(destination=Endpoint("there"), tools=["rclone"]))
+    assert msgspec.convert(stored, AdviceRequest).tools == ["rclone"]
+    del stored["tools"]
+    assert msgspec.convert(stored, AdviceRequest).tools == ["globus-url-copy", "xdd"]
 
 
 def test_a_transport_that_was_not_compared_is_named() -> None:

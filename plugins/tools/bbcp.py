@@ -1,0 +1,105 @@
+"""bbcp: copies files to another host over several TCP connections, started through ssh.
+
+Not run: written after the program's own help and its source, version 14.04.14 (the fork of SLAC's
+repository at github.com/eeertekin/bbcp):
+- `-s` takes 1 to 64.
+- A window is only set with `=` before it. Otherwise, where the kernel sizes receive buffers by
+  itself (net.ipv4.tcp_moderate_rcvbuf is 1), `-w` decides on nothing but bbcp's own buffers.
+- The sender sets four fifths of the window.
+- `-r` makes the directory anew, under its own name, in the target, which must exist.
+- Names go to the other side a line each, so that no shell sees them.
+"""
+
+import shlex
+import shutil
+from collections.abc import Mapping
+from typing import Final
+
+from advisor.api import (
+    AVAILABLE,
+    Availability,
+    Command,
+    CommandRequest,
+    Setting,
+    bracketed,
+    congestion_note,
+    path_notes,
+    udt_note,
+)
+
+_MOST_STREAMS: Final = 64
+_LEAST_WINDOW_BYTES: Final = 8192
+
+_FLAGS: Final[Mapping[str, str]] = {
+    "bbcp": "Copies files over several connections; it must be installed on both hosts.",
+    "-P SECONDS": "Shows progress every so many seconds.",
+    "-v": "Shows the rate of each file.",
+    "-s STREAMS": "Sends each file over so many TCP connections at once.",
+    "-w =BYTES": (
+        "Sets socket buffers of so many bytes, in place of the kernel's own sizing; the sender "
+        "takes four fifths of it."
+    ),
+    "-r": "Copies the files in subdirectories too.",
+}
+
+
+def _streams(setting: Setting) -> int:
+    return min(int(setting["streams"]), _MOST_STREAMS)
+
+
+def _options(request: CommandRequest, setting: Setting) -> list[str]:
+    options = ["-P", "2", "-v", "-s", str(_streams(setting))]
+    if buffer_bytes := int(setting["buffer_bytes"]):
+        options += ["-w", f"={max(buffer_bytes, _LEAST_WINDOW_BYTES)}"]
+    return [*options, "-r"] if request.is_directory else options
+
+
+def _notes(request: CommandRequest, setting: Setting) -> list[str]:
+    notes = [*udt_note(request, plugin.name), *path_notes(request)]
+    notes.append(
+        "bbcp must be installed on both hosts, and ssh to the destination work without a question. "
+        "The source connects to ports of the destination; with -z it is the other way round."
+    )
+    if request.is_directory:
+        notes.append(
+            "The directory is made anew, under its own name, in the one that is named, which must "
+            "exist. Files go one after the other: many small ones take long."
+        )
+    if _streams(setting) < int(setting["streams"]):
+        notes.append(f"Measured with {setting['streams']} streams; bbcp takes {_MOST_STREAMS}.")
+    return [*notes, *congestion_note(request, setting, plugin.name)]
+
+
+class Bbcp:
+    """Writes a bbcp line, run on the source."""
+
+    name = "bbcp"
+    summary = "SLAC's copy program, several connections started through ssh"
+    flags = _FLAGS
+
+    def available(self) -> Availability:
+        """Whether bbcp is on the search path."""
+        if shutil.which(self.name):
+            return AVAILABLE
+        return Availability(
+            reason="bbcp is not installed, and Debian does not have it",
+            remedy="build it on both hosts from https://github.com/eeertekin/bbcp",
+        )
+
+    def commands(self, request: CommandRequest) -> list[Command]:
+        """One line for the best TCP setting; none without one."""
+        setting = request.settings.get("tcp")
+        if setting is None:
+            return []
+        source = request.source
+        if request.is_directory:
+            source = source.rstrip("/")
+        target = f"{bracketed(request.destination_host)}:{request.target_under_own_name}"
+        argv = ["bbcp", *_options(request, setting), source, target]
+        note = " ".join(_notes(request, setting))
+        return [
+            Command(tool=self.name, side="source", argv=argv, shell=shlex.join(argv), note=note)
+        ]
+
+
+plugin = Bbcp()

@@ -1,0 +1,122 @@
+"""globus: has the Globus service move files between two of its collections.
+
+Not run, as it needs an account and an endpoint: written after the help of globus-cli 3.43.0, where
+all options are.
+"""
+
+import shlex
+import shutil
+from collections.abc import Mapping
+from typing import Final
+
+from advisor.api import (
+    AVAILABLE,
+    Availability,
+    Command,
+    CommandRequest,
+    Setting,
+    congestion_note,
+    files_at_once,
+    format_bytes,
+    path_notes,
+)
+
+_ENDPOINT: Final = "ENDPOINT_ID"
+_SOURCE: Final = "SOURCE_COLLECTION_ID"
+_DESTINATION: Final = "DESTINATION_COLLECTION_ID"
+
+_FLAGS: Final[Mapping[str, str]] = {
+    "globus gcs endpoint update": "Changes an endpoint of Globus Connect Server 5.",
+    "--network-use custom": "Takes concurrency and parallelism from the four options that follow.",
+    "--preferred-concurrency FILES": "How many files are to be moved at a time.",
+    "--max-concurrency FILES": "How many files a transfer moves at a time at most.",
+    "--preferred-parallelism STREAMS": "How many TCP connections each of these files is to have.",
+    "--max-parallelism STREAMS": "How many TCP connections each of these files has at most.",
+    "globus transfer": "Asks the Globus service for a transfer and does not wait for its end.",
+    "--recursive": "Moves what is in the directory, and in those below it.",
+}
+
+
+def _line(argv: list[str], notes: list[str]) -> Command:
+    return Command(
+        tool=plugin.name,
+        side="source",
+        argv=argv,
+        shell=shlex.join(argv),
+        note=" ".join(notes),
+    )
+
+
+def _network_use(request: CommandRequest, setting: Setting) -> Command:
+    at_once = files_at_once(request, setting)
+    per_file = int(setting["streams"]) // at_once
+    argv = ["globus", "gcs", "endpoint", "update", "--network-use", "custom"]
+    for word, value in (("concurrency", at_once), ("parallelism", per_file)):
+        argv += [f"--preferred-{word}", str(value), f"--max-{word}", str(value)]
+    notes = [
+        "For both endpoints, each by an administrator of it, and only where it is managed under a "
+        "subscription; it holds for every transfer of the endpoint. On its own host: "
+        f"`globus-connect-server endpoint update` with the same options and no {_ENDPOINT}. "
+        f"Log in with `globus login --gcs {_ENDPOINT}` before.",
+        *_udt_note(request),
+        *_buffer_note(setting),
+        *congestion_note(request, setting, "Globus"),
+    ]
+    return _line([*argv, _ENDPOINT], notes)
+
+
+def _buffer_note(setting: Setting) -> list[str]:
+    if not (buffer_bytes := int(setting["buffer_bytes"])):
+        return []
+    return [f"Measured with {format_bytes(buffer_bytes)} per socket, for which it has no option."]
+
+
+def _udt_note(request: CommandRequest) -> list[str]:
+    if request.transport != "udt":
+        return []
+    return [
+        "UDT was faster: this is the best TCP setting. Globus uses UDT with settings of its own, "
+        "where both endpoints were given --allow-udt true."
+    ]
+
+
+def _transfer(request: CommandRequest) -> Command:
+    source, target = request.source, request.target
+    recursive = []
+    if request.is_directory:
+        source, target, recursive = (
+            source.rstrip("/") + "/",
+            target.rstrip("/") + "/",
+            ["--recursive"],
+        )
+    argv = ["globus", "transfer", *recursive, f"{_SOURCE}:{source}", f"{_DESTINATION}:{target}"]
+    notes = [
+        f"From any machine, after `globus login`. {_SOURCE} and {_DESTINATION} are found with "
+        "`globus endpoint search`; paths are those that the collections show.",
+        *path_notes(request),
+    ]
+    return _line(argv, notes)
+
+
+class Globus:
+    """Writes the endpoint's line and the transfer's."""
+
+    name = "globus"
+    summary = "command line of the Globus service, between two of its collections"
+    flags = _FLAGS
+
+    def available(self) -> Availability:
+        """Whether globus is on the search path."""
+        if shutil.which(self.name):
+            return AVAILABLE
+        return Availability(reason="globus is not installed", remedy="pipx install globus-cli")
+
+    def commands(self, request: CommandRequest) -> list[Command]:
+        """How the endpoints are set to the best TCP setting, and the transfer; none without one."""
+        setting = request.settings.get("tcp")
+        if setting is None:
+            return []
+        return [_network_use(request, setting), _transfer(request)]
+
+
+plugin = Globus()

@@ -1,0 +1,137 @@
+"""rclone: copies to another host over SFTP, a TCP connection for each file or part of a file.
+
+Run (rclone 1.60.1, against its own SFTP server): files and directories come to the name given,
+whatever is in it. Not run, but read in rclone's documentation and tracker: how many connections
+there are. Sending a file in parts came in August 2026 (pull request 9724), reading one
+in parts is old. SSH's window of 2 MiB is that of OpenSSH and of Go's library.
+"""
+
+import shlex
+import shutil
+from collections.abc import Mapping
+from typing import Final
+
+from advisor.api import (
+    AVAILABLE,
+    Availability,
+    Command,
+    CommandRequest,
+    Setting,
+    buffer_note,
+    congestion_note,
+    format_rate,
+    path_notes,
+    udt_note,
+)
+
+_SSH_WINDOW_BYTES: Final = 2 * 2**20
+
+_FLAGS: Final[Mapping[str, str]] = {
+    "rclone copyto": (
+        "Copies the file to the very name given, or what is in the directory into the one given."
+    ),
+    "--progress": "Shows the bytes moved and the rate while it runs.",
+    "--transfers FILES": "Moves so many files at a time, each over a connection of its own.",
+    "--multi-thread-streams STREAMS": (
+        "Moves each large file in parts, so many at a time, each over a connection of its own; "
+        "with 0 files go whole."
+    ),
+    "--multi-thread-cutoff SIZE": "How large a file must be to be moved in parts.",
+}
+
+
+def _shares(request: CommandRequest, setting: Setting) -> tuple[int, int]:
+    """How many files at a time, and how many connections each; together those measured.
+
+    A directory's files go whole where there are enough of them, which every version can do.
+    """
+    streams = int(setting["streams"])
+    if not request.is_directory:
+        return 1, streams
+    known = request.dataset.files if request.dataset else None
+    files = min(streams, known or streams)
+    return files, streams // files
+
+
+def _remote(host: str) -> str:
+    """A remote written out: nothing needs to be configured for it."""
+    quoted = f'"{host}"' if ":" in host else host
+    return f":sftp,host={quoted},known_hosts_file=~/.ssh/known_hosts:"
+
+
+def _options(files: int, per_file: int) -> list[str]:
+    parts = ["--multi-thread-streams", str(per_file if per_file > 1 else 0)]
+    # M is 2^20 bytes in every version; only the newer ones take Mi.
+    cutoff = ["--multi-thread-cutoff", "64M"] if per_file > 1 else []
+    return ["--progress", "--transfers", str(files), *parts, *cutoff]
+
+
+def _fetching_note(request: CommandRequest, options: list[str], per_file: int) -> list[str]:
+    """What to do with a version that sends a file over one connection."""
+    if per_file == 1:
+        return []
+    remote = _remote(request.path.source_address) + request.source
+    line = shlex.join(["rclone", "copyto", *options, remote, request.target])
+    return [
+        "An rclone whose `rclone help flags` has no --sftp-disable-multithread-upload sends a file "
+        "over one connection, but reads it over several: then run this on the destination: "
+        f"`{line}`."
+    ]
+
+
+def _window_note(request: CommandRequest, setting: Setting) -> list[str]:
+    """The sentence for a path on which SSH's own window is the limit; else none."""
+    path, streams = request.path, int(setting["streams"])
+    most_bps = streams * _SSH_WINDOW_BYTES * 8 / path.rtt_s
+    if path.capacity_bps and most_bps >= path.capacity_bps:
+        return []
+    return [
+        "SSH has at most 2 MiB under way on a connection, whatever its socket's buffer: not more "
+        f"than {format_rate(most_bps)} here."
+    ]
+
+
+def _notes(request: CommandRequest, setting: Setting) -> list[str]:
+    files, per_file = _shares(request, setting)
+    return [
+        *udt_note(request, plugin.name),
+        *path_notes(request),
+        "Uses the key of your ssh-agent and the host keys of ~/.ssh/known_hosts. SFTP encrypts, "
+        "which may fill a core.",
+        *_fetching_note(request, _options(files, per_file), per_file),
+        *_window_note(request, setting),
+        *buffer_note(request, setting, plugin.name),
+        *congestion_note(request, setting, plugin.name),
+    ]
+
+
+class Rclone:
+    """Writes an rclone line, run on the source."""
+
+    name = "rclone"
+    summary = "copies files over SFTP, several connections at a time"
+    flags = _FLAGS
+
+    def available(self) -> Availability:
+        """Whether rclone is on the search path."""
+        if shutil.which(self.name):
+            return AVAILABLE
+        return Availability(reason="rclone is not installed", remedy="apt install rclone")
+
+    def commands(self, request: CommandRequest) -> list[Command]:
+        """One line for the best TCP setting; none without one."""
+        setting = request.settings.get("tcp")
+        if setting is None:
+            return []
+        options = _options(*_shares(request, setting))
+        # The slash is for those who read it: rclone itself looks what is there.
+        source = request.source.rstrip("/") + "/" if request.is_directory else request.source
+        remote = _remote(request.destination_host) + request.target
+        argv = ["rclone", "copyto", *options, source, remote]
+        note = " ".join(_notes(request, setting))
+        return [
+            Command(tool=self.name, side="source", argv=argv, shell=shlex.join(argv), note=note)
+        ]
+
+
+plugin = Rclone()

@@ -1,0 +1,116 @@
+"""xrdcp: fetches files from an XRootD server, over several TCP connections.
+
+What the options do was found by running it (xrdcp and xrootd 5.5.3):
+- `-S 4` opens five connections, and data comes over all five. It takes 0 to 15.
+- `-r` makes the directory anew, under its own name, in the target, which must exist.
+- No size is set for the buffers.
+What was read in its source and not run: data that is sent goes over one connection alone; all that
+`--parallel` moves shares one set of connections; a path of an URL is not decoded, and ends at `?`.
+"""
+
+import shlex
+import shutil
+from collections.abc import Mapping
+from typing import Final
+
+from advisor.api import (
+    AVAILABLE,
+    Availability,
+    Command,
+    CommandRequest,
+    Setting,
+    bracketed,
+    buffer_note,
+    congestion_note,
+    files_at_once,
+    path_notes,
+    udt_note,
+)
+
+_XROOTD_PORT: Final = 1094
+_MOST_STREAMS: Final = 16
+
+_FLAGS: Final[Mapping[str, str]] = {
+    "xrdcp": "The copy client of XRootD.",
+    "-S STREAMS": (
+        "Adds so many TCP connections to the first, and takes the data over all of them."
+    ),
+    "-r": "Copies the directory with all that is in it.",
+    "--parallel FILES": "Moves so many files at a time, all of them over the same connections.",
+}
+
+
+def _streams(setting: Setting) -> int:
+    return min(int(setting["streams"]), _MOST_STREAMS)
+
+
+def _options(request: CommandRequest, setting: Setting) -> list[str]:
+    streams, at_once = _streams(setting), files_at_once(request, setting)
+    return [
+        *(["-S", str(streams - 1)] if streams > 1 else []),
+        *(["-r"] if request.is_directory else []),
+        *(["--parallel", str(at_once)] if at_once > 1 else []),
+    ]
+
+
+def _operands(request: CommandRequest) -> list[str]:
+    """The source's URL and the local path, directories with a slash at their end."""
+    url = f"root://{bracketed(request.path.source_address)}:{_XROOTD_PORT}/{request.source}"
+    operands = [url, request.target_under_own_name]
+    if request.is_directory:
+        return [operand.rstrip("/") + "/" for operand in operands]
+    return operands
+
+
+def _notes(request: CommandRequest, setting: Setting) -> list[str]:
+    streams = _streams(setting)
+    notes = [*udt_note(request, plugin.name), *path_notes(request)]
+    notes.append(
+        "It fetches, since what xrdcp sends goes over one connection whatever -S says. The source "
+        f"needs an XRootD server for the directory: `xrootd -p {_XROOTD_PORT} DIRECTORY`, not as "
+        "root; without more it lets anyone read, and nothing is encrypted."
+    )
+    if streams < int(setting["streams"]):
+        notes.append(f"Measured with {setting['streams']} streams; xrdcp takes {streams} at most.")
+    if request.is_directory:
+        notes.append(
+            "The directory is made anew, under its own name, in the one that is named, which must "
+            "exist."
+        )
+    if "?" in request.source:
+        notes.append("XRootD ends a name at a question mark: rename the file before.")
+    return [
+        *notes,
+        *buffer_note(request, setting, plugin.name),
+        *congestion_note(request, setting, plugin.name),
+    ]
+
+
+class Xrdcp:
+    """Writes an xrdcp line, run on the destination."""
+
+    name = "xrdcp"
+    summary = "copy client of XRootD, fetches from a root:// server"
+    flags = _FLAGS
+
+    def available(self) -> Availability:
+        """Whether xrdcp is on the search path."""
+        if shutil.which(self.name):
+            return AVAILABLE
+        return Availability(reason="xrdcp is not installed", remedy="apt install xrootd-client")
+
+    def commands(self, request: CommandRequest) -> list[Command]:
+        """One line for the best TCP setting; none without one."""
+        setting = request.settings.get("tcp")
+        if setting is None:
+            return []
+        argv = ["xrdcp", *_options(request, setting), *_operands(request)]
+        note = " ".join(_notes(request, setting))
+        return [
+            Command(
+                tool=self.name, side="destination", argv=argv, shell=shlex.join(argv), note=note
+            )
+        ]
+
+
+plugin = Xrdcp()
