@@ -51,6 +51,8 @@ from advisor.api import (
     StopGauge,
     format_rate,
     setting_key,
+    settled_constants,
+    usable_bps,
 )
 
 _Array: TypeAlias = NDArray[np.float64]
@@ -398,8 +400,7 @@ class Octave:
 
     def tell(self, setting: Setting, outcome: Outcome) -> None:
         """Take what a setting gave."""
-        measured = isinstance(outcome, Measurement) and outcome.throughput_bps > 0
-        bps = outcome.throughput_bps if isinstance(outcome, Measurement) and measured else 0.0
+        bps = usable_bps(outcome)
         index = self._number(setting)
         self._watch_for_change(index, bps)
         self._told.append((index, bps))
@@ -616,13 +617,7 @@ class OctavePlugin:
 
         Raises ValueError for a constant that is not octave's.
         """
-        known = {one.name: one for one in self.constants}
-        if strange := sorted(set(constants) - set(known)):
-            raise ValueError(f"octave has no constant '{strange[0]}': it has {', '.join(known)}")
-        values = {
-            name: one.checked(constants.get(name, one.default)) for name, one in known.items()
-        }
-        return Octave(space, knowledge, values)
+        return Octave(space, knowledge, settled_constants(self.name, self.constants, constants))
 
 
 plugin = OctavePlugin()
