@@ -20,6 +20,12 @@ _STDERR_KEPT_BYTES: Final = 256 * 1024
 # A server outlives its standard input; this shell does not, and takes the whole group with it.
 _WHILE_INPUT_LASTS: Final = '"$@" </dev/null & cat >/dev/null; kill -9 0'
 
+# As above for a program that ends by itself: this process becomes it, and what watches the input
+# is beside it. A shell gives what runs in the background no input, hence the third descriptor.
+_ENDED_WITH_INPUT: Final = (
+    'exec 3<&0; { cat <&3; kill -9 0; } >/dev/null 2>&1 & exec "$@" </dev/null 3<&-'
+)
+
 
 class Child:
     """A running child process. Made by `running`; ended by leaving it."""
@@ -84,6 +90,14 @@ class Child:
 def tethered(argv: Sequence[str]) -> list[str]:
     """The command for a program that does not leave by itself when its standard input ends."""
     return ["/bin/sh", "-c", _WHILE_INPUT_LASTS, "sh", *argv]
+
+
+def leashed(argv: Sequence[str]) -> list[str]:
+    """The command for a program that ends by itself, and is ended when its standard input is.
+
+    It has the process id of the child, and its exit status.
+    """
+    return ["/bin/sh", "-c", _ENDED_WITH_INPUT, "sh", *argv]
 
 
 def replace_by(argv: Sequence[str]) -> NoReturn:

@@ -28,7 +28,7 @@ _LENGTH: Final = 156
 
 # The states in which data has flowed or may flow (net/tcp_states.h): established, fin-wait-1,
 # fin-wait-2, close-wait, last-ack, closing.
-_CONNECTED: Final = frozenset({1, 4, 5, 8, 9, 11})
+CONNECTED: Final = frozenset({1, 4, 5, 8, 9, 11})
 
 
 class TcpTotals(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,17 +56,23 @@ class TcpTotals(msgspec.Struct, frozen=True, kw_only=True):
     congestion: str | None
 
 
-class _Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """One stream at one moment."""
+class Counters(msgspec.Struct, frozen=True, kw_only=True):
+    """What struct tcp_info counts of one connection, as in `TcpTotals`."""
 
     received_bytes: int
     acked_bytes: int
     retransmits: int
     arrived_bytes: int
     rtt_s: float
+    pmtu_bytes: int
+
+
+class _Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """One stream at one moment."""
+
+    counted: Counters
     send_buffer_bytes: int
     receive_buffer_bytes: int
-    pmtu_bytes: int
     congestion: str
 
 
@@ -118,48 +124,52 @@ class TcpSockets:
             return None
 
     def _note(self, inode: int, sock: socket.socket) -> int | None:
-        info = _info(sock)
-        if inode in self._excluded or info[_STATE] not in _CONNECTED:
+        info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LENGTH)
+        if inode in self._excluded or info[_STATE] not in CONNECTED:
             return None
         self._last[inode] = _reading(sock, info)
         return inode
 
 
-def _info(sock: socket.socket) -> bytes:
+def counters(info: bytes) -> Counters:
+    """The counters of a struct tcp_info, however old the kernel that filled it."""
     # An older kernel gives a shorter structure: what it does not count is 0.
-    return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LENGTH).ljust(_LENGTH, b"\0")
-
-
-def _reading(sock: socket.socket, info: bytes) -> _Reading:
+    info = info.ljust(_LENGTH, b"\0")
     pmtu_bytes, _, rtt_us = struct.unpack_from("=III", info, _PMTU)
     acked_bytes, received_bytes = struct.unpack_from("=QQ", info, _BYTES)
     (segments_in,) = struct.unpack_from("=I", info, _SEGMENTS_IN)
     (segment_bytes,) = struct.unpack_from("=I", info, _SEGMENT)
-    congestion = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
-    return _Reading(
+    return Counters(
         received_bytes=received_bytes,
         acked_bytes=acked_bytes,
         retransmits=struct.unpack_from("=I", info, _RETRANSMITS)[0],
         arrived_bytes=segments_in * segment_bytes,
         rtt_s=rtt_us / 1e6,
+        pmtu_bytes=pmtu_bytes,
+    )
+
+
+def _reading(sock: socket.socket, info: bytes) -> _Reading:
+    congestion = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
+    return _Reading(
+        counted=counters(info),
         send_buffer_bytes=sock.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF),
         receive_buffer_bytes=sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF),
-        pmtu_bytes=pmtu_bytes,
         congestion=congestion.split(b"\0")[0].decode("ascii", "replace"),
     )
 
 
 def _summed(every: list[_Reading], now_open: list[_Reading]) -> TcpTotals:
-    rtts_s = [r.rtt_s for r in now_open if r.rtt_s > 0]
+    rtts_s = [r.counted.rtt_s for r in now_open if r.counted.rtt_s > 0]
     return TcpTotals(
         streams=len(every),
-        received_bytes=sum(r.received_bytes for r in every),
-        acked_bytes=sum(r.acked_bytes for r in every),
-        retransmits=sum(r.retransmits for r in every),
-        arrived_bytes=sum(r.arrived_bytes for r in every),
+        received_bytes=sum(r.counted.received_bytes for r in every),
+        acked_bytes=sum(r.counted.acked_bytes for r in every),
+        retransmits=sum(r.counted.retransmits for r in every),
+        arrived_bytes=sum(r.counted.arrived_bytes for r in every),
         rtt_s=sum(rtts_s) / len(rtts_s) if rtts_s else None,
         send_buffer_bytes=min((r.send_buffer_bytes for r in now_open), default=None),
         receive_buffer_bytes=min((r.receive_buffer_bytes for r in now_open), default=None),
-        pmtu_bytes=min((r.pmtu_bytes for r in now_open), default=None),
+        pmtu_bytes=min((r.counted.pmtu_bytes for r in now_open), default=None),
         congestion=",".join(sorted({r.congestion for r in now_open})) or None,
     )

@@ -1,0 +1,127 @@
+"""What the kernel counts for the TCP connections of another process (sock_diag(7)).
+
+A transfer tool says how far it is every few seconds at best, and not at all of several files at a
+time. The kernel knows at any moment how many bytes the other side's kernel has acknowledged.
+Looking at one's own processes needs no rights.
+"""
+
+import contextlib
+import os
+import socket
+import stat
+import struct
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from advisor.hosts.tcp_info import CONNECTED, Counters, counters
+
+_NETLINK_SOCK_DIAG: Final = 4
+_SOCK_DIAG_BY_FAMILY: Final = 20
+_REQUEST_AND_DUMP: Final = 0x301
+_DONE: Final = 3
+_ERROR: Final = 2
+_INET_DIAG_INFO: Final = 2  # The attribute that holds struct tcp_info.
+_STATES: Final = sum(1 << state for state in CONNECTED)
+
+# struct nlmsghdr, and inet_diag_req_v2 with an empty socket id (linux/inet_diag.h).
+_HEADER: Final = struct.Struct("=IHHII")
+_QUESTION: Final = struct.Struct("=BBBBI48x")
+_ATTRIBUTE: Final = struct.Struct("=HH")
+_INODE_AT: Final = 68  # In struct inet_diag_msg.
+_MESSAGE_BYTES: Final = 72
+_RECEIVE_BYTES: Final = 2**18
+
+
+class SentTotals(msgspec.Struct, frozen=True, kw_only=True):
+    """The sums over all connections seen so far, the closed ones with what they had last.
+
+    `acked_bytes`: what the other side's kernel has. `retransmits`: segments sent again. `rtt_s`:
+    the mean of the kernel's smoothed RTTs over those open now, None when there are none.
+    """
+
+    connections: int
+    acked_bytes: int
+    retransmits: int
+    rtt_s: float | None
+
+
+class ProcessSockets:
+    """The TCP connections of one process of this user. For one thread at a time."""
+
+    def __init__(self, pid: int, excluded_port: int | None = None) -> None:
+        """`excluded_port`: connections to it carry no data, such as a control channel's."""
+        self._pid = pid
+        self._excluded_port = excluded_port
+        self._last: dict[int, Counters] = {}
+
+    def totals(self) -> SentTotals:
+        """The sums now. Where the process is gone, they stay what they were."""
+        mine = _inodes(self._pid)
+        now_open = []
+        for inode, port, info in _connections() if mine else ():
+            if inode in mine and port != self._excluded_port:
+                self._last[inode] = counters(info)
+                now_open.append(self._last[inode])
+        rtts_s = [c.rtt_s for c in now_open if c.rtt_s > 0]
+        return SentTotals(
+            connections=len(self._last),
+            acked_bytes=sum(c.acked_bytes for c in self._last.values()),
+            retransmits=sum(c.retransmits for c in self._last.values()),
+            rtt_s=sum(rtts_s) / len(rtts_s) if rtts_s else None,
+        )
+
+
+def _inodes(pid: int) -> set[int]:
+    """The sockets that a process has open; none where it is gone or another user's."""
+    found = set()
+    with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):  # Closed while it was looked at.
+                status = entry.stat()
+                if stat.S_ISSOCK(status.st_mode):
+                    found.add(status.st_ino)
+    return found
+
+
+def _connections() -> Iterator[tuple[int, int, bytes]]:
+    """Inode, remote port and struct tcp_info of every connection in this network namespace."""
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, _NETLINK_SOCK_DIAG) as netlink:
+        for family in (socket.AF_INET, socket.AF_INET6):
+            wanted = 1 << (_INET_DIAG_INFO - 1)
+            question = _QUESTION.pack(family, socket.IPPROTO_TCP, wanted, 0, _STATES)
+            length = _HEADER.size + len(question)
+            header = _HEADER.pack(length, _SOCK_DIAG_BY_FAMILY, _REQUEST_AND_DUMP, 1, 0)
+            netlink.send(header + question)
+            yield from _answers(netlink)
+
+
+def _answers(netlink: socket.socket) -> Iterator[tuple[int, int, bytes]]:
+    while True:
+        data = netlink.recv(_RECEIVE_BYTES)
+        at = 0
+        while at < len(data):
+            length, kind, *_ = _HEADER.unpack_from(data, at)
+            if kind in (_DONE, _ERROR):
+                return
+            message = data[at + _HEADER.size : at + length]
+            (inode,) = struct.unpack_from("=I", message, _INODE_AT)
+            (port,) = struct.unpack_from("!H", message, 6)
+            if info := _attribute(message, _INET_DIAG_INFO):
+                yield inode, port, info
+            at += _aligned(length)
+
+
+def _attribute(message: bytes, wanted: int) -> bytes:
+    at = _MESSAGE_BYTES
+    while at + _ATTRIBUTE.size <= len(message):
+        length, kind = _ATTRIBUTE.unpack_from(message, at)
+        if kind == wanted:
+            return message[at + _ATTRIBUTE.size : at + length]
+        at += _aligned(max(length, _ATTRIBUTE.size))
+    return b""
+
+
+def _aligned(length: int) -> int:
+    return (length + 3) & ~3

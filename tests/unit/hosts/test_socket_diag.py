@@ -1,0 +1,76 @@
+"""The kernel's counters of another process's connections, on real connections over loopback."""
+
+import socket
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from advisor.hosts.processes import leashed, running
+from advisor.hosts.socket_diag import ProcessSockets
+
+_SENDER = """
+import socket, sys
+with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as s:
+    s.sendall(bytes(int(sys.argv[2])))
+    print("sent", flush=True)
+    sys.stdin.read() if len(sys.argv) > 3 else __import__("time").sleep(60)
+"""
+
+
+def _read_all(connection: socket.socket, count: int) -> None:
+    while count:
+        count -= len(connection.recv(min(count, 65536)))
+
+
+@pytest.mark.asyncio
+async def test_what_was_acknowledged_is_counted_and_stays_after_the_end() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        async with running(leashed([sys.executable, "-c", _SENDER, str(port), "100000"])) as child:
+            sockets = ProcessSockets(child.pid)
+            connection, _ = server.accept()
+            with connection:
+                _read_all(connection, 100_000)
+                assert await child.stdout.readline() == b"sent\n"
+                totals = sockets.totals()
+                while totals.acked_bytes < 100_000:  # The last acknowledgement may be on its way.
+                    totals = sockets.totals()
+                assert totals.connections == 1
+                # The kernel counts the opening SYN as one byte.
+                assert 100_000 <= totals.acked_bytes <= 100_001
+                assert totals.rtt_s is not None
+        assert sockets.totals().acked_bytes == totals.acked_bytes
+        assert sockets.totals().rtt_s is None
+
+
+@pytest.mark.asyncio
+async def test_an_excluded_port_and_other_processes_do_not_count() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        async with running(leashed([sys.executable, "-c", _SENDER, str(port), "1000"])) as child:
+            connection, _ = server.accept()
+            with connection:
+                _read_all(connection, 1000)
+                assert ProcessSockets(child.pid, excluded_port=port).totals().connections == 0
+                own = ProcessSockets(1 if child.pid != 1 else 2)
+                assert own.totals().acked_bytes == 0
+
+
+@pytest.mark.asyncio
+async def test_a_leashed_program_has_its_own_status_and_no_input() -> None:
+    async with running(leashed(["/bin/sh", "-c", "cat; echo $$; exit 7"])) as child:
+        assert int(await child.stdout.readline()) == child.pid
+        assert await child.wait() == 7
+
+
+@pytest.mark.asyncio
+async def test_a_leashed_program_ends_with_its_input(tmp_path: Path) -> None:
+    mark = tmp_path / "still there"
+    script = f"sleep 1; touch '{mark}'; sleep 60"
+    async with running(leashed(["/bin/sh", "-c", script])) as child:
+        child.stdin.close()
+        assert await child.wait() == -9
+    time.sleep(1.2)
+    assert not mark.exists()
