@@ -37,7 +37,9 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True, tag_field="outcome"
     `throughput_bps`: mean over `intervals[steady_from:]`; `stderr_bps`: its standard error.
     `settled`: the probe ended because its mean was settled, not because its time was up.
     `elapsed_s`: the whole probe with set-up and end. `granted`: socket buffer sizes in bytes the
-    kernel really gave. `versions`: of the tools that moved the data, per end.
+    kernel really gave. `versions`: of the tools that moved the data, per end. `overhead_s`: for a
+    transfer of files that was run to its end, what it took beyond bytes ÷ throughput: login,
+    connections, start-up, closing; None elsewhere.
     """
 
     throughput_bps: float
@@ -52,6 +54,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True, tag_field="outcome"
     receiver: EndLoad | None = None
     granted: dict[str, int] = {}
     versions: dict[str, str] = {}
+    overhead_s: float | None = None
 
 
 class FailureKind(StrEnum):
@@ -64,6 +67,10 @@ class FailureKind(StrEnum):
     PEER_GONE = "peer gone"
     REJECTED_SETTING = "rejected setting"
     CRASHED = "crashed"
+    NO_ACCESS = "no access"
+    DISK_FULL = "disk full"
+    FILES_CHANGED = "files changed"
+    INCOMPLETE = "incomplete"
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, tag_field="outcome", tag="failed"):

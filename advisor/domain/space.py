@@ -22,7 +22,20 @@ SettingKey: TypeAlias = tuple[tuple[str, SettingValue], ...]
 FLOW_NAMES: Final = frozenset({"concurrency", "parallelism", "streams"})
 """Parameters whose values multiply to the number of flows."""
 
-_WORD_ORDER: Final = ("streams", "block_bytes", "buffer_bytes", "mss_bytes", "congestion")
+_WORD_ORDER: Final = (
+    "concurrency",
+    "parallelism",
+    "streams",
+    "threads",
+    "request_bytes",
+    "direct",
+    "block_bytes",
+    "buffer_bytes",
+    "mss_bytes",
+    "congestion",
+)
+
+_ACRONYMS: Final = frozenset({"tcp", "udt"})
 
 
 def setting_key(setting: Mapping[str, SettingValue]) -> SettingKey:
@@ -32,8 +45,18 @@ def setting_key(setting: Mapping[str, SettingValue]) -> SettingKey:
 
 def _value_words(name: str, value: SettingValue) -> str:
     match name, value:
+        case "concurrency", int(count):
+            return f"{_counted(count, 'file')} at a time"
+        case "parallelism", int(count):
+            return f"{_counted(count, 'stream')} each"
         case "streams", int(count):
-            return f"{count} stream{'s' if count != 1 else ''}"
+            return _counted(count, "stream")
+        case "threads", int(count):
+            return _counted(count, "thread")
+        case "request_bytes", int(size):
+            return f"{format_bytes(size)} requests"
+        case "direct", 0 | 1:
+            return "past the page cache" if value else "through the page cache"
         case "buffer_bytes", 0:
             return "the kernel's own buffers"
         case "buffer_bytes", int(size):
@@ -48,6 +71,10 @@ def _value_words(name: str, value: SettingValue) -> str:
             return f"{name} {value}"
 
 
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' if count != 1 else ''}"
+
+
 def setting_words(setting: Mapping[str, SettingValue]) -> str:
     """A setting in words: `8 streams, 4 MiB buffers, cubic`."""
     known = [name for name in _WORD_ORDER if name in setting]
@@ -55,9 +82,14 @@ def setting_words(setting: Mapping[str, SettingValue]) -> str:
     return ", ".join(_value_words(name, setting[name]) for name in names)
 
 
+def subject_name(subject: str) -> str:
+    """What was measured, as it is written: transports are acronyms, tools and disks are names."""
+    return subject.upper() if subject in _ACRONYMS else subject
+
+
 def describe(transport: str, setting: Mapping[str, SettingValue]) -> str:
     """Transport and setting in words: `TCP, 8 streams, 4 MiB buffers, cubic`."""
-    return f"{transport.upper()}, {setting_words(setting)}"
+    return f"{subject_name(transport)}, {setting_words(setting)}"
 
 
 class Scale(StrEnum):
@@ -148,3 +180,10 @@ def flows_of(setting: Mapping[str, SettingValue]) -> int:
     """How many connections a setting opens: the product of what multiplies them; at least 1."""
     values = (value for name, value in setting.items() if name in FLOW_NAMES)
     return math.prod(int(value) for value in values)
+
+
+class Baseline(msgspec.Struct, frozen=True):
+    """A default to compare with: `role` is `default` or `globus default`."""
+
+    role: str
+    setting: Setting

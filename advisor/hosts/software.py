@@ -36,6 +36,7 @@ _KNOWN: Final[tuple[_Known, ...]] = (
         partial(shutil.which, "xdd"),
         "Debian has no package: build it from https://github.com/bws/xdd",
     ),
+    ("fio", "measure disks", partial(shutil.which, "fio"), "apt-get install fio"),
     ("ip", "make the hosts of a lab", partial(shutil.which, "ip"), "apt-get install iproute2"),
     (
         "cc",

@@ -1,0 +1,120 @@
+"""What the file system that holds a folder means for moving files."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from advisor.domain.advice import Side
+from advisor.domain.file_io import Filesystem, Stripes
+from advisor.domain.quantities import format_bytes
+
+_MEMORY: Final = frozenset({"tmpfs", "ramfs", "devtmpfs", "hugetlbfs"})
+_NFS: Final = frozenset({"nfs", "nfs4"})
+_SHARES: Final = frozenset({"cifs", "smb3", "9p", "virtiofs"})
+_PARALLEL: Final = frozenset({"gpfs", "beegfs", "ceph", "panfs", "orangefs", "pvfs2"})
+
+_PAGE_CACHE: Final = (
+    "Buffered writes land in memory first: here they count with the time they take to the disk."
+)
+_KNOWN: Final = {
+    "xfs": (
+        "XFS takes several threads in one file well: more flows move more "
+        "(Rao et al. 2016, section IV.B)."
+    ),
+    "ext4": "ext4 finds room for what is written late, when memory goes to the disk; direct I/O "
+    "goes past that.",
+    "zfs": (
+        "ZFS checksums and may compress, which takes CPU: the data measured with do not compress, "
+        "so yours may move faster. Reads may come out of its own cache in memory (ARC)."
+    ),
+    "btrfs": (
+        "Btrfs checksums and may compress, which takes CPU: the data measured with do not "
+        "compress, so yours may move faster. Direct I/O may be turned into buffered."
+    ),
+    "overlay": (
+        "This is a container's own layer (overlay), slower than what is below it and gone with the "
+        "container: mount a volume for the data."
+    ),
+}
+
+
+def takes_direct_io(filesystem: Filesystem) -> bool:
+    """Whether direct I/O is worth trying: False where it is refused, or quietly not done.
+
+    ZFS before 2.3 takes it and buffers all the same.
+    """
+    kind = filesystem.kind
+    return kind not in _MEMORY and kind != "zfs" and not kind.startswith("fuse")
+
+
+def notes_on(filesystem: Filesystem, side: Side) -> list[str]:
+    """What it means for a transfer that reads (source) or writes (destination) there: sentences."""
+    notes = list(_of_kind(filesystem, side))
+    if side == "destination" and filesystem.kind in ("xfs", "ext4", "btrfs"):
+        notes.append(_PAGE_CACHE)
+    if not filesystem.writable:
+        notes.append(
+            f"You may not write in {filesystem.folder}, and so its speed cannot be measured there."
+        )
+    return notes
+
+
+def _of_kind(filesystem: Filesystem, side: Side) -> Iterator[str]:
+    kind = filesystem.kind
+    if kind in _KNOWN:
+        yield _KNOWN[kind]
+    elif kind in _MEMORY:
+        yield f"{kind} is memory: it says nothing about a disk, and takes no direct I/O."
+        if side == "destination":
+            yield "What is written there counts against RAM."
+    elif kind in _NFS:
+        yield (
+            "NFS goes over a network itself: it does what that network and its server can, and "
+            "a transfer through the same card shares it."
+        )
+        yield _closing(side)
+    elif kind == "lustre":
+        yield from _of_lustre(filesystem, side)
+    elif kind in _PARALLEL:
+        yield f"{kind} is a parallel file system behind a network: many flows suit it."
+    elif kind in _SHARES:
+        yield f"{kind} is a share of another machine, which limits what can be read and written."
+    elif kind.startswith("fuse"):
+        yield f"{kind} goes through a program in user space (FUSE): expect it to limit."
+    else:
+        yield f"Nothing is known of {kind} here: what it can do is what is measured."
+
+
+def _closing(side: Side) -> str:
+    if side == "destination":
+        return "A file is safe on the server, and seen by other hosts, once it is closed."
+    return "What was read lately may come from the server's memory, and faster than from its disk."
+
+
+def _of_lustre(filesystem: Filesystem, side: Side) -> Iterator[str]:
+    if filesystem.stripes:
+        yield _striping(filesystem.folder, filesystem.stripes, side)
+    else:
+        yield "How files are striped is not known: 'lfs getstripe -d' on the folder tells it."
+    yield (
+        "On Lustre, direct I/O with many flows and 8 stripes was best, while buffered I/O fell off "
+        "beyond 4 to 6 flows (Rao et al. 2016, section IV)."
+    )
+
+
+def _striping(folder: str, stripes: Stripes, side: Side) -> str:
+    match stripes.count:
+        case 1:
+            remedy = (
+                f": for large files, 'lfs setstripe -c 8 {folder}' before they are written"
+                if side == "destination"
+                else ""
+            )
+            return f"New files here are on one storage target (1 stripe), which limits one{remedy}."
+        case 0:
+            return "New files here are striped by the default of the file system."
+        case -1:
+            where = "all storage targets"
+        case count:
+            where = f"{count} storage targets"
+    size = f", {format_bytes(stripes.size_bytes)} at a time" if stripes.size_bytes else ""
+    return f"New files here are striped over {where}{size}."
