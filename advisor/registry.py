@@ -23,7 +23,7 @@ import platformdirs
 
 from advisor.availability import Availability
 from advisor.methods.api import MethodPlugin
-from advisor.tools import Tool
+from advisor.tools import Tool, TransferTool
 from advisor.transports import Transport
 
 Kind = Literal["methods", "transports", "tools"]
@@ -167,6 +167,15 @@ def tool(name: str) -> Tool:
     """The tool of that name. Raises PluginMissing."""
     plugin: Tool = _one("tools", name)
     return plugin
+
+
+def transfer_tool(name: str) -> TransferTool:
+    """The tool of that name, which can be profiled. Raises PluginMissing."""
+    found = tool(name)
+    if isinstance(found, TransferTool):
+        return found
+    usable = ", ".join(t.name for t in tools() if isinstance(t, TransferTool))
+    raise PluginMissing(f"'{name}' writes command lines but cannot be profiled: choose {usable}")
 
 
 def tools() -> list[Tool]:

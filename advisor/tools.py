@@ -8,19 +8,22 @@ from typing import Protocol, runtime_checkable
 import msgspec
 
 from advisor.availability import Availability
-from advisor.domain.advice import Command
+from advisor.domain.advice import Command, Side
 from advisor.domain.dataset import Dataset
+from advisor.domain.measurement import FailureKind
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import format_bytes
-from advisor.domain.space import Setting
+from advisor.domain.space import Baseline, Setting, Space
 
 
 class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a command line is to be written from.
 
-    `settings`: the best known setting of each transport, by its name. `transport`: the recommended
-    one. `source_path`, `destination_path`, `server_url`: None where the user did not say, and only
-    there may the line hold a placeholder.
+    `settings`: the best known setting of each transport, by its name; where a tool itself was
+    profiled, its own setting by its name, which it then uses. `transport`: the recommended one.
+    `source_path`, `destination_path`, `server_url`: None where the user did not say, and only
+    there may the line hold a placeholder. `verify`: whether checksums are to be compared.
+    `kept`: what of the dataset is there already.
     """
 
     transport: str
@@ -31,6 +34,8 @@ class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
     source_path: str | None = None
     destination_path: str | None = None
     server_url: str | None = None
+    verify: bool = False
+    kept: "Kept | None" = None
 
     @property
     def source(self) -> str:
@@ -67,6 +72,16 @@ class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
         dataset = self.dataset
         several = dataset is not None and (bool(dataset.largest) or (dataset.files or 1) > 1)
         return several or bool(self.source_path and self.source_path.endswith("/"))
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """What arrived while a tool was profiled, and was kept: whole files, or the first bytes of one.
+
+    `first_bytes` is above 0 only where a single file is to be moved.
+    """
+
+    files: int = 0
+    first_bytes: int = 0
 
 
 def _from_root(path: str) -> str:
@@ -201,3 +216,111 @@ class Tool(Protocol):
 
     def commands(self, request: CommandRequest) -> list[Command]:
         """The lines to run, in the order they are started. Pure: opens and looks up nothing."""
+
+
+class Piece(msgspec.Struct, frozen=True, kw_only=True):
+    """A file, or a range of one, to be moved in a probe. Paths from the root directory.
+
+    `offset_bytes`: where the range begins, in the source as in the target.
+    """
+
+    source: str
+    target: str
+    size_bytes: int
+    offset_bytes: int = 0
+    is_whole: bool = True
+
+
+class TransferOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """One transfer of part of the dataset, to be measured.
+
+    `list_file`: a path of a file on the source that a `Step` may have written before it starts.
+    `base_port`: the first of as many free ports at the destination as there are flows.
+    """
+
+    setting: Setting
+    pieces: tuple[Piece, ...]
+    path: PathFacts
+    destination_host: str
+    list_file: str
+    server_url: str | None = None
+    verify: bool = False
+    base_port: int = 0
+
+    @property
+    def total_bytes(self) -> int:
+        """Of all the pieces."""
+        return sum(piece.size_bytes for piece in self.pieces)
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """A program to start for a transfer, on one side. `list_text` goes into the order's list file.
+
+    The steps of a transfer are started in order, and it is over when the last one has ended.
+    `ready`: what a step writes to its standard error when the next may start; "" for at once.
+    `control_port`: the other end of connections that carry commands and no data.
+    """
+
+    side: Side
+    argv: list[str]
+    list_text: str | None = None
+    ready: str = ""
+    control_port: int | None = None
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
+    """What a tool said of itself so far: bytes moved, files begun; None where it does not say."""
+
+    moved_bytes: int | None = None
+    files_begun: int | None = None
+
+
+class OutputReader(Protocol):
+    """Reads what a tool prints while it runs: one reader a transfer."""
+
+    def feed(self, line: str) -> Progress | None:
+        """The state after one more line, without its end; None when it told nothing.
+
+        Lines end with a line feed or a carriage return. Unknown lines tell nothing.
+        """
+
+
+class ToolTrouble(msgspec.Struct, frozen=True):
+    """Why a transfer failed: `message` is one sentence with its remedy."""
+
+    kind: FailureKind
+    message: str
+
+
+class ToolLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user allows a tool that is profiled: files at a time, and streams for each."""
+
+    max_concurrency: int = 16
+    max_streams: int = 8
+
+
+@runtime_checkable
+class TransferTool(Tool, Protocol):
+    """A tool that can be profiled: run on part of the real files, and read while it runs."""
+
+    @property
+    def moves_several(self) -> bool:
+        """Whether one transfer may be of several files; else it is given a single one to move."""
+
+    def space(self, path: PathFacts, dataset: Dataset, limits: ToolLimits) -> Space:
+        """The box to search for this dataset: what there is one file of needs no concurrency."""
+
+    def baselines(self, path: PathFacts, dataset: Dataset) -> list[Baseline]:
+        """What a user who tunes nothing gets; the first one's role is `default`."""
+
+    def carries(self, name: str) -> str:
+        """Why a file's path arrives under another name or not at all; "" when it does arrive."""
+
+    def steps(self, order: TransferOrder) -> list[Step]:
+        """The programs that carry it out. Pure: opens and looks up nothing."""
+
+    def reader(self) -> OutputReader:
+        """A reader of the last step's standard output."""
+
+    def trouble(self, status: int, output: str, errors: str) -> ToolTrouble | None:
+        """What went wrong, by the exit status and the ends of what it printed; None for nothing."""

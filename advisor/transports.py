@@ -11,7 +11,7 @@ import msgspec
 from advisor.availability import Availability
 from advisor.domain.measurement import FailureKind
 from advisor.domain.path import PathFacts
-from advisor.domain.space import Scale, Setting, Space
+from advisor.domain.space import Baseline, Scale, Setting, Space
 
 Port = Annotated[int, msgspec.Meta(ge=1, le=65535)]
 Token = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$")]
@@ -108,13 +108,6 @@ class Channel(Protocol):
 
     def trouble(self, kind: FailureKind, message: str) -> None:
         """This end cannot go on, and should return after saying so."""
-
-
-class Baseline(msgspec.Struct, frozen=True):
-    """A default to compare with: `role` is `default` or `globus default`."""
-
-    role: str
-    setting: Setting
 
 
 class SpaceOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,24 +2,35 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from typing import Final, TypeVar
 
 import msgspec
 
 import advisor
 from advisor.agent import messages as m
+from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem
+from advisor.hosts.checksums import Checksum
+from advisor.tools import TransferOrder
 
 _ANSWER_S: Final = 15.0
 _CLOSE_S: Final = 5.0
 # What a login's start-up files may print before the agent speaks.
 _NOISE_LINES: Final = 200
 
+# Of a message; a single pair of the longest paths in the longest spelling fits beside it.
+_PATHS_BYTES: Final = m.MESSAGE_LIMIT_BYTES // 2
+
 _R = TypeVar("_R", bound=m.Reply)
+_T = TypeVar("_T")
 
 
 class PeerError(Exception):
     """The other side cannot be worked with; the message is one sentence with its remedy."""
+
+
+class Refusal(PeerError):
+    """The agent answered that it will not or cannot do this; the conversation goes on."""
 
 
 class PeerGone(PeerError):
@@ -93,16 +104,14 @@ class AgentLink:
 
     async def _ask(self, request: m.Request, kind: type[_R]) -> _R:
         await self._send(request)
+        return _of_kind(await self._answer(), kind)
+
+    async def _answer(self) -> m.Reply:
         try:
             async with asyncio.timeout(_ANSWER_S):
-                reply = await self._read()
+                return await self._read()
         except TimeoutError:
             raise PeerGone("the agent stopped answering") from None
-        if isinstance(reply, m.Refused):
-            raise PeerError(reply.message)
-        if not isinstance(reply, kind):
-            raise PeerError("the agent answered something else than it was asked")
-        return reply
 
     async def facts(self, facing: str) -> m.Facts:
         """The destination's facts."""
@@ -141,10 +150,181 @@ class AgentLink:
         # Out of step with the agent: nothing it says later could be told apart.
         self._writer.close()
 
+    async def folder(self, path: str) -> Filesystem:
+        """What holds a folder there. Raises PeerError."""
+        _weight(path)
+        return (await self._work(m.GetFolder(path=path), m.FolderFound)).filesystem
+
+    async def file_io(self, folder: str, job: FileIoJob) -> FileIoResult:
+        """Measure reading or writing in a folder there; cancelled, it ends there too.
+
+        Raises PeerError.
+        """
+        _weight(folder)
+        return (await self._work(m.RunFileIo(folder=folder, job=job), m.FileIoMeasured)).result
+
+    async def sizes(self, paths: Sequence[str]) -> list[int | None]:
+        """The sizes of files there in bytes, None where there is no file. Raises PeerError."""
+        sizes: list[int | None] = []
+        for some in _in_messages(paths, _weight):
+            sizes += (await self._work(m.GetSizes(paths=some), m.SizesFound)).sizes
+        return sizes
+
+    async def checksum(self, path: str, seen: Callable[[int], None] | None = None) -> str:
+        """The SHA-256 of a file there, in hexadecimal; `seen` hears of the bytes read so far.
+
+        Raises PeerError.
+        """
+        (found,) = await self.checksums([path], seen)
+        if found.reason:
+            raise Refusal(f"{path} cannot be read on the agent's side: {found.reason}")
+        return found.sha256
+
+    async def checksums(
+        self, paths: Sequence[str], seen: Callable[[int], None] | None = None
+    ) -> list[Checksum]:
+        """Those of files there; `seen` hears of the bytes of all that were read so far.
+
+        Cancelled, the reading ends there too. Raises PeerError.
+        """
+        checksums: list[Checksum] = []
+        seen_bytes = 0
+
+        def hear(count: int) -> None:
+            if seen:
+                seen(seen_bytes + count)
+
+        for some in _in_messages(paths, _weight):
+            found = await self._work(m.GetChecksums(paths=some), m.ChecksumsFound, hear)
+            hear(found.seen_bytes)
+            seen_bytes += found.seen_bytes
+            checksums += found.checksums
+        return checksums
+
+    async def make_scratch(self, folder: str) -> str:
+        """The path of a new folder in this one, or in the nearest above that is there.
+
+        Every account there may write in it. Raises PeerError.
+        """
+        _weight(folder)
+        return (await self._work(m.MakeScratch(folder=folder), m.ScratchMade)).folder
+
+    async def move(self, pairs: Sequence[tuple[str, str]]) -> list[str]:
+        """Put files of a scratch folder at their places, making the folders they need.
+
+        Nothing is overwritten. "" for each that was moved, else the reason. Raises PeerError; what
+        came before is moved then.
+        """
+        reasons: list[str] = []
+        for some in _in_messages(pairs, lambda pair: _weight(*pair)):
+            reasons += (await self._work(m.MoveFiles(pairs=some), m.FilesMoved)).reasons
+        return reasons
+
+    async def remove(self, folder: str) -> None:
+        """Remove a scratch folder with all that is in it, or what is left of it.
+
+        Raises PeerError where something stays.
+        """
+        _weight(folder)
+        await self._work(m.RemoveScratch(folder=folder), m.ScratchRemoved)
+
+    @contextlib.asynccontextmanager
+    async def step(self, tool: str, order: TransferOrder) -> AsyncIterator["RemoteStep"]:
+        """The destination's step of a transfer, running there: it is ready, or has ended already.
+
+        Leaving the block early ends it. The list file and the base port of the order are not
+        looked at: the agent chooses its own. Raises PeerError.
+        """
+        step = RemoteStep(self._answer)
+        request = _step_request(tool, order)
+        try:
+            await self._send(request)
+            await step.begin()
+            yield step
+        finally:
+            if not step.is_over:
+                await self._end_work()
+
+    async def _work(
+        self, request: m.Work, kind: type[_R], at: Callable[[int], None] | None = None
+    ) -> _R:
+        """The reply that ends the work; left early, the work is ended there too."""
+        try:
+            await self._send(request)
+            while isinstance(reply := await self._answer(), m.AtWork):
+                if at:
+                    at(reply.seen_bytes)
+        except asyncio.CancelledError:
+            await self._end_work()
+            raise
+        return _of_kind(reply, kind)
+
+    async def _end_work(self) -> None:
+        with contextlib.suppress(PeerError, TimeoutError):
+            async with asyncio.timeout(_CLOSE_S):
+                await self._send(m.StopWork())
+                while isinstance(await self._read(), m.AtWork | m.StepReady):
+                    pass
+            return
+        # Out of step, as after a probe that would not end.
+        self._writer.close()
+
     async def close(self) -> None:
         """End the conversation; the agent ends what it opened."""
         self._writer.close()
         await self._close()
+
+
+def _of_kind(reply: m.Reply, kind: type[_R]) -> _R:
+    """The reply, if it is the one that was asked for. Raises PeerError."""
+    if isinstance(reply, m.Refused):
+        raise Refusal(reply.message)
+    if not isinstance(reply, kind):
+        raise PeerError("the agent answered something else than it was asked")
+    return reply
+
+
+def _step_request(tool: str, order: TransferOrder) -> m.RunStep:
+    """The order as a message has it. Raises Refusal for one that no message may have."""
+    order = msgspec.structs.replace(order, list_file="", base_port=0)
+    try:
+        bounded = msgspec.convert(order, m.StepOrder, from_attributes=True)
+        request = m.RunStep(tool=tool, order=bounded)
+        if len(m.as_line(request)) < m.MESSAGE_LIMIT_BYTES:
+            return request
+        reason = "its paths are too long"
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
+        reason = str(error)
+    raise Refusal(
+        f"this transfer cannot be asked for at the destination ({reason}): it takes at most "
+        f"{m.PIECES_LIMIT} files of absolute paths in UTF-8"
+    )
+
+
+def _weight(*paths: str) -> int:
+    """How long they are in a message. Raises Refusal for what no message may have."""
+    try:
+        return len(msgspec.json.encode(msgspec.convert(paths, tuple[m.FilePath, ...])))
+    except (msgspec.ValidationError, UnicodeEncodeError):
+        raise Refusal(
+            "paths at the destination are absolute, UTF-8 and at most 4096 characters long: "
+            f"{paths[-1][:200]!a} cannot be asked for"
+        ) from None
+
+
+def _in_messages(items: Sequence[_T], weight: Callable[[_T], int]) -> Iterator[list[_T]]:
+    """The items in so many parts that each fits a message. Raises Refusal."""
+    part: list[_T] = []
+    size = 0
+    for item in items:
+        more = weight(item)
+        if part and (size + more > _PATHS_BYTES or len(part) == m.PATHS_LIMIT):
+            yield part
+            part, size = [], 0
+        part.append(item)
+        size += more
+    if part:
+        yield part
 
 
 class Replies:
@@ -165,4 +345,41 @@ class Replies:
         if isinstance(reply, m.ProbeEnded):
             self.last = reply
         self.ended = isinstance(reply, m.ProbeEnded | m.Refused)
+        return reply
+
+
+class RemoteStep:
+    """A tool's step that runs on the agent's side.
+
+    `base_port`: the first port it listens on; None where it ended before it was ready. `is_over`:
+    whether nothing more is said of it.
+    """
+
+    def __init__(self, read: Callable[[], Awaitable[m.Reply]]) -> None:
+        self._read = read
+        self._end: m.StepEnded | None = None
+        self.base_port: int | None = None
+        self.is_over = False
+
+    async def begin(self) -> None:
+        """Wait until it is ready, or has ended. Raises PeerError."""
+        reply = await self._next()
+        if isinstance(reply, m.StepReady):
+            self.base_port = reply.base_port
+        else:
+            self._end = _of_kind(reply, m.StepEnded)
+
+    async def ended(self) -> tuple[int, str, str]:
+        """Exit status, and the ends of standard output and error, once it has ended.
+
+        May be cancelled and called again. Raises PeerError.
+        """
+        if self._end is None:
+            self._end = _of_kind(await self._next(), m.StepEnded)
+        return self._end.status, self._end.output, self._end.errors
+
+    async def _next(self) -> m.Reply:
+        while isinstance(reply := await self._read(), m.AtWork):
+            pass
+        self.is_over = not isinstance(reply, m.StepReady)
         return reply

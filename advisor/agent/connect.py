@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from advisor.agent.client import AgentLink, PeerError
+from advisor.agent.files import ANYWHERE
 from advisor.agent.secret import tls_context
 from advisor.agent.service import AgentService
 from advisor.domain.endpoints import Endpoint
@@ -41,7 +42,7 @@ async def resolve(host: str) -> str:
 
 async def reach_embedded() -> Reached:
     """The agent inside this process, for localhost."""
-    service = AgentService()
+    service = AgentService(files=ANYWHERE)
     ours, theirs = socket.socketpair()
     reader, writer = await asyncio.open_connection(sock=ours, limit=LINE_LIMIT_BYTES)
     its_reader, its_writer = await asyncio.open_connection(sock=theirs, limit=LINE_LIMIT_BYTES)

@@ -5,9 +5,11 @@ import signal
 import socket
 import ssl
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
+from advisor.agent.files import ANYWHERE, FileRights
 from advisor.agent.secret import tls_context
 from advisor.agent.service import AgentService
 from advisor.hosts.processes import LINE_LIMIT_BYTES
@@ -33,9 +35,12 @@ async def _standard_streams() -> tuple[asyncio.StreamReader, asyncio.StreamWrite
 
 
 async def serve_stdio(ports: tuple[int, int]) -> None:
-    """Serve the one advisor at the other end of standard input and output, until it leaves."""
+    """Serve the one advisor at the other end of standard input and output, until it leaves.
+
+    Whoever reached this account may do with its files what they like: so may the agent.
+    """
     stop = _stop_on_signals()
-    service = AgentService(ports)
+    service = AgentService(ports, ANYWHERE)
     reader, writer = await _standard_streams()
     serving = asyncio.create_task(service.serve(reader, writer))
     stopping = asyncio.create_task(stop.wait())
@@ -65,15 +70,17 @@ async def serve_tls(
     port: int,
     secret: str,
     ports: tuple[int, int],
+    folders: Sequence[Path],
     listening: Callable[[int], None],
 ) -> None:
     """Serve every advisor that has the secret, until a signal. Raises OSError if it cannot listen.
 
-    `listening` is called with the port once connections are accepted (`port` 0 means any).
+    `folders`: those below which advisors may have files looked at and changed. `listening` is
+    called with the port once connections are accepted (`port` 0 means any).
     """
     asyncio.get_running_loop().set_exception_handler(_quiet)
     stop = _stop_on_signals()
-    service = AgentService(ports)
+    service = AgentService(ports, FileRights(folders))
     conversations: set[asyncio.Task[Any]] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

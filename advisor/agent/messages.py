@@ -2,27 +2,42 @@
 
 The agent greets first, with `Welcome`; the advisor answers with `Hello`. Both are kept readable
 for every version to come, so that a mismatch can be told in a sentence. After that one request is
-under way at a time, except that `CloseProbe` may be sent while a probe runs.
+under way at a time, except that `CloseProbe` may be sent while a probe runs, and `StopWork` while
+the agent is at work on files or runs a tool's step.
 """
 
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 
+from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem
 from advisor.domain.measurement import FailureKind
-from advisor.domain.path import HostFacts
+from advisor.domain.path import HostFacts, PathFacts
 from advisor.domain.space import SettingValue
+from advisor.hosts.checksums import Checksum, Reason
+from advisor.tools import Piece, TransferOrder
 from advisor.transports import Port, Token
 
-PROTOCOL: Final = 1
+PROTOCOL: Final = 2
 MESSAGE_LIMIT_BYTES: Final = 64 * 1024
 RAW_OUTPUT_LIMIT: Final = 8 * 1024  # Six times that when every character is escaped.
+PATHS_LIMIT: Final = 400
+"""How many files one request may be about: an answer to so many fits a message."""
+PIECES_LIMIT: Final = 16
+STEP_OUTPUT_LIMIT: Final = 4 * 1024  # Of each of two texts; see RAW_OUTPUT_LIMIT.
+
+FilePath = Annotated[str, msgspec.Meta(min_length=1, max_length=4096, pattern=r"^/[^\x00]*\Z")]
+"""Absolute, in UTF-8, without the one character that no path has."""
 
 _Name = Annotated[str, msgspec.Meta(min_length=1, max_length=64, pattern="^[A-Za-z0-9_.-]+$")]
 _Address = Annotated[str, msgspec.Meta(min_length=2, max_length=45, pattern="^[0-9A-Fa-f:.]+$")]
+_Host = Annotated[str, msgspec.Meta(min_length=1, max_length=255, pattern=r"^[\w.:%][\w.:%-]*\Z")]
 _Text = Annotated[str, msgspec.Meta(max_length=1024)]
 _Seconds = Annotated[float, msgspec.Meta(gt=0, le=3600)]
 _Setting = Annotated[dict[_Name, SettingValue], msgspec.Meta(max_length=16)]
+_Bytes = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
+_Several = msgspec.Meta(min_length=1, max_length=PATHS_LIMIT)
+_Paths = Annotated[list[FilePath], _Several]
 
 
 class _Request(
@@ -70,7 +85,104 @@ class CloseProbe(_Request, frozen=True, kw_only=True, tag="close_probe"):
     """End the probe: close its ports and give up the turn."""
 
 
-Request: TypeAlias = Hello | GetFacts | OpenEcho | CloseEcho | OpenProbe | CloseProbe
+class FileRequest(_Request, frozen=True, kw_only=True):
+    """Work on files. It ends with the one reply that its request names, `Refused` or `WorkStopped`.
+
+    Until then the agent says `AtWork`.
+    """
+
+
+class GetFolder(FileRequest, frozen=True, kw_only=True, tag="get_folder"):
+    """Ask what holds a folder: `FolderFound`."""
+
+    path: FilePath
+
+
+class RunFileIo(FileRequest, frozen=True, kw_only=True, tag="run_file_io"):
+    """Measure reading or writing in a folder, when it is this advisor's turn: `FileIoMeasured`."""
+
+    folder: FilePath
+    job: FileIoJob
+
+
+class GetSizes(FileRequest, frozen=True, kw_only=True, tag="get_sizes"):
+    """Ask how large files are: `SizesFound`."""
+
+    paths: _Paths
+
+
+class GetChecksums(FileRequest, frozen=True, kw_only=True, tag="get_checksums"):
+    """Read files whole: `ChecksumsFound`."""
+
+    paths: _Paths
+
+
+class MakeScratch(FileRequest, frozen=True, kw_only=True, tag="make_scratch"):
+    """Make a scratch folder in this one, or in the nearest above that is there: `ScratchMade`."""
+
+    folder: FilePath
+
+
+class MoveFiles(FileRequest, frozen=True, kw_only=True, tag="move_files"):
+    """Put files of a scratch folder at their places, over nothing that is there: `FilesMoved`."""
+
+    pairs: Annotated[list[tuple[FilePath, FilePath]], _Several]
+
+
+class RemoveScratch(FileRequest, frozen=True, kw_only=True, tag="remove_scratch"):
+    """Remove a scratch folder with all that is in it: `ScratchRemoved`."""
+
+    folder: FilePath
+
+
+class StepPiece(Piece, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A piece, bounded."""
+
+    source: FilePath
+    target: FilePath
+    size_bytes: _Bytes
+    offset_bytes: _Bytes = 0
+
+
+class StepPath(PathFacts, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A path whose addresses are some."""
+
+    source_address: _Address
+    destination_address: _Address
+
+
+class StepOrder(TransferOrder, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A transfer, bounded. List file and ports are the agent's own to choose, and not said."""
+
+    setting: _Setting
+    pieces: Annotated[tuple[StepPiece, ...], msgspec.Meta(min_length=1, max_length=PIECES_LIMIT)]
+    path: StepPath
+    destination_host: _Host
+    list_file: Literal[""] = ""
+    server_url: _Text | None = None
+    base_port: Literal[0] = 0
+
+
+class RunStep(FileRequest, frozen=True, kw_only=True, tag="run_step"):
+    """Run the destination's step of a transfer, as the agent's own plugin of that name has it.
+
+    When it is this advisor's turn: `StepReady`, and `StepEnded` when it has ended.
+    """
+
+    tool: _Name
+    order: StepOrder
+
+
+class StopWork(_Request, frozen=True, kw_only=True, tag="stop_work"):
+    """End the work or the step that is under way; it is no mistake where none is."""
+
+
+Work: TypeAlias = (
+    GetFolder | RunFileIo | GetSizes | GetChecksums | MakeScratch | MoveFiles | RemoveScratch
+)
+Request: TypeAlias = (
+    Hello | GetFacts | OpenEcho | CloseEcho | OpenProbe | CloseProbe | Work | RunStep | StopWork
+)
 
 
 class _Reply(msgspec.Struct, frozen=True, kw_only=True, tag_field="say"):
@@ -135,6 +247,71 @@ class ProbeEnded(_Reply, frozen=True, kw_only=True, tag="probe_ended"):
     raw_output: Annotated[str, msgspec.Meta(max_length=RAW_OUTPUT_LIMIT)] = ""
 
 
+class AtWork(_Reply, frozen=True, kw_only=True, tag="at_work"):
+    """Said about once a second while it works on files or runs a step; `seen_bytes`: read."""
+
+    seen_bytes: _Bytes = 0
+
+
+class WorkStopped(_Reply, frozen=True, kw_only=True, tag="work_stopped"):
+    """The work has ended as asked, with no result."""
+
+
+class FolderFound(_Reply, frozen=True, kw_only=True, tag="folder_found"):
+    """What holds the folder."""
+
+    filesystem: Filesystem
+
+
+class FileIoMeasured(_Reply, frozen=True, kw_only=True, tag="file_io_measured"):
+    """What reading or writing gave."""
+
+    result: FileIoResult
+
+
+class SizesFound(_Reply, frozen=True, kw_only=True, tag="sizes_found"):
+    """Sizes in bytes, None where there is no file."""
+
+    sizes: Annotated[list[_Bytes | None], _Several]
+
+
+class ChecksumsFound(_Reply, frozen=True, kw_only=True, tag="checksums_found"):
+    """A checksum for each file, or why there is none; `seen_bytes`: read for them."""
+
+    checksums: Annotated[list[Checksum], _Several]
+    seen_bytes: _Bytes
+
+
+class ScratchMade(_Reply, frozen=True, kw_only=True, tag="scratch_made"):
+    """The scratch folder."""
+
+    folder: FilePath
+
+
+class FilesMoved(_Reply, frozen=True, kw_only=True, tag="files_moved"):
+    """Why each file could not be put at its place, "" where it was."""
+
+    reasons: Annotated[list[Reason], _Several]
+
+
+class ScratchRemoved(_Reply, frozen=True, kw_only=True, tag="scratch_removed"):
+    """The scratch folder is gone."""
+
+
+class StepReady(_Reply, frozen=True, kw_only=True, tag="step_ready"):
+    """The step runs and the next may be started; `base_port`: the first of its ports."""
+
+    base_port: Port
+
+
+class StepEnded(_Reply, frozen=True, kw_only=True, tag="step_ended"):
+    """The step's exit status, below 0 for a signal, and the ends of what it printed."""
+
+    status: Annotated[int, msgspec.Meta(ge=-255, le=255)]
+    output: Annotated[str, msgspec.Meta(max_length=STEP_OUTPUT_LIMIT)] = ""
+    errors: Annotated[str, msgspec.Meta(max_length=STEP_OUTPUT_LIMIT)] = ""
+
+
 class Refused(_Reply, frozen=True, kw_only=True, tag="refused"):
     """A request that cannot be met, in a sentence. The connection stays, but for a bad `Hello`."""
 
@@ -150,6 +327,17 @@ Reply: TypeAlias = (
     | ProbeReady
     | ProbeSample
     | ProbeEnded
+    | AtWork
+    | WorkStopped
+    | FolderFound
+    | FileIoMeasured
+    | SizesFound
+    | ChecksumsFound
+    | ScratchMade
+    | FilesMoved
+    | ScratchRemoved
+    | StepReady
+    | StepEnded
     | Refused
 )
 

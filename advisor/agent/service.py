@@ -6,13 +6,15 @@ conversation opened, ports and child processes, when the conversation ends.
 
 import asyncio
 import contextlib
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 import advisor
 from advisor import registry
 from advisor.agent import messages as m
+from advisor.agent.files import NOWHERE, FileRights, FileWork
+from advisor.agent.steps import run_step
 from advisor.agent.turn import Turn
 from advisor.hosts.facts import host_facts
 from advisor.hosts.path_mtu import UdpEcho
@@ -22,13 +24,19 @@ from advisor.transports import Ready, ReceiveOrder, Sample, Trouble, Versions
 _GREETING_S: Final = 10.0
 # Beyond the probe's own ceiling: to connect, and to be told to close.
 _MARGIN_S: Final = 15.0
+_AT_WORK_EVERY_S: Final = 1.0
 
 
 class AgentService:
-    """One agent. `ports`: the first and last port it may open for data, (0, 0) for any."""
+    """One agent.
 
-    def __init__(self, ports: tuple[int, int] = (0, 0)) -> None:
+    `ports`: the first and last port it may open for data, (0, 0) for any. `files`: where it may do
+    what it is asked with files.
+    """
+
+    def __init__(self, ports: tuple[int, int] = (0, 0), files: FileRights = NOWHERE) -> None:
         self.ports = ports
+        self.files = files
         self.turn = Turn()
         self.spares = Spares()
 
@@ -69,6 +77,9 @@ class _Conversation:
         self._echo: UdpEcho | None = None
         self._probe: asyncio.Task[None] | None = None
         self._close_probe = asyncio.Event()
+        self._work: asyncio.Task[None] | None = None
+        self._at_work = False
+        self._stop_work = asyncio.Event()
 
     async def _say(self, reply: m.Reply) -> None:
         self._writer.write(m.as_line(reply))
@@ -101,6 +112,10 @@ class _Conversation:
                 await self._open_probe(request)
             case m.CloseProbe():
                 self._close_probe.set()
+            case m.FileRequest():
+                await self._open_work(request)
+            case m.StopWork():
+                self._stop_work.set()
             case m.Hello():
                 raise ValueError("a greeting comes once")
 
@@ -179,16 +194,60 @@ class _Conversation:
                     )
         return m.ProbeEnded(raw_output=_raw(end))
 
+    async def _open_work(self, request: m.Work | m.RunStep) -> None:
+        if self._at_work:
+            await self._say(m.Refused(message="the agent is still at work for this session"))
+            return
+        self._at_work = True
+        self._stop_work.clear()
+        self._work = asyncio.create_task(self._do_work(request))
+
+    async def _do_work(self, request: m.Work | m.RunStep) -> None:
+        work = FileWork(self._service.files, self._service.turn)
+        doing = asyncio.create_task(
+            self._run_step(request) if isinstance(request, m.RunStep) else work.result(request)
+        )
+        stopping = asyncio.create_task(self._stop_work.wait())
+        with contextlib.suppress(ConnectionError):
+            try:
+                while not await _any_done(doing, stopping):
+                    await self._say(m.AtWork(seen_bytes=work.seen_bytes))
+            finally:
+                # What it started has ended before anything is said of it.
+                for task in (doing, stopping):
+                    task.cancel()
+                await asyncio.wait((doing, stopping))
+            # Before it is said: the next request may come as soon as that is read.
+            self._at_work = False
+            await self._say(m.WorkStopped() if doing.cancelled() else doing.result())
+
+    async def _run_step(self, request: m.RunStep) -> m.Reply:
+        async def ready(base_port: int) -> None:
+            await self._say(m.StepReady(base_port=base_port))
+
+        service = self._service
+        return await run_step(request, service.files, service.turn, service.ports, ready)
+
     async def end(self) -> None:
         """Leave nothing behind of this conversation."""
         self._end_echo()
-        if self._probe:
-            self._probe.cancel()
-            await asyncio.wait([self._probe])
+        running = [task for task in (self._probe, self._work) if task]
+        for task in running:
+            task.cancel()
+        if running:
+            await asyncio.wait(running)
         self._writer.close()
         with contextlib.suppress(ConnectionError, TimeoutError):
             async with asyncio.timeout(2):
                 await self._writer.wait_closed()
+
+
+async def _any_done(*tasks: asyncio.Task[Any]) -> bool:
+    """Whether one of them is done within the time between two signs of life."""
+    done, _ = await asyncio.wait(
+        tasks, timeout=_AT_WORK_EVERY_S, return_when=asyncio.FIRST_COMPLETED
+    )
+    return bool(done)
 
 
 def _as_reply(sample: Sample) -> m.ProbeSample:

@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from advisor.cli import parameters as p
 from advisor.cli.asking import reach_fields, reach_options, with_those_of_the_host
+from advisor.cli.completion import transfer_tools
 from advisor.cli.options import store_option
 from advisor.cli.sessions import run_session
 from advisor.domain.addresses import parse_server
@@ -22,7 +24,7 @@ from advisor.session.request import AdviceRequest
 @click.command()
 @reach_options
 @click.option("--budget", type=p.DURATION, help="Time for everything. [60 s up to 100 ms RTT]")
-@click.option("--method", default="octave", show_default=True, help="The search method.")
+@click.option("--method", help="The search method. [octave; with --tool, depth-width]")
 @click.option("-C", "--gain-ratio", "C", type=float, help="Stop at this share of the bandwidth.")
 @click.option(
     "-L", "--impeded", "L", type=int, help="SPSA: stop after so many iterations without gain."
@@ -41,11 +43,25 @@ from advisor.session.request import AdviceRequest
     help="What to write command lines for; 'advisor plugins' lists all.",
 )
 @click.option(
+    "--tool",
+    shell_complete=transfer_tools,
+    help="Profile this tool from disk to disk, with part of --data, as in globus-url-copy.",
+)
+@click.option(
+    "--keep", is_flag=True, help="With --tool: files that arrive whole in the probes stay there."
+)
+@click.option("--verify", is_flag=True, help="With --tool: let the line compare checksums.")
+@click.option(
+    "--max-concurrency",
+    type=click.IntRange(1, 128),
+    default=16,
+    show_default=True,
+    help="With --tool: files at a time at most.",
+)
+@click.option(
     "--max-streams",
     type=click.IntRange(1, 128),
-    default=25,
-    show_default=True,
-    help="Parallel streams at most.",
+    help="Parallel streams at most; with --tool, for each file. [25; with --tool, 8]",
 )
 @click.option("--buffer-scale", type=click.Choice(["linear", "log2"]), help="Layout of buffers.")
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="Makes the search repeatable.")
@@ -72,6 +88,7 @@ def advise(context: click.Context, /, **options: Any) -> int:
     localhost, or lab:NAME for a testbed of 'advisor lab'. With --agent HOST:PORT it may be left
     out.
     """
+    _check_tool(context, options)
     request = _request(with_those_of_the_host(context, options))
     if options["accept_history"] and options["measure"]:
         raise click.UsageError("--accept-history and --measure exclude each other: give one")
@@ -84,7 +101,12 @@ def advise(context: click.Context, /, **options: Any) -> int:
 def _request(options: dict[str, Any]) -> AdviceRequest:
     reach = reach_fields(options)
     _check_budget(options["budget"])
+    tool = options["tool"]
+    options["method"] = options["method"] or ("depth-width" if tool else "octave")
     constants = _constants(options)
+    if tool and options["method"] == "depth-width":
+        # What was found is measured again in the end; so the search can see more settings.
+        constants.setdefault("d", 2)
     seed = options["seed"]
     return AdviceRequest(
         **reach,
@@ -93,8 +115,12 @@ def _request(options: dict[str, Any]) -> AdviceRequest:
         constants=constants,
         transports=_known_transports(options["transports"]),
         congestion=options["congestion"] or [],
-        tools=_known_tools(options["tools"]),
-        max_streams=options["max_streams"],
+        tools=[tool] if tool else _known_tools(options["tools"]),
+        tool=tool,
+        keep=options["keep"],
+        verify=options["verify"],
+        max_concurrency=options["max_concurrency"],
+        max_streams=options["max_streams"] or (8 if tool else 25),
         buffer_scale=Scale(options["buffer_scale"]) if options["buffer_scale"] else None,
         seed=secrets.randbelow(2**32) if seed is None else seed,
         accept_history=options["accept_history"],
@@ -102,6 +128,32 @@ def _request(options: dict[str, Any]) -> AdviceRequest:
         destination_path=options["to"],
         server_url=_server(options["server"]),
     )
+
+
+_OF_THE_NETWORK = ("transports", "congestion", "tools", "buffer_scale")
+
+
+def _check_tool(context: click.Context, options: dict[str, Any]) -> None:
+    """Whether what is asked of files makes sense."""
+    from advisor import registry
+
+    if not options["tool"]:
+        for name in ("keep", "verify"):
+            if options[name]:
+                raise click.UsageError(f"--{name} needs --tool: it is about the files it moves")
+        return
+    try:
+        registry.transfer_tool(options["tool"])
+    except registry.PluginMissing as error:
+        raise click.UsageError(f"--tool: {error}") from None
+    if not options["data"] or not options["to"]:
+        raise click.UsageError(
+            "--tool moves part of your files: say which with --data, and with --to where they go"
+        )
+    for name in _OF_THE_NETWORK:
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = name.replace("_", "-")
+            raise click.UsageError(f"--{option} is about the network alone: leave it out of --tool")
 
 
 def _check_budget(budget_s: float | None) -> None:

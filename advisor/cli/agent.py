@@ -25,6 +25,13 @@ from advisor.cli import parameters as p
     envvar="GLOBUS_TCP_PORT_RANGE",
     help="Ports that may be opened for data. [any; GLOBUS_TCP_PORT_RANGE counts]",
 )
+@click.option(
+    "--files",
+    multiple=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="With --listen: a folder whose files advisors may measure, check, put in place. [none]",
+)
 def agent(**options: Any) -> int:
     """Be the destination of an advisor on another host.
 
@@ -35,11 +42,14 @@ def agent(**options: Any) -> int:
 
     if options["stdio"] == bool(options["listen"]):
         raise click.UsageError("give either --stdio or --listen ADDRESS:PORT")
+    if options["stdio"] and options["files"]:
+        raise click.UsageError("--files is for --listen: over ssh all files of the user are open")
     ports = options["ports"] or (0, 0)
     if options["stdio"]:
         asyncio.run(serve_stdio(ports))
         return 0
     address, port = options["listen"]
+    folders = [folder.absolute() for folder in options["files"]]
     secret, told = _secret(options["secret_file"])
 
     def listening(bound: int) -> None:
@@ -50,7 +60,7 @@ def agent(**options: Any) -> int:
             sys.stdout.flush()
 
     try:
-        asyncio.run(serve_tls(address, port, secret, ports, listening))
+        asyncio.run(serve_tls(address, port, secret, ports, folders, listening))
     except OSError as error:
         raise click.ClickException(
             f"--listen {address}:{port}: {error.strerror}: choose another address or port"

@@ -37,3 +37,12 @@ def destinations(_: click.Context, __: click.Parameter, incomplete: str) -> list
     user, at, host = incomplete.rpartition("@")
     known = (one for one in known_destinations(Store.default()) if one.name.startswith(host))
     return [CompletionItem(f"{user}{at}{one.name}", help=one.what) for one in known]
+
+
+def transfer_tools(_: click.Context, __: click.Parameter, incomplete: str) -> list[Any]:
+    """The tools that can be profiled."""
+    from advisor import registry
+    from advisor.tools import TransferTool
+
+    known = (tool for tool in registry.tools() if isinstance(tool, TransferTool))
+    return [CompletionItem(t.name, help=t.summary) for t in known if t.name.startswith(incomplete)]

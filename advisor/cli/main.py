@@ -21,6 +21,8 @@ _COMMANDS: Final = {
     "advise": ("advisor.cli.advise", "Measure the path to DESTINATION and recommend settings."),
     "resume": ("advisor.cli.resume", "Go on with the last interrupted session."),
     "path": ("advisor.cli.path", "Look at the path and both hosts, without any load."),
+    "file-io": ("advisor.cli.file_io", "Measure how fast a folder is read and written."),
+    "verify": ("advisor.cli.verify", "Compare what arrived at DESTINATION with what was sent."),
     "history": ("advisor.cli.history", "List, show, import and export past results."),
     "backtest": ("advisor.cli.backtest", "Replay search methods against recorded transfers."),
     "lab": ("advisor.cli.lab", "Make an emulated wide-area path on this machine."),
@@ -43,7 +45,7 @@ class _Lazy(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         module = importlib.import_module(_COMMANDS[cmd_name][0])
-        command: click.Command = getattr(module, cmd_name)
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

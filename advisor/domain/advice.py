@@ -42,6 +42,41 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
     ceiling_bps: float | None = None
 
 
+class Subsystem(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the three that a transfer of files goes through, profiled alone.
+
+    `what`: source disk, network or destination disk. `throughput_bps`: the best it gave, with
+    `setting`. `by_flows`: its best at each number of threads or streams that was measured.
+    """
+
+    what: str
+    throughput_bps: float
+    setting: Setting
+    by_flows: dict[int, float] = {}
+
+
+class Composition(msgspec.Struct, frozen=True, kw_only=True):
+    """What the subsystems alone would let pass, beside what the transfer of files reaches.
+
+    Rao et al. 2016, section I: the minimum of the subsystems' maxima, which the joint rate may stay
+    well under. `predicted_bps`: that minimum. `joint_bps`: what is expected of the advised setting.
+    """
+
+    subsystems: list[Subsystem]
+    predicted_bps: float
+    joint_bps: float
+
+    @property
+    def limiting(self) -> str:
+        """The subsystem that lets the least pass."""
+        return min(self.subsystems, key=lambda s: s.throughput_bps).what
+
+    @property
+    def reached(self) -> float:
+        """The joint rate as a share of what the composition predicts."""
+        return self.joint_bps / self.predicted_bps
+
+
 class Contender(msgspec.Struct, frozen=True, kw_only=True):
     """One setting in the closing comparison.
 
@@ -62,7 +97,10 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     `interval_bps`: where a further transfer's throughput is expected nine times out of ten.
     `default_bps`: one TCP stream with the kernel's own buffers, None when it was not measured.
     `gain`: expected over default throughput, 1.0 meaning the same; None without a default.
-    `transfer_s`: how long the dataset takes, None without one.
+    `transfer_s`: how long the dataset takes, None without one. `composition`: where a tool was
+    profiled from disk to disk; `transport` is that tool's name then, the throughputs are those of
+    the whole dataset with all that it takes to begin and end, and `default_bps` is that of the
+    tool's own default.
     """
 
     pair: Pair
@@ -80,3 +118,4 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     session: str
     basis: Literal["measured", "history"] = "measured"
     transfer_s: Estimate | None = None
+    composition: Composition | None = None

@@ -9,6 +9,7 @@ import msgspec
 
 from advisor.domain.advice import Advice, Limit
 from advisor.domain.endpoints import Pair
+from advisor.domain.file_io import Filesystem
 from advisor.domain.measurement import Outcome
 from advisor.domain.path import PathFacts
 from advisor.domain.space import Setting, Space
@@ -182,6 +183,28 @@ class RttSeen(Event, frozen=True, kw_only=True, tag="rtt_seen"):
     rtt_s: float
 
 
+class FilesPlanned(Event, frozen=True, kw_only=True, tag="files_planned"):
+    """What a session that profiles a tool will do to the files of both ends, before it does it.
+
+    `folder`: where at the destination the transferred parts go. `most_bytes`: how much may be there
+    at a time. `keep`: whether whole files that arrived stay, at their place in `destination_path`.
+    The disks are measured with files of at most `source_io_bytes` and `destination_io_bytes`, 0
+    where they are not measured. `notes` are sentences on both file systems.
+    """
+
+    tool: str
+    source_path: str
+    destination_path: str
+    folder: str
+    most_bytes: int
+    keep: bool
+    source: Filesystem
+    destination: Filesystem
+    source_io_bytes: int
+    destination_io_bytes: int
+    notes: list[str]
+
+
 class Notice(Event, frozen=True, kw_only=True, tag="notice"):
     """Something the user should know and that stops nothing."""
 
@@ -218,6 +241,7 @@ AnyEvent: TypeAlias = (
     | WentOn
     | BudgetExtended
     | RttSeen
+    | FilesPlanned
     | Notice
     | AdviceGiven
     | GaveUp

@@ -15,6 +15,11 @@ Direction = Literal["read", "write"]
 _Text = Annotated[str, msgspec.Meta(max_length=4096)]
 _Bytes = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 
+SOURCE_DISK: Final = "source disk"
+DESTINATION_DISK: Final = "destination disk"
+DISKS: Final = frozenset({SOURCE_DISK, DESTINATION_DISK})
+"""What records name as measured where it was a disk alone, which moves nothing between hosts."""
+
 SCRATCH_PREFIX: Final = ".advisor-"
 """What the name of every file and folder begins with that the advisor makes among a user's files,
 and that of nothing else it would ever remove."""

@@ -35,6 +35,14 @@ _WORD_ORDER: Final = (
     "congestion",
 )
 
+_COUNTED: Final = {
+    "concurrency": ("file", " at a time"),
+    "parallelism": ("stream", " each"),
+    "streams": ("stream", ""),
+    "threads": ("thread", ""),
+}
+_SIZED: Final = {"request_bytes": "requests", "block_bytes": "blocks", "buffer_bytes": "buffers"}
+
 _ACRONYMS: Final = frozenset({"tcp", "udt"})
 
 
@@ -45,34 +53,22 @@ def setting_key(setting: Mapping[str, SettingValue]) -> SettingKey:
 
 def _value_words(name: str, value: SettingValue) -> str:
     match name, value:
-        case "concurrency", int(count):
-            return f"{_counted(count, 'file')} at a time"
-        case "parallelism", int(count):
-            return f"{_counted(count, 'stream')} each"
-        case "streams", int(count):
-            return _counted(count, "stream")
-        case "threads", int(count):
-            return _counted(count, "thread")
-        case "request_bytes", int(size):
-            return f"{format_bytes(size)} requests"
-        case "direct", 0 | 1:
-            return "past the page cache" if value else "through the page cache"
         case "buffer_bytes", 0:
             return "the kernel's own buffers"
-        case "buffer_bytes", int(size):
-            return f"{format_bytes(size)} buffers"
-        case "block_bytes", int(size):
-            return f"{format_bytes(size)} blocks"
         case "mss_bytes", int(size):
             return f"packets of {size} B"
+        case "pipelining", 1:
+            return "without pipelining"
+        case "direct", 0 | 1:
+            return "past the page cache" if value else "through the page cache"
         case "congestion", str(control):
             return control
-        case _:
-            return f"{name} {value}"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'s' if count != 1 else ''}"
+    if isinstance(value, int) and name in _COUNTED:
+        what, tail = _COUNTED[name]
+        return f"{value} {what}{'' if value == 1 else 's'}{tail}"
+    if isinstance(value, int) and name in _SIZED:
+        return f"{format_bytes(value)} {_SIZED[name]}"
+    return f"{name} {value}"
 
 
 def setting_words(setting: Mapping[str, SettingValue]) -> str:

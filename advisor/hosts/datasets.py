@@ -1,5 +1,6 @@
 """What there is to move, looked up on this host."""
 
+import contextlib
 import os
 import stat
 from collections.abc import Iterator
@@ -81,6 +82,24 @@ def scanning(path: Path, every: int = 1000) -> Iterator[ScanProgress]:
         if seen % every == 0:
             yield found.progress(finished=False)
     yield found.progress(finished=True)
+
+
+def regular_files(path: Path) -> Iterator[tuple[str, os.stat_result]]:
+    """The files that `scan` counts, with names relative to `path`, "" where that is the file.
+
+    Names that are not UTF-8 are left out. Raises OSError when the path itself cannot be read.
+    """
+    path = path.absolute()
+    if not path.is_dir():
+        yield "", path.stat()
+        return
+    os.scandir(path).close()
+    for entry in _entries(_Found(str(path))):
+        with contextlib.suppress(OSError):
+            status = entry.stat()
+            name = os.path.relpath(entry.path, path)
+            if stat.S_ISREG(status.st_mode) and _is_utf8(name) and _readable(entry.path, status):
+                yield name, status
 
 
 class _Found:

@@ -26,8 +26,12 @@ def gridftp_program() -> str | None:
 
 
 async def start_agent(network: Network, address: str, secret_file: Path) -> Child:
-    """An agent that listens there. Raises NetworkError with its last words."""
+    """An agent that listens there, for the files that the lab's GridFTP servers offer.
+
+    Raises NetworkError with its last words.
+    """
     listen = ["agent", "--listen", f"{address}:{AGENT_PORT}", "--secret-file", str(secret_file)]
+    listen += ["--files", str(secret_file.parent / "files")]
     command = [sys.executable, "-P", "-m", "advisor", *listen]
     return await _listening(network, command, (address, AGENT_PORT), "the agent")
 

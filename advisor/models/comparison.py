@@ -21,6 +21,10 @@ LEAST_SPREAD: Final = 0.003
 
 _SUPPOSED_DEGREES: Final = 4
 
+_FEW_DEGREES: Final = 3
+"""Below so many a spread is luck: two probes that differ by chance, or agree by chance. What is
+lacking is filled up with the typical one."""
+
 PRACTICALLY_SAME: Final = 0.03
 """A difference that is not worth more streams, memory or another protocol even when it is real."""
 
@@ -42,6 +46,9 @@ class _Spread:
     def __init__(self, logs: Sequence[Sequence[float]]) -> None:
         self.degrees = sum(len(s) - 1 for s in logs)
         squares = math.fsum((v - math.fsum(s) / len(s)) ** 2 for s in logs for v in s)
+        if 0 < self.degrees < _FEW_DEGREES:
+            squares += (_FEW_DEGREES - self.degrees) * TYPICAL_SPREAD**2
+            self.degrees = _FEW_DEGREES
         measured = math.sqrt(squares / self.degrees) if self.degrees else TYPICAL_SPREAD
         self.value = max(LEAST_SPREAD, measured)
         # With nothing repeated the spread is a supposition; a handful of degrees says how weak.

@@ -20,8 +20,8 @@ _MOST_BYTES: Final = 4096 * _MIB
 _QUICK_THREADS: Final = (1, 4, 16)
 _QUICK_REQUEST_BYTES: Final = 4 * _MIB
 _QUICK_S: Final = 1.0
-_QUICK_BYTES: Final = 1024 * _MIB
-"""Enough for a second of most disks, and laid out in another: a session has more to measure."""
+_QUICK_BYTES: Final = 512 * _MIB
+"""Half a second of a fast disk, and laid out in another: a session has more to measure."""
 
 _FULL_THREADS: Final = (1, 2, 4, 8, 16)
 _FULL_REQUESTS_BYTES: Final = (64 * 1024, _MIB, 8 * _MIB)

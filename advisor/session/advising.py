@@ -13,12 +13,14 @@ from advisor.domain.measurement import Measurement
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import format_rate
 from advisor.domain.records import ProbeRecord
-from advisor.domain.space import Setting, describe, setting_key
+from advisor.domain.space import Setting, describe, flows_of, setting_key
 from advisor.models.comparison import PRACTICALLY_SAME, TYPICAL_SPREAD, Comparison
+from advisor.models.composition import compose, words
 from advisor.models.limits import binding_limits, measured_limits
 from advisor.session.contenders import Verdict
+from advisor.session.judging import comparable
 from advisor.session.request import AdviceRequest
-from advisor.tools import CommandRequest
+from advisor.tools import CommandRequest, Kept
 
 
 class Grounds(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,6 +32,7 @@ class Grounds(msgspec.Struct, frozen=True, kw_only=True):
     path: PathFacts
     past: Sequence[PastResult] = ()
     probes: Sequence[ProbeRecord] = ()
+    kept: Kept | None = None
 
 
 def advice_from_verdict(grounds: Grounds, verdict: Verdict, incomplete: bool) -> Advice:
@@ -43,6 +46,12 @@ def advice_from_verdict(grounds: Grounds, verdict: Verdict, incomplete: bool) ->
     if measured := _newest(grounds.probes, chosen.transport, chosen.setting):
         limits += measured_limits(measured, grounds.path.capacity_bps)
     settings = _best_settings(verdict)
+    composition = compose(grounds.probes, expected.value) if grounds.request.tool else None
+    reasons = _reasons(grounds, verdict, gain)
+    if composition:
+        reasons.insert(0, words(composition))
+    if edge := _at_the_edge(grounds.request, chosen.setting):
+        reasons.append(edge)
     return Advice(
         pair=grounds.pair,
         transport=chosen.transport,
@@ -52,12 +61,13 @@ def advice_from_verdict(grounds: Grounds, verdict: Verdict, incomplete: bool) ->
         default_bps=None if default is None else comparison.mean(default).value,
         gain=gain,
         limits=limits,
-        reasons=_reasons(grounds, verdict, gain),
+        reasons=reasons,
         commands=_commands(grounds, chosen.transport, settings),
         contenders=[verdict.contender(i) for i in comparison.order()],
         incomplete=incomplete,
         session=grounds.session,
         transfer_s=_transfer_time(grounds.request.dataset, expected),
+        composition=composition,
     )
 
 
@@ -100,8 +110,7 @@ def advice_from_history(grounds: Grounds) -> Advice:
 
 def _not_disproved(limits: Sequence[Limit], setting: Setting, bps: float) -> list[Limit]:
     """Without the ceilings that the advised setting was just seen to pass."""
-    streams = setting.get("streams", 1)
-    count = streams if isinstance(streams, int) else 1
+    count = flows_of(setting)
     return [x for x in limits if x.ceiling_bps is None or x.ceiling_bps * count >= bps]
 
 
@@ -142,8 +151,8 @@ def _reasons(grounds: Grounds, verdict: Verdict, gain: Estimate | None) -> list[
         reasons.insert(0, "the default is as good as anything measured: tuning does not help here")
     elif gain and gain.interval[0] <= 1:
         reasons.append("the gain over the default is not certain: its interval reaches 1")
-    reasons += _left_out(grounds.probes, verdict)
-    if plateau := _plateau(verdict):
+    reasons += _left_out(comparable(grounds.request, grounds.probes), verdict)
+    if grounds.request.tool is None and (plateau := _plateau(verdict)):
         reasons.append(plateau)
     if best := max(grounds.past, key=lambda p: p.throughput_bps, default=None):
         reasons.append(
@@ -151,6 +160,18 @@ def _reasons(grounds: Grounds, verdict: Verdict, gain: Estimate | None) -> list[
             f"{describe(best.transport, best.setting)}"
         )
     return reasons
+
+
+def _at_the_edge(request: AdviceRequest, setting: Setting) -> str:
+    """A sentence when more files at a time might be faster still, and were not allowed."""
+    at_once = setting.get("concurrency")
+    files = request.dataset.files if request.dataset else None
+    if request.tool is None or at_once != request.max_concurrency or (files or 0) <= at_once:
+        return ""
+    return (
+        f"{at_once} files at a time is as many as was allowed: more may be faster still "
+        f"(--max-concurrency {2 * at_once})"
+    )
 
 
 def _left_out(probes: Sequence[ProbeRecord], verdict: Verdict) -> list[str]:
@@ -176,7 +197,7 @@ def _left_out(probes: Sequence[ProbeRecord], verdict: Verdict) -> list[str]:
 def _plateau(verdict: Verdict) -> str:
     """A sentence when settings of very different numbers of streams reach the same rate."""
     equals = [verdict.candidates[i] for i in verdict.comparison.same_as_best()]
-    counts = sorted({n for c in equals if isinstance(n := c.setting.get("streams"), int)})
+    counts = sorted({flows_of(c.setting) for c in equals})
     if len(counts) < 2 or counts[-1] < 2 * counts[0]:
         return ""
     rate = format_rate(verdict.comparison.mean(verdict.chosen).value)
@@ -214,6 +235,8 @@ def _commands(grounds: Grounds, transport: str, settings: dict[str, Setting]) ->
         source_path=request.dataset.path if request.dataset else None,
         destination_path=request.destination_path,
         server_url=request.server_url,
+        verify=request.verify,
+        kept=grounds.kept,
     )
     # One that was there when the session began may be gone when it is resumed.
     known = {tool.name: tool for tool in registry.tools()}

@@ -11,9 +11,13 @@ SHORTEST_S: Final = 5.0
 """Less is not enough for one probe of each contender, on any path."""
 
 
-def default_budget_s(rtt_s: float) -> float:
-    """60 s up to 100 ms RTT, and as many times that as the RTT is longer."""
-    return DEFAULT_S * max(1.0, rtt_s / REFERENCE_RTT_S)
+FILES_TAKE: Final = 2.0
+"""How many times as long a session takes that moves files: their probes are that much longer."""
+
+
+def default_budget_s(rtt_s: float, *, files: bool = False) -> float:
+    """60 s up to 100 ms RTT, as many times that as the RTT is longer; with `files` twice that."""
+    return DEFAULT_S * max(1.0, rtt_s / REFERENCE_RTT_S) * (FILES_TAKE if files else 1.0)
 
 
 class Budget:

@@ -10,6 +10,7 @@ from advisor.domain.space import Space
 from advisor.session.by_hand import heed_the_user
 from advisor.session.contenders import Candidate, contenders, judge
 from advisor.session.context import Context, Purpose
+from advisor.session.judging import comparable
 from advisor.session.profiling import CONFIRM
 
 _LEAST_ROUNDS: Final = 2
@@ -24,7 +25,7 @@ async def confirm(
     Alternating makes a change of the path's load hit all of them alike. It ends when no pair that
     the advice rests on could change its order, or when the time is used.
     """
-    chosen = contenders(context.probes, past, spaces)
+    chosen = contenders(comparable(context.request, context.probes), past, spaces)
     async with context.stage(CONFIRM, "", context.budget.left_s) as ending:
         ending.reason = await _rounds(context, chosen, past, spaces)
 
@@ -43,14 +44,14 @@ async def _rounds(
             await heed_the_user(context)
             if context.control.is_skipped(CONFIRM):
                 return "skipped"
-            if context.budget.left_s < context.next_probe_s:
-                return "the time is used"
             candidate = chosen[index]
+            if context.budget.left_s < context.next_probe_s(candidate.transport):
+                return "the time is used"
             purpose = Purpose(stage=CONFIRM, kind="confirm", label=candidate.role)
             await context.keep(
                 await context.measure(candidate.transport, candidate.setting, purpose)
             )
-        met = contenders(context.probes, past, spaces)
+        met = contenders(comparable(context.request, context.probes), past, spaces)
         if round_ + 1 >= _LEAST_ROUNDS and _is_settled(met, spaces):
             return f"the ranking is settled after {round_ + 1} rounds"
     return f"{_MOST_ROUNDS} rounds are done"

@@ -4,11 +4,11 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Callable
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import msgspec
 
-from advisor.agent.client import PeerError, PeerGone
+from advisor.agent.client import AgentLink, PeerError, PeerGone
 from advisor.agent.connect import Reached
 from advisor.domain import events as ev
 from advisor.domain.endpoints import Pair
@@ -22,13 +22,16 @@ from advisor.models.smoothing import smoothed
 from advisor.models.steadiness import ProbeLength, probe_length
 from advisor.session.budget import Budget
 from advisor.session.control import Control
+from advisor.session.judging import judged
 from advisor.session.prober import Probed, Prober, Watcher
 from advisor.session.reaching import reach
 from advisor.session.request import AdviceRequest
 from advisor.store.history import Store
 
+# What no other setting can mend either: it is the files' or the disks' doing.
+_HOPELESS: Final = frozenset({FailureKind.NO_ACCESS, FailureKind.DISK_FULL})
 # A failure of these kinds may pass; a setting the kernel refuses will be refused again.
-_WORTH_A_RETRY: Final = frozenset(FailureKind) - {FailureKind.REJECTED_SETTING}
+_WORTH_A_RETRY: Final = frozenset(FailureKind) - {FailureKind.REJECTED_SETTING} - _HOPELESS
 # Set-up and end of a probe, beyond its data; measured afresh with every probe.
 _FIRST_OVERHEAD_S: Final = 0.3
 
@@ -39,6 +42,23 @@ class Stopped(Exception):
 
 class PeerLost(Exception):
     """The agent is gone and could not be reached again; the message is a sentence."""
+
+
+class Blocked(Exception):
+    """Nothing more can be measured, whatever the setting; the message is a sentence."""
+
+
+class Measurer(Protocol):
+    """Measures settings of something that is not a transport: a disk, a tool."""
+
+    def next_probe_s(self) -> float:
+        """What one more probe may take."""
+
+    async def measure(self, link: AgentLink, setting: Setting, watcher: Watcher) -> Probed:
+        """One probe. Every failure is an outcome but the loss of the agent, which raises PeerGone.
+
+        Cancelling leaves nothing running on either side, and none of its files.
+        """
 
 
 class Purpose(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,6 +106,7 @@ class Context:
         self._best_bps = 0.0
         self._lost = False
         self._overhead_s = _FIRST_OVERHEAD_S
+        self._measurers: dict[str, Measurer] = {}
         self._prober = Prober(path.source_address, path.destination_address)
 
     @property
@@ -98,10 +119,20 @@ class Context:
         """How long a probe may and must last on this path, by the RTT smoothed so far."""
         return probe_length(self._srtt_s)
 
-    @property
-    def next_probe_s(self) -> float:
-        """What one more probe may take."""
+    def next_probe_s(self, subject: str = "") -> float:
+        """What one more probe of this transport, disk or tool may take."""
+        if measurer := self._measurers.get(subject):
+            return measurer.next_probe_s()
         return self.length.ceiling_s + self._overhead_s
+
+    def use(self, subject: str, measurer: Measurer) -> None:
+        """Measure this subject so from now on; what is not named is a transport."""
+        self._measurers[subject] = measurer
+
+    @property
+    def link(self) -> AgentLink:
+        """The conversation with the agent as it stands."""
+        return self._reached.link
 
     @property
     def stopping(self) -> bool:
@@ -183,9 +214,7 @@ class Context:
         if self._lost:
             await self._reach_again()
         measuring = asyncio.create_task(
-            self._prober.measure(
-                self._reached.link, transport, setting, self.length, self._watcher(ordinal)
-            )
+            self._measure_once(transport, setting, self._watcher(ordinal))
         )
         stopping = asyncio.create_task(self.control.stop.wait())
         try:
@@ -203,10 +232,17 @@ class Context:
             measuring.cancel()
             await asyncio.wait((measuring, stopping))
         self.budget.give_back(probed.waited_s)
-        if isinstance(probed.outcome, Measurement) and probed.outcome.intervals:
+        of_transport = transport not in self._measurers
+        if of_transport and isinstance(probed.outcome, Measurement) and probed.outcome.intervals:
             data_s = probed.outcome.intervals[-1].end_s
             self._overhead_s = max(0.0, probed.outcome.elapsed_s - data_s)
         return probed
+
+    async def _measure_once(self, subject: str, setting: Setting, watcher: Watcher) -> Probed:
+        link = self._reached.link
+        if measurer := self._measurers.get(subject):
+            return await measurer.measure(link, setting, watcher)
+        return await self._prober.measure(link, subject, setting, self.length, watcher)
 
     def _watcher(self, ordinal: int) -> Watcher:
         def seen(interval: Interval) -> None:
@@ -235,7 +271,8 @@ class Context:
     ) -> None:
         """Store a probe and tell that it ended; `method`: the search that was told of it.
 
-        Raises StoreError when the store cannot take it.
+        Raises StoreError when the store cannot take it, Blocked after a failure that any other
+        setting would meet too.
         """
         outcome = draft.probed.outcome
         record = ProbeRecord(
@@ -271,14 +308,21 @@ class Context:
             label=draft.purpose.label,
             retried=retried,
         )
-        self._tell_best(draft, outcome)
+        self._tell_best(draft, judged(self.request, draft.transport, outcome))
+        if isinstance(outcome, Failure) and self._is_hopeless(draft, outcome, retried):
+            raise Blocked(outcome.message)
+
+    def _is_hopeless(self, draft: "Draft", failure: Failure, retried: bool) -> bool:
+        """Whether every other setting would fail too. A tool's server may be started once more."""
+        is_gone = failure.kind is FailureKind.REFUSED and draft.transport in self._measurers
+        return failure.kind in _HOPELESS or (is_gone and not retried)
 
     def _store_probe(self, record: ProbeRecord, name: str, raw: bytes) -> None:
         self._store.append(record)
         if raw:
             self._store.keep_raw(self.pair, self.session, name, raw)
 
-    def _tell_best(self, draft: "Draft", outcome: Outcome) -> None:
+    def _tell_best(self, draft: "Draft", outcome: Outcome | None) -> None:
         if isinstance(outcome, Measurement) and outcome.throughput_bps > self._best_bps:
             self._best_bps = outcome.throughput_bps
             self.tell(

@@ -1,8 +1,8 @@
-"""A search over one transport's space: ask, probe, tell, store."""
+"""A search over the space of a transport or a tool: ask, probe, tell, store."""
 
 import zlib
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 import numpy as np
@@ -11,10 +11,11 @@ from advisor import registry
 from advisor.domain import events as ev
 from advisor.domain.measurement import Failure, Measurement
 from advisor.domain.records import ProbeRecord
-from advisor.domain.space import Setting, Space
+from advisor.domain.space import Baseline, Setting, Space
 from advisor.methods.api import Method
 from advisor.session.by_hand import heed_the_user
 from advisor.session.context import Context, Purpose
+from advisor.session.judging import judged
 from advisor.session.knowing import knowledge_of
 from advisor.transports import SpaceOptions, Transport
 
@@ -26,11 +27,38 @@ _FAILURES_IN_A_ROW: Final = 6
 """After this many failures in a row a transport is given up: it does not get through."""
 
 
-class Stage(msgspec.Struct, frozen=True):
-    """One run: a transport with what is held fixed in it."""
+class Stage(Protocol):
+    """One run of a search. `name` is unique in a session; `subject` is what is measured."""
+
+    @property
+    def name(self) -> str:
+        """As the user reads it."""
+
+    @property
+    def subject(self) -> str:
+        """The transport or tool."""
+
+    def space(self, context: Context) -> Space:
+        """The box it searches on this path."""
+
+    def baselines(self, context: Context) -> list[Baseline]:
+        """What a user gets who tunes nothing."""
+
+
+class TransportStage(msgspec.Struct, frozen=True):
+    """A transport with what is held fixed in it."""
 
     transport: Transport
     fixed: Setting
+
+    @property
+    def subject(self) -> str:
+        """The transport's name."""
+        return self.transport.name
+
+    def baselines(self, context: Context) -> list[Baseline]:
+        """The transport's own."""
+        return self.transport.baselines(context.path)
 
     @property
     def name(self) -> str:
@@ -49,13 +77,13 @@ class Stage(msgspec.Struct, frozen=True):
         return self.transport.space(context.path, self.fixed, options)
 
 
-def stages_of(context: Context) -> list[Stage]:
+def stages_of(context: Context) -> list[TransportStage]:
     """The runs of this session, in order. Raises ValueError for a wish that cannot be met."""
     stages = []
     for name in context.request.transports:
         transport = registry.transport(name)
         for fixed in transport.variants(context.path, context.request.congestion):
-            stages.append(Stage(transport, fixed))
+            stages.append(TransportStage(transport, fixed))
     return stages
 
 
@@ -78,7 +106,7 @@ def _method_of(context: Context, stage: Stage, space: Space) -> Method:
     method = registry.method(request.method).create(
         space,
         np.random.default_rng(stream),
-        knowledge_of(context, stage.transport.name),
+        knowledge_of(context, stage.subject),
         request.constants,
     )
     if state := _last_state(context.probes, stage):
@@ -93,20 +121,22 @@ def _last_state(probes: Sequence[ProbeRecord], stage: Stage) -> dict[str, object
 
 async def measure_baselines(context: Context, stages: Sequence[Stage]) -> None:
     """What a user gets who tunes nothing, before anything is tuned. Raises Stopped, PeerLost."""
-    transports = {stage.transport.name: stage.transport for stage in stages}
+    # Runs of the same transport have the same defaults.
+    subjects = {stage.subject: stage for stage in stages}
     wanted = [
-        (transport.name, baseline)
-        for transport in transports.values()
-        for baseline in transport.baselines(context.path)
+        (subject, baseline)
+        for subject, stage in subjects.items()
+        for baseline in stage.baselines(context)
         # A resumed session has some already.
-        if not context.has_measured(transport.name, baseline.setting)
+        if not context.has_measured(subject, baseline.setting)
     ]
     if not wanted:
         return
-    async with context.stage(BASELINE, "", len(wanted) * context.next_probe_s) as ending:
+    budget_s = sum(context.next_probe_s(subject) for subject, _ in wanted)
+    async with context.stage(BASELINE, "", budget_s) as ending:
         for name, baseline in wanted:
             await heed_the_user(context)
-            if context.budget.left_s < context.next_probe_s:
+            if context.budget.left_s < context.next_probe_s(name):
                 ending.reason = "the time is used"
                 return
             purpose = Purpose(stage=BASELINE, kind="baseline", label=baseline.role)
@@ -119,7 +149,7 @@ async def profile(context: Context, stage: Stage, until_left_s: float) -> None:
     space = stage.space(context)
     method = _method_of(context, stage, space)
     budget_s = max(0.0, context.budget.left_s - until_left_s)
-    async with context.stage(stage.name, stage.transport.name, budget_s, space) as ending:
+    async with context.stage(stage.name, stage.subject, budget_s, space) as ending:
         ending.reason = await _search(context, stage, method, until_left_s)
 
 
@@ -130,13 +160,13 @@ async def _search(context: Context, stage: Stage, method: Method, until_left_s: 
         await heed_the_user(context)
         if context.control.is_skipped(stage.name):
             return "skipped"
-        if context.budget.left_s - until_left_s < context.next_probe_s:
+        if context.budget.left_s - until_left_s < context.next_probe_s(stage.subject):
             return f"the time for {stage.name} is used"
         iteration = method.iteration
         purpose = Purpose(stage=stage.name, kind="search", label=method.label)
-        draft = await context.measure(stage.transport.name, setting, purpose)
+        draft = await context.measure(stage.subject, setting, purpose)
         outcome = draft.probed.outcome
-        method.tell(setting, outcome)
+        method.tell(setting, judged(context.request, stage.subject, outcome) or outcome)
         await context.keep(draft, method=method)
         context.tell(
             ev.SearchStands, stage=stage.name, iteration=method.iteration, gauges=method.gauges

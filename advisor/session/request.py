@@ -15,6 +15,9 @@ class AdviceRequest(msgspec.Struct, frozen=True, kw_only=True):
     `ports`: the first and last port the agent may open, (0, 0) for any.
     `constants`: the method's constants that were set.
     `tools`: those whose command lines are wanted, in this order.
+    `tool`: what is profiled from disk to disk, None for memory to memory; then `dataset` has a path
+    and `destination_path` is known. `keep`: whether what it moved stays. `verify`: whether the line
+    is to compare checksums.
     """
 
     destination: Endpoint
@@ -31,6 +34,10 @@ class AdviceRequest(msgspec.Struct, frozen=True, kw_only=True):
     transports: list[str] = msgspec.field(default_factory=lambda: ["tcp", "udt"])
     congestion: list[str] = []
     tools: list[str] = msgspec.field(default_factory=lambda: ["globus-url-copy", "xdd"])
+    tool: str | None = None
+    keep: bool = False
+    verify: bool = False
+    max_concurrency: int = 16
     max_streams: int = 25
     buffer_scale: Scale | None = None
     seed: int = 0

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from advisor import registry
 from advisor.agent.client import PeerError
 from advisor.agent.connect import Reached
 from advisor.agent.secret import BadSecret
@@ -22,14 +23,24 @@ from advisor.session.advising import Grounds, advice_from_history, advice_from_v
 from advisor.session.budget import Budget, default_budget_s
 from advisor.session.confirming import confirm
 from advisor.session.contenders import contenders, judge
-from advisor.session.context import Context, PeerLost, Stopped
+from advisor.session.context import Blocked, Context, PeerLost, Stopped
 from advisor.session.control import Control
-from advisor.session.profiling import CONFIRM, Stage, measure_baselines, profile, stages_of
+from advisor.session.disk_to_disk import DiskToDisk
+from advisor.session.judging import comparable
+from advisor.session.profiling import (
+    CONFIRM,
+    Stage,
+    TransportStage,
+    measure_baselines,
+    profile,
+    stages_of,
+)
 from advisor.session.reaching import look_at_path, pair_of, reach
 from advisor.session.request import AdviceRequest
 from advisor.store.errors import StoreError
 from advisor.store.event_log import EventLog
 from advisor.store.history import Store
+from advisor.tools import Kept
 
 EXIT_ADVICE: Final = 0
 EXIT_NOTHING_USABLE: Final = 1
@@ -134,7 +145,7 @@ class _Session:
             await self._reached.link.close()
 
     async def run(self) -> int:
-        past = self._store.best(self._pair, time.time())
+        past = self._past(None)
         if self._request.accept_history and past:
             stored_path = self._stored_path()
             if stored_path:
@@ -143,7 +154,7 @@ class _Session:
         path = await self._unless_stopped(look_at_path(self._reached, self._request))
         context = self._begin(self._reached, path)
         self._tell(ev.PathFound, path=path, limits=binding_limits(path))
-        stored, past = past, self._store.best(self._pair, time.time(), path.rtt_s)
+        stored, past = past, self._past(path.rtt_s)
         self._tell(ev.HistoryFound, results=past)
         if stored and not past:
             self._tell(
@@ -154,6 +165,13 @@ class _Session:
         if past and not self._interrupted and await self._is_history_enough(past):
             return self._advise_from_history(path, past)
         return await self._measure(context, path, past)
+
+    def _past(self, rtt_s: float | None) -> list[ev.PastResult]:
+        """What is stored of this pair for what the session is about."""
+        tool = self._request.tool
+        names = {tool} if tool else {transport.name for transport in registry.transports()}
+        found = self._store.best(self._pair, time.time(), rtt_s)
+        return [result for result in found if result.transport in names]
 
     async def _unless_stopped(self, waiting: Awaitable[Any]) -> Any:
         """What is awaited, unless the user asks to stop first."""
@@ -186,7 +204,9 @@ class _Session:
     def _begin(self, reached: Reached, path: PathFacts) -> Context:
         """Open the session: its budget, its first event."""
         spent_s = sum(p.result.elapsed_s for p in self._probes_before())
-        total_s = self._request.budget_s or default_budget_s(path.rtt_s)
+        total_s = self._request.budget_s or default_budget_s(
+            path.rtt_s, files=self._request.tool is not None
+        )
         spent_s += self._clock() - self._began_s + _AROUND_S
         budget = Budget(total_s, self._clock, spent_s)
         self._context = context = Context(
@@ -205,10 +225,10 @@ class _Session:
                 self._pair, path.rtt_s, path.bandwidth_bps
             ),
         )
-        if context.next_probe_s > total_s:
+        if context.next_probe_s() > total_s:
             raise ValueError(
                 f"--budget {total_s:g} is too short for one probe at this round-trip time: "
-                f"give at least {context.next_probe_s * 4:.0f} s"
+                f"give at least {context.next_probe_s() * 4:.0f} s"
             )
         context.take_over(self._probes_before())
         self._log = self._store.event_log(self._pair, self._id)
@@ -227,20 +247,31 @@ class _Session:
         return self._interrupted.probes if self._interrupted else []
 
     async def _measure(self, context: Context, path: PathFacts, past: list[ev.PastResult]) -> int:
-        stages = self._usable(context, stages_of(context))
+        disks = await DiskToDisk.prepared(context) if self._request.tool else None
+        stages: Sequence[Stage] = (
+            [disks.stage] if disks else self._usable(context, stages_of(context))
+        )
         self._record_question(path)
-        spaces = {stage.transport.name: stage.space(context) for stage in stages}
+        spaces = {stage.subject: stage.space(context) for stage in stages}
         trouble = ""
         try:
+            if disks:
+                await disks.measure_subsystems()
             await measure_baselines(context, stages)
             await self._profile_all(context, stages)
+            if disks:
+                disks.lengthen()
             await confirm(context, past, spaces)
         except Stopped:
             trouble = "interrupted"
-        except (PeerLost, StoreError) as error:
+        except (PeerLost, StoreError, Blocked) as error:
             trouble = str(error)
             self._tell(ev.Notice, message=trouble)
-        return self._conclude(context, path, past, spaces, trouble)
+        finally:
+            if disks:
+                await disks.close()
+        kept = disks.prober.kept if disks else None
+        return self._conclude(context, path, past, spaces, trouble, kept)
 
     def _record_question(self, path: PathFacts) -> None:
         """What a resumed session needs, once it is clear that there is something to measure."""
@@ -255,7 +286,7 @@ class _Session:
         )
         self._store.append(record)
 
-    def _usable(self, context: Context, stages: list[Stage]) -> list[Stage]:
+    def _usable(self, context: Context, stages: list[TransportStage]) -> list[TransportStage]:
         """The stages whose transport is here; the others are named with the remedy."""
         usable = []
         for stage in stages:
@@ -277,7 +308,7 @@ class _Session:
         confirm_s = _CONFIRM_SHARE * context.budget.left_s
         if any(p.stage == CONFIRM for p in context.probes):
             return
-        weights = [_STAGE_WEIGHT.get(stage.transport.name, 2.0) for stage in stages]
+        weights = [_STAGE_WEIGHT.get(stage.subject, 2.0) for stage in stages]
         for number, stage in enumerate(stages):
             searching_s = max(0.0, context.budget.left_s - confirm_s)
             share = weights[number] / sum(weights[number:])
@@ -290,8 +321,10 @@ class _Session:
         past: list[ev.PastResult],
         spaces: dict[str, Space],
         trouble: str,
+        kept: Kept | None,
     ) -> int:
-        verdict = judge(contenders(context.probes, past, spaces), spaces)
+        compared = comparable(self._request, context.probes)
+        verdict = judge(contenders(compared, past, spaces), spaces)
         if verdict is None:
             return self._end_without(context, trouble)
         grounds = Grounds(
@@ -301,6 +334,7 @@ class _Session:
             path=path,
             past=past,
             probes=context.probes,
+            kept=kept,
         )
         advice = advice_from_verdict(grounds, verdict, incomplete=bool(trouble))
         self._give(advice)
@@ -309,11 +343,11 @@ class _Session:
     def _end_without(self, context: Context, trouble: str) -> int:
         if trouble == "interrupted":
             return self.give_up("interrupted before anything was measured", EXIT_INTERRUPTED)
-        if trouble:
+        if trouble and not self._request.tool:
             return self.give_up(trouble, EXIT_PEER)
         failures = [p.result.message for p in context.probes if isinstance(p.result, Failure)]
         last = f", the last one: {failures[-1]}" if failures else ""
-        message = f"no probe gave a throughput{last}"
+        message = trouble or f"no probe gave a throughput{last}"
         self._store.append(
             ClosingRecord(
                 session=self._id,

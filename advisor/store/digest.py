@@ -12,6 +12,7 @@ import msgspec
 
 from advisor.domain.advice import Estimate
 from advisor.domain.endpoints import Pair
+from advisor.domain.file_io import DISKS
 from advisor.domain.measurement import Measurement
 from advisor.domain.records import (
     AdviceRecord,
@@ -196,6 +197,9 @@ class Digester:
         if facts.opened_s is None:
             facts.rtt_s = probe.rtt_s or facts.rtt_s
             facts.bandwidth_bps = probe.bandwidth_bps or facts.bandwidth_bps
+        if probe.subject in DISKS:
+            facts.failures += not isinstance(probe.result, Measurement)
+            return
         if probe.subject not in facts.transports:
             facts.transports.append(probe.subject)
         if not isinstance(probe.result, Measurement):

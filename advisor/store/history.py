@@ -282,7 +282,7 @@ def _typed(table: JournalTable) -> tuple[list[Record], int]:
     skipped = 0
     for document in table:
         try:
-            records.append(msgspec.convert(document, Record))
+            records.append(msgspec.convert(document, Record, str_keys=True))
         except msgspec.ValidationError:
             skipped += 1
     return records, skipped + table.journal.bad_lines

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from advisor.domain.events import PastResult
+from advisor.domain.file_io import DISKS
 from advisor.domain.measurement import Measurement
 from advisor.domain.quantities import format_duration
 from advisor.domain.records import ProbeRecord
@@ -70,9 +71,11 @@ class _Group:
 
 
 def best_results(probes: Iterable[ProbeRecord], now_s: float) -> list[PastResult]:
-    """The best setting of each subject, by name of the subject. `now_s` is Unix time."""
+    """The best setting of each transport and tool, by its name. `now_s` is Unix time."""
     by_subject: dict[str, dict[SettingKey, SettingRates]] = defaultdict(dict)
     for probe in probes:
+        if probe.subject in DISKS:
+            continue
         if isinstance(probe.result, Measurement) and probe.result.throughput_bps > 0:
             rates = by_subject[probe.subject].setdefault(
                 setting_key(probe.setting), SettingRates(probe.setting, [], -math.inf)

@@ -2,7 +2,7 @@
 
 from advisor import registry
 from advisor.testing.samples import a_host, a_path
-from advisor.testing.tools import ToolContract
+from advisor.testing.tools import ToolContract, TransferToolContract
 from advisor.testing.transports import TransportContract
 from advisor.transports import SpaceOptions
 
@@ -17,8 +17,8 @@ class TestUdt(TransportContract):
     plugin = registry.transport("udt")
 
 
-class TestGlobusUrlCopy(ToolContract):
-    plugin = TOOLS["globus-url-copy"]
+class TestGlobusUrlCopy(TransferToolContract):
+    plugin = registry.transfer_tool("globus-url-copy")
 
 
 class TestXdd(ToolContract):

@@ -36,7 +36,7 @@ def test_heur1_measures_a_gain_against_the_last_that_counted() -> None:
     method = make("heur1", PLANE)
     tell(method, 100, 104)
     assert method.move_reason is not None
-    assert "back to concurrency 2" in method.move_reason
+    assert "back to 2 files at a time" in method.move_reason
     # 106 is more than 5 % above 100, though not above 104.
     tell(method, 106)
     assert asked(method) == (2, 10)

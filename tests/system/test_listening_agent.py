@@ -99,7 +99,9 @@ def test_strangers_get_silence(start_agent: StartAgent, start: Start) -> None:
     for size in (0, 1, 100, 5000):
         # A TLS alert is what TLS itself says; not a byte of ours comes.
         assert b"say" not in answer_to(agent, rng.randbytes(size))
-    assert b"say" not in answer_to(agent, m.as_line(m.Hello(protocol=1, version="x")) * 100)
+    assert b"say" not in answer_to(
+        agent, m.as_line(m.Hello(protocol=m.PROTOCOL, version="x")) * 100
+    )
     assert start("advise", "--json", *agent.options, "--budget", "6").finish().returncode == 0
 
 
@@ -115,15 +117,16 @@ def authenticated(agent: Agent) -> ssl.SSLSocket:
         b"GET / HTTP/1.1\r\n\r\n",
         b'{"do": "shutdown"}\n',
         b"\x00" * 1000 + b"\n",
-        b'{"do": "hello", "protocol": 1, "version": "1"}\n{"do": "facts", "facing": "$(id)"}\n',
-        b'{"do": "hello", "protocol": 1, "version": "' + b"x" * 200_000 + b'"}\n',
+        m.as_line(m.Hello(protocol=m.PROTOCOL, version="1"))
+        + b'{"do": "facts", "facing": "$(id)"}\n',
+        m.as_line(m.Hello(protocol=m.PROTOCOL, version="x" * 200_000)),
     ],
 )
 def test_garbage_ends_the_conversation_in_silence(start_agent: StartAgent, garbage: bytes) -> None:
     agent = start_agent()
     with authenticated(agent) as tls:
         heard = tls.recv(4096)
-        assert m.read_reply(heard) == m.Welcome(protocol=1, version="0.1.0")
+        assert m.read_reply(heard) == m.Welcome(protocol=m.PROTOCOL, version="0.1.0")
         tls.sendall(garbage)
         with contextlib.suppress(ConnectionError, ssl.SSLError):
             assert tls.recv(4096) == b""
@@ -147,7 +150,7 @@ def test_only_one_probe_port_at_a_time_and_only_for_the_peer(start_agent: StartA
     with authenticated(agent) as tls:
         file = tls.makefile("rwb")
         file.readline()
-        file.write(m.as_line(m.Hello(protocol=1, version="1")))
+        file.write(m.as_line(m.Hello(protocol=m.PROTOCOL, version="1")))
         probe = m.OpenProbe(
             transport="tcp",
             setting={"streams": 1, "buffer_bytes": 0},

@@ -3,7 +3,6 @@ import ctypes.util
 import os
 import re
 import shlex
-import shutil
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
@@ -11,25 +10,24 @@ from typing import Any
 import msgspec
 import pytest
 
-from advisor import registry
-from advisor.domain.advice import Command
 from advisor.domain.dataset import Dataset
 from advisor.domain.space import Setting
 from advisor.hosts.processes import running
-from advisor.testing.gridftp import PACKAGES, GridFTPServer, anonymous_server, gsi_server
+from advisor.testing.gridftp import GridFTPServer, anonymous_server, gsi_server
 from advisor.testing.samples import a_host, a_path
-from advisor.tools import CommandRequest, Tool
-
-PLUGIN = next(t for t in registry.tools() if t.name == "globus-url-copy")
-TCP: Setting = {"streams": 4, "buffer_bytes": 2**20, "congestion": "cubic"}
-UDT: Setting = {"block_bytes": 8956 * 100, "buffer_bytes": 8192 * 8972, "mss_bytes": 9000}
-LINE_S = 20.0
-
-
-def require(*programs: str) -> None:
-    for program in programs:
-        if shutil.which(program) is None:
-            pytest.skip(f"{program} is absent: apt install {PACKAGES[program]}")
+from advisor.tools import Kept, Tool
+from tests.plugins.tools.gridftp_lines import (
+    LINE_S,
+    PLUGIN,
+    TCP,
+    UDT,
+    a_directory,
+    a_request,
+    contents,
+    require,
+    run_as_printed,
+    the_line,
+)
 
 
 @pytest.fixture
@@ -42,27 +40,6 @@ def udt_programs(ftp_programs: None) -> None:
     require("grid-proxy-init", "openssl")
     if ctypes.util.find_library("globus_xio_udt_driver") is None:
         pytest.skip("the UDT driver is absent: apt install libglobus-xio-udt-driver")
-
-
-def a_request(**changes: Any) -> CommandRequest:
-    given: dict[str, Any] = {
-        "transport": "tcp",
-        "settings": {"tcp": TCP, "udt": UDT},
-        "path": a_path(),
-        "destination_host": "dtn2.example.org",
-        "source_path": "/data/run 7.h5",
-        "destination_path": "/store/run 7.h5",
-    }
-    return CommandRequest(**(given | changes))
-
-
-def the_line(request: CommandRequest) -> Command:
-    (command,) = PLUGIN.commands(request)
-    return command
-
-
-def a_directory(*sizes: int) -> Dataset:
-    return Dataset(total_bytes=sum(sizes), files=len(sizes), largest="a", largest_bytes=max(sizes))
 
 
 # --- what is written ---
@@ -206,18 +183,6 @@ def test_nothing_hangs_over_udt() -> None:
 # --- what the lines do ---
 
 
-async def run_as_printed(server: GridFTPServer, command: Command) -> None:
-    """Run the line as a user would who pastes it. Fails with what it said when it fails."""
-    settings = [f"{name}={value}" for name, value in server.environment.items()]
-    async with (
-        asyncio.timeout(LINE_S),
-        running(["env", *settings, "/bin/sh", "-c", command.shell]) as child,
-    ):
-        await child.stdout.read()
-        status = await child.wait()
-        assert status == 0, child.stderr.decode(errors="replace")
-
-
 async def logged(server: GridFTPServer) -> str:
     """The server's own line on the first transfer; it comes a little after the end."""
     for _ in range(100):
@@ -244,15 +209,10 @@ def put(
                 server_url=server.url,
                 **changes,
             )
-            await run_as_printed(server, the_line(request))
+            await run_as_printed(server, the_line(request).shell)
             return {"files": contents(server.folder), "log": await logged(server)}
 
     return asyncio.run(scenario())
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    files = (p for p in folder.rglob("*") if p.is_file())
-    return {str(p.relative_to(folder)): p.read_bytes() for p in files}
 
 
 @pytest.fixture
@@ -333,12 +293,13 @@ class TestOverUdt:
         # Other programs send UDP too; the server logs a TCP transfer with its socket buffer.
         assert " BUFFER=0 " in got["log"]
 
-    def test_a_directory(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("changes", [{}, {"verify": True, "kept": Kept(files=1)}])
+    def test_a_directory(self, tmp_path: Path, changes: dict[str, Any]) -> None:
         (tmp_path / "deep er").mkdir()
         for number in range(5):
             (tmp_path / "deep er" / f"f {number}").write_bytes(os.urandom(5000))
         server = gsi_server("-dc-whitelist", "udt,gsi,tcp")
-        got = put(server, f"{tmp_path}/", "new", transport="udt")
+        got = put(server, f"{tmp_path}/", "new", transport="udt", **changes)
         assert got["files"] == {f"new/{n}": data for n, data in contents(tmp_path).items()}
         assert " BUFFER=0 " in got["log"]
 
@@ -371,6 +332,8 @@ def test_no_flag_is_explained_that_no_line_has() -> None:
     requests = [
         a_request(dataset=a_directory(*[1000] * 1000), source_path="/data"),
         a_request(transport="udt"),
+        a_request(verify=True, kept=Kept(files=1)),
+        a_request(kept=Kept(first_bytes=1)),
     ]
     argvs = [command.argv for request in requests for command in PLUGIN.commands(request)]
     words = {word for argv in argvs for word in argv}

@@ -1,4 +1,4 @@
-"""xdd is in no package: its lines are held to those that were run by hand, argument by argument."""
+"""xdd's printed lines are held to those that were run by hand, argument by argument."""
 
 import shlex
 from typing import Any
@@ -10,10 +10,11 @@ from advisor.domain.advice import Command
 from advisor.domain.dataset import Dataset
 from advisor.domain.space import Setting
 from advisor.testing.samples import a_host, a_path
-from advisor.tools import CommandRequest, Tool, explain
+from advisor.tools import CommandRequest, Kept, Tool, explain
 
 PLUGIN = next(t for t in registry.tools() if t.name == "xdd")
 TCP: Setting = {"streams": 8, "buffer_bytes": 16 * 2**20, "congestion": "cubic"}
+OWN: Setting = {"streams": 4, "request_bytes": 2**20, "direct": 0}
 SIZE = 10 * 10**9
 
 
@@ -197,8 +198,62 @@ def test_an_ipv6_path_is_told() -> None:
     assert "IPv4 only" in destination.note
 
 
+def test_an_ipv6_address_alone_will_not_do() -> None:
+    destination, source = the_pair(
+        path=a_path(destination_address="2001:db8::1"), destination_host="2001:db8::1"
+    )
+    assert end_of(source) == end_of(destination) == "DESTINATION_ADDRESS:40010,8"
+    assert "in place of DESTINATION_ADDRESS" in destination.note
+
+
+def test_the_address_has_to_be_the_destination_s_own() -> None:
+    assert "192.0.2.2 has to be this host's own address" in the_pair()[0].note
+
+
+def test_an_empty_file_has_no_line() -> None:
+    request = CommandRequest(
+        transport="tcp",
+        settings={"tcp": TCP},
+        path=a_path(),
+        destination_host="dtn2",
+        dataset=Dataset(total_bytes=1, path="/data/f", files=1, largest="", largest_bytes=0),
+    )
+    assert PLUGIN.commands(request) == []
+
+
+def test_its_own_setting_is_used_where_it_was_profiled() -> None:
+    destination, source = the_pair(settings={"tcp": TCP, "xdd": OWN})
+    for command in (destination, source):
+        assert value_of(command, "-reqsize") == str(2**20)
+        assert end_of(command).endswith(",4")
+        assert "-dio" not in command.argv
+    assert "per socket" not in source.note
+
+
+@pytest.mark.parametrize(("kept_bytes", "direct"), [(0, True), (3 * 2**20, True), (1000, False)])
+def test_direct_io_is_on_both_ends_or_on_none(kept_bytes: int, direct: bool) -> None:
+    pair = the_pair(settings={"xdd": OWN | {"direct": 1}}, kept=Kept(first_bytes=kept_bytes))
+    assert [("-dio" in command.argv) for command in pair] == [direct, direct]
+
+
+def test_what_is_there_already_is_not_sent_again() -> None:
+    destination, source = the_pair(settings={"xdd": OWN}, kept=Kept(first_bytes=2**30))
+    for command in (destination, source):
+        assert value_of(command, "-startoffset") == str(2**30)
+        assert value_of(command, "-bytes") == str(SIZE - 2**30)
+    assert value_of(destination, "-preallocate") == str(SIZE)
+    assert "leave that file" in destination.note
+    assert "removed" not in destination.note
+
+
+def test_checksums_are_said_to_be_beyond_it() -> None:
+    assert "no checksums" in the_pair(verify=True)[1].note
+    assert "no checksums" not in the_pair()[1].note
+
+
 def test_no_flag_is_explained_that_no_line_has() -> None:
+    continued = the_pair(settings={"xdd": OWN | {"direct": 1}}, kept=Kept(first_bytes=2**20))
     used = {
-        sentence for command in the_pair() for _, sentence in explain(command.argv, PLUGIN.flags)
+        sentence for command in continued for _, sentence in explain(command.argv, PLUGIN.flags)
     }
     assert set(PLUGIN.flags.values()) <= used

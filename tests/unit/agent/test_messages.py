@@ -8,7 +8,18 @@ import msgspec
 import pytest
 
 from advisor.agent import messages as m
+from advisor.domain.file_io import FileIoJob
+from advisor.hosts.checksums import Checksum
+from advisor.testing.samples import a_path
 
+JOB = FileIoJob(
+    direction="write",
+    threads=4,
+    request_bytes=1048576,
+    direct=True,
+    total_bytes=2**30,
+    ceiling_s=5.0,
+)
 VALID: list[m.Request] = [
     m.Hello(protocol=1, version="0.1.0"),
     m.GetFacts(facing="192.0.2.1"),
@@ -23,6 +34,32 @@ VALID: list[m.Request] = [
         sample_every_s=0.1,
     ),
     m.CloseProbe(),
+    m.GetFolder(path="/data"),
+    m.RunFileIo(folder="/data", job=JOB),
+    m.GetSizes(paths=["/data/a", "/data/b c"]),
+    m.GetChecksums(paths=["/data/a"]),
+    m.MakeScratch(folder="/data/run42"),
+    m.MoveFiles(pairs=[("/data/.advisor-1/a", "/data/a")]),
+    m.RemoveScratch(folder="/data/.advisor-1"),
+    m.StopWork(),
+    m.RunStep(
+        tool="xdd",
+        order=m.StepOrder(
+            setting={"streams": 4, "request_bytes": 2**20, "direct": 0},
+            pieces=(
+                m.StepPiece(source="/a", target="/data/.advisor-1/0", size_bytes=2**40),
+                m.StepPiece(
+                    source="/b",
+                    target="/data/.advisor-1/1",
+                    size_bytes=1,
+                    offset_bytes=2**30,
+                    is_whole=False,
+                ),
+            ),
+            path=msgspec.convert(a_path(), m.StepPath, from_attributes=True),
+            destination_host="dtn2.example.org",
+        ),
+    ),
 ]
 TEXTS = [m.as_line(request).strip() for request in VALID]
 
@@ -74,6 +111,131 @@ def test_every_field_of_a_probe_is_bounded(field: str, value: object) -> None:
     message = json.loads(TEXTS[4]) | {field: value}
     with pytest.raises((msgspec.MsgspecError, ValueError)):
         m.read_request(json.dumps(message).encode())
+
+
+AN_ORDER = json.loads(TEXTS[-1])["order"]
+A_PIECE = AN_ORDER["pieces"][0]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"pieces": []},
+        {"pieces": [A_PIECE] * (m.PIECES_LIMIT + 1)},
+        {"pieces": [A_PIECE | {"size_bytes": -1}]},
+        {"pieces": [A_PIECE | {"size_bytes": 2**63}]},
+        {"pieces": [A_PIECE | {"offset_bytes": -1}]},
+        {"pieces": [A_PIECE | {"extra": 1}]},
+        {"setting": {f"k{i}": 1 for i in range(17)}},
+        {"setting": {"a": [1]}},
+        {"path": AN_ORDER["path"] | {"destination_address": "-rf"}},
+        {"path": AN_ORDER["path"] | {"extra": 1}},
+        {"destination_host": "-oProxyCommand"},
+        {"destination_host": "a b"},
+        {"list_file": "/etc/passwd"},
+        {"base_port": 22},
+        {"argv": ["sh"]},
+    ],
+)
+def test_every_field_of_a_transfer_is_bounded(change: dict[str, object]) -> None:
+    message = json.loads(TEXTS[-1])
+    m.read_request(json.dumps(message).encode())
+    message["order"] |= change
+    with pytest.raises((msgspec.MsgspecError, ValueError)):
+        m.read_request(json.dumps(message).encode())
+
+
+NO_PATHS = ["", "data", "./data", "~/data", "/a\0b", "\0", "/" + "x" * 4096]
+
+
+@pytest.mark.parametrize("path", NO_PATHS)
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"do": "get_folder", "path": ...},
+        {"do": "run_file_io", "folder": ..., "job": json.loads(TEXTS[7])["job"]},
+        {"do": "get_sizes", "paths": ["/a", ...]},
+        {"do": "get_checksums", "paths": [...]},
+        {"do": "make_scratch", "folder": ...},
+        {"do": "move_files", "pairs": [["/a", ...]]},
+        {"do": "move_files", "pairs": [[..., "/a"]]},
+        {"do": "remove_scratch", "folder": ...},
+        {
+            "do": "run_step",
+            "tool": "xdd",
+            "order": AN_ORDER | {"pieces": [A_PIECE | {"target": ...}]},
+        },
+        {
+            "do": "run_step",
+            "tool": "xdd",
+            "order": AN_ORDER | {"pieces": [A_PIECE | {"source": ...}]},
+        },
+    ],
+)
+def test_what_is_no_absolute_path_is_refused(field: object, path: str) -> None:
+    def filled(value: object, text: str) -> object:
+        match value:
+            case dict():
+                return {key: filled(item, text) for key, item in value.items()}
+            case list():
+                return [filled(item, text) for item in value]
+        return text if value is ... else value
+
+    m.read_request(json.dumps(filled(field, "/a\n' \"é/ö")).encode())
+    with pytest.raises((msgspec.MsgspecError, ValueError)):
+        m.read_request(json.dumps(filled(field, path)).encode())
+
+
+def test_a_path_that_is_not_utf_8_is_refused() -> None:
+    for text in (
+        b'{"do": "get_folder", "path": "/\xff"}',
+        rb'{"do":"get_folder","path":"/\udcff"}',
+    ):
+        with pytest.raises((msgspec.MsgspecError, ValueError)):
+            m.read_request(text)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("direction", "erase"),
+        ("threads", 0),
+        ("threads", 129),
+        ("request_bytes", 511),
+        ("total_bytes", 2**51),
+        ("ceiling_s", 601),
+        ("direct", 1),
+    ],
+)
+def test_every_field_of_a_measurement_of_files_is_bounded(field: str, value: object) -> None:
+    message = json.loads(TEXTS[7])
+    message["job"][field] = value
+    with pytest.raises((msgspec.MsgspecError, ValueError)):
+        m.read_request(json.dumps(message).encode())
+
+
+@pytest.mark.parametrize("count", [0, m.PATHS_LIMIT + 1])
+def test_a_request_is_about_some_files_and_not_too_many(count: int) -> None:
+    for request in (
+        m.GetSizes(paths=["/a"] * count),
+        m.GetChecksums(paths=["/a"] * count),
+        m.MoveFiles(pairs=[("/a", "/b")] * count),
+    ):
+        with pytest.raises(msgspec.ValidationError):
+            m.read_request(m.as_line(request))
+
+
+def test_the_longest_answers_fit_a_message() -> None:
+    for reply in (
+        m.SizesFound(sizes=[2**62] * m.PATHS_LIMIT),
+        m.ChecksumsFound(checksums=[Checksum(sha256="f" * 64)] * m.PATHS_LIMIT, seen_bytes=2**62),
+        m.ChecksumsFound(checksums=[Checksum(reason="x" * 100)] * m.PATHS_LIMIT, seen_bytes=0),
+        m.FilesMoved(reasons=["x" * 100] * m.PATHS_LIMIT),
+        m.StepEnded(
+            status=-9, output="\x01" * m.STEP_OUTPUT_LIMIT, errors="\x01" * m.STEP_OUTPUT_LIMIT
+        ),
+    ):
+        assert m.read_reply(m.as_line(reply)) == reply
 
 
 def fuzzed(rng: random.Random, count: int) -> Iterator[bytes]:

@@ -11,6 +11,7 @@ from advisor.domain.space import Setting
 from advisor.report.text import advice_text
 from advisor.session.advising import Grounds, advice_from_history, advice_from_verdict
 from advisor.session.contenders import contenders, judge
+from advisor.session.judging import comparable
 from advisor.session.request import AdviceRequest
 from advisor.testing.samples import a_path, measured
 
@@ -164,3 +165,32 @@ def test_advice_from_history_alone() -> None:
     assert advice.interval_bps[0] < 4e9 < advice.interval_bps[1]
     assert any("nothing was measured now" in r for r in advice.reasons)
     assert "from history" in advice_text(advice)
+
+
+def test_of_a_tool_its_own_line_and_what_the_subsystems_let_pass() -> None:
+    tool = "globus-url-copy"
+    plain: Setting = {"concurrency": 2, "parallelism": 8, "pipelining": 1}
+    probes = [
+        *confirmed("default", tool, plain, 0.1, 0.11, 0.1),
+        *confirmed("best", tool, {"concurrency": 16, "parallelism": 2}, 0.7, 0.71, 0.7),
+    ]
+    network = confirmed("alone", "tcp", TUNED, 1.0)[0]
+    probes.append(msgspec.structs.replace(network, stage="network"))
+    request = AdviceRequest(
+        destination=Endpoint("there"),
+        dataset=Dataset(total_bytes=10**13, path="/data/run", files=1000, largest="a"),
+        destination_path="/store/run",
+        tool=tool,
+        tools=[tool],
+    )
+    compared = comparable(request, probes)
+    verdict = judge(contenders(compared, [], {}), {})
+    assert verdict is not None
+    advice = advice_from_verdict(grounds(probes, request=request), verdict, incomplete=False)
+    assert advice.composition is not None
+    assert advice.composition.limiting == "network"
+    [command] = advice.commands
+    assert "-cc 16" in command.shell
+    assert "-p 2" in command.shell
+    assert any("--max-concurrency 32" in reason for reason in advice.reasons)
+    assert not any("TCP" in reason for reason in advice.reasons)

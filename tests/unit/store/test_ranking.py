@@ -1,5 +1,6 @@
 from collections.abc import Callable
 
+import msgspec
 import pytest
 
 from advisor.domain.measurement import Failure, FailureKind
@@ -77,3 +78,9 @@ def test_failures_do_not_count_and_subjects_are_apart(make_probe: Maker) -> None
         ("udt", 1, None),
     ]
     assert best_results([], now_s=0.0) == []
+
+
+def test_a_disk_is_no_way_to_move_data(make_probe: Maker) -> None:
+    disk = msgspec.structs.replace(make_probe(9e9), subject="source disk")
+    (best,) = best_results([disk, make_probe(1e9)], now_s=1000.0)
+    assert best.throughput_bps == 1e9

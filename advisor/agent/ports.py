@@ -1,0 +1,41 @@
+"""Ports that a program may be told to listen on: nobody has them at the moment."""
+
+import random
+import socket
+from typing import Final
+
+# Below those that the kernel gives to whoever asks for any.
+_USUAL_PORTS: Final = (20000, 32767)
+
+
+def free_run(count: int, ports: tuple[int, int], family: socket.AddressFamily) -> int:
+    """The first of so many free TCP ports in a row, of `ports`; (0, 0) for any.
+
+    Nothing keeps them until the program has them. Raises OSError where there are none.
+    """
+    if ports != (0, 0):
+        return _free_run(count, *ports, family)
+    first, last = _USUAL_PORTS
+    # Not the same each time: another agent on this host may have chosen some a moment ago.
+    begin = random.randint(first, last - count)
+    return _free_run(count, begin, last, family)
+
+
+def _free_run(count: int, first: int, last: int, family: socket.AddressFamily) -> int:
+    free = 0
+    for port in range(first, last + 1):
+        free = free + 1 if _is_free(port, family) else 0
+        if free == count:
+            return port - count + 1
+    raise OSError(f"of the ports {first} to {last}, no {count} in a row are free")
+
+
+def _is_free(port: int, family: socket.AddressFamily) -> bool:
+    with socket.socket(family, socket.SOCK_STREAM) as one:
+        # As servers do: what is left of connections that have ended does not count.
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            one.bind(("", port))
+        except OSError:
+            return False
+    return True

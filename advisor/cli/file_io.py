@@ -1,0 +1,382 @@
+"""`advisor file-io`: how fast a folder is read and written, here or at the destination."""
+
+import asyncio
+import contextlib
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import click
+import msgspec
+
+from advisor.cli import parameters as p
+from advisor.cli.asking import reach_fields, reach_options, with_those_of_the_host
+from advisor.cli.completion import destinations
+from advisor.cli.tables import print_table
+from advisor.domain.advice import Side
+from advisor.domain.file_io import Direction, FileIoJob, FileIoResult, Filesystem
+from advisor.domain.quantities import format_bytes, format_duration, format_rate
+from advisor.hosts.file_io import FileIoError, file_io_workplace
+from advisor.hosts.filesystems import filesystem_of
+from advisor.models.file_io import best_of, full_jobs, most_bytes, quick_jobs
+from advisor.models.filesystems import notes_on
+from advisor.session.request import AdviceRequest
+
+EXIT_MEASURED: Final = 0
+EXIT_NOTHING_MEASURED: Final = 1
+EXIT_USAGE: Final = 2
+EXIT_PEER: Final = 3
+EXIT_INTERRUPTED: Final = 130
+
+_SIDES: Final[dict[Direction, Side]] = {"read": "source", "write": "destination"}
+# Said by --at, or of no matter for what lies on a disk.
+_NOT_ASKED: Final = ("address", "ports", "bandwidth", "rtt")
+
+Run = Callable[[FileIoJob], Awaitable[FileIoResult]]
+
+
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
+    """One measurement of `--json`; `throughput_bps` in bit/s."""
+
+    job: FileIoJob
+    result: FileIoResult
+    throughput_bps: float
+
+
+class Profile(msgspec.Struct, frozen=True, kw_only=True):
+    """One direction. `best`: the fastest, None where there is none. `failures`: sentences."""
+
+    direction: Direction
+    measured: list[Measured]
+    best: Measured | None
+    failures: list[str]
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """What `--json` prints. `host` as the user named it; `notes` are sentences."""
+
+    host: str
+    filesystem: Filesystem
+    notes: list[str]
+    profiles: list[Profile]
+
+
+class Place(Protocol):
+    """A host whose folders can be measured."""
+
+    name: str
+
+    async def filesystem(self, folder: str) -> Filesystem:
+        """Raises FileIoError."""
+
+    def measuring(
+        self, folder: str, total_bytes: int
+    ) -> contextlib.AbstractAsyncContextManager[Run]:
+        """What measures there for as long as the block lasts. Raises FileIoError."""
+
+
+@click.command(name="file-io")
+@click.argument("folder")
+@click.option("--read", "directions", flag_value=("read",), help="Reading alone.")
+@click.option("--write", "directions", flag_value=("write",), help="Writing alone.")
+@click.option("--quick", is_flag=True, help="Three measurements a direction, not the whole grid.")
+@click.option("--json", "as_json", is_flag=True, help="One object of JSON.")
+@click.option(
+    "--at",
+    "destination",
+    type=p.ENDPOINT,
+    shell_complete=destinations,
+    help="The folder is on this host, where an agent measures it.",
+)
+@reach_options
+@click.pass_context
+def file_io(context: click.Context, /, **options: Any) -> int:
+    """Measure how fast files are read and written in FOLDER, with fio.
+
+    \b
+    advisor file-io /data/run42 --read
+    advisor file-io /store --write --at dtn02
+
+    It writes a file of its own there, of 5 % of the free space and 4 GiB at most, and removes it,
+    also on Ctrl-C. Exits with 0 when something was measured, else with 1.
+    """
+    directions: tuple[Direction, ...] = options["directions"] or ("read", "write")
+    place = _place(context, options)
+    try:
+        report = asyncio.run(
+            _until_signal(_profile(place, options["folder"], directions, options["quick"]))
+        )
+    except FileIoError as error:
+        return _told(error, EXIT_NOTHING_MEASURED)
+    except _Unreachable as error:
+        return _told(error, error.exit_code)
+    except asyncio.CancelledError:
+        return EXIT_INTERRUPTED
+    if options["as_json"]:
+        click.echo(msgspec.json.encode(report).decode())
+    else:
+        _print(report)
+    return EXIT_MEASURED if any(one.measured for one in report.profiles) else EXIT_NOTHING_MEASURED
+
+
+# The destination is an option here, and what else is known of a path does not matter to a disk.
+file_io.params = [
+    one
+    for one in file_io.params
+    if one.name not in _NOT_ASKED
+    and not (isinstance(one, click.Argument) and one.name == "destination")
+]
+
+
+class _Unreachable(Exception):
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+def _told(error: Exception, exit_code: int) -> int:
+    click.echo(f"advisor: {error}", err=True)
+    return exit_code
+
+
+def _place(context: click.Context, options: dict[str, Any]) -> Place:
+    if options["destination"] is None and not options["agent"] and not options["secret_file"]:
+        return _Here()
+    from advisor.cli.sessions import on_lab
+
+    options = with_those_of_the_host(context, options) | dict.fromkeys(_NOT_ASKED)
+    return _There(on_lab(AdviceRequest(**reach_fields(options))))
+
+
+class _Here:
+    """This host."""
+
+    name = socket.gethostname() or "localhost"
+
+    async def filesystem(self, folder: str) -> Filesystem:
+        try:
+            return await asyncio.to_thread(filesystem_of, folder)
+        except OSError as error:
+            raise FileIoError(f"{folder}: {error.strerror or error}") from None
+
+    @contextlib.asynccontextmanager
+    async def measuring(self, folder: str, total_bytes: int) -> AsyncIterator[Run]:
+        async with file_io_workplace(folder, total_bytes) as workplace:
+            yield workplace.run
+
+
+class _There:
+    """A host with an agent. The agent lays out what is read anew for each measurement."""
+
+    def __init__(self, request: AdviceRequest) -> None:
+        self.name = str(request.destination)
+        self._request = request
+
+    async def filesystem(self, folder: str) -> Filesystem:
+        from advisor.agent.client import Refusal
+
+        async with self._link() as link:
+            try:
+                found: Filesystem = await link.folder(folder)
+            except Refusal as error:
+                raise FileIoError(str(error)) from None
+            return found
+
+    @contextlib.asynccontextmanager
+    async def measuring(self, folder: str, total_bytes: int) -> AsyncIterator[Run]:
+        from advisor.agent.client import Refusal
+
+        async with self._link() as link:
+
+            async def run(job: FileIoJob) -> FileIoResult:
+                try:
+                    result: FileIoResult = await link.file_io(folder, job)
+                except Refusal as error:
+                    raise FileIoError(str(error)) from None
+                return result
+
+            yield run
+
+    @contextlib.asynccontextmanager
+    async def _link(self) -> AsyncIterator[Any]:
+        from advisor.agent.client import PeerError
+        from advisor.agent.secret import BadSecret
+        from advisor.session.reaching import reach
+
+        try:
+            reached = await reach(self._request)
+            try:
+                yield reached.link
+            finally:
+                await asyncio.shield(reached.link.close())
+        except PeerError as error:
+            raise _Unreachable(str(error), EXIT_PEER) from None
+        except BadSecret as error:
+            raise _Unreachable(
+                f"--secret-file {self._request.secret_file} {error}", EXIT_USAGE
+            ) from None
+
+
+async def _until_signal(working: Awaitable[Report]) -> Report:
+    """Ctrl-C ends what is running by cancelling it: it removes its file on the way out."""
+    task = asyncio.ensure_future(working)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, task.cancel)
+    return await task
+
+
+async def _profile(
+    place: Place, folder: str, directions: Sequence[Direction], quick: bool
+) -> Report:
+    filesystem = await place.filesystem(folder)
+    jobs_of = quick_jobs if quick else full_jobs
+    jobs = {direction: jobs_of(direction, filesystem) for direction in directions}
+    if Path(filesystem.folder) != Path(folder).absolute():
+        raise click.UsageError(f"{folder} on {place.name} is no folder: name one that is there")
+    _tell_plan(place.name, filesystem, jobs)
+    with _progress(sum(map(len, jobs.values()))) as advance:
+        profiles = [
+            await _measure(place, filesystem, direction, some, advance)
+            for direction, some in jobs.items()
+        ]
+    notes = [note for one in directions for note in notes_on(filesystem, _SIDES[one])]
+    return Report(
+        host=place.name,
+        filesystem=filesystem,
+        notes=list(dict.fromkeys(notes)),
+        profiles=profiles,
+    )
+
+
+def _tell_plan(host: str, filesystem: Filesystem, jobs: dict[Direction, list[FileIoJob]]) -> None:
+    """What is about to be written where. Raises FileIoError where nothing can be."""
+    where = filesystem.folder
+    if not filesystem.writable:
+        raise FileIoError(f"you may not write in {where} on {host}: name a folder of yours")
+    largest_bytes = most_bytes(filesystem)
+    if not largest_bytes:
+        raise FileIoError(
+            f"{where} on {host} has {format_bytes(filesystem.free_bytes)} free, too little to "
+            "measure with 5 % of it: free some space, or name another folder"
+        )
+    count = sum(map(len, jobs.values()))
+    ceilings_s = sum(job.ceiling_s for some in jobs.values() for job in some)
+    click.echo(
+        f"{where} on {host}: {filesystem.kind} ({filesystem.device}), "
+        f"{format_bytes(filesystem.free_bytes)} free of {format_bytes(filesystem.total_bytes)}\n"
+        f"Writes a file of at most {format_bytes(largest_bytes)} "
+        f"({100 * largest_bytes / filesystem.free_bytes:.2g} % of the free space) below "
+        f"{where}, and removes it.\n"
+        f"{count} measurements of at most {format_duration(ceilings_s / count)} each",
+        err=True,
+    )
+
+
+async def _measure(
+    place: Place,
+    filesystem: Filesystem,
+    direction: Direction,
+    jobs: Sequence[FileIoJob],
+    advance: Callable[[str], None],
+) -> Profile:
+    """All of them; where direct I/O is refused buffered is gone on with, else it ends there."""
+    results: list[tuple[FileIoJob, FileIoResult]] = []
+    failures: dict[bool, str] = {}
+    try:
+        async with place.measuring(filesystem.folder, most_bytes(filesystem)) as run:
+            for job in jobs:
+                advance(_words(job))
+                if job.direct in failures:
+                    continue
+                try:
+                    results.append((job, await run(job)))
+                except FileIoError as error:
+                    failures[job.direct] = str(error)
+    except FileIoError as error:
+        failures[False] = str(error)
+    best = best_of(results)
+    return Profile(
+        direction=direction,
+        measured=[_measured(*one) for one in results],
+        best=_measured(*best) if best else None,
+        failures=list(dict.fromkeys(failures.values())),
+    )
+
+
+def _measured(job: FileIoJob, result: FileIoResult) -> Measured:
+    return Measured(job=job, result=result, throughput_bps=result.throughput_bps)
+
+
+@contextlib.contextmanager
+def _progress(total: int) -> Iterator[Callable[[str], None]]:
+    """What to tell which measurement begins; shown on standard error when that is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _what: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    with Progress(
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TextColumn("{task.description}"),
+        console=Console(stderr=True, highlight=False),
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    ) as bar:
+        task = bar.add_task("", total=total)
+        begun = iter(range(total))
+        yield lambda what: bar.update(task, description=what, completed=next(begun))
+
+
+def _words(job: FileIoJob) -> str:
+    threads = f"{job.threads} thread{'s' if job.threads > 1 else ''}"
+    return f"{job.direction}, {threads}, {format_bytes(job.request_bytes)} requests, {_mode(job)}"
+
+
+def _mode(job: FileIoJob) -> str:
+    return "direct" if job.direct else "buffered"
+
+
+def _print(report: Report) -> None:
+    for profile in report.profiles:
+        if profile.measured:
+            click.echo()
+            print_table(*_table(profile))
+        if profile.best:
+            best = profile.best
+            click.echo(f"* best: {_words(best.job)}: {format_rate(best.throughput_bps)}")
+        for failure in profile.failures:
+            click.echo(f"not measured: {failure}")
+    click.echo()
+    for note in report.notes:
+        click.echo(note)
+
+
+def _table(profile: Profile) -> tuple[tuple[str, ...], list[list[str]]]:
+    """Threads and mode down, request sizes across, the best with a star."""
+    cells = {(_row(one.job), one.job.request_bytes): one for one in profile.measured}
+    sizes = sorted({size for _, size in cells})
+    rows = [
+        [
+            *(str(one) for one in row),
+            *(_cell(cells.get((row, size)), profile.best) for size in sizes),
+        ]
+        for row in dict.fromkeys(row for row, _ in cells)
+    ]
+    return (profile.direction, "threads", *(format_bytes(size) for size in sizes)), rows
+
+
+def _row(job: FileIoJob) -> tuple[str, int]:
+    return _mode(job), job.threads
+
+
+def _cell(one: Measured | None, best: Measured | None) -> str:
+    if one is None:
+        return "–"
+    return f"{format_rate(one.throughput_bps)}{' *' if one == best else ''}"

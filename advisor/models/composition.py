@@ -1,0 +1,60 @@
+"""What source disk, network and destination disk alone would let a transfer of files reach.
+
+Rao et al. 2016, sections I and III.C: a profile of each subsystem, and their composition, the
+minimum of the subsystems' maxima, which overestimates what a transfer reaches.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from advisor.domain.advice import Composition, Subsystem
+from advisor.domain.file_io import DESTINATION_DISK, SOURCE_DISK
+from advisor.domain.measurement import Measurement
+from advisor.domain.quantities import format_rate
+from advisor.domain.records import ProbeRecord
+from advisor.domain.space import flows_of
+
+NETWORK: Final = "network"
+SUBSYSTEMS: Final = (SOURCE_DISK, NETWORK, DESTINATION_DISK)
+"""In the order in which data passes them. Probes of each are in the stage of that name."""
+
+ABOUT_ALL: Final = 0.9
+"""From this share of what the composition predicts on, the limiting subsystem is simply full."""
+
+
+def compose(probes: Sequence[ProbeRecord], joint_bps: float) -> Composition | None:
+    """The composition of a session's probes; None where no subsystem was measured alone."""
+    found = [_subsystem(name, [p for p in probes if p.stage == name]) for name in SUBSYSTEMS]
+    subsystems = [one for one in found if one]
+    if not subsystems:
+        return None
+    predicted_bps = min(one.throughput_bps for one in subsystems)
+    return Composition(subsystems=subsystems, predicted_bps=predicted_bps, joint_bps=joint_bps)
+
+
+def _subsystem(name: str, probes: Sequence[ProbeRecord]) -> Subsystem | None:
+    rates = {id(p): p.result.throughput_bps for p in probes if isinstance(p.result, Measurement)}
+    measured = [p for p in probes if id(p) in rates]
+    if not measured:
+        return None
+    by_flows: dict[int, float] = {}
+    for probe in measured:
+        threads = probe.setting.get("threads")
+        flows = int(threads) if threads is not None else flows_of(probe.setting)
+        by_flows[flows] = max(by_flows.get(flows, 0.0), rates[id(probe)])
+    best = max(measured, key=lambda p: rates[id(p)])
+    return Subsystem(
+        what=name, throughput_bps=rates[id(best)], setting=best.setting, by_flows=by_flows
+    )
+
+
+def words(composition: Composition) -> str:
+    """Which subsystem limits, and how far the transfer stays under the composition."""
+    limit, predicted = composition.limiting, format_rate(composition.predicted_bps)
+    if composition.reached >= ABOUT_ALL:
+        return f"the {limit} is what limits: it alone reaches {predicted}"
+    short = 1 - composition.reached
+    return (
+        f"the {limit} lets {predicted} pass, and the transfer stays {short:.0%} under that: what "
+        "files cost beside their bytes (round trips, opening, closing), or the three together"
+    )

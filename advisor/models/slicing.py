@@ -1,0 +1,173 @@
+"""Which part of a dataset to move in a probe, so that it stands for all of it.
+
+A transfer of many files is as much about the files as about bytes: connections, round trips and
+disks are busy with each of them. So a slice has the sizes that the dataset has: each class of sizes
+gives the same share of its bytes. What is too large for that is cut: a range of a file, laid on as
+many files as there would be under way at once, so that concurrency is worth in the slice what it is
+worth in the whole.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from advisor.domain.dataset import SizeBin
+
+_LEAST_RANGE_BYTES: Final = 4 * 2**20
+"""Below this a range is mostly what a file costs, however few bytes there are of it."""
+
+_GRAIN_BYTES: Final = 2**20
+
+
+class FileEntry(msgspec.Struct, frozen=True):
+    """A file: path relative to the dataset's, size in bytes, and when it was changed last."""
+
+    name: str
+    size_bytes: int
+    mtime_ns: int
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A file of a slice, or a range of one."""
+
+    file: FileEntry
+    offset_bytes: int
+    size_bytes: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is all of the file."""
+        return self.size_bytes == self.file.size_bytes
+
+
+class _Class:
+    """The files of one bin of sizes: what they are together, and which come next.
+
+    `owed_bytes`: what slices so far should have had of it and did not get.
+    """
+
+    def __init__(self, one: SizeBin, files: list[FileEntry], share: float) -> None:
+        _, self.count, self.total_bytes = one
+        self.share = share
+        self._files = files
+        self._next = 0
+        self._offsets: dict[str, int] = {}
+        self.owed_bytes = 0.0
+
+    def take(self, wanted_bytes: float, at_once: int) -> list[Part]:
+        """Parts of about so many bytes; what is too little for a file is owed to the next slice."""
+        self.owed_bytes += wanted_bytes
+        pieces = min(self.count, at_once)
+        each = self.owed_bytes / pieces
+        if each >= _LEAST_RANGE_BYTES and self.total_bytes / self.count > each:
+            return self._ranges(pieces, each)
+        if self.total_bytes / self.count > self.owed_bytes >= _LEAST_RANGE_BYTES:
+            return self._ranges(max(1, int(self.owed_bytes // _LEAST_RANGE_BYTES)), None)
+        return self._whole_files()
+
+    def _whole_files(self) -> list[Part]:
+        parts: list[Part] = []
+        while self.owed_bytes >= (file := self._files[self._next]).size_bytes:
+            if len(parts) >= len(self._files):
+                break
+            parts.append(Part(file, 0, file.size_bytes))
+            self.owed_bytes -= max(1, file.size_bytes)
+            self._next = (self._next + 1) % len(self._files)
+        return parts
+
+    def _ranges(self, pieces: int, each: float | None) -> list[Part]:
+        length = _grains(self.owed_bytes / pieces if each is None else each)
+        parts = []
+        for _ in range(min(pieces, len(self._files))):
+            parts.append(self._range(self._files[self._next], length))
+            self._next = (self._next + 1) % len(self._files)
+        self.owed_bytes -= sum(part.size_bytes for part in parts)
+        return parts
+
+    def _range(self, file: FileEntry, length: int) -> Part:
+        """The next range of a file; from its start again when it is used up."""
+        length = min(length, file.size_bytes)
+        begin = self._offsets.get(file.name, 0)
+        if begin + length > file.size_bytes:
+            begin = 0
+        self._offsets[file.name] = begin + length
+        return Part(file, begin, length)
+
+    def one_part(self) -> Part:
+        """The next file, or the least range of it, whatever is owed."""
+        file = self._files[self._next]
+        self._next = (self._next + 1) % len(self._files)
+        part = self._range(file, _LEAST_RANGE_BYTES)
+        self.owed_bytes -= part.size_bytes
+        return part
+
+    def give_back(self, part: Part) -> None:
+        """Let the next range of this file begin where this one does."""
+        self._offsets[part.file.name] = part.offset_bytes
+
+
+def _grains(size: float) -> int:
+    return max(1, round(size / _GRAIN_BYTES)) * _GRAIN_BYTES
+
+
+class Slicer:
+    """Takes slices of a dataset, each of other files than the one before as long as there are.
+
+    `files`: those that are known, at least one of every bin of `sizes` that has bytes. `at_once`:
+    how many may be under way at a time.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[FileEntry],
+        sizes: Sequence[SizeBin],
+        at_once: int,
+        rng: np.random.Generator,
+    ) -> None:
+        by_bin: dict[int, list[FileEntry]] = {}
+        for index in rng.permutation(len(files)):
+            by_bin.setdefault(files[index].size_bytes.bit_length() - 1, []).append(files[index])
+        total = sum(one[2] for one in sizes)
+        self._classes = [_Class(x, by_bin[x[0]], x[2] / total) for x in sizes if by_bin.get(x[0])]
+        self._at_once = at_once
+        self._rng = rng
+        self.total_bytes = total
+
+    def take(self, wanted_bytes: float) -> list[Part]:
+        """The parts of a slice of about so many bytes, in a random order; at least one.
+
+        As much as the whole dataset at most. Raises ValueError where there is nothing to take.
+        """
+        if not self._classes:
+            raise ValueError("none of its files can be moved")
+        wanted_bytes = min(wanted_bytes, self.total_bytes)
+        parts: list[Part] = []
+        for one in self._classes:
+            parts += one.take(wanted_bytes * one.share, self._at_once)
+        if not parts:
+            parts = [max(self._classes, key=lambda one: one.owed_bytes).one_part()]
+        return [parts[i] for i in self._rng.permutation(len(parts))]
+
+    def give_back(self, parts: Sequence[Part]) -> None:
+        """Take ranges that did not arrive again the next time."""
+        for part in parts:
+            for one in self._classes:
+                one.give_back(part)
+
+
+def whole_bps(throughput_bps: float, overhead_s: float, total_bytes: int) -> float:
+    """The mean rate of a transfer of so many bytes, from its first moment to its last.
+
+    `throughput_bps`: while data flows. `overhead_s`: beside that, once; it may be below 0 where a
+    probe was quicker at first than later.
+    """
+    bits = total_bytes * 8
+    return bits / max(1e-3, bits / throughput_bps + overhead_s)
+
+
+def slice_bytes(rate_bps: float, data_s: float, total_bytes: int) -> int:
+    """How much to move for data to flow so many seconds at this rate; at most all there is."""
+    return min(total_bytes, max(1, math.ceil(rate_bps * data_s / 8)))

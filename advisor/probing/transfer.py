@@ -1,0 +1,179 @@
+"""Runs a transfer tool once on this host, and watches how far it gets.
+
+What counts is what the other side's kernel has acknowledged; where that cannot be seen (UDT), what
+the tool says of itself.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from advisor.domain.measurement import Interval
+from advisor.hosts.processes import Child, leashed, running
+from advisor.hosts.socket_diag import ProcessSockets
+from advisor.tools import OutputReader, Step
+
+_KEPT_CHARACTERS: Final = 64 * 1024
+_LINE_END: Final = re.compile(r"[\r\n]")
+_CHUNK_BYTES: Final = 64 * 1024
+
+
+class Ran(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of it.
+
+    `status`: its exit status, None when it was cut at the ceiling. `intervals`: since the first
+    byte. `begun_s`: from the start of the program to the first byte, `elapsed_s`: to its end.
+    `output`, `errors`: the last 64 KiB it printed.
+    """
+
+    status: int | None
+    intervals: list[Interval]
+    moved_bytes: int
+    begun_s: float
+    elapsed_s: float
+    retransmits: int | None
+    rtt_s: float | None
+    output: str
+    errors: str
+
+
+class _Watch:
+    """The totals of a running tool, sampled."""
+
+    def __init__(
+        self,
+        child: Child,
+        step: Step,
+        reader: OutputReader,
+        total_bytes: int,
+        every_s: float,
+        seen: Callable[[Interval], None],
+    ) -> None:
+        self._clock = asyncio.get_running_loop().time
+        self._sockets = ProcessSockets(child.pid, step.control_port)
+        self._child = child
+        self._reader = reader
+        self._total_bytes = total_bytes
+        self._every_s = every_s
+        self._seen = seen
+        self._said_bytes = 0
+        self.began_s = self._clock()
+        self.first_s: float | None = None
+        self.last_s = 0.0
+        self.moved_bytes = 0
+        self.intervals: list[Interval] = []
+        self.output = ""
+        self.retransmits: int | None = None
+        self.rtts_s: list[float] = []
+
+    async def read(self) -> None:
+        """What it prints, to its end."""
+        rest = ""
+        while chunk := await self._child.stdout.read(_CHUNK_BYTES):
+            text = chunk.decode(errors="replace")
+            self.output = (self.output + text)[-_KEPT_CHARACTERS:]
+            *lines, rest = _LINE_END.split(rest + text)
+            for line in lines:
+                told = self._reader.feed(line)
+                if told and told.moved_bytes is not None:
+                    self._said_bytes = told.moved_bytes
+
+    async def sample(self) -> None:
+        """For ever: look at it now and then."""
+        while True:
+            await asyncio.sleep(self._every_s)
+            self.look()
+
+    def look(self) -> None:
+        """Add what was moved since the last look."""
+        totals = self._sockets.totals()
+        if totals.connections:
+            self.retransmits = totals.retransmits
+        if totals.rtt_s:
+            self.rtts_s.append(totals.rtt_s)
+        self._count(max(totals.acked_bytes, self._said_bytes), self._clock())
+
+    def finish(self) -> None:
+        """It ended well: what the last look did not see yet has arrived too.
+
+        The time it then took to close is not the data's.
+        """
+        if self.moved_bytes < self._total_bytes:
+            at_s = self._clock()
+            if self.first_s is not None:
+                at_s = min(at_s, self.last_s + self._every_s)
+            self._count(self._total_bytes, at_s)
+
+    def _count(self, total_bytes: int, at_s: float) -> None:
+        """The total at a moment. What a tool sends beyond the bytes of the files does not count."""
+        total_bytes = min(max(total_bytes, self.moved_bytes), self._total_bytes)
+        if total_bytes <= self.moved_bytes == self._total_bytes:
+            return
+        if self.first_s is None:
+            if not total_bytes:
+                return
+            # It was nothing at the look before: the first byte went out in between.
+            self.first_s = self.last_s = at_s - self._every_s / 2
+        interval = Interval(
+            self.last_s - self.first_s, at_s - self.first_s, total_bytes - self.moved_bytes
+        )
+        self.moved_bytes, self.last_s = total_bytes, at_s
+        self.intervals.append(interval)
+        self._seen(interval)
+
+    def begun_s(self) -> float:
+        """From the start to the first byte; to now where none flowed."""
+        return (self.first_s or self._clock()) - self.began_s
+
+    def elapsed_s(self) -> float:
+        """Since the start."""
+        return self._clock() - self.began_s
+
+
+async def run_transfer(
+    step: Step,
+    reader: OutputReader,
+    list_file: Path,
+    total_bytes: int,
+    *,
+    ceiling_s: float,
+    sample_every_s: float,
+    seen: Callable[[Interval], None],
+) -> Ran:
+    """Run it to its end or to the ceiling. Raises OSError when it cannot be started.
+
+    Cancelling ends it. `total_bytes`: what it moves when all goes well.
+    """
+    if step.list_text is not None:
+        list_file.write_text(step.list_text, encoding="utf-8")
+    async with running(leashed(step.argv)) as child:
+        watch = _Watch(child, step, reader, total_bytes, sample_every_s, seen)
+        reading, sampling = asyncio.create_task(watch.read()), asyncio.create_task(watch.sample())
+        status: int | None = None
+        try:
+            async with asyncio.timeout(ceiling_s):
+                status = await child.wait()
+            await asyncio.wait([reading], timeout=1.0)
+        except TimeoutError:
+            watch.look()
+        finally:
+            for task in (reading, sampling):
+                task.cancel()
+            await asyncio.wait((reading, sampling))
+        if status == 0:
+            watch.finish()
+        return Ran(
+            status=status,
+            intervals=watch.intervals,
+            moved_bytes=watch.moved_bytes,
+            begun_s=watch.begun_s(),
+            elapsed_s=watch.elapsed_s(),
+            retransmits=watch.retransmits,
+            rtt_s=sum(watch.rtts_s) / len(watch.rtts_s) if watch.rtts_s else None,
+            output=watch.output,
+            errors=child.stderr.decode(errors="replace")[-_KEPT_CHARACTERS:],
+        )

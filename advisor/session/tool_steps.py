@@ -1,0 +1,93 @@
+"""Runs the steps of one transfer where each belongs: the source's here, the other by the agent."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from advisor.agent.client import AgentLink, RemoteStep
+from advisor.probing.transfer import Ran
+from advisor.tools import Step, TransferOrder, TransferTool
+
+_GRACE_S: Final = 3.0
+"""How much longer than one side the other may take to end."""
+
+RunSource: TypeAlias = Callable[[Step], Coroutine[Any, Any, Ran]]
+
+
+async def run_steps(
+    link: AgentLink, tool: TransferTool, order: TransferOrder, run_source: RunSource
+) -> Ran:
+    """Run them to their end; what the source's gave, with the errors of both.
+
+    The status is the destination's where that alone failed. Cancelled, it leaves nothing running on
+    either side. Raises ValueError with a sentence for what the tool cannot move, PeerError.
+    """
+    steps = tool.steps(order)
+    source = _source_step(tool, steps)
+    if len(steps) == 1:
+        return await run_source(source)
+    async with link.step(tool.name, order) as there:
+        if there.base_port is None:
+            return _never_ran(*await there.ended())
+        order = msgspec.structs.replace(order, base_port=there.base_port)
+        return await _run_beside(there, run_source(_source_step(tool, tool.steps(order))))
+
+
+def _source_step(tool: TransferTool, steps: Sequence[Step]) -> Step:
+    match steps:
+        case [Step(side="source") as source]:
+            return source
+        case [Step(side="destination"), Step(side="source") as source]:
+            return source
+    raise ValueError(
+        f"{tool.name} cannot be profiled: mend its plugin to have a step at the source, and at "
+        "most one at the destination before it"
+    )
+
+
+async def _run_beside(there: RemoteStep, transfer: Coroutine[Any, Any, Ran]) -> Ran:
+    here, ending = asyncio.create_task(transfer), asyncio.create_task(there.ended())
+    try:
+        await asyncio.wait((here, ending), return_when=asyncio.FIRST_COMPLETED)
+        if ending.done():
+            has_failed = bool(ending.result()[0])
+            await asyncio.wait([here], timeout=_GRACE_S if has_failed else None)
+            if not here.done():
+                return _never_ran(*ending.result())
+        elif here.result().status is None:
+            # It was cut: how the other side takes that tells nothing.
+            return here.result()
+        else:
+            await asyncio.wait([ending], timeout=_GRACE_S)
+        ran = here.result()
+        return _joined(ran, *ending.result()) if ending.done() else ran
+    finally:
+        for task in (here, ending):
+            task.cancel()
+        await asyncio.wait((here, ending))
+
+
+def _joined(ran: Ran, status: int, output: str, errors: str) -> Ran:
+    return msgspec.structs.replace(
+        ran,
+        status=status if status and not ran.status else ran.status,
+        output=f"{ran.output}\n{output}",
+        errors=f"{ran.errors}\n{errors}",
+    )
+
+
+def _never_ran(status: int, output: str, errors: str) -> Ran:
+    """For a destination that ended while the source had not, or before it began."""
+    return Ran(
+        status=status,
+        intervals=[],
+        moved_bytes=0,
+        begun_s=0.0,
+        elapsed_s=0.0,
+        retransmits=None,
+        rtt_s=None,
+        output=output,
+        errors=errors,
+    )

@@ -1,0 +1,34 @@
+"""The line of one measured transfer, and the list of what it moves."""
+
+from advisor.api import Piece, Step, TransferOrder
+
+from .lines import NAME
+from .options import joint_options
+from .urls import control_port, scheme_of, server_at, url_path
+
+
+def steps_for(order: TransferOrder) -> list[Step]:
+    """One program, on the source."""
+    several = len(order.pieces) > 1
+    options = [*joint_options(order.setting, several=several), *_verify(order)]
+    scheme = scheme_of(order.server_url) or "ftp"
+    server = server_at(order.server_url, order.destination_host, scheme)
+    return [
+        Step(
+            side="source",
+            argv=[NAME, "-vb", *options, "-cd", "-f", order.list_file],
+            list_text="".join(f"{_entry(piece, server)}\n" for piece in order.pieces),
+            control_port=control_port(server),
+        )
+    ]
+
+
+def _verify(order: TransferOrder) -> list[str]:
+    """Checksums are of whole files at both ends, so a range would never agree."""
+    wanted = order.verify and all(piece.is_whole for piece in order.pieces)
+    return ["-verify-checksum"] if wanted else []
+
+
+def _entry(piece: Piece, server: str) -> str:
+    urls = f"file://{url_path(piece.source)} {server}{url_path(piece.target)}"
+    return urls if piece.is_whole else f"{urls} {piece.offset_bytes},{piece.size_bytes}"

@@ -1,0 +1,90 @@
+"""The command lines of both ends, from one record: where the two differ, both may hang."""
+
+from typing import Final
+
+import msgspec
+
+from advisor.api import CommandRequest, PathFacts, TransferOrder
+
+USUAL_BASE_PORT: Final = 40010
+USUAL_REQUEST_BYTES: Final = 4 * 2**20
+MOST_FLOWS: Final = 124
+_DIRECT_GRAIN_BYTES: Final = 4096
+_SLOW_SHARE: Final = 0.1
+_SLOW_BPS: Final = 1e8
+"""A tenth of the path, but no more than a slow disk gives, is the least that is waited for."""
+
+_LEAST_TIMEOUT_S: Final = 60
+_DAY_S: Final = 86400
+
+
+class Exchange(msgspec.Struct, frozen=True, kw_only=True):
+    """What the two sides must agree on.
+
+    `size_bytes`: how much to move from `offset_bytes` on; None when it was not said. `direct`:
+    whether the page caches are to be gone past.
+    """
+
+    source: str
+    destination: str
+    address: str
+    flows: int
+    size_bytes: int | None
+    offset_bytes: int = 0
+    request_bytes: int = USUAL_REQUEST_BYTES
+    direct: bool = False
+    base_port: int = USUAL_BASE_PORT
+
+    @property
+    def ports(self) -> str:
+        """The ports that the destination's firewall has to let in."""
+        last = self.base_port + self.flows - 1
+        return f"{self.base_port} to {last}" if self.flows > 1 else str(self.base_port)
+
+    def destination_argv(self) -> list[str]:
+        """Started first: it receives and writes."""
+        target = ["-target", self.destination, "-op", "write", "-e2e", "isdest"]
+        order = ["-noordering", "-preallocate", self._size(self.offset_bytes)]
+        heartbeat = ["-hb", "1", "-hb", "bytes", "-hb", "lf"]
+        return ["xdd", *target, *self._common(), *order, *self._manners(), *heartbeat]
+
+    def source_argv(self) -> list[str]:
+        """Started second: it reads and sends."""
+        target = ["-target", self.source, "-op", "read", "-e2e", "issource"]
+        return ["xdd", *target, *self._common(), "-looseordering", *self._manners()]
+
+    def _size(self, more_bytes: int = 0) -> str:
+        return "SIZE_IN_BYTES" if self.size_bytes is None else str(self.size_bytes + more_bytes)
+
+    def _common(self) -> list[str]:
+        sizes = ["-reqsize", str(self.request_bytes), "-blocksize", "1", "-bytes", self._size()]
+        offset = ["-startoffset", str(self.offset_bytes)] if self.offset_bytes else []
+        ends = ["-e2e", "dest", f"{self.address}:{self.base_port},{self.flows}"]
+        return [*sizes, *offset, *ends]
+
+    def _manners(self) -> list[str]:
+        # Beside this grain xdd opens the file anew for every request, under the other flows' feet.
+        direct = self.direct and self.offset_bytes % _DIRECT_GRAIN_BYTES == 0
+        return ["-minall", "-stoponerror", *(["-dio"] if direct else [])]
+
+
+def within(timeout_s: int, argv: list[str]) -> list[str]:
+    """The line that ends the program when it has run for so long."""
+    return ["timeout", str(timeout_s), *argv]
+
+
+def ample_s(path: PathFacts, size_bytes: int | None) -> int:
+    """How long a side may take: it ends what hangs and never what is only slow."""
+    if size_bytes is None:
+        return _DAY_S
+    capacity_bps = path.capacity_bps or _SLOW_BPS
+    slow_bps = min(capacity_bps * _SLOW_SHARE, _SLOW_BPS)
+    return _LEAST_TIMEOUT_S + round(size_bytes * 8 / slow_bps)
+
+
+def ipv4_of(asked: CommandRequest | TransferOrder) -> str | None:
+    """The destination's IPv4 address, else its name, which may have one; None without either."""
+    for known in (asked.path.destination_address, asked.destination_host):
+        if ":" not in known:
+            return known
+    return None

@@ -1,0 +1,179 @@
+"""The two lines to print, and what is to be known beside them."""
+
+import posixpath
+import shlex
+from typing import Final
+
+from advisor.api import (
+    Command,
+    CommandRequest,
+    Setting,
+    congestion_note,
+    format_bytes,
+    udt_note,
+)
+
+from .exchange import (
+    MOST_FLOWS,
+    USUAL_REQUEST_BYTES,
+    Exchange,
+    ample_s,
+    ipv4_of,
+    within,
+)
+
+NAME: Final = "xdd"
+_BUFFER_BYTES: Final = 16 * 2**20
+
+
+def joint_lines(request: CommandRequest, setting: Setting) -> list[Command]:
+    """For the setting that was measured from disk to disk with this very tool."""
+    return _lines(request, setting, [])
+
+
+def tcp_lines(request: CommandRequest, setting: Setting) -> list[Command]:
+    """For streams that were measured from memory to memory."""
+    notes = [*_buffer_note(request, setting), *congestion_note(request, setting, NAME)]
+    return _lines(request, setting, [*udt_note(request, NAME), *notes])
+
+
+def _lines(request: CommandRequest, setting: Setting, reasons: list[str]) -> list[Command]:
+    """The destination's line and the source's; none where there is not a byte to move."""
+    exchange = _exchange(request, setting)
+    if exchange.size_bytes == 0:
+        return []
+    timeout_s = ample_s(request.path, exchange.size_bytes)
+    destination = within(timeout_s, exchange.destination_argv())
+    source = within(timeout_s, exchange.source_argv())
+    source_notes = [
+        *_scope_notes(request, exchange),
+        *_flows_note(setting, exchange),
+        *reasons,
+        "Compare the sizes of both files afterwards: xdd may end with status 0 and a short file. "
+        f"Both sides are ended after {timeout_s} s, should one of them hang.",
+    ]
+    return [
+        Command(
+            tool=NAME,
+            side="destination",
+            argv=destination,
+            shell=shlex.join(destination),
+            note=" ".join(_destination_notes(request, exchange)),
+        ),
+        Command(
+            tool=NAME,
+            side="source",
+            argv=source,
+            shell=shlex.join(source),
+            note=" ".join(source_notes),
+        ),
+    ]
+
+
+def _exchange(request: CommandRequest, setting: Setting) -> Exchange:
+    size_bytes = _size_bytes(request)
+    offset_bytes = request.kept.first_bytes if request.kept else 0
+    if size_bytes is not None:
+        size_bytes = max(0, size_bytes - offset_bytes)
+    request_bytes = int(setting.get("request_bytes", USUAL_REQUEST_BYTES))
+    # More flows than requests would have nothing to send.
+    requests = MOST_FLOWS if size_bytes is None else -(-size_bytes // request_bytes)
+    source, destination = _paths(request)
+    return Exchange(
+        source=source,
+        destination=destination,
+        address=ipv4_of(request) or "DESTINATION_ADDRESS",
+        flows=max(1, min(int(setting["streams"]), requests, MOST_FLOWS)),
+        size_bytes=size_bytes,
+        offset_bytes=offset_bytes,
+        request_bytes=request_bytes,
+        direct=bool(setting.get("direct", 0)),
+    )
+
+
+def _paths(request: CommandRequest) -> tuple[str, str]:
+    """The file to move, the largest when a directory was named, and where it goes."""
+    dataset = request.dataset
+    source = request.source_path or (dataset.path if dataset else None) or "/SOURCE_PATH"
+    destination = request.destination_path or "/DESTINATION_PATH"
+    if dataset and dataset.largest:
+        return posixpath.join(source, dataset.largest), posixpath.join(destination, dataset.largest)
+    if destination.endswith("/"):
+        return source, posixpath.join(destination, posixpath.basename(source))
+    return source, destination
+
+
+def _size_bytes(request: CommandRequest) -> int | None:
+    """The size of the file to move, where it is known that this is the one."""
+    dataset = request.dataset
+    if dataset is None:
+        return None
+    if dataset.largest_bytes is not None:
+        return dataset.largest_bytes
+    several = bool(dataset.largest) or (dataset.files or 1) > 1
+    return None if several else dataset.total_bytes
+
+
+def _destination_notes(request: CommandRequest, exchange: Exchange) -> list[str]:
+    there = exchange.destination
+    if exchange.offset_bytes:
+        kept = format_bytes(exchange.offset_bytes)
+        before = f"The first {kept} are at {there} already and are not sent again: leave that file."
+    else:
+        before = (
+            f"A file already at {there} has to be removed before: xdd does not shorten it. xdd "
+            "makes no directories."
+        )
+    return [
+        f"Start this side first. TCP ports {exchange.ports} must be open to the source. {before}",
+        *_address_notes(request, exchange),
+        "That xdd cannot preallocate is no failure: most builds cannot.",
+    ]
+
+
+def _address_notes(request: CommandRequest, exchange: Exchange) -> list[str]:
+    address = exchange.address
+    if ipv4_of(request) is None:
+        return [f"xdd speaks IPv4 only: put the destination's address in place of {address}."]
+    if ":" in request.path.destination_address:
+        return [f"xdd speaks IPv4 only: {address} must have such an address."]
+    return [
+        f"{address} has to be this host's own address, which xdd listens on: one that is "
+        "translated on the way (NAT) will not do."
+    ]
+
+
+def _scope_notes(request: CommandRequest, exchange: Exchange) -> list[str]:
+    """What the two lines move, and what of it was not said."""
+    notes = []
+    dataset = request.dataset
+    if dataset and (dataset.largest or (dataset.files or 1) > 1):
+        notes.append(
+            "xdd moves one file per pair of lines: repeat both for each file, with its path and "
+            "its size after -bytes and -preallocate. It cannot move empty files."
+        )
+    said = "/SOURCE_PATH" not in exchange.source and request.destination_path
+    if exchange.size_bytes is None or not said:
+        notes.append("Put the real paths and the exact size in place of the words in capitals.")
+    if request.verify:
+        notes.append("xdd compares no checksums: compare those of both files afterwards.")
+    return notes
+
+
+def _flows_note(setting: Setting, exchange: Exchange) -> list[str]:
+    if exchange.flows == setting["streams"]:
+        return []
+    return [f"Measured with {setting['streams']} streams; {exchange.flows} is all xdd can use."]
+
+
+def _buffer_note(request: CommandRequest, setting: Setting) -> list[str]:
+    limits = (request.path.source.send_max_bytes, request.path.destination.receive_max_bytes)
+    granted = min([_BUFFER_BYTES, *(limit for limit in limits if limit)])
+    wanted = int(setting["buffer_bytes"])
+    if wanted and 0.5 < wanted / granted < 2:
+        return []
+    measured = format_bytes(wanted) if wanted else "the kernel's own sizing"
+    return [
+        f"Measured with {measured} per socket; xdd always asks for {format_bytes(_BUFFER_BYTES)}, "
+        f"of which {format_bytes(granted)} is granted, so its throughput may differ."
+    ]

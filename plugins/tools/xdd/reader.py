@@ -1,0 +1,23 @@
+"""Reads what xdd prints to its standard output: a line of results, when all is over.
+
+    ` COMBINED   1   1   4   2147483648   512   43.603   49.251   11.742   21.290   1.651   read …`
+
+Pass, target, queue, bytes, operations, seconds, and MB/s with an MB of 10^6 bytes. What it has
+moved so far it tells by heartbeats, at the destination and on the standard error.
+"""
+
+import re
+from typing import Final
+
+from advisor.api import Progress
+
+_COMBINED: Final = re.compile(r" *COMBINED(?: +\d+){3} +(\d{1,18}) +\d+ .*")
+
+
+class ResultReader:
+    """One transfer's output."""
+
+    def feed(self, line: str) -> Progress | None:
+        """The state after one more line, without its end; None when it told nothing."""
+        found = _COMBINED.fullmatch(line)
+        return Progress(moved_bytes=int(found.group(1)), files_begun=1) if found else None

@@ -1,0 +1,53 @@
+"""What is searched when xdd is profiled, and what it is compared with.
+
+Direct I/O is held fixed, and off. A probe moves a few seconds' worth of data, which the
+destination's page cache may take whole: buffered writing would win such a comparison and lose the
+transfer of terabytes that follows. The disks alone, where that is taken care of, tell more.
+"""
+
+from typing import Final
+
+from advisor.api import Baseline, Dataset, Parameter, Scale, Setting, Space, ToolLimits
+
+from .exchange import MOST_FLOWS, USUAL_REQUEST_BYTES
+
+_MIB: Final = 2**20
+_LARGEST_REQUEST_BYTES: Final = 8 * _MIB
+_ENOUGH_FLOWS: Final = 16
+_BUFFERED: Final[Setting] = {"direct": 0}
+
+
+def space_for(dataset: Dataset, limits: ToolLimits) -> Space:
+    """Flows × request size.
+
+    xdd has a single file under way, so its flows may be as many as the user allows all files
+    together, up to 16, or up to what is allowed each where that is more.
+    """
+    allowed = limits.max_concurrency * limits.max_streams
+    enough = max(_ENOUGH_FLOWS, limits.max_streams)
+    largest_bytes = dataset.largest_bytes or dataset.total_bytes
+    requests = -(-largest_bytes // USUAL_REQUEST_BYTES)
+    flows = min(allowed, enough, requests, MOST_FLOWS)
+    parameters = (
+        Parameter(name="streams", unit="streams", lower=1, upper=flows, scale=Scale.LOG2),
+        Parameter(
+            name="request_bytes",
+            unit="B",
+            lower=_MIB,
+            upper=_LARGEST_REQUEST_BYTES,
+            scale=Scale.LOG2,
+            quantum=_MIB,
+        ),
+    )
+    searched = parameters if flows > 1 else parameters[1:]
+    return Space(
+        parameters=searched,
+        cost_order=tuple(parameter.name for parameter in searched),
+        fixed=_BUFFERED if flows > 1 else {"streams": 1, **_BUFFERED},
+        note=f"up to {flows} flows for the one file ({allowed} streams allowed), buffered I/O",
+    )
+
+
+def baselines_for() -> list[Baseline]:
+    """What xdd does when it is told nothing: one flow, and requests of 128 blocks of 1 KiB."""
+    return [Baseline("default", {"streams": 1, "request_bytes": 128 * 1024, **_BUFFERED})]

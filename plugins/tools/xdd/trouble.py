@@ -1,0 +1,153 @@
+"""What xdd's errors mean, of either side; each was provoked with 7.0.0.rc but for the last three.
+
+That it was not compiled with XFS_ENABLED it prints as an error too, which is none.
+"""
+
+import re
+import signal
+from typing import Final
+
+import msgspec
+
+from advisor.api import FailureKind, ToolTrouble
+
+WHERE_TO_GET_IT: Final = "https://github.com/bws/xdd"
+_OPEN: Final = r"Could not (?:open|stat) target number \d+ name (?P<path>.*)\nreason: "
+_BIND: Final = r"Error binding name to socket .* specified as (?P<port>\d+) *\n Reason: "
+_CONNECT: Final = r"error connecting to socket for E2E destination\n Reason: "
+_IO: Final = r"I/O ERROR on .*\nreason: "
+_TIMED_OUT: Final = 124
+_NOT_FOUND: Final = 127
+
+
+class _Case(msgspec.Struct, frozen=True):
+    """`pattern` in the errors means `kind`; its groups go into the sentence."""
+
+    pattern: str
+    kind: FailureKind
+    sentence: str
+
+
+_CASES: Final = (
+    _Case(
+        r"reason: (?:No space left on device|Disk quota exceeded)",
+        FailureKind.DISK_FULL,
+        "The destination has no room left: free some there, or choose a target on another disk.",
+    ),
+    _Case(
+        _OPEN + "Permission denied",
+        FailureKind.NO_ACCESS,
+        "xdd may not open {path}: run it as a user who may, or choose another path.",
+    ),
+    _Case(
+        _OPEN + "No such file or directory",
+        FailureKind.NO_ACCESS,
+        "{path}, or the folder it goes to, is not there: make the folder, or mend the path.",
+    ),
+    _Case(
+        _OPEN + "(?P<why>.*)",
+        FailureKind.NO_ACCESS,
+        "xdd cannot open {path} ({why}): choose another path.",
+    ),
+    _Case(
+        _BIND + "Cannot assign requested address",
+        FailureKind.REFUSED,
+        "The destination cannot listen on the address it is named by, which is not its own, as "
+        "behind NAT: name it by its own address.",
+    ),
+    _Case(
+        _BIND + "Address already in use",
+        FailureKind.BUSY,
+        "Another program has port {port} at the destination: end it, or choose other ports.",
+    ),
+    _Case(
+        r"unable to identify host '(?P<host>.*)'",
+        FailureKind.REFUSED,
+        "{host} has no IPv4 address that is known here: give the host's address.",
+    ),
+    _Case(
+        _CONNECT + "Connection refused",
+        FailureKind.REFUSED,
+        "xdd does not listen at the destination: see whether it started there, and have the "
+        "firewall let its ports through.",
+    ),
+    _Case(
+        r"END-OF-FILE Reached during READ",
+        FailureKind.FILES_CHANGED,
+        "The source's file is shorter than it was: run the advisor again when nothing changes it.",
+    ),
+    _Case(
+        _IO + "Bad file descriptor",
+        FailureKind.REJECTED_SETTING,
+        "xdd lost its file, as it does with -dio and requests that are no multiple of 4096: leave "
+        "-dio out, or mend -reqsize.",
+    ),
+    _Case(
+        r"Connection closed prematurely by Source",
+        FailureKind.PEER_GONE,
+        "The source's xdd went away in the middle: run both again.",
+    ),
+    _Case(
+        r"Invalid option: .*'(?P<word>.*)'",
+        FailureKind.REJECTED_SETTING,
+        f"xdd does not know {{word}}: build version 7 from {WHERE_TO_GET_IT}.",
+    ),
+    _Case(
+        r"^(?P<program>\S*xdd): (?:ERROR|Error): ?(?P<why>.*)",
+        FailureKind.REJECTED_SETTING,
+        "xdd does not take its line ({why}): look at the values of its options.",
+    ),
+    _Case(
+        _CONNECT + "Connection timed out",
+        FailureKind.TIMED_OUT,
+        "The destination did not answer: have the firewalls let its ports through.",
+    ),
+    _Case(
+        _CONNECT + "(?P<why>.*)",
+        FailureKind.REFUSED,
+        "There is no way to the destination ({why}): look at the routes and firewalls in between.",
+    ),
+    _Case(
+        _IO + "(?P<why>.*)",
+        FailureKind.CRASHED,
+        "xdd could not read or write its file ({why}): look at the kernel's messages on the disk.",
+    ),
+)
+
+_RESET: Final = re.compile(r"Reason: (?:Connection reset by peer|Broken pipe)")
+_CAUGHT: Final = re.compile(r"Received signal (\d+):")
+
+
+def trouble_of(status: int, errors: str) -> ToolTrouble | None:
+    """What went wrong, by exit status and standard error; None when the status is 0."""
+    if status == 0:
+        return None
+    if status == _TIMED_OUT:
+        message = "xdd did not end in time: see whether the path and both disks still work."
+        return ToolTrouble(FailureKind.TIMED_OUT, message)
+    if status == _NOT_FOUND:
+        message = f"xdd is not installed there: build it on both hosts from {WHERE_TO_GET_IT}."
+        return ToolTrouble(FailureKind.NO_ACCESS, message)
+    text = errors.replace("\r", "")
+    for case in _CASES:
+        if found := re.search(case.pattern, text, re.MULTILINE):
+            return ToolTrouble(case.kind, case.sentence.format_map(found.groupdict()))
+    return _unknown(status, text)
+
+
+def _unknown(status: int, text: str) -> ToolTrouble:
+    """For an end that no case knows. Shells give a signal as 128 and its number."""
+    caught = _CAUGHT.search(text)
+    number = int(caught.group(1)) if caught else -status if status < 0 else status - 128
+    if number == signal.SIGPIPE or _RESET.search(text):
+        message = "The destination's xdd ended too early: see what it printed there."
+        return ToolTrouble(FailureKind.RESET, message)
+    if number == signal.SIGSEGV:
+        message = "xdd crashed, as it does on very long paths: use shorter ones."
+        return ToolTrouble(FailureKind.CRASHED, message)
+    if number > 0:
+        message = f"xdd was ended by signal {number}: run both sides again."
+        return ToolTrouble(FailureKind.CRASHED, message)
+    said = [line.strip() for line in text.splitlines() if line.startswith("xdd: ")]
+    last = said[-1].removeprefix("xdd: ").rstrip(".") if said else f"status {status}"
+    return ToolTrouble(FailureKind.CRASHED, f"xdd failed ({last}): run its lines by hand.")

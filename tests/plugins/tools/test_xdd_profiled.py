@@ -1,0 +1,236 @@
+"""xdd as a tool that is profiled: its space, and its steps, run for real where xdd is there."""
+
+import asyncio
+import shutil
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from advisor import registry
+from advisor.domain.dataset import Dataset
+from advisor.domain.space import Setting
+from advisor.hosts.processes import Child, running
+from advisor.testing.samples import a_path
+from advisor.testing.tools import TransferToolContract
+from advisor.tools import CommandRequest, OutputReader, Piece, Step, ToolLimits, TransferOrder
+
+PLUGIN = registry.transfer_tool("xdd")
+SETTING: Setting = {"streams": 4, "request_bytes": 2**20, "direct": 0}
+PIECE = Piece(source="/data/f", target="/store/f", size_bytes=10**9)
+RUN_S = 30.0
+
+with_xdd = pytest.mark.skipif(
+    shutil.which("xdd") is None, reason="xdd is absent: build it from https://github.com/bws/xdd"
+)
+
+
+class TestContract(TransferToolContract):
+    plugin = PLUGIN
+
+    def _orders(self) -> Iterator[TransferOrder]:
+        """Those of a single file, for xdd moves no more; see below for what it says of others."""
+        for order in super()._orders():
+            yield msgspec.structs.replace(order, pieces=order.pieces[:1])
+
+
+def an_order(**changes: Any) -> TransferOrder:
+    given: dict[str, Any] = {
+        "setting": SETTING,
+        "pieces": (PIECE,),
+        "path": a_path(),
+        "destination_host": "dtn2",
+        "list_file": "/tmp/files",
+        "base_port": 50100,
+    }
+    return TransferOrder(**(given | changes))
+
+
+def a_file_of(size_bytes: int) -> Dataset:
+    return Dataset(
+        total_bytes=size_bytes, path="/data/f", files=1, largest="", largest_bytes=size_bytes
+    )
+
+
+def flows_up_to(dataset: Dataset, **limits: int) -> int:
+    space = PLUGIN.space(a_path(), dataset, ToolLimits(**limits))
+    return next((p.upper for p in space.parameters if p.name == "streams"), 1)
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "limits", "flows"),
+    [
+        (10**12, {}, 16),
+        (10**12, {"max_concurrency": 1, "max_streams": 4}, 4),
+        (10**12, {"max_concurrency": 16, "max_streams": 32}, 32),
+        (10**12, {"max_concurrency": 16, "max_streams": 200}, 124),
+        (20 * 2**20, {}, 5),
+        (1, {}, 1),
+    ],
+)
+def test_flows_are_bounded_by_what_is_allowed_and_by_requests(
+    size_bytes: int, limits: dict[str, int], flows: int
+) -> None:
+    assert flows_up_to(a_file_of(size_bytes), **limits) == flows
+
+
+def test_flows_and_requests_are_searched_and_direct_io_is_not() -> None:
+    space = PLUGIN.space(a_path(), a_file_of(10**12), ToolLimits())
+    requests = next(p for p in space.parameters if p.name == "request_bytes")
+    assert [requests.value_at(step / 3) for step in range(4)] == [2**20 << n for n in range(4)]
+    assert space.fixed == {"direct": 0}
+    assert space.cost_order == ("streams", "request_bytes")
+
+
+def test_the_destination_is_first_and_says_when_it_listens() -> None:
+    destination, source = PLUGIN.steps(an_order())
+    assert (destination.side, source.side) == ("destination", "source")
+    assert destination.ready in "----------All targets should start now----------"
+    assert destination.ready
+    assert not source.ready
+
+
+def test_the_source_is_the_process_whose_sockets_are_looked_at() -> None:
+    destination, source = PLUGIN.steps(an_order())
+    assert destination.argv[0] == "timeout"
+    assert source.argv[0] == "xdd"
+
+
+def test_both_steps_have_the_same_ports_flows_and_requests() -> None:
+    for step in PLUGIN.steps(an_order()):
+        assert "192.0.2.2:50100,4" in step.argv
+        assert step.argv[step.argv.index("-reqsize") + 1] == str(2**20)
+        assert step.argv[step.argv.index("-bytes") + 1] == str(10**9)
+
+
+@pytest.mark.parametrize("direct", [0, 1])
+def test_direct_io_is_on_both_steps_or_on_none(direct: int) -> None:
+    steps = PLUGIN.steps(an_order(setting=SETTING | {"direct": direct}))
+    assert [("-dio" in step.argv) for step in steps] == [bool(direct)] * 2
+
+
+def test_a_step_is_the_line_that_is_printed() -> None:
+    """What is advised is what was measured, but for the ports and the source's time limit."""
+    request = CommandRequest(
+        transport="xdd",
+        settings={"xdd": SETTING},
+        path=a_path(),
+        destination_host="dtn2",
+        dataset=a_file_of(10**9),
+        destination_path="/store/f",
+    )
+    printed = PLUGIN.commands(request)
+    assert printed
+    steps = PLUGIN.steps(an_order(base_port=40010))
+    assert [step.argv[step.argv.index("xdd") :] for step in steps] == [
+        command.argv[command.argv.index("xdd") :] for command in printed
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"pieces": (PIECE, PIECE)}, "one file at a time"),
+        ({"pieces": (msgspec.structs.replace(PIECE, size_bytes=0),)}, "empty"),
+        ({"pieces": (msgspec.structs.replace(PIECE, source="/" + "d/" * 1100),)}, "2047 bytes"),
+        (
+            {"path": a_path(destination_address="2001:db8::2"), "destination_host": "2001:db8::2"},
+            "IPv4 only",
+        ),
+    ],
+)
+def test_what_it_cannot_move_is_refused_with_a_reason(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        PLUGIN.steps(an_order(**changes))
+
+
+def test_names_are_carried_unless_they_are_too_long() -> None:
+    assert PLUGIN.carries("é/it's\n\udcff") == ""
+    assert "2047" in PLUGIN.carries("é" * 1024)
+
+
+def free_ports(count: int) -> int:
+    """The first of so many that nobody has."""
+    for first in range(42000, 60000, count):
+        with ExitStack() as taken:
+            try:
+                for port in range(first, first + count):
+                    taken.enter_context(socket.create_server(("127.0.0.1", port)))
+            except OSError:
+                continue
+            return first
+    raise OSError("no ports are free")
+
+
+async def said(child: Child, words: str) -> None:
+    while words.encode() not in child.stderr:
+        await asyncio.sleep(0.05)
+
+
+async def carry_out(steps: list[Step], reader: OutputReader) -> tuple[list[int], int | None]:
+    """The two steps in order: their exit statuses, and what the source says it moved."""
+    destination, source = steps
+    moved_bytes = None
+    async with asyncio.timeout(RUN_S), running(destination.argv) as receiving:
+        await said(receiving, destination.ready)
+        async with running(source.argv) as sending:
+            for line in (await sending.stdout.read()).decode().split("\n"):
+                told = reader.feed(line)
+                moved_bytes = told.moved_bytes if told else moved_bytes
+            return [await receiving.wait(), await sending.wait()], moved_bytes
+
+
+@with_xdd
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("offset_bytes", "size_bytes", "changes"),
+    [
+        (0, 30 * 2**20 + 1, {}),
+        (0, 30 * 2**20 + 1, {"direct": 1, "request_bytes": 4 * 2**20}),
+        (8 * 2**20, 16 * 2**20, {}),
+        (0, 1000, {"streams": 1, "request_bytes": 128 * 1024}),
+    ],
+)
+async def test_a_file_arrives(
+    tmp_path: Path, offset_bytes: int, size_bytes: int, changes: Setting
+) -> None:
+    content = bytes(range(251)) * (31 * 2**20 // 251)
+    source, target = tmp_path / "it's\na §", tmp_path / "%s there"
+    source.write_bytes(content)
+    # What is before the range is there already, and has to stay.
+    target.write_bytes(content[:offset_bytes])
+    piece = Piece(
+        source=str(source),
+        target=str(target),
+        size_bytes=size_bytes,
+        offset_bytes=offset_bytes,
+        is_whole=False,
+    )
+    order = an_order(
+        setting=SETTING | changes,
+        pieces=(piece,),
+        path=a_path(destination_address="127.0.0.1"),
+        base_port=free_ports(4),
+    )
+    statuses, moved_bytes = await carry_out(PLUGIN.steps(order), PLUGIN.reader())
+    assert statuses == [0, 0]
+    assert moved_bytes == size_bytes
+    assert target.read_bytes() == content[: offset_bytes + size_bytes]
+
+
+@with_xdd
+@pytest.mark.asyncio
+async def test_a_destination_that_cannot_write_says_so(tmp_path: Path) -> None:
+    piece = Piece(source="/data/f", target=str(tmp_path / "no" / "f"), size_bytes=10**6)
+    order = an_order(pieces=(piece,), path=a_path(destination_address="127.0.0.1"))
+    destination, _ = PLUGIN.steps(order)
+    async with asyncio.timeout(RUN_S), running(destination.argv) as child:
+        status = await child.wait()
+        await said(child, "Could not start plan")
+        trouble = PLUGIN.trouble(status, "", child.stderr.decode())
+    assert trouble is not None
+    assert "make the folder" in trouble.message

@@ -1,0 +1,374 @@
+"""Profiling globus-url-copy on this host: a real server, client, fio and agent."""
+
+import asyncio
+import contextlib
+import filecmp
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from advisor.hosts.file_io import fio_available
+from advisor.report.ndjson import schema
+from advisor.testing.gridftp import GridFTPServer, anonymous_server
+from tests.plugins.tools.gridftp_lines import require
+
+from .conftest import Run, Start
+
+BUDGET = ["--budget", "15"]
+SEED = ["--seed", "1"]
+
+
+class Server:
+    """A GridFTP server in a thread of its own, until it is ended."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._over = asyncio.Event()
+        self._ready = threading.Event()
+        self.offered: GridFTPServer | None = None
+        self._thread = threading.Thread(target=self._loop.run_until_complete, args=(self._run(),))
+        self._thread.start()
+        assert self._ready.wait(30)
+
+    async def _run(self) -> None:
+        async with anonymous_server() as self.offered:
+            self._ready.set()
+            await self._over.wait()
+
+    @property
+    def folder(self) -> Path:
+        assert self.offered is not None
+        return self.offered.folder
+
+    @property
+    def url(self) -> str:
+        assert self.offered is not None
+        return self.offered.url
+
+    def end(self) -> None:
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._over.set)
+            self._thread.join()
+            self._loop.close()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    require("globus-gridftp-server", "globus-url-copy")
+    one = Server()
+    yield one
+    one.end()
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """Files of many sizes."""
+    folder = tmp_path / "run 42"
+    (folder / "below").mkdir(parents=True)
+    for number in range(60):
+        (folder / f"small {number}").write_bytes(os.urandom(20_000))
+        (folder / "below" / f"{number}.dat").write_bytes(os.urandom(200_000))
+    (folder / "large").write_bytes(os.urandom(30_000_000))
+    return folder
+
+
+def _advise(start: Start, server: Server, source: Path, target: Path, *options: str) -> Run:
+    return start(
+        *("advise", "localhost", "--tool", "globus-url-copy", "--json", *SEED, *BUDGET),
+        *("--server", server.url, "--data", str(source), "--to", str(target), *options),
+    )
+
+
+def _ended(run: Run, transport: str) -> list[dict[str, Any]]:
+    events = [e for e in run.events if e["event"] == "probe_ended"]
+    return [e for e in events if e["transport"] == transport]
+
+
+def _messages(run: Run) -> list[str]:
+    results = (e["result"] for e in run.events if e["event"] == "probe_ended")
+    return [result["message"] for result in results if result["outcome"] == "failed"]
+
+
+def _are_same(source: Path, copy: Path) -> bool:
+    names = [str(p.relative_to(source)) for p in source.rglob("*") if p.is_file()]
+    _, differing, failed = filecmp.cmpfiles(source, copy, names, shallow=False)
+    return not differing and not failed
+
+
+def _ours(folder: Path) -> list[Path]:
+    return list(folder.rglob(".advisor*"))
+
+
+def test_the_line_that_is_advised_does_what_was_said(
+    start: Start, server: Server, source: Path
+) -> None:
+    target = server.folder / "there"
+    run = _advise(start, server, source, target)
+    done = run.finish()
+    assert done.returncode == 0, done.stderr
+    validator = jsonschema.Draft202012Validator(schema())
+    for event in run.events:
+        validator.validate(event)
+    kinds = [event["event"] for event in run.events]
+    assert kinds.index("files_planned") < kinds.index("stage_started")
+    planned = run.events[kinds.index("files_planned")]
+    assert planned["folder"] == str(target)
+    assert 0 < planned["most_bytes"] <= 60 * 220_000 + 30_000_000
+    stages = [e["stage"] for e in run.events if e["event"] == "stage_started"]
+    disks = ["source disk", "destination disk"] if fio_available().ok else ["destination disk"]
+    assert stages == ["network", *disks, "baseline", "globus-url-copy", "confirm"]
+    advice = run.events[-1]
+    assert advice["event"] == "advice"
+    assert advice["transport"] == "globus-url-copy"
+    composition = advice["composition"]
+    assert composition["joint_bps"] == advice["expected_bps"]
+    assert composition["predicted_bps"] == min(
+        s["throughput_bps"] for s in composition["subsystems"]
+    )
+    fast_s, slow_s = advice["transfer_s"]["interval"]
+    assert fast_s <= advice["transfer_s"]["value"] <= slow_s
+    assert not list(server.folder.iterdir()), "what the probes moved is taken away again"
+    [command] = advice["commands"]
+    assert subprocess.run(command["shell"], shell=True, check=False).returncode == 0
+    assert _are_same(source, target)
+
+
+def test_what_arrived_whole_stays_where_it_belongs(
+    start: Start, server: Server, source: Path
+) -> None:
+    target = server.folder / "there"
+    run = _advise(start, server, source, target, "--keep")
+    assert run.finish().returncode == 0
+    assert not _ours(server.folder)
+    kept = [path for path in target.rglob("*") if path.is_file()]
+    assert kept
+    for path in kept:
+        assert filecmp.cmp(path, source / path.relative_to(target), shallow=False)
+    [command] = run.events[-1]["commands"]
+    assert "-sync" in command["argv"]
+    before = {path: path.stat().st_mtime_ns for path in kept}
+    assert subprocess.run(command["shell"], shell=True, check=False).returncode == 0
+    assert _are_same(source, target)
+    assert {path: path.stat().st_mtime_ns for path in kept} == before
+
+
+def test_of_a_single_file_the_first_bytes_stay(
+    start: Start, server: Server, tmp_path: Path
+) -> None:
+    source, target = tmp_path / "one", server.folder / "sub" / "one"
+    source.write_bytes(os.urandom(300_000_000))
+    run = _advise(start, server, source, target, "--keep")
+    assert run.finish().returncode == 0
+    assert not _ours(server.folder)
+    size = target.stat().st_size
+    assert 0 < size <= 300_000_000
+    with source.open("rb") as whole, target.open("rb") as part:
+        assert whole.read(size) == part.read()
+    [command] = run.events[-1]["commands"]
+    if size < 300_000_000:
+        assert command["argv"][command["argv"].index("-off") + 1] == str(size)
+    assert subprocess.run(command["shell"], shell=True, check=False).returncode == 0
+    assert filecmp.cmp(source, target, shallow=False)
+
+
+def test_a_file_that_is_there_already_is_not_touched(
+    start: Start, server: Server, source: Path
+) -> None:
+    target = server.folder / "there"
+    target.mkdir()
+    for number in range(60):
+        (target / f"small {number}").write_text("mine")
+    run = _advise(start, server, source, target, "--keep")
+    assert run.finish().returncode == 0
+    assert all((target / f"small {n}").read_text() == "mine" for n in range(60))
+
+
+def test_names_and_sparse_files(start: Start, server: Server, tmp_path: Path) -> None:
+    source = tmp_path / "names"
+    source.mkdir()
+    names = ['a "quoted" one', "line\nend", "ümläut", "with space", "100%", "#?*[x]", "-dash"]
+    for name in names:
+        (source / name).write_bytes(os.urandom(500_000))
+    with (source / "sparse").open("wb") as sparse:
+        sparse.truncate(20_000_000)
+    before = {name: (source / name).read_bytes() for name in names}
+    target = server.folder / "there"
+    run = _advise(start, server, source, target, "--keep")
+    done = run.finish()
+    assert done.returncode == 0, done.stderr
+    assert not _messages(run)
+    assert {name: (source / name).read_bytes() for name in names} == before
+    for path in target.rglob("*"):
+        assert filecmp.cmp(path, source / path.name, shallow=False)
+    assert not (target / "ümläut").exists(), "the server would have written another name"
+    assert not _ours(server.folder)
+
+
+def test_ten_thousand_tiny_files(start: Start, server: Server, tmp_path: Path) -> None:
+    source = tmp_path / "tiny"
+    for folder in range(10):
+        (source / str(folder)).mkdir(parents=True)
+        for number in range(1000):
+            (source / str(folder) / str(number)).write_bytes(b"x" * 100)
+    run = _advise(start, server, source, server.folder / "there")
+    done = run.finish()
+    assert done.returncode == 0, done.stderr
+    assert run.events[-1]["transfer_s"]["value"] > 0
+    assert not list(server.folder.iterdir())
+
+
+def test_the_server_goes_away_in_the_middle(start: Start, server: Server, source: Path) -> None:
+    run = _advise(start, server, source, server.folder / "there", "--keep")
+    run.wait_for("probe_ended", transport="globus-url-copy")
+    run.wait_for("probe_ended", transport="globus-url-copy")
+    folder = server.folder
+    server.end()
+    done = run.finish()
+    assert done.returncode == 0, "what was measured before is advice all the same"
+    advice = run.events[-1]
+    assert advice["incomplete"]
+    assert any("Nothing answers at" in message for message in _messages(run))
+    assert "Traceback" not in done.stderr
+    assert not folder.exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a server of another account: run as root")
+def test_a_folder_that_the_server_may_not_write(
+    start: Start, server: Server, source: Path, tmp_path: Path
+) -> None:
+    closed = server.folder / "closed"
+    closed.mkdir(mode=0o700)
+    run = _advise(start, server, source, closed / "there")
+    done = run.finish()
+    assert done.returncode == 1
+    assert run.events[-1]["event"] == "gave_up"
+    assert (
+        "may not write" in run.events[-1]["message"] or "cannot open" in run.events[-1]["message"]
+    )
+    assert not list(closed.iterdir())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: it mounts a small file system")
+def test_a_destination_without_room(start: Start, server: Server, source: Path) -> None:
+    full = server.folder / "full"
+    full.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m,mode=1777", "none", str(full)]
+    subprocess.run(mount, check=True, timeout=10)
+    try:
+        with contextlib.suppress(OSError):
+            (full / "of others").write_bytes(bytes(2 * 2**20))
+        held = (full / "of others").stat().st_size
+        run = _advise(start, server, source, full / "there")
+        done = run.finish()
+        assert done.returncode in (1, 2)
+        assert "room" in run.events[-1]["message"]
+        assert (full / "of others").stat().st_size == held
+    finally:
+        subprocess.run(["umount", "-l", str(full)], check=True, timeout=10)
+
+
+def test_a_file_that_changes_while_it_is_read(start: Start, server: Server, tmp_path: Path) -> None:
+    source = tmp_path / "growing"
+    source.write_bytes(os.urandom(20_000_000))
+    over = threading.Event()
+
+    def grow() -> None:
+        while not over.wait(0.01):
+            with source.open("ab") as file:
+                file.write(b"more")
+
+    thread = threading.Thread(target=grow)
+    thread.start()
+    try:
+        run = _advise(start, server, source, server.folder / "there")
+        done = run.finish()
+    finally:
+        over.set()
+        thread.join()
+    assert done.returncode == 1
+    assert "changed or went away while it was read" in run.events[-1]["message"]
+    assert not list(server.folder.iterdir())
+
+
+@pytest.mark.parametrize("moment", ["probe_started", "interval"])
+def test_ctrl_c_leaves_nothing_behind(
+    start: Start, server: Server, source: Path, moment: str
+) -> None:
+    run = _advise(start, server, source, server.folder / "there")
+    run.wait_for("probe_ended", transport="globus-url-copy")
+    run.wait_for(moment)
+    run.process.send_signal(signal.SIGINT)
+    assert run.finish().returncode == 130
+    assert run.events[-1]["event"] == "advice"
+    assert run.events[-1]["incomplete"]
+    assert not list(server.folder.iterdir())
+
+
+def test_ctrl_c_twice_and_kill_9_end_the_client(start: Start, server: Server, source: Path) -> None:
+    run = _advise(start, server, source, server.folder / "there")
+    run.wait_for("probe_ended", transport="globus-url-copy")
+    run.wait_for("interval")
+    run.process.send_signal(signal.SIGKILL)
+    run.process.wait()
+    assert _comes_true(lambda: not _clients(server.url))
+
+
+def _clients(url: str) -> list[str]:
+    """Client processes whose list of files, or command line, names this server."""
+    found = []
+    for process in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            words = (
+                (process / "cmdline").read_bytes().split(b"\0") if process.name.isdigit() else []
+            )
+            if words and words[0].endswith(b"globus-url-copy"):
+                listed = next((w for w in words if w.endswith(b"/files")), None)
+                text = Path(os.fsdecode(listed)).read_text() if listed else ""
+                if url in text or url.encode() in b" ".join(words):
+                    found.append(process.name)
+    return found
+
+
+def _comes_true(condition: Callable[[], bool], timeout_s: float = 10) -> bool:
+    deadline = time.monotonic() + timeout_s
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return condition()
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        (["--tool", "globus-url-copy"], "--data"),
+        (["--tool", "aria2c", "--data", "/etc/hosts", "--to", "/x"], "cannot be profiled"),
+        (["--tool", "nothing", "--data", "/etc/hosts", "--to", "/x"], "there is none called"),
+        (["--keep"], "--tool"),
+        (
+            [
+                "--tool",
+                "globus-url-copy",
+                "--data",
+                "/etc/hosts",
+                "--to",
+                "/x",
+                "--congestion",
+                "a",
+            ],
+            "leave it out",
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_said_at_once(start: Start, options: list[str], word: str) -> None:
+    done = start("advise", "localhost", *options).finish()
+    assert done.returncode == 2
+    assert word in done.stderr

@@ -1,0 +1,439 @@
+"""What an agent does with files: the embedded one, asked as an advisor asks."""
+
+import asyncio
+import contextlib
+import hashlib
+import os
+import socket
+import subprocess
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+import psutil
+import pytest
+
+from advisor.agent import files
+from advisor.agent import messages as m
+from advisor.agent.client import AgentLink, PeerError, Refusal
+from advisor.agent.files import ANYWHERE, NOWHERE, FileRights
+from advisor.agent.service import AgentService
+from advisor.domain.file_io import SCRATCH_PREFIX, FileIoJob
+from advisor.hosts.file_io import fio_available
+
+T = TypeVar("T")
+NAMES = ["a b", "it's", 'a"b', "a\nb", "Ünïcödé", "-rf", "*", "a\\b"]
+
+
+@contextlib.asynccontextmanager
+async def linked(rights: FileRights) -> AsyncIterator[AgentLink]:
+    service = AgentService(files=rights)
+    ours, theirs = socket.socketpair()
+    reader, writer = await asyncio.open_connection(sock=ours, limit=m.MESSAGE_LIMIT_BYTES)
+    serving = asyncio.create_task(
+        service.serve(*await asyncio.open_connection(sock=theirs, limit=m.MESSAGE_LIMIT_BYTES))
+    )
+
+    async def close() -> None:
+        await serving
+        await service.close()
+
+    async def explain() -> str:
+        return "the agent ended"
+
+    link = AgentLink(reader, writer, close, explain)
+    await link.greet(10)
+    try:
+        yield link
+    finally:
+        await link.close()
+
+
+def asked(ask: Callable[[AgentLink], Awaitable[T]], rights: FileRights = ANYWHERE) -> T:
+    async def run() -> T:
+        async with linked(rights) as link:
+            return await ask(link)
+
+    return asyncio.run(run())
+
+
+def written(folder: Path, names: list[str]) -> list[str]:
+    """Paths of new files, each with its name as its content."""
+    folder.mkdir(exist_ok=True)
+    for name in names:
+        (folder / name).write_text(name)
+    return [str(folder / name) for name in names]
+
+
+def test_a_folder(tmp_path: Path) -> None:
+    found = asked(lambda link: link.folder(str(tmp_path)))
+    room = os.statvfs(tmp_path)
+    assert found.total_bytes == room.f_blocks * room.f_frsize
+    assert found.folder == str(tmp_path)
+    assert tmp_path.is_relative_to(found.mount_point)
+
+
+def test_sizes(tmp_path: Path) -> None:
+    paths = written(tmp_path, NAMES)
+    (tmp_path / "link").symlink_to(paths[0])
+    os.mkfifo(tmp_path / "pipe")
+    others = [str(tmp_path / n) for n in ("none", "none/below", "a b/below", "pipe")]
+    wanted = [*paths, str(tmp_path / "link"), *others, str(tmp_path)]
+    assert asked(lambda link: link.sizes(wanted)) == [
+        *(len(name.encode()) for name in NAMES),
+        3,
+        *[None] * 5,
+    ]
+    assert asked(lambda link: link.sizes([])) == []
+
+
+def test_more_and_longer_paths_than_a_message_holds(tmp_path: Path) -> None:
+    (tmp_path / "there").write_bytes(b"12345")
+    long = "/".join([str(tmp_path), *["\u0001" * 250] * 8, "none"])
+    wanted = [str(tmp_path / "there"), long] * 500
+    assert asked(lambda link: link.sizes(wanted)) == [5, None] * 500
+
+
+@pytest.mark.parametrize("path", ["relative", "", "/a\0b", "/\udcff", "/" + "x" * 4096])
+def test_what_is_no_path_is_refused_here(path: str) -> None:
+    async def ask(link: AgentLink) -> None:
+        for asking in (
+            link.folder(path),
+            link.sizes([path]),
+            link.checksum(path),
+            link.make_scratch(path),
+            link.move([("/a", path)]),
+            link.remove(path),
+        ):
+            with pytest.raises(PeerError, match="absolute, UTF-8"):
+                await asking
+        assert await link.sizes(["/none"]) == [None]
+
+    asked(ask)
+
+
+def test_checksums(tmp_path: Path) -> None:
+    paths = written(tmp_path, NAMES)
+    (tmp_path / "large").write_bytes(os.urandom(3_000_000))
+    paths.append(str(tmp_path / "large"))
+    told: list[int] = []
+
+    async def ask(link: AgentLink) -> None:
+        found = await link.checksums([*paths, str(tmp_path), str(tmp_path / "none")], told.append)
+        assert [one.sha256 for one in found[:-2]] == [
+            hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in paths
+        ]
+        assert [one.reason for one in found[-2:]] == [
+            "no regular file",
+            "No such file or directory",
+        ]
+        assert told[-1] == sum(Path(path).stat().st_size for path in paths)
+        assert await link.checksum(paths[0]) == hashlib.sha256(b"a b").hexdigest()
+        with pytest.raises(PeerError, match="No such file"):
+            await link.checksum(str(tmp_path / "none"))
+
+    asked(ask)
+
+
+def test_a_checksum_that_is_cancelled(tmp_path: Path) -> None:
+    """The conversation goes on, and the agent has let go of the file."""
+    sparse = tmp_path / "sparse"
+    sparse.touch()
+    os.truncate(sparse, 2**43)
+
+    async def ask(link: AgentLink) -> None:
+        seen = asyncio.Event()
+        reading = asyncio.create_task(link.checksum(str(sparse), lambda _: seen.set()))
+        await seen.wait()
+        assert str(sparse) in {file.path for file in psutil.Process().open_files()}
+        reading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+        assert await link.sizes([str(sparse)]) == [2**43]
+
+    asked(ask)
+    # Whoever waits for the loop's end waits for its threads.
+    assert str(sparse) not in {file.path for file in psutil.Process().open_files()}
+
+
+def test_only_one_piece_of_work_at_a_time(tmp_path: Path) -> None:
+    sparse = tmp_path / "sparse"
+    sparse.touch()
+    os.truncate(sparse, 2**43)
+
+    async def ask() -> None:
+        service = AgentService(files=ANYWHERE)
+        ours, theirs = socket.socketpair()
+        reader, writer = await asyncio.open_connection(sock=ours)
+        serving = asyncio.create_task(service.serve(*await asyncio.open_connection(sock=theirs)))
+        await reader.readline()
+        for request in (
+            m.Hello(protocol=m.PROTOCOL, version="1"),
+            m.GetChecksums(paths=[str(sparse)]),
+            m.GetSizes(paths=["/"]),
+        ):
+            writer.write(m.as_line(request))
+        reply = m.read_reply(await reader.readline())
+        assert isinstance(reply, m.Refused)
+        assert "at work" in reply.message
+        # Gone without a word: the agent ends what it does.
+        writer.close()
+        await serving
+        await service.close()
+
+    asyncio.run(ask())
+    assert str(sparse) not in {file.path for file in psutil.Process().open_files()}
+
+
+def test_a_scratch_folder(tmp_path: Path) -> None:
+    made = Path(asked(lambda link: link.make_scratch(str(tmp_path))))
+    assert made.parent == tmp_path
+    assert made.name.startswith(SCRATCH_PREFIX)
+    assert made.stat().st_mode & 0o7777 == 0o1777
+    another = asked(lambda link: link.make_scratch(str(tmp_path)))
+    assert str(made) != another
+
+
+def test_a_scratch_folder_makes_no_other(tmp_path: Path) -> None:
+    made = Path(asked(lambda link: link.make_scratch(str(tmp_path / "run42" / "part"))))
+    assert made.parent == tmp_path
+    assert list(tmp_path.iterdir()) == [made]
+
+
+def test_a_scratch_folder_where_none_may_be() -> None:
+    with pytest.raises(PeerError, match="/proc/self on the agent's side: "):
+        asked(lambda link: link.make_scratch("/proc/self/none"))
+
+
+@pytest.fixture(params=["renameat2", "hard links"])
+def way_to_move(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As file systems that cannot rename without overwriting: NFS."""
+    if request.param == "hard links":
+
+        class Old:
+            @staticmethod
+            def renameat2(*_: object) -> int:
+                files.ctypes.set_errno(files.errno.EINVAL)
+                return -1
+
+        monkeypatch.setattr(files, "_libc", Old)
+
+
+@pytest.mark.usefixtures("way_to_move")
+def test_files_are_put_at_their_places(tmp_path: Path) -> None:
+    scratch = tmp_path / f"{SCRATCH_PREFIX}1"
+    paths = written(scratch, NAMES)
+    pairs = [(path, str(tmp_path / "run42" / "part" / Path(path).name)) for path in paths]
+    assert asked(lambda link: link.move(pairs)) == [""] * len(NAMES)
+    assert [Path(target).read_text() for _, target in pairs] == NAMES
+    assert list(scratch.iterdir()) == []
+
+
+@pytest.mark.usefixtures("way_to_move")
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    one, other, third = written(tmp_path / f"{SCRATCH_PREFIX}1", ["one", "other", "third"])
+    taken, link_, free = tmp_path / "taken", tmp_path / "link", tmp_path / "free"
+    taken.write_text("the user's")
+    link_.symlink_to(tmp_path / "nowhere")
+    pairs = [(one, str(taken)), (other, str(link_)), (third, str(free)), (third, str(free))]
+    exists, gone = "File exists", "No such file or directory"
+    assert asked(lambda link: link.move(pairs)) == [exists, exists, "", gone]
+    assert taken.read_text() == "the user's"
+    assert not (tmp_path / "nowhere").exists()
+    assert Path(one).read_text() == "one"
+    assert Path(other).read_text() == "other"
+
+
+def test_only_files_of_a_scratch_folder_are_moved(tmp_path: Path) -> None:
+    (private,) = written(tmp_path / "private", ["keys"])
+    scratch = tmp_path / f"{SCRATCH_PREFIX}1"
+    (scratch / "folder").mkdir(parents=True)
+    (scratch / "link").symlink_to(private)
+    (scratch / "way").symlink_to(tmp_path / "private")
+    target = str(tmp_path / "target")
+
+    async def ask(link: AgentLink) -> None:
+        for source in (private, str(scratch / "way" / "keys"), str(scratch)):
+            with pytest.raises(PeerError, match="in no folder of the advisor's own"):
+                await link.move([(source, target)])
+        sources = [str(scratch / name) for name in ("link", "folder", "none")]
+        assert await link.move([(source, target) for source in sources]) == [
+            *["no regular file"] * 2,
+            "No such file or directory",
+        ]
+
+    asked(ask)
+    assert Path(private).exists()
+    assert not Path(target).exists()
+
+
+def test_a_scratch_folder_is_removed_and_links_in_it_are_not_followed(tmp_path: Path) -> None:
+    (kept,) = written(tmp_path / "private", ["keys"])
+    scratch = tmp_path / f"{SCRATCH_PREFIX}1"
+    written(scratch, NAMES)
+    (scratch / "link").symlink_to(kept)
+    (scratch / "way").symlink_to(tmp_path / "private")
+    asked(lambda link: link.remove(str(scratch)))
+    assert not scratch.exists()
+    assert Path(kept).exists()
+    asked(lambda link: link.remove(str(scratch)))
+
+
+def test_nothing_else_is_removed(tmp_path: Path) -> None:
+    (kept,) = written(tmp_path / "private", ["keys"])
+    scratch = tmp_path / f"{SCRATCH_PREFIX}1"
+    (scratch / "below").mkdir(parents=True)
+    link_ = tmp_path / f"{SCRATCH_PREFIX}2"
+    link_.symlink_to(tmp_path / "private")
+
+    async def ask(link: AgentLink) -> None:
+        for path in (tmp_path / "private", scratch / "below", f"{scratch}/..", f"{scratch}/.", "/"):
+            with pytest.raises(PeerError, match=r"no folder of the advisor's own|names no file"):
+                await link.remove(str(path))
+        with pytest.raises(PeerError, match=rf"{SCRATCH_PREFIX}2 could not be removed"):
+            await link.remove(str(link_))
+
+    asked(ask)
+    assert Path(kept).exists()
+    assert (scratch / "below").is_dir()
+
+
+def test_what_stays_of_a_scratch_folder_is_told(tmp_path: Path) -> None:
+    scratch = tmp_path / f"{SCRATCH_PREFIX}1"
+    for folder in ("mine", "theirs"):
+        written_in = scratch / folder
+        written_in.mkdir(parents=True)
+        (written_in / "data").touch()
+    # A busy folder cannot be removed by anyone, root included.
+    mount = ["mount", "--bind", scratch / "theirs", scratch / "theirs"]
+    mounted = os.geteuid() == 0 and not subprocess.run(mount, check=False).returncode
+    if not mounted:
+        (scratch / "theirs").chmod(0o555)
+    try:
+        with pytest.raises(PeerError, match=rf"{scratch} could not be removed whole \("):
+            asked(lambda link: link.remove(str(scratch)))
+    finally:
+        if mounted:
+            subprocess.run(["umount", scratch / "theirs"], check=True)
+        (scratch / "theirs").chmod(0o755)
+    assert not (scratch / "mine").exists()
+
+
+REQUESTS: list[Callable[[AgentLink, str], Awaitable[object]]] = [
+    lambda link, path: link.folder(path),
+    lambda link, path: link.file_io(path, a_job()),
+    lambda link, path: link.sizes([path]),
+    lambda link, path: link.checksum(path),
+    lambda link, path: link.make_scratch(path),
+    lambda link, path: link.move([(path, path + "1")]),
+    lambda link, path: link.remove(path),
+]
+
+
+def a_job(ceiling_s: float = 1.0) -> FileIoJob:
+    return FileIoJob(
+        direction="write",
+        threads=1,
+        request_bytes=65536,
+        direct=False,
+        total_bytes=2**20,
+        ceiling_s=ceiling_s,
+    )
+
+
+@pytest.mark.parametrize("request_", REQUESTS)
+def test_an_agent_that_was_given_no_files(
+    tmp_path: Path, request_: Callable[[AgentLink, str], Awaitable[object]]
+) -> None:
+    inside = tmp_path / f"{SCRATCH_PREFIX}1"
+    inside.mkdir()
+    with pytest.raises(Refusal, match="start it with --files FOLDER"):
+        asked(lambda link: request_(link, str(inside)), NOWHERE)
+    assert inside.is_dir()
+
+
+@pytest.mark.parametrize("request_", REQUESTS)
+@pytest.mark.parametrize("way", ["{outside}", "{given}/../private/{own}", "{given}/way/{own}"])
+def test_out_of_the_folders_that_were_given_no_way_leads(
+    tmp_path: Path, request_: Callable[[AgentLink, str], Awaitable[object]], way: str
+) -> None:
+    own = f"{SCRATCH_PREFIX}1"
+    given, outside = tmp_path / "given", tmp_path / "private" / own
+    given.mkdir()
+    outside.mkdir(parents=True)
+    (given / "way").symlink_to(outside.parent)
+    path = way.format(given=given, outside=outside, own=own)
+    with pytest.raises(Refusal, match="that the agent was given with --files"):
+        asked(lambda link: request_(link, path), FileRights([given]))
+    assert list(outside.iterdir()) == []
+
+
+def test_a_folder_whose_name_only_begins_like_the_given_one(tmp_path: Path) -> None:
+    (other,) = written(tmp_path / "given2", ["data"])
+    with pytest.raises(Refusal, match="--files"):
+        asked(lambda link: link.sizes([other]), FileRights([tmp_path / "given"]))
+
+
+def test_inside_of_the_folders_that_were_given(tmp_path: Path) -> None:
+    """One of them is reached by a link, and one is made after the agent was started."""
+    real, later = tmp_path / "real", tmp_path / "later"
+    (file,) = written(real, ["data"])
+    (tmp_path / "given").symlink_to(real)
+
+    async def ask(link: AgentLink) -> None:
+        assert await link.sizes([file, str(tmp_path / "given" / "data")]) == [4, 4]
+        with pytest.raises(Refusal, match="--files"):
+            await link.make_scratch(str(later))
+        later.mkdir()
+        scratch = await link.make_scratch(str(later / "run42"))
+        written(Path(scratch), ["new"])
+        assert await link.move([(f"{scratch}/new", str(later / "run42" / "new"))]) == [""]
+        await link.remove(scratch)
+
+    asked(ask, FileRights([tmp_path / "given", later]))
+    assert [path.name for path in later.iterdir()] == ["run42"]
+    assert (later / "run42" / "new").read_text() == "new"
+
+
+def fio_runs() -> bool:
+    return any(child.name() == "fio" for child in psutil.Process().children(recursive=True))
+
+
+@pytest.mark.skipif(not fio_available().ok, reason="there is no fio here")
+def test_file_io(tmp_path: Path) -> None:
+    result = asked(lambda link: link.file_io(str(tmp_path), a_job()))
+    assert result.moved_bytes == 2**20
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_file_io_where_there_is_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(Refusal, match=r"\w+"):
+        asked(lambda link: link.file_io(str(tmp_path / "none"), a_job()))
+
+
+@pytest.mark.skipif(not fio_available().ok, reason="there is no fio here")
+@pytest.mark.parametrize("way", ["cancelled", "the connection lost"])
+def test_file_io_ends_with_whoever_wanted_it(tmp_path: Path, way: str) -> None:
+    long = FileIoJob(
+        direction="write",
+        threads=1,
+        request_bytes=512,
+        direct=False,
+        total_bytes=2**50,
+        ceiling_s=600,
+    )
+
+    async def ask(link: AgentLink) -> None:
+        measuring = asyncio.create_task(link.file_io(str(tmp_path), long))
+        while not fio_runs():
+            assert not measuring.done()
+            await asyncio.sleep(0.02)
+        if way == "the connection lost":
+            await link.close()
+        measuring.cancel()
+        with contextlib.suppress(asyncio.CancelledError, PeerError):
+            await measuring
+        assert not fio_runs()
+
+    asked(ask)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,64 @@
+"""What the subsystems alone let pass, beside what the transfer reaches."""
+
+import pytest
+
+from advisor.domain.endpoints import Pair
+from advisor.domain.file_io import DESTINATION_DISK, SOURCE_DISK
+from advisor.domain.measurement import Failure, FailureKind, Measurement
+from advisor.domain.records import ProbeRecord
+from advisor.domain.space import Setting
+from advisor.models.composition import NETWORK, compose, words
+
+
+def _probe(stage: str, setting: Setting, bps: float | None) -> ProbeRecord:
+    result: Measurement | Failure = Failure(kind=FailureKind.CRASHED, message="no", elapsed_s=1)
+    if bps is not None:
+        result = Measurement(
+            throughput_bps=bps,
+            stderr_bps=0,
+            intervals=[],
+            steady_from=0,
+            settled=True,
+            elapsed_s=1,
+        )
+    pair = Pair("a", "b")
+    return ProbeRecord(
+        pair=pair, subject=stage, setting=setting, result=result, recorded_s=1, stage=stage
+    )
+
+
+def _threads(count: int) -> Setting:
+    return {"threads": count, "request_bytes": 2**20, "direct": 1}
+
+
+PROBES = [
+    _probe(NETWORK, {"streams": 1, "buffer_bytes": 0}, 400e6),
+    _probe(NETWORK, {"streams": 4, "buffer_bytes": 0}, 900e6),
+    _probe(NETWORK, {"streams": 16, "buffer_bytes": 0}, None),
+    _probe(DESTINATION_DISK, _threads(1), 2e9),
+    _probe(DESTINATION_DISK, _threads(4), 3e9),
+    _probe("globus-url-copy", {"concurrency": 2, "parallelism": 8}, 5e8),
+]
+
+
+def test_the_least_of_the_best_is_what_is_predicted() -> None:
+    composition = compose(PROBES, 450e6)
+    assert composition is not None
+    assert [s.what for s in composition.subsystems] == [NETWORK, DESTINATION_DISK]
+    assert composition.predicted_bps == 900e6
+    assert composition.limiting == NETWORK
+    assert composition.reached == pytest.approx(0.5)
+    assert composition.subsystems[0].by_flows == {1: 400e6, 4: 900e6}
+    assert composition.subsystems[1].setting == _threads(4)
+    assert "network lets 900 Mbit/s pass" in words(composition)
+    assert "50%" in words(composition)
+
+
+def test_what_reaches_it_is_limited_by_it() -> None:
+    composition = compose([*PROBES, _probe(SOURCE_DISK, _threads(1), 460e6)], 450e6)
+    assert composition is not None
+    assert words(composition) == "the source disk is what limits: it alone reaches 460 Mbit/s"
+
+
+def test_nothing_alone_is_no_composition() -> None:
+    assert compose(PROBES[-1:], 1e9) is None

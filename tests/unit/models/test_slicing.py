@@ -1,0 +1,100 @@
+"""Slices that stand for the whole."""
+
+import numpy as np
+import pytest
+
+from advisor.domain.dataset import SizeBin
+from advisor.models.file_classes import SizeHistogram
+from advisor.models.slicing import FileEntry, Part, Slicer, slice_bytes, whole_bps
+
+MIB = 2**20
+
+
+def _files(*groups: tuple[int, int]) -> tuple[list[FileEntry], tuple[SizeBin, ...]]:
+    """So many files of each size."""
+    histogram = SizeHistogram()
+    files = []
+    for number, (count, size) in enumerate(groups):
+        for index in range(count):
+            histogram.add(size)
+            files.append(FileEntry(f"{number}/{index}", size, 0))
+    return files, histogram.bins
+
+
+def _slicer(*groups: tuple[int, int], at_once: int = 16, seed: int = 1) -> Slicer:
+    return Slicer(*_files(*groups), at_once, np.random.default_rng(seed))
+
+
+def _bytes(parts: list[Part]) -> int:
+    return sum(part.size_bytes for part in parts)
+
+
+def test_tiny_files_are_taken_whole_and_in_turn() -> None:
+    slicer = _slicer((1000, 1000))
+    first, second = slicer.take(100_000), slicer.take(100_000)
+    assert len(first) == len(second) == 100
+    assert all(part.is_whole for part in first + second)
+    assert not {p.file.name for p in first} & {p.file.name for p in second}
+
+
+def test_every_size_gives_its_share() -> None:
+    slicer = _slicer((2000, 100_000), (100, 2 * MIB), (4, 50 * MIB))
+    total = 2000 * 100_000 + 100 * 2 * MIB + 4 * 50 * MIB
+    taken = [part for _ in range(5) for part in slicer.take(total / 20)]
+    for number, share in ((0, 200_000_000), (1, 200 * MIB), (2, 200 * MIB)):
+        got = _bytes([p for p in taken if p.file.name.startswith(f"{number}/")])
+        assert got == pytest.approx(share / 4, rel=0.15)
+
+
+def test_large_files_are_cut_into_as_many_ranges_as_are_under_way() -> None:
+    parts = _slicer((8, 1000 * MIB), at_once=4).take(64 * MIB)
+    assert len(parts) == 4
+    assert len({part.file.name for part in parts}) == 4
+    assert {part.size_bytes for part in parts} == {16 * MIB}
+
+
+def test_a_single_file_is_gone_through_range_after_range() -> None:
+    slicer = _slicer((1, 100 * MIB))
+    parts = [slicer.take(30 * MIB)[0] for _ in range(4)]
+    assert [part.offset_bytes for part in parts] == [0, 30 * MIB, 60 * MIB, 0]
+    assert {part.size_bytes for part in parts} == {30 * MIB}
+
+
+def test_a_range_that_did_not_arrive_comes_again() -> None:
+    slicer = _slicer((1, 100 * MIB))
+    slicer.take(10 * MIB)
+    lost = slicer.take(10 * MIB)
+    slicer.give_back(lost)
+    assert slicer.take(10 * MIB) == lost
+
+
+def test_all_that_is_wanted_is_all_there_is() -> None:
+    slicer = _slicer((10, 1000), (2, 5 * MIB))
+    parts = slicer.take(1e15)
+    assert sorted(part.file.name for part in parts) == sorted(
+        [f"0/{i}" for i in range(10)] + ["1/0", "1/1"]
+    )
+    assert all(part.is_whole for part in parts)
+
+
+def test_a_slice_is_never_empty() -> None:
+    slicer = _slicer((3, 3 * MIB), (1000, 10))
+    assert [len(slicer.take(1)) for _ in range(20)] == [1] * 20
+    assert [p.size_bytes for p in _slicer((1, 100 * MIB)).take(1)] == [4 * MIB]
+
+
+def test_empty_files_alone_are_nothing_to_take() -> None:
+    with pytest.raises(ValueError, match="none of its files"):
+        Slicer([], (), 4, np.random.default_rng(0)).take(100)
+
+
+def test_the_whole_takes_its_overhead_once() -> None:
+    assert whole_bps(8e6, 0.0, 10**6) == pytest.approx(8e6)
+    assert whole_bps(8e6, 1.0, 10**6) == pytest.approx(4e6)
+    assert whole_bps(8e6, 1.0, 10**9) == pytest.approx(8e6, rel=0.002)
+
+
+def test_a_slice_lasts_as_long_as_asked_and_is_no_more_than_all() -> None:
+    assert slice_bytes(8e8, 2.0, 10**12) == 200_000_000
+    assert slice_bytes(8e8, 2.0, 1000) == 1000
+    assert slice_bytes(8.0, 2.0, 10**12) == 2
