@@ -1,10 +1,15 @@
 """One line of narration an event, for whoever watches a session as text."""
 
+from typing import Final
+
 from advisor.domain import events as ev
+from advisor.domain.file_io import Filesystem
 from advisor.domain.measurement import Measurement
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
 from advisor.domain.space import describe
+
+_LABEL_COLUMNS: Final = 14
 
 
 def line_of(event: ev.AnyEvent) -> str | None:
@@ -14,7 +19,7 @@ def line_of(event: ev.AnyEvent) -> str | None:
             verb = "resumed" if event.resumed else "begins"
             return (
                 f"{event.pair}: session {event.session} {verb}, "
-                f"{format_duration(event.budget_s)} for TCP, UDT and confirmation together "
+                f"{format_duration(event.budget_s)} for all probes together "
                 f"(seed {event.seed})"
             )
         case ev.PathFound():
@@ -41,8 +46,10 @@ def line_of(event: ev.AnyEvent) -> str | None:
 
 
 def _other_line(event: ev.AnyEvent) -> str | None:
-    """What an order of the user's changed, and what watching a path shows."""
+    """What is planned for files, what an order changed, and what watching a path shows."""
     match event:
+        case ev.FilesPlanned():
+            return "\n".join(files_lines(event))
         case ev.RttSeen():
             return f"RTT {format_duration(event.rtt_s)}"
         case ev.Paused():
@@ -68,6 +75,31 @@ def _path_line(path: PathFacts) -> str:
     return ", ".join(parts)
 
 
+def files_lines(plan: ev.FilesPlanned) -> list[str]:
+    """What will be written where, and what stays of it: a headline, then one line for each end."""
+    after = (
+        f"whole files that arrive stay in {plan.destination_path}, all else is removed"
+        if plan.keep
+        else "it is removed again"
+    )
+    return [
+        f"files: {plan.tool} copies parts of {plan.source_path} to {plan.folder} at the "
+        f"destination, {format_bytes(plan.most_bytes)} at a time at most; {after}",
+        f"  source: {_disk_words(plan.source, plan.source_io_bytes, 'read')}",
+        f"  destination: {_disk_words(plan.destination, plan.destination_io_bytes, 'written')}",
+        *(f"  {note}" for note in plan.notes),
+    ]
+
+
+def _disk_words(disk: Filesystem, io_bytes: int, done: str) -> str:
+    measured = (
+        f"test files of {format_bytes(io_bytes)} at most are made there, {done} and removed"
+        if io_bytes
+        else "the disk is not measured by itself"
+    )
+    return f"{disk.folder} ({disk.kind}, {format_bytes(disk.free_bytes)} free): {measured}"
+
+
 def _history_lines(event: ev.HistoryFound) -> str:
     if not event.results:
         return "history: nothing stored of this pair"
@@ -86,7 +118,8 @@ def past_words(past: ev.PastResult) -> str:
 
 
 def _probe_line(event: ev.ProbeEnded) -> str:
-    head = f"  {event.ordinal:3d} {event.label:<14} {describe(event.transport, event.setting)}"
+    label = f"{event.label:<14}" if len(event.label) <= _LABEL_COLUMNS else f"{event.label}:"
+    head = f"  {event.ordinal:3d} {label} {describe(event.transport, event.setting)}"
     result = event.result
     if not isinstance(result, Measurement):
         again = ", once more" if event.retried else ""

@@ -9,7 +9,8 @@ from advisor.domain.advice import Advice, Command, Contender, Estimate, Limit
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import format_duration, format_rate, format_rates
 from advisor.domain.records import ProbeRecord
-from advisor.domain.space import describe
+from advisor.domain.space import describe, subject_name
+from advisor.report.composition import composition_lines
 from advisor.report.text import estimate_words
 
 
@@ -25,6 +26,7 @@ def markdown_text(
     """
     blocks = [
         _headline(advice),
+        _section("Composition", _composition(advice)),
         _section("Compared", _contenders(advice.contenders)),
         _section("Why", [f"- {_text(reason)}" for reason in advice.reasons]),
         _section("What limits now", [line for x in advice.limits for line in _limit(x)]),
@@ -87,9 +89,14 @@ def _headline(advice: Advice) -> str:
         fast, slow = advice.transfer_s.interval
         lines.append(
             f"- Takes: {format_duration(advice.transfer_s.value)} (90 %: {format_duration(fast)} "
-            f"to {format_duration(slow)}), if no disk limits it"
+            f"to {format_duration(slow)}){'' if advice.composition else ', if no disk limits it'}"
         )
     return "\n".join(lines)
+
+
+def _composition(advice: Advice) -> list[str]:
+    lines = [line.removeprefix("- ") for line in composition_lines(advice.composition)]
+    return [f"- {_text(line)}" for line in lines]
 
 
 def _contenders(contenders: Iterable[Contender]) -> list[str]:
@@ -132,15 +139,18 @@ def _provenance(
     lines += [f"- {line}" for line in _methods(probes)]
     if probes or advice.contenders:
         lines.append(
-            "- Throughput is what the receiver got from memory to memory over the steady part of "
-            "each probe"
+            "- Throughput is that of files from disk to disk with all that it takes to begin and "
+            "end; the network's alone is what the receiver got from memory to memory"
+            if advice.composition
+            else "- Throughput is what the receiver got from memory to memory over the steady part "
+            "of each probe"
         )
     return lines
 
 
 def _methods(probes: Sequence[ProbeRecord]) -> list[str]:
     """How many probes of what, and which method chose them."""
-    counts = Counter((p.subject.upper(), p.purpose) for p in probes)
+    counts = Counter((subject_name(p.subject), p.purpose) for p in probes)
     lines = [
         f"{subject}: {count} probe{'' if count == 1 else 's'} ({purpose})"
         for (subject, purpose), count in counts.items()

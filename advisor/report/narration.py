@@ -7,6 +7,7 @@ from typing import Any, TextIO
 
 from advisor.domain import events as ev
 from advisor.domain.quantities import format_duration, format_rate
+from advisor.domain.space import subject_name
 from advisor.report.lines import line_of
 
 
@@ -80,7 +81,7 @@ class Narration:
                 update["description"] = f"{format_rate(event.throughput_bps):>11} now"
             case ev.BestChanged():
                 rate = format_rate(event.throughput_bps)
-                update["best"] = f"best {rate} {event.transport.upper()}"
+                update["best"] = f"best {rate} {subject_name(event.transport)}"
         if update:
             self._progress.update(self._task, **update)
 

@@ -7,6 +7,7 @@ from typing import Final
 from advisor.domain.advice import Advice, Command, Contender, Estimate, Limit
 from advisor.domain.quantities import format_duration, format_rate, format_rates
 from advisor.domain.space import describe
+from advisor.report.composition import composition_lines
 
 PLAIN_COLUMNS: Final = 96
 """How wide text is that goes to no terminal."""
@@ -17,6 +18,7 @@ def advice_text(advice: Advice, columns: int = PLAIN_COLUMNS) -> str:
     wide = max(40, columns)
     blocks = [
         _headline(advice),
+        _section("Composition", composition_lines(advice.composition), wide),
         _section("Compared", (_contender(c) for c in advice.contenders), wide),
         _section("Why", (f"- {reason}" for reason in advice.reasons), wide),
         _section("What limits now", (line for x in advice.limits for line in _limit(x)), wide),
@@ -61,7 +63,8 @@ def _headline(advice: Advice) -> str:
         fast, slow = advice.transfer_s.interval
         lines.append(
             f"  takes    {format_duration(advice.transfer_s.value)}"
-            f" (90 %: {format_duration(fast)} to {format_duration(slow)}), if no disk limits it"
+            f" (90 %: {format_duration(fast)} to {format_duration(slow)})"
+            f"{'' if advice.composition else ', if no disk limits it'}"
         )
     lines.append(f"  session  {advice.session}")
     return "\n".join(lines)

@@ -2,7 +2,7 @@
 
 import contextlib
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 from platformdirs import user_state_path
@@ -16,6 +16,8 @@ from advisor.store.files import make_directory, replace_file
 
 Way = Literal["ssh", "agent"]
 What = Literal["data", "size", "count", "unknown"]
+Profiled = Literal["network", "tool"]
+USUAL_TOOL: Final = "globus-url-copy"
 _FILE = "draft.json"
 
 
@@ -32,7 +34,9 @@ class Draft(msgspec.Struct, kw_only=True):
 
     `way`: how the agent is reached. `what`: which of them says what there is to move: `data`, a
     path here, whose scan found `scanned`; `size`, how much in all; `files` of `each_size`; or
-    nothing yet. `seen`: what was found of the path: ask `path_seen`.
+    nothing yet. `profiled`: the network from memory to memory, or a tool that moves part of the
+    files from disk to disk; then `keep` and `verify` are as `advisor advise` has them, and what is
+    of the network alone is not said. `seen`: what was found of the path: ask `path_seen`.
     """
 
     destination: str = ""
@@ -50,6 +54,11 @@ class Draft(msgspec.Struct, kw_only=True):
     files: str = ""
     each_size: str = ""
     to: str = ""
+    profiled: Profiled = "network"
+    tool: str = ""
+    keep: bool = False
+    verify: bool = False
+    max_concurrency: str = ""
     server: str = ""
     budget: str = ""
     method: str = ""
@@ -68,6 +77,25 @@ class Draft(msgspec.Struct, kw_only=True):
     def where(self) -> str:
         """The destination in a word, as typed; "" where none was."""
         return self.destination.strip() or (self.agent.strip() if self.way == "agent" else "")
+
+    @property
+    def tool_name(self) -> str:
+        """The tool that is profiled; "" where it is the network alone."""
+        return (self.tool.strip() or USUAL_TOOL) if self.profiled == "tool" else ""
+
+    def why_no_tool(self) -> str:
+        """Why the tool that was chosen cannot be profiled, with the remedy; "" when it can."""
+        if self.profiled == "tool" and not self._data():
+            return (
+                "a tool is profiled with real files: choose 'a directory or a file here' and type "
+                "its path, or profile the network alone"
+            )
+        if self.profiled == "tool" and not self.to.strip():
+            return (
+                "a tool writes files over there: type where they go in 'Goes to', or profile the "
+                "network alone"
+            )
+        return ""
 
     def dataset(self) -> Dataset | None:
         """What there is to move, as far as it is known. Raises ValueError for wrong entries."""
@@ -106,11 +134,17 @@ class Draft(msgspec.Struct, kw_only=True):
             "--server": self.server,
             "--budget": self.budget,
             "--method": self.method,
-            "--transports": self.transports,
-            "--congestion": self.congestion,
             "--max-streams": self.max_streams,
         }
-        return [*_given(options), *self.reach_arguments()]
+        return [*_given(options), *self._profiled_arguments(), *self.reach_arguments()]
+
+    def _profiled_arguments(self) -> list[str]:
+        """The words that only the network has, or only a tool."""
+        if not self.tool_name:
+            return _given({"--transports": self.transports, "--congestion": self.congestion})
+        options = {"--tool": self.tool_name, "--max-concurrency": self.max_concurrency}
+        marks = {"--keep": self.keep, "--verify": self.verify}
+        return [*_given(options), *(name for name, said in marks.items() if said)]
 
     def _data(self) -> str:
         if self.what != "data" or not self.data.strip():

@@ -54,7 +54,8 @@ class StageStory(msgspec.Struct, kw_only=True):
 class Story:
     """A listener. Its attributes are the session as it stands; `version` grows with every event.
 
-    `left_s`: what was left of the time at `left_at_s`, when it was told last.
+    `left_s`: what was left of the time at `left_at_s`, when it was told last. `files`: what is done
+    to files where a tool is profiled from disk to disk; None from memory to memory.
     """
 
     def __init__(self, events: Iterable[ev.AnyEvent] = ()) -> None:
@@ -70,6 +71,7 @@ class Story:
         self.path: PathFacts | None = None
         self.limits: list[Limit] = []
         self.past: list[ev.PastResult] = []
+        self.files: ev.FilesPlanned | None = None
         self.stages: list[StageStory] = []
         self.probes: list[ProbeStory] = []
         self.best: ev.BestChanged | None = None
@@ -136,6 +138,8 @@ class Story:
                 self.path, self.limits = event.path, event.limits
             case ev.HistoryFound():
                 self.past = event.results
+            case ev.FilesPlanned():
+                self.files = event
             case ev.Notice():
                 self.notices.append((at_s, event.message))
             case ev.RttSeen():

@@ -154,3 +154,14 @@ async def test_resizing_keeps_what_is_shown() -> None:
             await pilot.resize_terminal(*size)
             await pilot.pause()
             assert "▲" in app.text()
+
+
+@pytest.mark.asyncio
+async def test_an_error_bar_longer_than_all_else_is_high_does_not_flatten_it() -> None:
+    app = _ChartApp()
+    async with app.run_test(size=(80, 24)):
+        _show(app, [1e9, 2e9], lows=[0.0, 0.0], highs=[1.1e9, 60e9])
+        assert "from 0 to 2.50 Gbit/s" in app.chart.summary
+        app.chart.restart()
+        _show(app, [1e9, 2e9], lows=[0.0, 0.0], highs=[1.1e9, 4.5e9])
+        assert "from 0 to 5 Gbit/s" in app.chart.summary

@@ -67,3 +67,42 @@ def test_it_is_kept_whole() -> None:
     draft.seen = PathSeen(reach=draft.reach_arguments(), path=a_path())
     keep_draft(draft)
     assert load_draft() == draft
+
+
+def test_a_tool_is_said_with_what_is_asked_of_it() -> None:
+    draft = Draft(what="data", data="/d", to="/there", profiled="tool", max_concurrency="8")
+    draft.keep = draft.verify = True
+    assert draft.advise_arguments() == [
+        "--data=/d",
+        "--to=/there",
+        "--tool=globus-url-copy",
+        "--max-concurrency=8",
+        "--keep",
+        "--verify",
+    ]
+    draft.tool = "xdd"
+    assert "--tool=xdd" in draft.advise_arguments()
+
+
+def test_nothing_of_the_tool_is_said_of_the_network_alone_nor_the_other_way_round() -> None:
+    draft = Draft(tool="xdd", keep=True, verify=True, max_concurrency="8", transports="tcp")
+    draft.congestion = "bbr"
+    assert draft.advise_arguments() == ["--transports=tcp", "--congestion=bbr"]
+    draft.profiled = "tool"
+    assert not {"--transports=tcp", "--congestion=bbr"} & set(draft.advise_arguments())
+
+
+@pytest.mark.parametrize(
+    ("draft", "said"),
+    [
+        (Draft(what="size", size="10TB", to="/there", profiled="tool"), "a directory or a file"),
+        (Draft(what="data", to="/there", profiled="tool"), "a directory or a file"),
+        (Draft(what="data", data="/d", profiled="tool"), "Goes to"),
+        (Draft(what="data", data="/d", to="/there", profiled="tool"), ""),
+        (Draft(what="size"), ""),
+    ],
+)
+def test_a_tool_needs_files_and_a_place_for_them(draft: Draft, said: str) -> None:
+    reason = draft.why_no_tool()
+    assert said in reason
+    assert bool(reason) == bool(said)

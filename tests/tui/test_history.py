@@ -133,3 +133,37 @@ async def test_a_path_that_changed_has_no_history(new_app: NewApp, store: Store)
     async with app.run_test(size=(80, 24)) as pilot:
         app.go("history")
         await until(pilot, lambda: "Nothing is stored" in words(app, "#past"))
+
+
+@SIZES
+@pytest.mark.asyncio
+async def test_a_tool_takes_longer_and_has_no_transports(
+    new_app: NewApp, store: Store, size: tuple[int, int], begun: list[list[str]]
+) -> None:
+    keep_probes(store, "dtn02", [1e9, 1.2e9, 1.1e9])
+    draft = Draft(destination="dtn02", what="data", data="/d", profiled="tool", transports="tcp")
+    app = new_app(draft)
+    async with app.run_test(size=size) as pilot:
+        app.go("history")
+        # What is stored is of TCP from memory to memory.
+        await until(pilot, lambda: "Nothing is stored" in words(app, "#past"))
+        assert "about 2 min" in words(app, "#cost")
+        assert not app.screen.query_one("#field-transports").display
+        await pilot.press("ctrl+n")
+        assert begun == []
+        assert "Goes to" in "".join(note.message for note in app._notifications)
+        draft.to = "/there"
+        await pilot.press("ctrl+n")
+        assert begun == [
+            [
+                *BEGIN,
+                "--measure",
+                "--store",
+                str(store.directory),
+                "--data=/d",
+                "--to=/there",
+                "--tool=globus-url-copy",
+                "--",
+                "dtn02",
+            ]
+        ]

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from textual.widgets import Static
 
 from advisor.hosts import datasets
 from advisor.testing.samples import a_path
@@ -11,6 +12,7 @@ from advisor.tui.draft import Draft, PathSeen
 from advisor.tui.screens.path import PathScreen
 from advisor.tui.screens.what import WhatScreen
 from advisor.tui.screens.where import WhereScreen
+from advisor.tui.widgets.choice import Choice, ChoiceSet, Tick
 from advisor.tui.widgets.field import Field
 
 from .conftest import NewApp
@@ -148,3 +150,105 @@ async def test_another_choice_loses_nothing(new_app: NewApp) -> None:
         await pilot.press("up", "up")
         await until(pilot, lambda: app.draft.what == "size")
         assert app.screen.query_one("#field-size", Field).text == "10TB"
+
+
+@SIZES
+@pytest.mark.asyncio
+async def test_a_tool_is_chosen_with_what_it_may_do(
+    new_app: NewApp, size: tuple[int, int], tmp_path: Path
+) -> None:
+    folder = files(tmp_path / "run 7", 3, 1000)
+    app = new_app(Draft(what="data", data=str(folder)))
+    async with app.run_test(size=size) as pilot:
+        app.go("what")
+        await until(pilot, lambda: isinstance(app.screen, WhatScreen) and app.focused)
+        assert not app.screen.query_one("#keep").display
+        app.screen.query_one("#profiled").focus()
+        await pilot.press("down")
+        await until(
+            pilot, lambda: "✗ a tool writes files over there" in words(app, "#about-profiled")
+        )
+        assert app.draft.what == "data"
+        await pilot.press("ctrl+n")
+        await pilot.pause()
+        assert isinstance(app.screen, WhatScreen)
+        assert "Goes to" in "".join(note.message for note in app._notifications)
+        app.screen.query_one("#field-to", Field).enter()
+        await pilot.press(*"/data/run7")
+        await until(
+            pilot, lambda: "next to /data/run7: removed again" in words(app, "#about-profiled")
+        )
+        app.screen.query_one("#keep").focus()
+        await pilot.press("space")
+        await until(pilot, lambda: "what arrives whole stays" in words(app, "#about-profiled"))
+        app.screen.query_one("#field-max-concurrency", Field).enter()
+        await pilot.press("8")
+        assert app.draft.advise_arguments() == [
+            f"--data={folder}",
+            "--to=/data/run7",
+            "--tool=globus-url-copy",
+            "--max-concurrency=8",
+            "--keep",
+        ]
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: isinstance(app.screen, PathScreen))
+
+
+@pytest.mark.parametrize(
+    ("draft", "name", "said"),
+    [
+        (Draft(profiled="tool", tool="rclone"), "tool", "cannot be profiled"),
+        (Draft(profiled="tool", tool="rsink"), "tool", "rsink"),
+        (Draft(profiled="tool", max_concurrency="0"), "max-concurrency", "from 1 to 128"),
+    ],
+)
+@pytest.mark.asyncio
+async def test_wrong_words_for_a_tool_hold_one_up_where_one_is_profiled(
+    new_app: NewApp, draft: Draft, name: str, said: str
+) -> None:
+    app = new_app(draft)
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.go("what")
+        await until(pilot, lambda: isinstance(app.screen, WhatScreen) and app.focused)
+        assert said in app.screen.query_one(f"#field-{name}", Field).problem
+        await pilot.press("ctrl+n")
+        await pilot.pause()
+        assert isinstance(app.screen, WhatScreen)
+        app.screen.query_one("#profiled").focus()
+        await pilot.press("up")
+        await until(pilot, lambda: app.draft.profiled == "network")
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: isinstance(app.screen, PathScreen))
+
+
+@pytest.mark.asyncio
+async def test_what_a_tick_is_for_is_told(new_app: NewApp) -> None:
+    app = new_app(Draft(profiled="tool", verify=True))
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.go("what")
+        await until(pilot, lambda: isinstance(app.screen, WhatScreen) and app.focused)
+        tick = app.screen.query_one("#verify", Tick)
+        assert str(tick._button) == "[x]"
+        tick.focus()
+        await pilot.press("f1")
+        await until(pilot, lambda: not isinstance(app.screen, WhatScreen))
+        said = "\n".join(str(text.render()) for text in app.screen.query(Static))
+        assert "compares checksums of both sides" in said
+
+
+@pytest.mark.asyncio
+async def test_one_is_chosen_however_quickly_keys_come(new_app: NewApp) -> None:
+    app = new_app(Draft())
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.go("what")
+        await until(pilot, lambda: isinstance(app.screen, WhatScreen) and app.focused)
+        choices = app.screen.query(ChoiceSet).first()
+        choices.focus()
+        buttons = list(choices.query(Choice))
+        for keys in (["up", "up", "enter"], ["down", "space", "down", "enter"], ["enter"]):
+            await pilot.press(*keys)
+        choices.action_choose(-1)
+        choices.action_choose(-1)
+        await pilot.pause()
+        assert [button.value for button in buttons].count(True) == 1
+        assert choices.pressed_button is next(b for b in buttons if b.value)

@@ -18,6 +18,7 @@ from advisor.domain.advice import Advice, Estimate
 from advisor.domain.quantities import format_duration, format_rate, format_rates
 from advisor.domain.records import AdviceRecord, ProbeRecord
 from advisor.domain.space import describe
+from advisor.report.composition import verdict
 from advisor.report.markdown import markdown_text
 from advisor.report.script import script_text
 from advisor.report.text import advice_text
@@ -28,7 +29,10 @@ from advisor.tui.screens.ask import ask_for_transfer
 from advisor.tui.screens.comparison import OutcomeStep, heading
 from advisor.tui.screens.save import Format, SaveScreen
 from advisor.tui.story import Story
+from advisor.tui.widgets.chart import Chart
 from advisor.tui.widgets.command_card import CommandCard, LineCard, RemedyCard
+from advisor.tui.widgets.composition_bars import CompositionBars
+from advisor.tui.widgets.flow_lines import FlowLines
 
 
 class AdviceScreen(OutcomeStep):
@@ -38,9 +42,9 @@ class AdviceScreen(OutcomeStep):
     STEP = "advice"
     HELP = (
         "[b]Advice[/b] Each frame holds one line to run, and says on which host. Tab goes from one "
-        "to the next, C copies the one that is framed boldly. The throughput is from memory to "
-        "memory: disks may be slower. Nothing is lost by leaving: the advice is stored, and Review "
-        "shows it again."
+        "to the next, C copies the one that is framed boldly. Where it says from memory to memory, "
+        "disks may be slower; from disk to disk is what files got. Nothing is lost by leaving: the "
+        "advice is stored, and Review shows it again."
     )
     EMPTY = (
         "There is no advice yet. Let a session come to its end first (step [b]Profile[/b]), or "
@@ -54,6 +58,7 @@ class AdviceScreen(OutcomeStep):
     ]
     DEFAULT_CSS = """
     AdviceScreen #facts { height: auto; }
+    AdviceScreen #flow-lines { height: 14; }
     """
 
     def buttons(self) -> Iterable[Button]:
@@ -80,10 +85,30 @@ class AdviceScreen(OutcomeStep):
         yield heading("Run" if advice.commands else "No tool here writes a line for this setting")
         for command in advice.commands:
             yield CommandCard(command)
+        yield from self._composition(story, advice)
         if advice.limits:
             yield heading("What limits now, and what lifts it")
         for limit in advice.limits:
             yield RemedyCard(limit)
+
+    def _composition(self, story: Story, advice: Advice) -> Iterable[Widget]:
+        """The picture of disks and network, where files were moved."""
+        if advice.composition is None:
+            return
+        yield heading("Disks and network")
+        yield CompositionBars(advice, drawing=self.advisor.drawing)
+        lines = FlowLines(story, advice.composition)
+        if lines.series:
+            chart = Chart("By flows or threads at once", id="flow-lines")
+            chart.show(
+                lines.series,
+                lines.levels,
+                x_label="streams, flows or threads at once",
+                y_label="throughput",
+                x_range=(0.0, float(len(lines.x_ticks))),
+                x_ticks=lines.x_ticks,
+            )
+            yield chart
 
     def _advice(self) -> Advice | None:
         """The advice, or a word on why there is none."""
@@ -153,16 +178,18 @@ class AdviceScreen(OutcomeStep):
 
 def facts(advice: Advice) -> list[str]:
     """What to use and to expect, one line of markup each."""
+    ends = "from disk to disk" if advice.composition else "from memory to memory"
     lines = [
         f"[b]Use[/b]     {escape(describe(advice.transport, advice.setting))}",
         f"[b]Expect[/b]  {format_rate(advice.expected_bps)}; nine transfers of ten give "
-        f"{format_rates(*advice.interval_bps)}, from memory to memory",
+        f"{format_rates(*advice.interval_bps)}, {ends}",
     ]
     if advice.transfer_s:
         low, high = advice.transfer_s.interval
+        disks = "" if advice.composition else ", if no disk limits it"
         lines.append(
             f"[b]Takes[/b]   {format_duration(advice.transfer_s.value)} (90 %: "
-            f"{format_duration(low)} to {format_duration(high)}), if no disk limits it"
+            f"{format_duration(low)} to {format_duration(high)}){disks}"
         )
     else:
         lines.append(
@@ -170,6 +197,8 @@ def facts(advice: Advice) -> list[str]:
         )
     if advice.gain and advice.default_bps is not None:
         lines.append(f"[b]Gain[/b]    {_gain(advice.gain, advice.default_bps)}")
+    if advice.composition:
+        lines.append(f"[b]Limit[/b]   {escape(verdict(advice.composition))}")
     if advice.incomplete:
         lines.append("[$warning]The session was cut short: this is the best so far.[/]")
     if advice.basis == "history":

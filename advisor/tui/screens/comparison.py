@@ -10,8 +10,10 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from advisor.domain.events import PastResult
+from advisor.domain.file_io import DISKS
 from advisor.domain.quantities import format_duration, format_rate
-from advisor.domain.space import describe
+from advisor.domain.space import describe, subject_name
+from advisor.report.composition import composition_lines
 from advisor.tui.step import Step
 from advisor.tui.story import ProbeStory, Story
 from advisor.tui.widgets.interval_bars import Bar, IntervalBars, Kind
@@ -135,8 +137,13 @@ class ComparisonScreen(OutcomeStep):
             yield Static("[dim]That is told when the closing comparison has ended.[/dim]")
         else:
             yield Static("\n".join(f"• {escape(r)}" for r in story.advice.reasons), id="reasons")
-        yield heading("TCP or UDT")
-        yield Static("\n".join(transports_in_words(story)), id="transports")
+        if story.advice and (composition := story.advice.composition):
+            yield heading("Disks and network")
+            lines = (escape(line) for line in composition_lines(composition))
+            yield Static("\n".join(lines), id="composition")
+        elif story.files is None:
+            yield heading("TCP or UDT")
+            yield Static("\n".join(transports_in_words(story)), id="transports")
 
     def why_not_next(self) -> str:
         if self.story is None or self.story.advice is None:
@@ -158,10 +165,17 @@ def compared(story: Story) -> list[Bar]:
     """All bars of a session: its contenders, history, and the best of what did not get so far."""
     bars = contender_bars(story)
     known = {bar.detail for bar in bars}
-    past = (_past_bar(result) for result in story.past)
-    single = (probe_bar(probe) for probe in best_probes(story))
+    past = (_past_bar(result) for result in story.past if result.transport not in DISKS)
+    single = (probe_bar(probe) for probe in best_probes(story) if not _is_judged(story, probe))
     # Two transports' best may be contenders already, and so may be a setting of history.
     return bars + list(past) + [bar for bar in single if bar.detail not in known]
+
+
+def _is_judged(story: Story, probe: ProbeStory) -> bool:
+    """Whether contenders say what it is worth for all files; its own rate is that of a part."""
+    if story.files is None or story.advice is None:
+        return False
+    return bool(story.advice.contenders) and probe.transport == story.files.tool
 
 
 def contender_bars(story: Story, prefix: str = "") -> list[Bar]:
@@ -188,9 +202,12 @@ def contender_bars(story: Story, prefix: str = "") -> list[Bar]:
 
 
 def best_probes(story: Story) -> list[ProbeStory]:
-    """The best single probe of each transport, and of the default, by the order they came in."""
+    """The best single probe of each transport, and of the default, by the order they came in.
+
+    Disks are not among them: they move nothing to the other host.
+    """
     best: dict[str, ProbeStory] = {}
-    for probe in story.probes:
+    for probe in (p for p in story.probes if p.transport not in DISKS):
         key = probe.label if probe.purpose == "baseline" else probe.transport
         rate_bps = probe.throughput_bps
         if rate_bps and (key not in best or rate_bps > (best[key].throughput_bps or 0)):
@@ -201,7 +218,9 @@ def best_probes(story: Story) -> list[ProbeStory]:
 def probe_bar(probe: ProbeStory, prefix: str = "") -> Bar:
     """The bar of a single probe, which has no interval."""
     untuned = probe.purpose == "baseline"
-    name = ROLES.get(probe.label, probe.label) if untuned else f"Best {probe.transport.upper()}"
+    subject = subject_name(probe.transport)
+    found = f"{subject} alone" if probe.label == "alone" else f"Best {subject}"
+    name = ROLES.get(probe.label, probe.label) if untuned else found
     return Bar(
         name=f"{prefix}{name}",
         detail=describe(probe.transport, probe.setting),
@@ -215,7 +234,7 @@ def _past_bar(result: PastResult) -> Bar:
     times = "one probe" if result.probes == 1 else f"{result.probes} probes"
     spread = f", which vary by {result.spread:.0%}" if result.spread is not None else ""
     return Bar(
-        name=f"History, {result.transport.upper()}",
+        name=f"History, {subject_name(result.transport)}",
         detail=describe(result.transport, result.setting),
         value_bps=result.throughput_bps,
         kind="past",
@@ -240,21 +259,21 @@ def transports_in_words(story: Story) -> list[str]:
     advice = story.advice
     if advice is None:
         return ["[dim]Not decided yet.[/dim]"]
-    lines = [f"Decided: [b]{advice.transport.upper()}[/b]."]
+    lines = [f"Decided: [b]{subject_name(advice.transport)}[/b]."]
     for other in ("tcp", "udt"):
         if other == advice.transport:
             continue
-        about = [r for r in advice.reasons if other.upper() in r]
+        about = [r for r in advice.reasons if subject_name(other) in r]
         rates = [p.throughput_bps for p in story.probes if p.transport == other]
         best_bps = max((rate for rate in rates if rate), default=None)
         if about:
             lines += [f"• {escape(reason)}" for reason in about]
         elif best_bps is not None:
-            lines.append(f"• {other.upper()} reached {format_rate(best_bps)} at best")
+            lines.append(f"• {subject_name(other)} reached {format_rate(best_bps)} at best")
         elif rates:
-            lines.append(f"• No probe of {other.upper()} succeeded")
+            lines.append(f"• No probe of {subject_name(other)} succeeded")
         else:
-            lines.append(f"• {other.upper()} was not measured in this session")
+            lines.append(f"• {subject_name(other)} was not measured in this session")
         lines += _ends(story, other)
     return lines
 

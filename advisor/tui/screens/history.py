@@ -15,9 +15,10 @@ from textual.widgets import Button, Collapsible, Static
 
 from advisor.domain.endpoints import Endpoint, Pair
 from advisor.domain.events import PastResult
+from advisor.domain.file_io import DISKS
 from advisor.domain.names import parse_names
 from advisor.domain.quantities import format_duration, format_rate, parse_duration
-from advisor.domain.space import describe
+from advisor.domain.space import describe, subject_name
 from advisor.models.limits import wanted_bps
 from advisor.session.budget import SHORTEST_S, default_budget_s
 from advisor.store.errors import StoreError
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 _DAY_S: Final = 86400.0
 _MOST_STREAMS: Final = 128
 _MARKS: Final = {"tcp": ("●", "primary"), "udt": ("▲", "warning")}
+_OF_THE_NETWORK: Final = ("#field-transports", "#field-congestion")
 
 
 class HistoryScreen(Step):
@@ -131,6 +133,8 @@ class HistoryScreen(Step):
     def on_screen_resume(self, _: ScreenResume) -> None:
         for field in self.query(Field):
             field.refill()
+        for name in _OF_THE_NETWORK:
+            self.query_one(name).display = not self.advisor.draft.tool_name
         self._show_cost()
         self._look_up()
 
@@ -148,12 +152,14 @@ class HistoryScreen(Step):
         capacity_bps = seen.path.capacity_bps if seen else None
         try:
             past = store.best(pair, time.time(), rtt_s) if pair else []
+            past = [r for r in past if _is_meant(r.transport, draft)]
             known = next((s for s in store.pairs() if s.pair == pair), None)
             similar = store.similar(pair, rtt_s, capacity_bps) if pair else []
         except StoreError as error:
             self.app.call_from_thread(self._show_trouble, str(error))
             return
         series = known.series if known else {}
+        series = {name: rates for name, rates in series.items() if _is_meant(name, draft)}
         self.app.call_from_thread(self._show, past, series, similar)
 
     def _show_trouble(self, trouble: str) -> None:
@@ -196,11 +202,12 @@ class HistoryScreen(Step):
         """What profiling takes, and what it may give."""
         seen = self.advisor.draft.path_seen
         rtt_s = seen.path.rtt_s if seen else 0.0
+        usual_s = default_budget_s(rtt_s, files=bool(self.advisor.draft.tool_name))
         try:
             text = self.advisor.draft.budget.strip()
-            budget_s = parse_duration(text) if text else default_budget_s(rtt_s)
+            budget_s = parse_duration(text) if text else usual_s
         except ValueError:
-            budget_s = default_budget_s(rtt_s)
+            budget_s = usual_s
         words = f"Profiling takes about {format_duration(budget_s)}."
         best = max(self._past, key=lambda r: r.throughput_bps, default=None)
         room_bps = wanted_bps(seen.path) if seen and seen.path.capacity_bps else None
@@ -219,7 +226,11 @@ class HistoryScreen(Step):
         """Why nothing can be measured now."""
         if not self.advisor.draft.where:
             return "no destination is given: go back to Where and type one"
-        return first_problem(list(self.query(Field))) or self.advisor.why_no_session()
+        return (
+            first_problem(list(self.query(Field)))
+            or self.advisor.draft.why_no_tool()
+            or self.advisor.why_no_session()
+        )
 
     def action_next(self) -> None:
         """Profile."""
@@ -239,6 +250,16 @@ class HistoryScreen(Step):
         store = str(self.advisor.store.directory)
         words = ["advise", "--json", "--orders", word, "--store", store]
         self.advisor.begin_session([*words, *self.advisor.draft.advise_arguments()])
+
+
+def _is_meant(subject: str, draft: Draft) -> bool:
+    """Whether a stored result is of what is to be profiled: the tool, else a transport."""
+    from advisor import registry
+
+    if draft.tool_name:
+        return subject == draft.tool_name
+    others = {tool.name for tool in registry.tools()}
+    return subject not in DISKS and subject not in others
 
 
 def _pair(draft: Draft) -> Pair | None:
@@ -261,7 +282,7 @@ def _series(shown: dict[str, list[tuple[float, float]]], now_s: float) -> "list[
 
     return [
         Series(
-            name=name.upper(),
+            name=subject_name(name),
             xs=[(now_s - recorded_s) / _DAY_S for recorded_s, _ in points],
             ys=[rate_bps for _, rate_bps in points],
             kind="points",

@@ -162,7 +162,7 @@ Nothing has to be done: it ends by itself, then ctrl+n compares what was found."
         stage = self._stage_under_way()
         if stage is None:
             self._order_nothing("between two searches there is nothing to skip: wait a moment")
-        elif stage.space is None and stage.name != "confirm":
+        elif stage.name == "baseline":
             self._order_nothing("the defaults are measured now: a search can be skipped")
         else:
             self._order(o.Skip(stage=stage.name), f"{stage.name} ends after this probe")

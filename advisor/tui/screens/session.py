@@ -12,6 +12,7 @@ from textual.worker import get_current_worker
 
 from advisor.domain.quantities import format_rate
 from advisor.domain.space import describe
+from advisor.report.composition import composition_words
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.store.session_digests import SessionDigest
@@ -45,7 +46,14 @@ class SessionScreen(FilmPage):
         return f"[b]advisor[/b]  Review › {escape(self._session.session)}"
 
     def about(self) -> list[str]:
-        return about(self._session, kept=self._kept)
+        return [*about(self._session, kept=self._kept), *self._composed()]
+
+    def _composed(self) -> list[str]:
+        """What disks and network came to together, where files were moved."""
+        advice = self._replay.whole().advice if self._replay else None
+        if advice is None or advice.composition is None:
+            return []
+        return [f"Disks and network: {escape(composition_words(advice.composition))}."]
 
     def buttons(self) -> Iterable[Button]:
         yield Button("Back", id="back")

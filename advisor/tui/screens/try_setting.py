@@ -10,7 +10,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Label, Static
 
 from advisor.domain.quantities import format_bytes, parse_size
-from advisor.domain.space import Parameter, Setting, Space
+from advisor.domain.space import Parameter, Setting, Space, subject_name
 from advisor.tui.widgets.bins import name_of, words_of
 
 
@@ -38,7 +38,7 @@ It is measured next, once, and counts like any other. Sizes may be written as 4M
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(can_focus=False) as box:
-            box.border_title = f"Try a {self._transport.upper()} setting"
+            box.border_title = f"Try a {subject_name(self._transport)} setting"
             for parameter in self._space.parameters:
                 yield Label(Text(f"{name_of(parameter)}: {bounds_words(parameter)}"))
                 yield Input(

@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.events import ScreenResume
 from textual.timer import Timer
 from textual.widget import Widget
-from textual.widgets import RadioSet, Static
+from textual.widgets import Checkbox, RadioSet, Static
 
 from advisor.domain.addresses import parse_server
 from advisor.domain.dataset import Dataset
@@ -24,11 +24,12 @@ from advisor.domain.quantities import (
 )
 from advisor.models.file_classes import classify, of_bins
 from advisor.models.limits import is_loopback, wanted_bps
-from advisor.tui.draft import Draft, What, parse_count
+from advisor.session.budget import default_budget_s
+from advisor.tui.draft import USUAL_TOOL, Draft, Profiled, What, parse_count
 from advisor.tui.scanning import Scan
 from advisor.tui.step import Step
 from advisor.tui.suggesting import PathSuggester
-from advisor.tui.widgets.choice import Choice, ChoiceSet
+from advisor.tui.widgets.choice import Choice, ChoiceSet, Tick
 from advisor.tui.widgets.field import Field, first_problem
 from advisor.tui.widgets.file_histogram import FileHistogram
 
@@ -42,6 +43,12 @@ _CHOICES: Final[dict[What, str]] = {
     "count": "so many files of about one size",
     "unknown": "not known yet",
 }
+_PROFILED: Final[dict[Profiled, str]] = {
+    "network": "the network alone, from memory to memory: no file is touched",
+    "tool": "a tool too, from disk to disk, with part of these files",
+}
+_OF_A_TOOL: Final = ("#field-tool", "#field-max-concurrency", "#keep", "#verify")
+_MOST_AT_ONCE: Final = 128
 _FIELDS: Final[dict[What, tuple[str, ...]]] = {
     "data": ("data",),
     "size": ("size",),
@@ -59,6 +66,20 @@ def _existing(text: str) -> Path:
     return path
 
 
+def _transfer_tool(text: str) -> None:
+    from advisor import registry
+
+    try:
+        registry.transfer_tool(text)
+    except registry.PluginMissing as error:
+        raise ValueError(str(error)) from None
+
+
+def _at_once(text: str) -> None:
+    if not (text.isascii() and text.isdigit()) or not 1 <= int(text) <= _MOST_AT_ONCE:
+        raise ValueError(f"write a number from 1 to {_MOST_AT_ONCE}")
+
+
 class WhatScreen(Step):
     """How much there is to move, and in files of what sizes."""
 
@@ -66,8 +87,10 @@ class WhatScreen(Step):
     STEP = "what"
     HELP = (
         "[b]What[/b]\nWhat is to be moved. It decides how long the transfer takes, and how many "
-        "files should be under way at a time. Nothing of it is read but names and sizes, and "
-        "nothing is changed. If you do not know yet, go on: the path can be measured without."
+        "files should be under way at a time. Here nothing of it is read but names and sizes, and "
+        "nothing is changed. If you do not know yet, go on: the path can be measured without.\n"
+        "Where a tool is profiled as well, part of the files is copied to where they go, again "
+        "and again; before it begins it is said what is written where."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f4", "scan", "Scan / cancel", id="scan"),
@@ -76,6 +99,9 @@ class WhatScreen(Step):
     WhatScreen RadioSet { width: auto; margin-bottom: 1; }
     WhatScreen #counted { height: auto; }
     WhatScreen .label { color: $text-muted; margin-top: 1; }
+    WhatScreen #profiled { margin-bottom: 0; }
+    WhatScreen #about-profiled { height: auto; color: $text-muted; }
+    WhatScreen #about-profiled.-refused { color: $text-error; }
     """
 
     def __init__(self) -> None:
@@ -83,6 +109,7 @@ class WhatScreen(Step):
         self._scan: Scan | None = None
         self._waiting: Timer | None = None
         self._drawn: object = None
+        self._said = ""
 
     def content(self) -> Iterable[Widget]:
         """What it is, how much, and where it goes."""
@@ -112,6 +139,49 @@ class WhatScreen(Step):
             example="as in gsiftp://dtn02.example.org:2811",
             explained="The destination's GridFTP server, for globus-url-copy. Your site's "
             "documentation names it.",
+        )
+        yield from self._to_profile(draft)
+
+    def _to_profile(self, draft: Draft) -> Iterable[Widget]:
+        yield Static("What is profiled", classes="label")
+        choices = ChoiceSet(
+            *(Choice(word, draft.profiled == one, id=one) for one, word in _PROFILED.items()),
+            compact=True,
+            id="profiled",
+        )
+        choices.border_title = "What is profiled"
+        yield choices
+        yield Static(id="about-profiled")
+        yield Field(
+            "Tool",
+            "tool",
+            draft,
+            check=_transfer_tool,
+            example=USUAL_TOOL,
+            explained="What moves the files in each probe. It must be installed here, and its "
+            "server, where it has one, must run over there.",
+        )
+        yield Field(
+            "Files at once",
+            "max_concurrency",
+            draft,
+            check=_at_once,
+            example="16 at most",
+            explained="How many files the tool may move at a time. Some sites ask for few.",
+        )
+        yield Tick(
+            "Keep what arrives whole: it need not be moved again",
+            draft.keep,
+            "Files that arrive whole in the probes are put to where they go, and stay. All else "
+            "that was written there is removed, as everything is without this.",
+            id="keep",
+        )
+        yield Tick(
+            "The tool is to compare checksums",
+            draft.verify,
+            "The line, and each probe, reads what was written once more and compares checksums of "
+            "both sides. That takes time, which is then part of what is measured.",
+            id="verify",
         )
 
     def _amounts(self, draft: Draft) -> Iterable[Field]:
@@ -144,15 +214,25 @@ class WhatScreen(Step):
 
     def on_radio_set_changed(self, event: RadioSet.Changed) -> None:
         """The fields for it."""
-        self.advisor.draft.what = cast(What, event.pressed.id)
+        if event.radio_set.id == "profiled":
+            self.advisor.draft.profiled = cast(Profiled, event.pressed.id)
+        else:
+            self.advisor.draft.what = cast(What, event.pressed.id)
+            self._scan_soon()
         self._show_fields()
-        self._scan_soon()
+        self._draw()
+
+    def on_checkbox_changed(self, event: Checkbox.Changed) -> None:
+        """Kept at once, as texts are."""
+        setattr(self.advisor.draft, event.checkbox.id or "", event.value)
         self._draw()
 
     def _show_fields(self) -> None:
         shown = _FIELDS[self.advisor.draft.what]
         for name in (name for names in _FIELDS.values() for name in names):
             self.query_one(f"#field-{name}").display = name in shown
+        for one in _OF_A_TOOL:
+            self.query_one(one).display = bool(self.advisor.draft.tool_name)
 
     def on_field_changed(self, changed: Field.Changed) -> None:
         """Scan another path once nobody types any more."""
@@ -221,6 +301,7 @@ class WhatScreen(Step):
 
     def _draw(self) -> None:
         """What is known now; nothing is drawn where that is the same as before."""
+        self._say_what_is_profiled()
         progress = self._scan.progress if self._scan and self._counts_a_path() else None
         dataset = self._dataset()
         rate_bps, rtt_s, assumed = _path_words(self.advisor.draft)
@@ -237,6 +318,18 @@ class WhatScreen(Step):
         self.query_one("#sizes", FileHistogram).show(
             classify(of_bins(sizes), bdp_bytes), bdp_bytes, self.advisor.drawing
         )
+
+    def _say_what_is_profiled(self) -> None:
+        """What a tool needs, else what it will do."""
+        draft = self.advisor.draft
+        reason = draft.why_no_tool()
+        about = self.query_one("#about-profiled", Static)
+        about.display = bool(draft.tool_name)
+        about.set_class(bool(reason), "-refused")
+        words = f"✗ {reason}" if reason else _what_a_tool_does(draft)
+        if words != self._said:
+            self._said = words
+            about.update(Content(words))
 
     def _counts_a_path(self) -> bool:
         return self.advisor.draft.what == "data"
@@ -278,7 +371,18 @@ class WhatScreen(Step):
         fields = (self.query_one(f"#field-{name}", Field) for name in _FIELDS[draft.what])
         if not all(field.text for field in fields):
             return "say how much there is, or choose 'not known yet'"
-        return ""
+        return draft.why_no_tool()
+
+
+def _what_a_tool_does(draft: Draft) -> str:
+    seen = draft.path_seen
+    budget_s = default_budget_s(seen.path.rtt_s if seen else 0.0, files=True)
+    after = "what arrives whole stays, the rest is removed" if draft.keep else "removed again"
+    return (
+        f"· In each probe part of the files is copied next to {draft.to.strip()}: {after}. Both "
+        f"disks are measured with test files. It takes {format_duration(budget_s)} if you say "
+        "nothing else in step History."
+    )
 
 
 def _amount(total_bytes: int) -> str:

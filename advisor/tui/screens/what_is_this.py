@@ -9,10 +9,12 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from advisor.domain.events import FilesPlanned
 from advisor.domain.quantities import format_duration, format_rate
 from advisor.domain.space import describe
+from advisor.report.lines import files_lines
 from advisor.tui.story import Story
-from advisor.tui.widgets.legend import FAILED, ROLES
+from advisor.tui.widgets.legend import DISK_MARKS, FAILED, ROLES
 from advisor.tui.widgets.probe_curve import default_of
 
 
@@ -43,7 +45,7 @@ class WhatIsThisScreen(ModalScreen[None]):
 
 def explain(story: Story) -> str:
     """The screen in plain words."""
-    return "\n\n".join([_what_happens(story), _numbers(story), _marks(), _panels(), _keys()])
+    return "\n\n".join([_what_happens(story), _numbers(story), _marks(story), _panels(), _keys()])
 
 
 def _what_happens(story: Story) -> str:
@@ -52,10 +54,20 @@ def _what_happens(story: Story) -> str:
         if story.pair
         else "to the other host"
     )
+    if story.files:
+        return "\n".join([_what_happens_to_files(story.files, pair), *files_lines(story.files)])
     return (
         f"The advisor sends made-up data {pair}, a few seconds at a time, each time with another "
         "setting. Each such short transfer is a probe. Your files and disks are not touched. "
         "From what the receiver got it works out which setting to try next."
+    )
+
+
+def _what_happens_to_files(plan: FilesPlanned, pair: str) -> str:
+    return (
+        f"The advisor moves part of your files {pair} with {plan.tool}, each time with another "
+        "setting; each such transfer is a probe. Before that it measures the network alone, and "
+        "each disk alone, to see which of them holds the files back. Your own files are only read."
     )
 
 
@@ -70,7 +82,9 @@ def _numbers(story: Story) -> str:
             f"The best gave {format_rate(best.throughput_bps)} "
             f"({describe(best.transport, best.setting)})."
         )
-        if default_bps:
+        if story.files:
+            words.append("That is for all of your files, with all it takes to begin and end.")
+        elif default_bps:
             words.append(
                 f"Without tuning you would get {format_rate(default_bps)}: "
                 f"{best.throughput_bps / default_bps:.2g} times less."
@@ -83,10 +97,13 @@ def _numbers(story: Story) -> str:
     return " ".join(words)
 
 
-def _marks() -> str:
+def _marks(story: Story) -> str:
+    other = story.files.tool if story.files else "UDT"
     lines = [f"  {r.full} {r.hollow}  {r.name}: {r.meaning}" for r in ROLES]
+    if story.files:
+        lines += [f"  {mark}    {disk}: {meaning}" for disk, (mark, meaning) in DISK_MARKS.items()]
     lines.append(f"  {FAILED}    failed: it counts as an answer, the search goes on")
-    return "\n".join(["Marks (full for TCP, hollow for UDT):", *lines])
+    return "\n".join([f"Marks (full for TCP, hollow for {other}):", *lines])
 
 
 def _panels() -> str:
@@ -97,7 +114,9 @@ def _panels() -> str:
         "slowly: only the steady part counts.\n"
         "3 The map: every cell is a range of settings, the greener the faster. Numbers are "
         "those of the probes, dots the way the search took.\n"
-        "4 The search: why it moved, and what will end it."
+        "4 The search: why it moved, and what will end it.\n"
+        "5 Boxes: for each number of flows (connections at once), or of threads on a disk, the "
+        "median of all its probes, and the box in which half of them lie."
     )
 
 

@@ -1,16 +1,20 @@
 """A space cut into cells that fit a screen: pure."""
 
 import itertools
+import math
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
 
 from advisor.domain.quantities import format_bytes
-from advisor.domain.space import Parameter, Setting, Space
+from advisor.domain.space import Parameter, Scale, Setting, Space
 from advisor.tui.story import ProbeStory
 
 Cell = tuple[int, int]
+
+
+_SAID: Final = {"concurrency": "files at a time", "parallelism": "streams each"}
 
 
 class Axis(msgspec.Struct, frozen=True):
@@ -40,7 +44,9 @@ def words_of(parameter: Parameter, value: float) -> str:
 
 
 def name_of(parameter: Parameter) -> str:
-    """`buffer_bytes` is a buffer."""
+    """`buffer_bytes` is a buffer; a tool's own words are said as what they count."""
+    if known := _SAID.get(parameter.name):
+        return known
     return parameter.name.removesuffix("_bytes").replace("_", " ")
 
 
@@ -57,6 +63,15 @@ class Grid(msgspec.Struct, frozen=True):
         up = Axis.fitting(others[0], max(1, rows)) if others else None
         return cls(Axis.fitting(first, max(1, columns)), up)
 
+    @classmethod
+    def of_doublings(cls, space: Space, columns: int, rows: int) -> "Grid":
+        """At most so many cells, and no more than one for each doubling from bound to bound."""
+        most = [
+            1 + round(math.log2(parameter.upper / parameter.lower))
+            for parameter in space.parameters
+        ]
+        return cls.fitting(space, min(columns, most[0]), min([rows, *most[1:2]]))
+
     def cell_of(self, setting: Setting) -> Cell | None:
         """(column, row from below); None for a setting that is not in this box."""
         indices = []
@@ -71,6 +86,27 @@ class Grid(msgspec.Struct, frozen=True):
                 return None
             indices.append(axis.index_of(value))
         return indices[0], indices[1]
+
+
+def spanned(probes: Iterable[ProbeStory]) -> Space | None:
+    """The box about what was probed, by doublings; None where less than two values differ.
+
+    For runs of probes that search no space: a disk's, with threads and requests of given sizes.
+    """
+    settings = [probe.setting for probe in probes]
+    names = dict.fromkeys(name for setting in settings for name in setting)
+    parameters = []
+    for name in names:
+        values = [setting.get(name) for setting in settings]
+        sizes = [value for value in values if isinstance(value, int) and value >= 1]
+        if len(sizes) == len(values) and min(sizes) < max(sizes):
+            unit = "B" if name.endswith("_bytes") else ""
+            parameters.append(
+                Parameter(
+                    name=name, unit=unit, lower=min(sizes), upper=max(sizes), scale=Scale.LOG2
+                )
+            )
+    return Space(parameters=tuple(parameters), cost_order=()) if parameters else None
 
 
 _MOVES: Final = 4

@@ -36,6 +36,7 @@ _LINE: Final = "──"
 _HEADROOM: Final = 1.04
 _INSIDE: Final = 1 - 1e-9
 """What is at the very end of an axis would be hidden by the frame."""
+_BAR_REACH: Final = 10.0
 _LEVEL_REACH: Final = 3.0
 """A level this many times above the highest point does not flatten the points to show itself."""
 
@@ -193,6 +194,7 @@ class Chart(Widget, can_focus=True):
         self._levels: tuple[Level, ...] = ()
         self._labels = ("", "")
         self._x_range: tuple[float, float] = (0.0, 1.0)
+        self._x_ticks: tuple[tuple[float, str], ...] = ()
         self._y_top = 0.0
         self._drawn: object = None
         self._key_shown = (Text(), 0)
@@ -225,10 +227,15 @@ class Chart(Widget, can_focus=True):
         y_label: str,
         x_range: tuple[float, float] | None = None,
         y_top: float | None = None,
+        x_ticks: Iterable[tuple[float, str]] = (),
     ) -> None:
-        """Draw these. `x_range` and `y_top` set an axis as it is, instead of by what is drawn."""
+        """Draw these. `x_range` and `y_top` set an axis as it is, instead of by what is drawn.
+
+        `x_ticks`: places of the x axis from left to right with their words, as many as fit; round
+        numbers without.
+        """
         self._series, self._levels = tuple(series), tuple(levels)
-        self._labels = (x_label, y_label)
+        self._labels, self._x_ticks = (x_label, y_label), tuple(x_ticks)
         self._x_range = x_range or (0.0, max(self._x_range[1], self._x_end()))
         self._y_top = y_top or max(self._y_top, self._y_end())
         self._draw()
@@ -237,10 +244,10 @@ class Chart(Widget, can_focus=True):
         return nice_end(max((x for s in self._series for x in s.xs), default=0.0))
 
     def _y_end(self) -> float:
-        heights = [
-            y for s in self._series for ys in (s.ys, s.highs or ()) for y in ys if math.isfinite(y)
-        ]
-        highest = max(heights, default=0.0)
+        highest = max((y for s in self._series for y in s.ys if math.isfinite(y)), default=0.0)
+        bars = (y for s in self._series for y in s.highs or () if math.isfinite(y))
+        # Of few intervals an error bar may be longer than all else is high: it is cut off.
+        highest = max((highest, *(y for y in bars if y <= highest * _BAR_REACH)))
         within = (lv.y for lv in self._levels if lv.y <= highest * _LEVEL_REACH)
         highest = max((highest, *within))
         return nice_end(highest * _HEADROOM) if highest else 0.0
@@ -278,6 +285,7 @@ class Chart(Widget, can_focus=True):
             self._levels,
             self._labels,
             self._x_range,
+            self._x_ticks,
             self._y_top,
             self.size,
         )
@@ -320,7 +328,13 @@ class Chart(Widget, can_focus=True):
         plot.set_ylabel(unit)
         left, right = self._x_range
         plot.set_xlimits(left, right if right > left else left + 1.0)
-        if left == 0 and right > 0:
+        if self._x_ticks:
+            columns_each = max(self.size.width - plot.margin_left - 2, 1) / (right - left)
+            marked_words = _fitting(self._x_ticks, columns_each)
+            plot.set_x_formatter(
+                _Labels([x for x, _ in marked_words], [word for _, word in marked_words])
+            )
+        elif left == 0 and right > 0:
             marked = ticks(nice_end(right), max(3, self.size.width // 8))
             plot.set_x_formatter(_Labels(marked, [f"{x:g}" for x in marked]))
 
@@ -423,6 +437,18 @@ class _Labels(AxisFormatter):
 
     def get_labels_for_ticks(self, ticks: Sequence[float]) -> list[str]:
         return self._texts
+
+
+def _fitting(marked: Sequence[tuple[float, str]], columns_each: float) -> list[tuple[float, str]]:
+    """Those whose words do not touch the ones before, each in the middle below its place."""
+    shown: list[tuple[float, str]] = []
+    free_from = 0.0
+    for x, word in marked:
+        begin = x * columns_each - len(word) / 2
+        if begin >= free_from or not shown:
+            shown.append((x, word))
+            free_from = begin + len(word) + 1
+    return shown
 
 
 def _runs(series: Series) -> list[list[tuple[float, float]]]:

@@ -12,12 +12,13 @@ from textual.widget import Widget
 from advisor.domain.quantities import format_rate, format_rates
 from advisor.tui.widgets.axis import nice_end, ticks
 
-Kind = Literal["advised", "measured", "default", "past"]
+Kind = Literal["advised", "measured", "default", "past", "limit", "joint"]
 
 _GLYPHS: Final = {
-    "block": ("█", "├", "─", "┤", "●", "│", "▶"),
-    "ascii": ("=", "[", "-", "]", "o", "|", ">"),
+    "block": ("█", "├", "─", "┤", "●", "│", "▶", "»"),
+    "ascii": ("=", "[", "-", "]", "o", "|", ">", ">"),
 }
+_MARKED: Final = ("advised", "limit")
 _TICK_COLUMNS: Final = 14
 _BOLD: Final = Style(bold=True)
 
@@ -42,7 +43,11 @@ class Bar(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IntervalBars(Widget, can_focus=True):
-    """The best bar first. `show` it what is to be seen."""
+    """The best bar first, unless they are to stay in order. `show` it what is to be seen.
+
+    `top_bps`: where the axis ends, where it is not the longest bar that decides; what is longer
+    ends in an arrow.
+    """
 
     HELP = (
         "[b]Bars[/b] Each bar is one setting, as long as its mean throughput; the axis begins at "
@@ -66,16 +71,25 @@ class IntervalBars(Widget, can_focus=True):
     IntervalBars > .bars--dim { color: $text-muted; }
     """
 
-    def __init__(self, bars: Sequence[Bar] = (), *, drawing: str = "block") -> None:
+    def __init__(
+        self,
+        bars: Sequence[Bar] = (),
+        *,
+        drawing: str = "block",
+        best_first: bool = True,
+        top_bps: float | None = None,
+    ) -> None:
         super().__init__()
+        self._best_first = best_first
+        self._top_bps = top_bps
         self.border_title = "Bars"
         self._bars: list[Bar] = []
         self._glyphs = _GLYPHS["ascii" if drawing == "ascii" else "block"]
         self.show(bars)
 
     def show(self, bars: Sequence[Bar]) -> None:
-        """Draw these, sorted."""
-        self._bars = sorted(bars, key=lambda bar: -bar.value_bps)
+        """Draw these."""
+        self._bars = sorted(bars, key=lambda bar: -bar.value_bps if self._best_first else 0.0)
         self.refresh(layout=True)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
@@ -86,7 +100,7 @@ class IntervalBars(Widget, can_focus=True):
         if not self._bars or width < 20:
             return Text("")
         text = Text(no_wrap=True, overflow="ellipsis", end="")
-        top_bps = nice_end(max(bar.reach_bps for bar in self._bars))
+        top_bps = self._top_bps or nice_end(max(bar.reach_bps for bar in self._bars))
         for bar in self._bars:
             text.append_text(self._caption(bar, width))
             text.append_text(self._drawn(bar, width - 1, top_bps))
@@ -98,7 +112,7 @@ class IntervalBars(Widget, can_focus=True):
         style = self.get_component_rich_style(f"bars--{bar.kind}", partial=True)
         dim = self.get_component_rich_style("bars--dim", partial=True)
         line = Text(no_wrap=True, end="")
-        line.append(f"{self._glyphs[6]} " if bar.kind == "advised" else "  ", style)
+        line.append(f"{self._glyphs[6]} " if bar.kind in _MARKED else "  ", style)
         line.append(bar.name, style + _BOLD)
         line.append(f"  {format_rate(bar.value_bps)}")
         if bar.interval_bps:
@@ -111,6 +125,7 @@ class IntervalBars(Widget, can_focus=True):
 
     def _drawn(self, bar: Bar, columns: int, top_bps: float) -> Text:
         fill, left, middle, right, point = self._glyphs[:5]
+        beyond = self._glyphs[7]
         style = self.get_component_rich_style(f"bars--{bar.kind}", partial=True)
 
         def column(rate_bps: float) -> int:
@@ -123,6 +138,8 @@ class IntervalBars(Widget, can_focus=True):
             cells[low : high + 1] = middle * (high - low + 1)
             cells[low], cells[high] = left, right
             cells[end] = point
+        if bar.reach_bps > top_bps:
+            cells[-1] = beyond
         return Text("".join(cells).rstrip() + "\n", style, end="")
 
 

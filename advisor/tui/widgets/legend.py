@@ -1,9 +1,11 @@
-"""Which mark and colour a probe has: by what it was for; full for TCP, else hollow."""
+"""Which mark and colour a probe has: by what it was for; full for TCP, a letter for a disk, else
+hollow."""
 
 from typing import Final
 
 import msgspec
 
+from advisor.domain.file_io import DESTINATION_DISK, SOURCE_DISK
 from advisor.tui.story import ProbeStory
 
 FAILED: Final = "×"
@@ -29,6 +31,12 @@ _BY_PURPOSE: Final = {
     "search": Role("search", "●", "○", "a setting the search tries"),
     "confirm": Role("confirm", "◆", "◇", "the best ones, measured again in turn"),
 }
+DISK_MARKS: Final = {
+    SOURCE_DISK: ("r", "read at the source, no network"),
+    DESTINATION_DISK: ("w", "written at the destination, no network"),
+}
+"""Each disk's mark, and what its probes did."""
+
 ROLES: Final = (*_BY_LABEL.values(), *_BY_PURPOSE.values())
 
 
@@ -39,10 +47,14 @@ def role_of(probe: ProbeStory) -> Role:
 
 def mark_of(probe: ProbeStory) -> str:
     """Its mark."""
+    if probe.transport in DISK_MARKS:
+        return DISK_MARKS[probe.transport][0]
     role = role_of(probe)
     return role.full if probe.transport == "tcp" else role.hollow
 
 
 def colour_of(transport: str) -> str:
     """A word of the theme."""
+    if transport in DISK_MARKS:
+        return "foreground"
     return "primary" if transport == "tcp" else "accent"

@@ -7,8 +7,9 @@ from typing import Final
 from rich.text import Text
 
 from advisor.domain.events import PastResult
+from advisor.domain.file_io import DISKS
 from advisor.domain.quantities import format_duration, format_rate
-from advisor.domain.space import setting_words
+from advisor.domain.space import setting_words, subject_name
 from advisor.store.summaries import PairSummary
 from advisor.tui.widgets.row_table import RowTable
 from advisor.tui.widgets.spark import spark
@@ -36,8 +37,9 @@ class PairTable(RowTable):
 
 
 def best_of(pair: PairSummary) -> PastResult | None:
-    """The best stored result of any transport or tool."""
-    return max(pair.best, key=lambda result: result.throughput_bps, default=None)
+    """The best stored result of any transport or tool; what a disk did alone is none."""
+    moved = (result for result in pair.best if result.transport not in DISKS)
+    return max(moved, key=lambda result: result.throughput_bps, default=None)
 
 
 def age_words(age_s: float) -> str:
@@ -51,14 +53,14 @@ def _cells(pair: PairSummary, drawing: str, width: int, now_s: float) -> tuple[T
     advised = ""
     if pair.last_advice:
         advice = pair.last_advice.advice
-        advised = advice.transport.upper()
+        advised = subject_name(advice.transport)
         if width >= _WIDE:
             advised += f", {setting_words(advice.setting)}"
     name = str(pair.pair.destination) if width < _WIDE else str(pair.pair)
     return (
         Text(_cut(name, _PAIR if width < _WIDE else 2 * _PAIR)),
         Text(format_rate(best.throughput_bps) if best else "–", justify="right"),
-        Text(best.transport.upper() if best else ""),
+        Text(subject_name(best.transport) if best else ""),
         Text(advised or "–"),
         Text(age_words(now_s - pair.last_recorded_s), justify="right"),
         Text(spark([rate for _, rate in series], _PAST, drawing)),

@@ -1,4 +1,4 @@
-"""A session as it stands, live or replayed: four panels, as many at once as there is room for."""
+"""A session as it stands, live or replayed: its panels, as many at once as there is room for."""
 
 from collections.abc import Callable
 from typing import ClassVar, Final
@@ -7,15 +7,17 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.events import Resize
 
+from advisor.domain.space import subject_name
 from advisor.tui.story import Story
 from advisor.tui.widgets.axis import nice_end
 from advisor.tui.widgets.chart import Chart
-from advisor.tui.widgets.probe_curve import curve_series, levels_of, probe_series
+from advisor.tui.widgets.flow_boxes import FlowBoxes
+from advisor.tui.widgets.probe_curve import curve_series, disk_under_way, levels_of, probe_series
 from advisor.tui.widgets.search_panel import SearchPanel
-from advisor.tui.widgets.space_map import SpaceMap
+from advisor.tui.widgets.space_map import SpaceMap, searched_in
 
-PANELS: Final = ("throughput", "probe", "map", "search")
-"""By number, from 1."""
+PANELS: Final = ("throughput", "probe", "map", "search", "boxes")
+"""By number, from 1. The boxes are among the others where a tool is profiled, else only alone."""
 
 _SINGLE_BELOW: Final = (100, 28)
 _BOTH_MAPS_FROM: Final = 160
@@ -26,19 +28,24 @@ class SessionView(Container):
     """`show` a story as often as you like: what has not changed is not drawn again."""
 
     HELP: ClassVar[str | None] = """[b]The session[/b]
-1 throughput of each probe · 2 the probe under way · 3 the map of the settings · 4 the search.
+1 throughput of each probe · 2 the probe under way · 3 the map of the settings · 4 the search ·
+5 boxes: throughput by flows, over all probes with so many.
 The numbers show one of them alone, 0 shows all again where there is room."""
     DEFAULT_CSS = """
     SessionView { height: 1fr; layout: grid; grid-size: 2 2; grid-gutter: 0 1; }
     SessionView.wide { grid-size: 6 2; grid-rows: 11fr 9fr; }
-    SessionView.wide > #throughput { column-span: 3; }
-    SessionView.wide > #probe { column-span: 3; }
+    SessionView.wide > .chart { column-span: 3; }
     SessionView.wide > .third { column-span: 2; }
-    SessionView > #map-other { display: none; }
+    SessionView > #map-other, SessionView > #boxes { display: none; }
     SessionView.wide > #map-other { display: block; }
+    SessionView.files { grid-size: 6 2; grid-rows: 1fr 1fr; }
+    SessionView.files > .panel.chart { column-span: 2; }
+    SessionView.files > #boxes { display: block; }
+    SessionView.files > .third { column-span: 3; }
+    SessionView.files.wide > .third { column-span: 2; }
     SessionView.alone { layout: vertical; }
     SessionView.alone > .panel { display: none; }
-    SessionView.alone > .panel.chosen { display: block; }
+    SessionView.alone > .panel.chosen, SessionView.alone > #boxes.chosen { display: block; }
     """
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # as every widget has it
@@ -48,12 +55,20 @@ The numbers show one of them alone, 0 shows all again where there is room."""
         self._chosen = PANELS[0]
         self._transport = ""
         self._longest_s = _CURVE_AT_LEAST_S
-        self._parts = (self._show_throughput, self._show_probe, self._show_maps, self._show_search)
+        self._disk = ""
+        self._parts = (
+            self._show_throughput,
+            self._show_probe,
+            self._show_maps,
+            self._show_search,
+            self._show_boxes,
+        )
         self._versions: dict[Callable[[Story], None], int] = {}
 
     def compose(self) -> ComposeResult:
-        yield Chart("Throughput of each probe", id="throughput", classes="panel")
-        yield Chart("The probe under way", id="probe", classes="panel")
+        yield Chart("Throughput of each probe", id="throughput", classes="panel chart")
+        yield Chart("The probe under way", id="probe", classes="panel chart")
+        yield FlowBoxes(id="boxes", classes="panel chart")
         for name in ("map", "map-other"):
             space_map = SpaceMap(id=name)
             space_map.add_class("panel", "third")
@@ -79,11 +94,23 @@ The numbers show one of them alone, 0 shows all again where there is room."""
         wide = self.size.width >= _BOTH_MAPS_FROM and not alone
         self.set_class(alone, "alone")
         self.set_class(wide, "wide")
+        self.set_class(self._is_of_files and not alone, "files")
         chosen = self._alone or self._chosen
         for panel in self.query(".panel"):
             panel.set_class(panel.id == chosen, "chosen")
         if self._story:
             self._show_maps(self._story)
+            self._show_boxes(self._story)
+
+    @property
+    def _is_of_files(self) -> bool:
+        return self._story is not None and self._story.files is not None
+
+    def _make_room(self) -> None:
+        """For the boxes, once it is known that files are moved."""
+        room = self._is_of_files and not self.has_class("alone")
+        if room != self.has_class("files"):
+            self._arrange()
 
     def enlarge(self, panel: str) -> None:
         """Show one of PANELS alone; the same again, or "", shows all where there is room."""
@@ -106,29 +133,29 @@ The numbers show one of them alone, 0 shows all again where there is room."""
             space_map.toggle_values()
 
     def switch_transport(self) -> None:
-        """Show the other transport's map, until the session goes on to another search."""
+        """Show the map of what was searched before, in turn; from the first on, the newest's."""
         _, other = self._transports()
         if other:
-            self._transport = "" if self._transport else other
+            newest = searched_in(self._story)[-1] if self._story else ""
+            self._transport = "" if other == newest else other
             if self._story:
                 self._show_maps(self._story)
+                self._show_boxes(self._story)
 
     def _transports(self) -> tuple[str, str]:
-        """The one whose map is shown, and the other; "" for what there is not."""
-        story = self._story
-        searched = (
-            list(dict.fromkeys(s.transport for s in story.stages if s.space)) if story else []
-        )
+        """The one whose map is shown, and the one searched before; "" for what there is not."""
+        searched = searched_in(self._story) if self._story else []
         if not searched:
             return "tcp", ""
         shown = self._transport if self._transport in searched else searched[-1]
-        others = [t for t in searched if t != shown]
-        return shown, others[-1] if others else ""
+        before = searched[searched.index(shown) - 1]
+        return shown, before if before != shown else ""
 
     def show(self, story: Story) -> None:
         """The story as it stands."""
         if story is not self._story:
             self._begin(story)
+        self._make_room()
         for part in self._parts:
             part(story)
             self._versions[part] = story.version
@@ -141,6 +168,7 @@ The numbers show one of them alone, 0 shows all again where there is room."""
         if story is not self._story:
             self.show(story)
             return
+        self._make_room()
         longest_ago = min(self._parts, key=self._versions.__getitem__)
         if self._versions[longest_ago] < story.version:
             longest_ago(story)
@@ -155,7 +183,13 @@ The numbers show one of them alone, 0 shows all again where there is room."""
             chart.restart()
 
     def _show_throughput(self, story: Story) -> None:
-        self.query_one("#throughput", Chart).show(
+        chart = self.query_one("#throughput", Chart)
+        if (disk := disk_under_way(story)) != self._disk:
+            # A disk's rates say nothing of the axis for those of the network.
+            self._disk = disk
+            chart.restart()
+        chart.border_title = f"Throughput of each probe{f': {disk}' if disk else ''}"
+        chart.show(
             probe_series(story),
             levels_of(story),
             x_label="session time, s (bars: ± standard error)",
@@ -169,9 +203,8 @@ The numbers show one of them alone, 0 shows all again where there is room."""
         ends = (s.xs[-1] for s in series)
         self._longest_s = max(self._longest_s, *ends, 0.0)
         if running := story.running:
-            chart.border_title = (
-                f"Probe {running.ordinal}, {running.transport.upper()} {running.label}: now"
-            )
+            words = f"{subject_name(running.transport)} {running.label}".rstrip()
+            chart.border_title = f"Probe {running.ordinal}, {words}: now"
         else:
             chart.border_title = "The last probe" if series else "The probe under way"
         chart.show(
@@ -185,7 +218,18 @@ The numbers show one of them alone, 0 shows all again where there is room."""
         main, other = self._transports()
         if self.has_class("wide"):
             # Side by side they keep their places.
-            main, other = "tcp", "udt"
+            main, other = self._side_by_side(story)
         self.query_one("#map", SpaceMap).show(story, main)
         if self.has_class("wide"):
             self.query_one("#map-other", SpaceMap).show(story, other)
+
+    def _show_boxes(self, story: Story) -> None:
+        if self._is_of_files or "boxes" in (self._alone, self._chosen):
+            self.query_one(FlowBoxes).show_story(story, self._transports()[0])
+
+    def _side_by_side(self, story: Story) -> tuple[str, str]:
+        """Both transports; of a tool, its map and the last one of what it goes through."""
+        if story.files is None:
+            return "tcp", "udt"
+        parts = [subject for subject in searched_in(story) if subject != story.files.tool]
+        return story.files.tool, parts[-1] if parts else "tcp"

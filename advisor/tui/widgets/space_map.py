@@ -12,15 +12,17 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from advisor.domain.quantities import format_rate
+from advisor.domain.space import Space, subject_name
 from advisor.tui.story import ProbeStory, StageStory, Story
 from advisor.tui.widgets.axis import rate_unit
-from advisor.tui.widgets.bins import Axis, Cell, Grid, name_of, trail, words_of
+from advisor.tui.widgets.bins import Axis, Cell, Grid, name_of, spanned, trail, words_of
 from advisor.tui.widgets.drawing import ASCII
 from advisor.tui.widgets.legend import mark_of
 
 _CELL: Final = 6
 _MARGIN: Final = 10
 _MOST_ROWS: Final = 20
+_NO_SEARCH: Final = ("baseline", "confirm")
 
 
 class SpaceMap(Widget, can_focus=True):
@@ -88,25 +90,33 @@ underlined is the best of this map."""
         if wanted == self._drawn:
             return
         self._drawn = wanted
-        word = self._transport.upper()
-        if stage is None or stage.space is None:
+        word = subject_name(self._transport)
+        space = space_of(self._story, stage) if stage else None
+        if stage is None or space is None:
             self.border_title = "Map of the settings"
             text = Text(f"No search of {word} yet: the map appears with its first setting.")
         else:
             self.border_title = f"Map of the settings: {stage.name}"
-            text = self._map(stage, probes, running)
+            text = self._map(stage, space, probes, running)
         if getattr(self.app, "drawing", "") == "ascii":
             text.plain = text.plain.translate(ASCII)
         self.query_one(Static).update(text, layout=False)
 
-    def _map(self, stage: StageStory, probes: list[ProbeStory], running: ProbeStory | None) -> Text:
-        assert stage.space is not None
+    def _map(
+        self, stage: StageStory, space: Space, probes: list[ProbeStory], running: ProbeStory | None
+    ) -> Text:
         columns = (self.content_size.width - 2 - _MARGIN) // _CELL
-        grid = Grid.fitting(stage.space, columns, min(_MOST_ROWS, self.content_size.height - 2))
+        rows = min(_MOST_ROWS, self.content_size.height - 2)
+        grid = (
+            Grid.fitting(space, columns, rows)
+            if stage.space
+            else Grid.of_doublings(space, columns, rows)
+        )
         best = _best_by_cell(grid, probes)
         top = max((p.throughput_bps or 0.0 for p in best.values()), default=0.0)
         now = grid.cell_of(running.setting) if running and running in probes else None
-        way = set(trail(grid, [p for p in probes if p.stage == stage.name]))
+        searched = [p for p in probes if p.stage == stage.name] if stage.space else []
+        way = set(trail(grid, searched))
         rows = grid.up.count if grid.up else 1
         every = max(2, rows // 4)
         lines = []
@@ -158,9 +168,22 @@ underlined is the best of this map."""
 
 
 def search_of(story: Story, transport: str) -> StageStory | None:
-    """The last run of probes that searched a space of this transport."""
-    searches = [s for s in story.stages if s.transport == transport and s.space]
+    """The last run of probes that searched a space of this transport, or tried several settings."""
+    runs = [s for s in story.stages if s.transport == transport and s.name not in _NO_SEARCH]
+    searches = [s for s in runs if s.space] or runs
     return searches[-1] if searches else None
+
+
+def searched_in(story: Story) -> list[str]:
+    """What has a map, the first one that was searched first."""
+    probed = {probe.transport for probe in story.probes}
+    searched = (s.transport for s in story.stages if s.name not in _NO_SEARCH)
+    return list(dict.fromkeys(subject for subject in searched if subject in probed))
+
+
+def space_of(story: Story, stage: StageStory) -> Space | None:
+    """What a run of probes searches; where it searches none, the box about what it tried."""
+    return stage.space or spanned(p for p in story.probes if p.stage == stage.name)
 
 
 def _best_by_cell(grid: Grid, probes: list[ProbeStory]) -> dict[Cell, ProbeStory]:
