@@ -4,6 +4,7 @@
 # make bench     figures that the documentation quotes (minutes)
 # make bench-tui what the terminal interface costs (ten minutes)
 # make bench-wan advice against a sweep on emulated paths, into docs/benchmarks.md (over an hour)
+# make bench-disk lines of globus-url-copy, run as advised, into docs/benchmarks-disk.md (an hour)
 # make bench-methods the search methods on recorded tables, of ADVISOR_DATA (minutes)
 # make soak      long runs (tens of minutes)
 
@@ -13,7 +14,7 @@ UV := $(VENV)/bin/uv
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: install install-dev run test check bench bench-tui bench-wan bench-methods soak clean
+.PHONY: install install-dev run test check bench bench-tui bench-wan bench-disk bench-methods soak clean
 
 install: $(VENV)/.runtime
 
@@ -60,6 +61,10 @@ bench-tui: install-dev
 bench-wan: install-dev
 	$(VENV)/bin/python -m tests.benchmarks.wan
 	$(VENV)/bin/python -m tests.benchmarks.wan --document
+
+bench-disk: install-dev
+	$(VENV)/bin/python -m tests.benchmarks.disk
+	$(VENV)/bin/python -m tests.benchmarks.disk --document
 
 bench-methods: install-dev
 	@$(VENV)/bin/python -m tests.benchmarks.methods

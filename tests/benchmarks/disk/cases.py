@@ -1,0 +1,161 @@
+"""The paths and the datasets, and how long everything on them takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from advisor.session.budget import default_budget_s
+
+TOOL: Final = "globus-url-copy"
+DEFAULT_OPTIONS: Final = ("-cc", "2", "-p", "8")
+"""What Globus uses for large files, typed by hand."""
+
+RATE: Final = "500Mbit"
+"""What two cores carry beside a GridFTP server and its client."""
+
+KB, MB = 10**3, 10**6
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Files of one size."""
+
+    count: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One dataset on one path.
+
+    `good_s`, `default_s`: about how long a whole transfer takes at a good setting, and by the
+    default line. `default_every`: the default line is run after every so many of the advised one.
+    """
+
+    key: str
+    title: str
+    rtt_s: float
+    groups: tuple[Group, ...]
+    good_s: float
+    default_s: float
+    default_every: int
+
+    @property
+    def total_bytes(self) -> int:
+        return sum(group.count * group.size_bytes for group in self.groups)
+
+    @property
+    def files(self) -> int:
+        return sum(group.count for group in self.groups)
+
+    @property
+    def is_directory(self) -> bool:
+        return self.files > 1
+
+    @property
+    def budget_s(self) -> float:
+        """The time a session takes on this path at most, as shipped."""
+        return default_budget_s(self.rtt_s, files=True)
+
+
+def _cases(
+    rtt_ms: float, *datasets: tuple[str, tuple[Group, ...], float, float, int]
+) -> tuple[Case, ...]:
+    """The cases of one path: name, files, `good_s`, `default_s` and `default_every` of each."""
+    titles = {"many": "many small files", "mixed": "mixed files", "one": "one large file"}
+    return tuple(
+        Case(
+            key=f"{rtt_ms:g}-{name}",
+            title=f"{rtt_ms:g} ms, {titles[name]}",
+            rtt_s=rtt_ms / 1000,
+            groups=groups,
+            good_s=good_s,
+            default_s=default_s,
+            default_every=default_every,
+        )
+        for name, groups, good_s, default_s, default_every in datasets
+    )
+
+
+def _mixed(small: int, middle: int, large: int) -> tuple[Group, ...]:
+    return Group(small, 100 * KB), Group(middle, 2 * MB), Group(large, 40 * MB)
+
+
+CASES: Final = (
+    *_cases(
+        0.4,
+        ("many", (Group(1500, 100 * KB),), 3.5, 6, 2),
+        ("mixed", _mixed(200, 40, 4), 5, 5.5, 2),
+        ("one", (Group(1, 300 * MB),), 5.3, 5.3, 2),
+    ),
+    # Where the default is many times as slow, few runs of it tell that.
+    *_cases(
+        45.6,
+        ("many", (Group(400, 100 * KB),), 4.7, 33, 5),
+        ("mixed", _mixed(100, 30, 3), 5, 12, 3),
+        ("one", (Group(1, 300 * MB),), 6.2, 6.2, 2),
+    ),
+    # A probe moves up to 340 MB here: less would not tell a part from the whole.
+    *_cases(
+        183,
+        ("many", (Group(100, 100 * KB),), 7, 45, 5),
+        ("mixed", _mixed(30, 15, 4), 10, 22, 4),
+        ("one", (Group(1, 400 * MB),), 10, 10, 3),
+    ),
+)
+
+TRACES: Final = 3
+"""How often a full sweep in the manner of depth-width measures each cell: its d."""
+
+BEST_OF_SWEEP: Final = 2
+"""So many of the sweep's best, and what was advised, are measured `REPEATS` times."""
+
+REPEATS: Final = 3
+
+CUT_AT: Final = 1.3
+"""A cell of the sweep is cut when it takes so many times as long as the advised line: it is not the
+best, and what it took until then is all that is said of it."""
+
+_MEAN_CELL: Final = 1.2
+"""What a cell of the sweep takes on the average, in times of the advised line."""
+
+_BESIDE_S: Final = 0.3
+"""What a transfer costs beside itself: the target removed, the copy compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How much is done. `runs`: of an advised line. `methods`: of search, a session each."""
+
+    runs: int
+    methods: tuple[str, ...] = ("depth-width",)
+    sweep: bool = True
+    budget_s: float | None = None
+    """What a session gets; None for its own."""
+
+    def session_s(self, case: Case) -> float:
+        """The time a session takes at most."""
+        return self.budget_s or case.budget_s
+
+    def default_runs(self, case: Case) -> int:
+        return sum(self.is_default_due(case, number) for number in range(self.runs))
+
+    def is_default_due(self, case: Case, number: int) -> bool:
+        """Whether the default line is run after the advised one of that number, from 0."""
+        return number % case.default_every == 0
+
+
+def cells_of(case: Case) -> int:
+    """How many cells the space has: 16 files at a time at most, 8 streams each, in doublings."""
+    return 4 * min(5, case.files.bit_length())
+
+
+def estimate_s(case: Case, plan: Plan) -> float:
+    """About how long a case takes."""
+    good_s, default_s = case.good_s + _BESIDE_S, case.default_s + _BESIDE_S
+    transfers_s = len(plan.methods) * plan.runs * good_s + plan.default_runs(case) * default_s
+    # What was advised is among the best as a rule.
+    again = (REPEATS - 1) * BEST_OF_SWEEP
+    sweep_s = cells_of(case) * _MEAN_CELL * good_s + again * good_s if plan.sweep else 0.0
+    return 3 + len(plan.methods) * plan.session_s(case) + transfers_s + sweep_s

@@ -1,0 +1,65 @@
+"""The files that are moved, and whether they arrived."""
+
+from __future__ import annotations
+
+import filecmp
+import shutil
+import time
+from pathlib import Path
+
+import numpy as np
+
+from tests.benchmarks.disk.cases import Case
+
+_PATIENCE_S = 20.0
+
+
+def make_dataset(folder: Path, case: Case) -> Path:
+    """The case's files, of random bytes that are always the same: a folder, or the one file."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    rng = np.random.default_rng(case.files)
+    names = []
+    for number, group in enumerate(case.groups):
+        for index in range(group.count):
+            names.append(folder / f"{number}-{index:05d}.dat")
+            names[-1].write_bytes(rng.bytes(group.size_bytes))
+    return folder if case.is_directory else names[0]
+
+
+def difference(source: Path, target: Path) -> str:
+    """The first difference between what was sent and what arrived; "" when it is the same."""
+    if not source.is_dir():
+        return _file_difference(source, target)
+    wanted, there = _names(source), _names(target)
+    if wanted != there:
+        return f"{len(wanted - there)} files are missing, {len(there - wanted)} are not ours"
+    found = (_file_difference(source / name, target / name) for name in sorted(wanted))
+    return next((text for text in found if text), "")
+
+
+def _names(folder: Path) -> set[Path]:
+    return {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
+
+
+def _file_difference(source: Path, target: Path) -> str:
+    if not target.is_file():
+        return f"{target.name} is missing"
+    filecmp.clear_cache()
+    return "" if filecmp.cmp(source, target, shallow=False) else f"{target.name} differs"
+
+
+def remove(target: Path) -> None:
+    """Whatever is there; a server that has not noticed its client's end may still add to it."""
+    deadline_s = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            if target.is_dir():
+                shutil.rmtree(target)
+            else:
+                target.unlink(missing_ok=True)
+            return
+        except OSError:
+            if time.monotonic() > deadline_s:
+                raise
+            time.sleep(0.1)

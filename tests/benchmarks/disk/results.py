@@ -1,0 +1,112 @@
+"""What is measured, a line each in a file, so that a run can be interrupted and goes on."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from advisor.domain.advice import Composition, Estimate
+from advisor.domain.space import Setting, setting_key
+from tests.benchmarks.wan.results import Late, Machine, Timed
+
+_Kind = TypeVar("_Kind")
+
+
+class Session(msgspec.Struct, frozen=True, kw_only=True, tag="session"):
+    """One session. Without advice `setting` is None and `ended` says why.
+
+    `notices`: what it said beside. `shell`: the advised line. `by_cell`: that of every cell of its
+    space, which what was advised may not be one of. `searching`: the probes of its search, of all
+    `probes`. `failed`: those that gave no throughput, and `failures` why, each reason once.
+    """
+
+    case: str
+    method: str
+    seed: int
+    setting: Setting | None
+    shell: str = ""
+    expected_bps: float = 0.0
+    interval_bps: tuple[float, float] = (0.0, 0.0)
+    transfer_s: Estimate | None = None
+    gain: Estimate | None = None
+    composition: Composition | None = None
+    by_cell: list[tuple[Setting, str]] = []
+    searching: int = 0
+    probes: int = 0
+    failed: int = 0
+    seconds: float
+    ended: str
+    notices: list[str] = []
+    failures: list[str] = []
+
+
+class Ran(msgspec.Struct, frozen=True, kw_only=True, tag="ran"):
+    """One line run in a shell: of the session of `method`, or `DEFAULT`.
+
+    `trouble`: why it does not count: it failed, was cut, or the files are not the same; "" when all
+    is well.
+    """
+
+    case: str
+    method: str
+    number: int
+    seconds: float
+    trouble: str = ""
+
+
+class Swept(msgspec.Struct, frozen=True, kw_only=True, tag="swept"):
+    """One cell of the sweep, once. `trouble` as of a line; what was cut takes over `seconds`."""
+
+    case: str
+    repeat: int
+    setting: Setting
+    seconds: float
+    trouble: str = ""
+
+
+Line = Machine | Session | Ran | Swept | Timed | Late
+
+DEFAULT = "default"
+
+
+def cell_key(setting: Setting) -> str:
+    """The setting as a word."""
+    return ",".join(f"{name}={value}" for name, value in setting_key(setting))
+
+
+class Results:
+    """The file's lines. What a killed run left unfinished at its end is cut off."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.lines: list[Line] = []
+        data = file.read_bytes() if file.exists() else b""
+        whole = data[: data.rfind(b"\n") + 1]
+        if len(whole) < len(data):
+            file.write_bytes(whole)
+        self.lines += [msgspec.json.decode(text, type=Line) for text in whole.splitlines()]
+
+    def add(self, line: Line) -> None:
+        """Keep it, on the disk when this returns."""
+        self.lines.append(line)
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        with self.file.open("ab") as out:
+            out.write(msgspec.json.encode(line) + b"\n")
+            out.flush()
+            os.fsync(out.fileno())
+
+    def all(self, kind: type[_Kind], case: str | None = None) -> list[_Kind]:
+        """All lines of a kind, of one case where one is said."""
+        found = [line for line in self.lines if isinstance(line, kind)]
+        return [line for line in found if case is None or getattr(line, "case", None) == case]
+
+    def session(self, case: str, method: str) -> Session | None:
+        """What that method's session gave."""
+        return next((s for s in self.all(Session, case) if s.method == method), None)
+
+    def ran(self, case: str, method: str) -> list[Ran]:
+        """The runs of that line."""
+        return [run for run in self.all(Ran, case) if run.method == method]

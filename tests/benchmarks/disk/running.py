@@ -1,0 +1,128 @@
+"""What is done in which order. All that is in the results already is left out."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from advisor.lab.state import Place
+from tests.benchmarks.disk.cases import DEFAULT_OPTIONS, RATE, TOOL, Case, Plan
+from tests.benchmarks.disk.files import make_dataset, remove
+from tests.benchmarks.disk.results import DEFAULT, Ran, Results, Session
+from tests.benchmarks.disk.sessions import session_of
+from tests.benchmarks.disk.shell import Shell
+from tests.benchmarks.disk.sweeping import advised, left_to_sweep, sweep
+from tests.benchmarks.wan import cases as wan
+from tests.benchmarks.wan.hosts import Lab
+from tests.benchmarks.wan.results import Late, Timed
+from tests.benchmarks.wan.running import say
+
+_SEED = 1
+
+
+def run_case(folder: Path, case: Case, plan: Plan, results: Results) -> None:
+    """The sessions, their lines and the default's in turn, and the sweep; all on one lab."""
+    if is_complete(case, plan, results):
+        return
+    say(f"({case.key}) {case.files} files, {case.total_bytes / 1e6:.0f} MB")
+    data_folder = folder / "data" / case.key
+    data = make_dataset(data_folder, case)
+    try:
+        with Lab(folder, _path_of(case), _SEED) as lab:
+            target = Place(lab.endpoint.removeprefix("lab:")).files("far") / "arrived"
+            for method in plan.methods:
+                if results.session(case.key, method):
+                    continue
+                with _timed(case, f"session {method}", results):
+                    results.add(_advise(lab, case, plan, method, (data, target)))
+                remove(target)
+            with lab.running([sys.executable, "-m", "tests.benchmarks.disk.inside"]) as process:
+                shell = Shell(process, data, target, case.rtt_s)
+                with _timed(case, "lines", results):
+                    _run_lines(shell, case, plan, results)
+                if plan.sweep and advised(case, results):
+                    with _timed(case, "sweep", results):
+                        sweep(shell, case, results)
+            if late := lab.late():
+                results.add(Late(case=case.key, part="all", p99_s=late[0], most_s=late[1]))
+    finally:
+        shutil.rmtree(data_folder)
+
+
+def _path_of(case: Case) -> wan.Case:
+    """As the lab of the other bench has it; each host's kernel with its own congestion control."""
+    name, _, _ = case.key.partition("-")
+    return wan.Case(
+        key=case.key,
+        title=case.title,
+        rtt_s=case.rtt_s,
+        options=("--path", f"rtt-{name}", "--rate", RATE),
+        congestion="",
+    )
+
+
+@contextmanager
+def _timed(case: Case, part: str, results: Results) -> Iterator[None]:
+    began_s, before = time.monotonic(), len(results.lines)
+    yield
+    if len(results.lines) > before:
+        results.add(Timed(case=case.key, part=part, seconds=time.monotonic() - began_s))
+
+
+def is_complete(case: Case, plan: Plan, results: Results) -> bool:
+    """Whether nothing is left to be done."""
+    for method in plan.methods:
+        session = results.session(case.key, method)
+        if session is None:
+            return False
+        if session.setting is not None and len(results.ran(case.key, method)) < plan.runs:
+            return False
+    return not plan.sweep or not left_to_sweep(case, results)[1]
+
+
+def _advise(lab: Lab, case: Case, plan: Plan, method: str, places: tuple[Path, Path]) -> Session:
+    """A session as a user would have it, repeatable and with history kept out."""
+    data, target = places
+    budget = ["--budget", f"{plan.budget_s:g}s"] if plan.budget_s else []
+    began_s = time.monotonic()
+    with tempfile.TemporaryDirectory() as store:
+        told, _ = lab.advisor(
+            *("advise", lab.endpoint, "--tool", TOOL, "--method", method),
+            *("--data", str(data), "--to", str(target), "--seed", str(_SEED)),
+            *("--measure", "--store", store, *budget),
+            patience_s=3 * plan.session_s(case) + 60,
+        )
+    seconds = time.monotonic() - began_s
+    session = session_of(told, case, method, _SEED, (data, str(target)), seconds)
+    say(f"  {method}: {session.shell or 'no advice'}; {session.probes} probes, {session.ended}")
+    return session
+
+
+def default_line(line: str) -> str:
+    """As a user would write it who tunes nothing, between the addresses of this line."""
+    words = shlex.split(line)
+    recurse = ["-r", "-cd"] if words[-2].endswith("/") else []
+    return shlex.join([TOOL, *DEFAULT_OPTIONS, *recurse, *words[-2:]])
+
+
+def _run_lines(shell: Shell, case: Case, plan: Plan, results: Results) -> None:
+    """The advised lines and the default's in turn, so that what the machine does hits all alike."""
+    lines = {session.method: session.shell for session in advised(case, results)}
+    if not lines:
+        return
+    default = default_line(next(iter(lines.values())))
+    for number in range(plan.runs):
+        due = {**lines, DEFAULT: default} if plan.is_default_due(case, number) else lines
+        for method, line in due.items():
+            if any(run.number == number for run in results.ran(case.key, method)):
+                continue
+            seconds, trouble = shell.run(line)
+            run = Ran(case=case.key, method=method, number=number, seconds=seconds, trouble=trouble)
+            results.add(run)
+            say(f"  {method} {number + 1}: {seconds:.1f} s {trouble}")

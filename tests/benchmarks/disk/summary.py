@@ -1,0 +1,135 @@
+"""From lines of results to what is shown of a case. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from statistics import median
+
+from tests.benchmarks.disk.cases import TRACES, Case
+from tests.benchmarks.disk.results import DEFAULT, Ran, Results, Session, Swept, cell_key
+from tests.benchmarks.disk.shell import CUT
+
+ENOUGH = 0.9
+"""The share of runs inside the stated interval that was promised."""
+
+USEFUL = 3.0
+"""An interval whose upper end is more than so many times its lower says next to nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What the sweep says of what was advised. `best`, `best_s`: its fastest cell.
+
+    `cut`: how many cells were too slow to be waited for. `troubles`: what else became of cells.
+
+    `accuracy`: the advised cell's rate, as a share of the best one's. `overhead`: the probes of the
+    search, as a share of those of a full sweep that measures each cell as often as depth-width.
+    """
+
+    cells: int
+    cut: int
+    best: str
+    best_s: float
+    accuracy: float
+    overhead: float
+    troubles: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One session with advice, and what became of its line."""
+
+    case: Case
+    session: Session
+    runs: int
+    in_interval: int
+    advised_s: list[float]
+    default_s: list[float]
+    troubles: list[str]
+    sweep: Sweep | None
+
+    @property
+    def gain(self) -> float | None:
+        """How many times as long the default takes, by medians; None without runs of either."""
+        if not self.advised_s or not self.default_s:
+            return None
+        return median(self.default_s) / median(self.advised_s)
+
+    @property
+    def lands(self) -> bool:
+        """Whether enough runs ended inside the stated interval; one in trouble does not."""
+        return self.runs > 0 and self.in_interval >= ENOUGH * self.runs
+
+    @property
+    def width(self) -> float:
+        """How many times its lower end the upper end of the stated time is; 0 without one."""
+        stated = self.session.transfer_s
+        if stated is None:
+            return 0.0
+        low_s, high_s = stated.interval
+        return high_s / low_s if low_s > 0 else inf
+
+    @property
+    def beats(self) -> bool:
+        """Whether it gains at least the lower end of what was stated."""
+        stated = self.session.gain
+        return self.gain is not None and stated is not None and self.gain >= stated.interval[0]
+
+
+def summarize(case: Case, results: Results) -> list[Summary]:
+    """One for each session that gave advice."""
+    advised = [s for s in results.all(Session, case.key) if s.setting is not None]
+    return [_summary(case, session, results) for session in advised]
+
+
+def _summary(case: Case, session: Session, results: Results) -> Summary:
+    runs, defaults = results.ran(case.key, session.method), results.ran(case.key, DEFAULT)
+    whole = [run.seconds for run in runs if not run.trouble]
+    low_s, high_s = session.transfer_s.interval if session.transfer_s else (0.0, 0.0)
+    return Summary(
+        case=case,
+        session=session,
+        runs=len(runs),
+        in_interval=sum(low_s <= seconds <= high_s for seconds in whole),
+        advised_s=whole,
+        default_s=[run.seconds for run in defaults if not run.trouble],
+        troubles=[_told(run) for run in (*runs, *defaults) if run.trouble],
+        sweep=sweep_of(session, results.all(Swept, case.key)),
+    )
+
+
+def _told(run: Ran) -> str:
+    return f"{run.method} {run.number + 1}: {run.trouble}"
+
+
+def sweep_of(session: Session, swept: list[Swept]) -> Sweep | None:
+    """None while the sweep is not over."""
+    first = {cell_key(one.setting): one for one in swept if one.repeat == 0}
+    keys = {cell_key(setting) for setting, _ in session.by_cell}
+    own = cell_key(session.setting or {})
+    if not keys or not {*keys, own} <= first.keys():
+        return None
+    seconds: dict[str, list[float]] = {}
+    for one in swept:
+        if not one.trouble:
+            seconds.setdefault(cell_key(one.setting), []).append(one.seconds)
+    # Of a single measurement the luckiest would win: the ones measured again are compared.
+    again = {cell_key(one.setting) for one in swept if one.repeat}
+    medians = {key: median(values) for key, values in seconds.items() if key in again}
+    if own not in medians:
+        return None
+    best = min(medians, key=lambda key: medians[key])
+    return Sweep(
+        cells=len(keys),
+        cut=sum(one.trouble == CUT for one in first.values()),
+        best=best,
+        best_s=medians[best],
+        accuracy=medians[best] / medians[own],
+        overhead=session.searching / (TRACES * len(keys)),
+        troubles=[
+            f"the sweep's {cell_key(one.setting)}: {one.trouble}"
+            for one in swept
+            if one.trouble not in ("", CUT)
+        ],
+    )
