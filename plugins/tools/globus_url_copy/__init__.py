@@ -13,6 +13,7 @@ What the options do was found by running it (globus-url-copy 10.12, server 13.24
 - `-verify-checksum` reads both files whole, a round trip each: with ranges it fails, with the rest
   of a file after `-off` it is right.
 - `-sync` lists the directories there, four round trips each, not the files one by one.
+- In a list, a range's length sticks to the whole files after it, which come short with status 0.
 - A source file that shrinks while it is read is no error: exit status 0 says nothing of the sizes.
 """
 

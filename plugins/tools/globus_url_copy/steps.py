@@ -17,7 +17,7 @@ def steps_for(order: TransferOrder) -> list[Step]:
         Step(
             side="source",
             argv=[NAME, "-vb", *options, "-cd", "-f", order.list_file],
-            list_text="".join(f"{_entry(piece, server)}\n" for piece in order.pieces),
+            list_text=_list_text(order, server),
             control_port=control_port(server),
         )
     ]
@@ -29,6 +29,16 @@ def _verify(order: TransferOrder) -> list[str]:
     return ["-verify-checksum"] if wanted else []
 
 
-def _entry(piece: Piece, server: str) -> str:
+def _list_text(order: TransferOrder, server: str) -> str:
+    """A line for each piece.
+
+    A range's length is kept for the files that come after it on the same connection and have none:
+    they end after a block, with status 0. So with one range among them all are given as ranges.
+    """
+    as_ranges = not all(piece.is_whole for piece in order.pieces)
+    return "".join(f"{_entry(piece, server, as_range=as_ranges)}\n" for piece in order.pieces)
+
+
+def _entry(piece: Piece, server: str, *, as_range: bool) -> str:
     urls = f"file://{url_path(piece.source)} {server}{url_path(piece.target)}"
-    return urls if piece.is_whole else f"{urls} {piece.offset_bytes},{piece.size_bytes}"
+    return f"{urls} {piece.offset_bytes},{piece.size_bytes}" if as_range else urls

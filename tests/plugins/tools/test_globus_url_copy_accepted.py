@@ -204,6 +204,24 @@ def test_lists(folder: Path, file: Path, tmp_path: Path, setting: Setting) -> No
     on_a_server(scenario)
 
 
+@pytest.mark.parametrize("setting", OWN, ids=str)
+def test_whole_files_after_ranges_are_whole(file: Path, tmp_path: Path, setting: Setting) -> None:
+    """The client would keep a range's length for what comes after it, and report success."""
+
+    def pieces(folder: Path) -> Iterator[Piece]:
+        for number in range(12):
+            yield from itertools.islice(ranges_of(file, folder / f"range {number}"), 1)
+            target = str(folder / f"whole {number}")
+            yield Piece(source=str(file), target=target, size_bytes=FILE_BYTES)
+
+    async def scenario(server: GridFTPServer) -> None:
+        await move(server, tmp_path, pieces(server.folder), setting=setting)
+        for number in range(12):
+            assert (server.folder / f"whole {number}").read_bytes() == file.read_bytes()
+
+    on_a_server(scenario)
+
+
 def begun(output: str) -> int:
     """How many files were, by the reader."""
     reader = PLUGIN.reader()

@@ -123,9 +123,14 @@ def test_a_transfer_is_one_program_and_a_list() -> None:
         *["-cd", "-f", "/run/x/list"],
     ]
     assert step.list_text == (
-        "file:///d/a%20b ftp://[2001:db8::1]:2811/s/a%20b\n"
+        "file:///d/a%20b ftp://[2001:db8::1]:2811/s/a%20b 0,5\n"
         "file:///d/%22q%22%0A ftp://[2001:db8::1]:2811/s/p%25 100,7\n"
     )
+
+
+def test_whole_files_alone_are_no_ranges() -> None:
+    (step,) = PLUGIN.steps(an_order(pieces=PIECES[:1]))
+    assert step.list_text == "file:///d/a%20b ftp://[2001:db8::1]:2811/s/a%20b\n"
 
 
 def test_the_named_server_is_used() -> None:
