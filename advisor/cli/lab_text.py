@@ -51,7 +51,8 @@ def _host(host: HostStatus) -> list[str]:
         lines.append(f"    {host.path.title}")
     lines += [_crossing("there", host.forward), _crossing("back", host.reverse)]
     if host.gridftp_url:
-        lines.append(f"    GridFTP {host.gridftp_url}")
+        below = f", files below {host.gridftp_folder}" if host.gridftp_folder else ""
+        lines.append(f"    GridFTP {host.gridftp_url}{below}")
     return lines
 
 

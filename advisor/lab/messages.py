@@ -101,6 +101,7 @@ class HostStatus(msgspec.Struct, frozen=True, kw_only=True):
     is_cut: bool
     forward: Crossing
     reverse: Crossing
+    gridftp_folder: str | None = None
 
 
 class LabStatus(msgspec.Struct, frozen=True, kw_only=True):

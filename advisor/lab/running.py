@@ -12,7 +12,7 @@ from advisor.lab.backend import Backend, Choice
 from advisor.lab.external_load import ExternalLoad
 from advisor.lab.networks import Network, NetworkError
 from advisor.lab.paths import BadPath, Direction, EmulatedPath, changed
-from advisor.lab.state import LabError
+from advisor.lab.state import LabError, Place
 
 SOURCE_NAME: Final = "source"
 SOURCE_ADDRESS: Final = "10.77.0.1"
@@ -135,6 +135,7 @@ class Lab:
         seen = await self._backend.crossings()
         gone_s = time.monotonic() - self._play_began_s
         has_own = self._order.own is not None
+        folders = Place(self._order.name)
         return m.LabStatus(
             name=self._order.name,
             backend=self._backend.name,
@@ -146,6 +147,7 @@ class Lab:
                     name=name,
                     address=address_of(number),
                     gridftp_url=self.urls[number - 1],
+                    gridftp_folder=str(folders.files(name)) if self.urls[number - 1] else None,
                     path=self._paths[number - 1],
                     is_cut=self._cut[number - 1],
                     forward=seen.forward[number],

@@ -54,7 +54,14 @@ def test_several_hosts() -> None:
         status(
             hosts=[
                 host("kraken", 1, EmulatedPath(title="To Kraken"), forward=seen),
-                host("mason", 2, EmulatedPath(), is_cut=True, gridftp_url="ftp://10.77.2.1:2811"),
+                host(
+                    "mason",
+                    2,
+                    EmulatedPath(),
+                    is_cut=True,
+                    gridftp_url="ftp://10.77.2.1:2811",
+                    gridftp_folder="/run/lab/files/mason",
+                ),
             ]
         )
     )
@@ -64,7 +71,7 @@ def test_several_hosts() -> None:
     assert "  kraken  10.77.1.1" in lines
     assert "    To Kraken" in lines
     assert "  mason  10.77.2.1  CUT" in lines
-    assert "    GridFTP ftp://10.77.2.1:2811" in lines
+    assert "    GridFTP ftp://10.77.2.1:2811, files below /run/lab/files/mason" in lines
     (there,) = (line for line in lines if "7 packets" in line)
     assert there.split(maxsplit=1) == [
         "there",
