@@ -39,6 +39,9 @@ from advisor.methods.searching import (
 from advisor.methods.watching import EPSILON, WatchingSearch, WatchMemory
 from advisor.models.buffer_range import BufferRange, buffer_range
 from advisor.models.file_classes import FileClass, Size
+from advisor.models.harp.entries import Conditions, Entry, History
+from advisor.models.harp.optimiser import HarpAnswer, Sample, optimise
+from advisor.models.harp.optimum import RELAXATION, Box
 from advisor.models.transfer_heuristics import (
     buffer_of,
     class_levels,
@@ -87,20 +90,26 @@ __all__ = [
     "EPSILON",
     "FLOW_NAMES",
     "GLOBUS_LARGE_FILES",
+    "RELAXATION",
     "Answer",
     "Answers",
     "Availability",
     "Baseline",
+    "Box",
     "BufferRange",
     "Channel",
     "Climb",
     "Command",
     "CommandRequest",
+    "Conditions",
     "Constant",
     "Dataset",
+    "Entry",
     "Failure",
     "FailureKind",
     "FileClass",
+    "HarpAnswer",
+    "History",
     "HostFacts",
     "Interval",
     "Kept",
@@ -121,6 +130,7 @@ __all__ = [
     "Progress",
     "ReceiveOrder",
     "Role",
+    "Sample",
     "Scale",
     "Search",
     "SearchPlugin",
@@ -159,6 +169,7 @@ __all__ = [
     "in_order",
     "listening_fd",
     "only_from",
+    "optimise",
     "path_notes",
     "repeat_every",
     "role_of",

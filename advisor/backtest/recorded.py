@@ -12,6 +12,7 @@ from advisor.domain.dataset import Dataset
 from advisor.domain.path import PathFacts
 from advisor.domain.space import Setting, Space
 from advisor.methods.api import Knowledge, PastSurface
+from advisor.models.transfer_heuristics import buffer_of
 
 Cell: TypeAlias = tuple[int, ...]
 """One value per parameter of the space, in the space's order."""
@@ -113,4 +114,9 @@ class RecordedTable:
             rates_bps=[self.rates_bps[cell] for cell in self.cells],
             repeats=[len(self.repeats[cell]) for cell in self.cells],
             file_bytes=dataset.total_bytes / dataset.files if dataset and dataset.files else None,
+            files=dataset.files if dataset else None,
+            bandwidth_bps=self.bandwidth_bps,
+            rtt_s=self.path.rtt_s if self.path else None,
+            buffer_bytes=buffer_of(self.path) if self.path else None,
+            network=self.source,
         )

@@ -34,7 +34,8 @@ class ProbeRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record",
     it was imported from. `path` is None for imported records, whose `rtt_s` may still be known.
     `method_state` is the search's own state after being told this outcome: where a resumed session
     goes on from. `recommended`: the setting that search would then use and what it expects of it in
-    bit/s, where it knows better than its best measurement.
+    bit/s, where it knows better than its best measurement. `file_bytes`, `files`: the mean size of
+    the files that a tool moved part of, and how many there are; None from memory to memory.
     """
 
     pair: Pair
@@ -54,6 +55,8 @@ class ProbeRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record",
     mtu_bytes: int | None = None
     bandwidth_bps: float | None = None
     origin: str = "advisor"
+    file_bytes: float | None = None
+    files: int | None = None
 
 
 class AdviceRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag="advice"):

@@ -19,7 +19,9 @@ class PastSurface(msgspec.Struct, frozen=True, kw_only=True):
     """What one condition of a path, this or another, gave: `rates_bps[i]` at `settings[i]`.
 
     `repeats[i]`: how many probes that mean stands on. `file_bytes`: mean size of the files moved,
-    None where nothing was moved from a disk. `same_pair`: measured between these two hosts.
+    None where nothing was moved from a disk. `same_pair`: measured between these two hosts. Of the
+    path and the files then, None where it is not known: `bandwidth_bps`, `rtt_s`, `buffer_bytes`
+    (the most a socket got), `files`, `when_s` (Unix time). `network`: what tells paths apart.
     """
 
     settings: list[Setting]
@@ -27,6 +29,12 @@ class PastSurface(msgspec.Struct, frozen=True, kw_only=True):
     repeats: list[int]
     file_bytes: float | None = None
     same_pair: bool = False
+    bandwidth_bps: float | None = None
+    rtt_s: float | None = None
+    buffer_bytes: float | None = None
+    files: int | None = None
+    when_s: float | None = None
+    network: str = ""
 
 
 class Knowledge(msgspec.Struct, frozen=True, kw_only=True):

@@ -292,6 +292,7 @@ class Context:
             rtt_s=self._srtt_s,
             mtu_bytes=self.path.mtu_bytes,
             bandwidth_bps=self.path.bandwidth_bps,
+            **self._files_moved(draft.transport),
         )
         self.probes.append(record)
         name = f"{draft.ordinal:04d}{'-first-try' if retried else ''}"
@@ -316,6 +317,13 @@ class Context:
         """Whether every other setting would fail too. A tool's server may be started once more."""
         is_gone = failure.kind is FailureKind.REFUSED and draft.transport in self._measurers
         return failure.kind in _HOPELESS or (is_gone and not retried)
+
+    def _files_moved(self, subject: str) -> dict[str, Any]:
+        """What a record says of the files; nothing where none were moved."""
+        dataset = self.request.dataset
+        if subject != self.request.tool or dataset is None or not dataset.files:
+            return {}
+        return {"file_bytes": dataset.total_bytes / dataset.files, "files": dataset.files}
 
     def _store_probe(self, record: ProbeRecord, name: str, raw: bytes) -> None:
         self._store.append(record)

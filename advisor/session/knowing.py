@@ -1,7 +1,7 @@
 """What a search is told before its first probe."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from advisor.domain.measurement import Measurement
 from advisor.domain.records import ProbeRecord
@@ -23,20 +23,30 @@ def knowledge_of(context: Context, subject: str) -> Knowledge:
 
 def surfaces_of(probes: Iterable[ProbeRecord]) -> tuple[PastSurface, ...]:
     """What each session of each pair found: one surface a session with at least two settings."""
-    sessions: dict[tuple[str, str, str], dict[SettingKey, tuple[Setting, list[float]]]]
-    sessions = defaultdict(dict)
+    sessions: dict[tuple[str, str, str], list[ProbeRecord]] = defaultdict(list)
     for probe in probes:
-        if not isinstance(probe.result, Measurement):
-            continue
-        found = sessions[probe.pair.source, probe.pair.destination, probe.session]
-        _, rates = found.setdefault(setting_key(probe.setting), (probe.setting, []))
-        rates.append(probe.result.throughput_bps)
-    return tuple(
-        PastSurface(
-            settings=[setting for setting, _ in found.values()],
-            rates_bps=[sum(rates) / len(rates) for _, rates in found.values()],
-            repeats=[len(rates) for _, rates in found.values()],
-        )
-        for found in sessions.values()
-        if len(found) > 1
+        if isinstance(probe.result, Measurement):
+            sessions[probe.pair.source, probe.pair.destination, probe.session].append(probe)
+    found = (_surface(probes) for probes in sessions.values())
+    return tuple(surface for surface in found if len(surface.settings) > 1)
+
+
+def _surface(probes: Sequence[ProbeRecord]) -> PastSurface:
+    """Of one session; at least one probe, each with a throughput."""
+    found: dict[SettingKey, tuple[Setting, list[float]]] = {}
+    for probe in probes:
+        if isinstance(probe.result, Measurement):
+            _, rates = found.setdefault(setting_key(probe.setting), (probe.setting, []))
+            rates.append(probe.result.throughput_bps)
+    first = probes[0]
+    return PastSurface(
+        settings=[setting for setting, _ in found.values()],
+        rates_bps=[sum(rates) / len(rates) for _, rates in found.values()],
+        repeats=[len(rates) for _, rates in found.values()],
+        file_bytes=first.file_bytes,
+        files=first.files,
+        bandwidth_bps=first.bandwidth_bps,
+        rtt_s=first.rtt_s,
+        when_s=first.recorded_s,
+        network=str(first.pair),
     )

@@ -55,6 +55,10 @@ class TestPromc(MethodContract):
     plugin = registry.method("promc")
 
 
+class TestHarp(MethodContract):
+    plugin = registry.method("harp")
+
+
 class TestOctave(MethodContract):
     plugin = registry.method("octave")
 

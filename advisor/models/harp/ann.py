@@ -1,0 +1,136 @@
+"""ANN+OT: levels from a neural model of throughput and one sample, to compare HARP with.
+
+HARP (2018, sections 4 and 5) says of Nine, Guner and Kosar (2015) that it "uses historical data to
+derive a model that relates transfer metrics to transfer throughput" and then probes "to capture the
+current network status". Here a multi-layer perceptron takes the similar entries' features and
+levels, and the load of their group: what the group gave at the sample's levels, for which the
+sample itself stands at the end. Its best levels on a grid of octaves are the answer; nothing is
+relaxed.
+"""
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from advisor.models.harp.entries import Conditions, Floats, History, Indices, features_of
+from advisor.models.harp.grouping import groups
+from advisor.models.harp.optimiser import Sample
+from advisor.models.harp.optimum import Box, levels_of_row, row_of
+from advisor.models.harp.similar import LOGARITHMIC, similar
+from advisor.models.transfer_parameters import Levels
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
+
+LEAST_ENTRIES: Final = 20
+_HIDDEN: Final = (16, 16)
+_STEPS: Final = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeuralAnswer:
+    """The levels, what the model expects of them, and how many entries taught it."""
+
+    levels: Levels
+    throughput_bps: float
+    entries: int
+
+
+def neural_answer(
+    wanted: Conditions,
+    sample: Sample,
+    history: History,
+    bounds: Box,
+    rng: np.random.Generator,
+    *,
+    enough: int | None = None,
+) -> NeuralAnswer:
+    """The levels for a transfer. Raises ValueError with fewer than 20 past transfers.
+
+    `rng`: seeds the network. `enough`: how many similar entries to look for, see `similar`.
+    """
+    rows = similar(wanted, history, enough).rows
+    if len(rows) < LEAST_ENTRIES:
+        raise ValueError(
+            f"a neural model needs {LEAST_ENTRIES} past transfers and there are {len(rows)}: "
+            "use HARP, or run more transfers first"
+        )
+    target = _octaves(features_of(wanted))
+    features, levels = _octaves(history.features[rows]), history.levels[rows]
+    told = ~np.isnan(target) & _vary(features)
+    taught = _inputs(features[:, told], np.column_stack((levels, _loads(history, rows, sample))))
+    rates = np.log2(history.throughput_bps[rows])
+    middle, spread = rates.mean(), rates.std() or 1.0
+    model = _trained(taught, (rates - middle) / spread, seed=int(rng.integers(2**31)))
+    candidates = _candidates(bounds.nearest(levels.min(axis=0)), bounds.nearest(levels.max(axis=0)))
+    asked = _inputs(
+        np.repeat(target[None, told], len(candidates), axis=0),
+        np.column_stack((candidates, np.full(len(candidates), sample.throughput_bps))),
+    )
+    expected = model.predict(asked)
+    best = int(expected.argmax())
+    return NeuralAnswer(
+        levels=levels_of_row(candidates[best]),
+        throughput_bps=float(2.0 ** (expected[best] * spread + middle)),
+        entries=len(rows),
+    )
+
+
+def _trained(inputs: Floats, rates: Floats, seed: int) -> "Pipeline":
+    from sklearn.exceptions import ConvergenceWarning  # Imported late: it takes a second.
+    from sklearn.neural_network import MLPRegressor
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    network = MLPRegressor(
+        hidden_layer_sizes=_HIDDEN, solver="lbfgs", max_iter=_STEPS, random_state=seed
+    )
+    model = make_pipeline(StandardScaler(), network)
+    with warnings.catch_warnings():
+        # The steps are bounded for the sake of time; what they lead to is what is compared.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(inputs, rates)
+
+
+def _inputs(features: Floats, settings: Floats) -> Floats:
+    """What the network is told, in octaves; what an entry does not tell is the middle one's."""
+    octaves = np.column_stack((features, np.log2(settings)))
+    missing = np.isnan(octaves)
+    inputs: Floats = np.where(missing, np.nanmedian(octaves, axis=0), octaves)
+    return inputs
+
+
+def _vary(features: Floats) -> np.ndarray:
+    """Which features differ among the entries: of the others the network learns nothing."""
+    missing = np.isnan(features)
+    highest = np.where(missing, -np.inf, features).max(axis=0)
+    varied: np.ndarray = highest > np.where(missing, np.inf, features).min(axis=0)
+    return varied
+
+
+def _octaves(features: Floats) -> Floats:
+    """The features on the scales they differ on: the class, from 0, is on such a one already."""
+    return np.where(LOGARITHMIC, np.log2(np.where(LOGARITHMIC, features, 1.0)), features)
+
+
+def _loads(history: History, rows: Indices, sample: Sample) -> Floats:
+    """For each row what its group gave at the levels nearest to the sample's, in bit/s."""
+    loads = np.empty(len(history))
+    wanted = np.log2(row_of(sample.levels))
+    for group in groups(history, rows):
+        apart = np.abs(np.log2(history.levels[group]) - wanted).sum(axis=1)
+        nearest = group[apart == apart.min()]
+        loads[group] = np.median(history.throughput_bps[nearest])
+    return loads[rows]
+
+
+def _candidates(lower: Floats, upper: Floats) -> Floats:
+    """The octaves between two settings, and their edges."""
+    axes = [
+        np.unique([low, high, *(2.0**k for k in range(31) if low <= 2**k <= high)])
+        for low, high in zip(lower, upper, strict=True)
+    ]
+    grid: Floats = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+    return grid

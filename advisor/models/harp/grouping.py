@@ -1,0 +1,69 @@
+"""Past transfers in groups that met the same conditions (HARP 2018, section 3.2.2).
+
+The paper groups entries that are the same in network and dataset and were "collected at
+approximate times", so that they met about the same traffic; its groups are sweeps over the 216
+settings, which took hours each. Here a group spans a day from its first entry on. Figures that are
+measured anew each time are never quite the same: those of the path count as the same within a
+quarter of an octave, those of the dataset within an octave.
+"""
+
+from typing import Final
+
+import numpy as np
+
+from advisor.models.harp.entries import Floats, History, Indices
+
+SPAN_S: Final = 24 * 3600.0
+_PATH_ALIKE: Final = 2**0.25
+_DATASET_ALIKE: Final = 2.0
+
+
+def groups(history: History, rows: Indices, span_s: float = SPAN_S) -> list[Indices]:
+    """The rows in groups, each in the order of time, which is that of the rows where none is known.
+
+    `span_s`: how much later than its first a group's last entry may be. Entries of the same
+    conditions without a time are one group.
+    """
+    if not len(rows):
+        return []
+    rows = np.sort(rows)
+    timeless = np.isnan(history.when_s[rows])
+    when_s = np.where(timeless, 0.0, history.when_s[rows])
+    _, identity = np.unique(_identities(history, rows, timeless), axis=0, return_inverse=True)
+    identity = identity.reshape(-1)
+    order = np.lexsort((when_s, identity))
+    begins, first_s = [], 0.0
+    for place, (kind, moment_s) in enumerate(zip(identity[order], when_s[order], strict=True)):
+        if place == 0 or kind != identity[order[place - 1]] or moment_s > first_s + span_s:
+            begins.append(place)
+            first_s = moment_s
+    return np.split(rows[order], begins[1:])
+
+
+def _identities(history: History, rows: Indices, timeless: np.ndarray) -> Indices:
+    return np.column_stack(
+        (
+            history.network[rows],
+            timeless,
+            _classed(history.bandwidth_bps[rows], _PATH_ALIKE),
+            _classed(history.rtt_s[rows], _PATH_ALIKE),
+            _classed(history.buffer_bytes[rows], _PATH_ALIKE),
+            np.nan_to_num(history.features[rows, 3], nan=-1.0).astype(np.intp),
+            _classed(history.file_bytes[rows], _DATASET_ALIKE),
+            _classed(history.file_count[rows], _DATASET_ALIKE),
+        )
+    )
+
+
+def _classed(values: Floats, alike: float) -> Indices:
+    """The class of each value; a class begins at the least value that is in none before.
+
+    -1 for what is not known.
+    """
+    starts: list[float] = []
+    for value in np.unique(values[~np.isnan(values)]):
+        if not starts or value > starts[-1] * alike:
+            starts.append(float(value))
+    classes: Indices = np.searchsorted(starts, values, side="right") - 1
+    classes[np.isnan(values)] = -1
+    return classes

@@ -1,0 +1,173 @@
+"""Throughput as a polynomial of the levels, one for each group (HARP 2018, section 3.2.3, eq. 2).
+
+The degree rises until the coefficient of determination is above 0.7 for the 70 % of the group that
+it was fitted to and for the 30 % that were held back; a group for which it never is, is an outlier.
+What passes is fitted once more to the whole group.
+
+The paper starts with degree one and finds that "quadratic or cubic" is mostly what passes. A plane
+has its maximum in a corner of the box whatever was measured, and passes for half of the published
+grids, so here, as in the authors' own program, the quadratic is tried first and degree four at
+last; the plane is left for groups that have too few entries for anything else, or fit nothing else.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import comb
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from advisor.models.harp.entries import Floats, Indices
+
+LEAST_R2: Final = 0.7
+TRAINING_SHARE: Final = 0.7
+DEGREES: Final = (2, 3, 4, 1)
+_LEAST_VALIDATION: Final = 3
+
+
+class Outlier(msgspec.Struct, frozen=True):
+    """Why a group is left out: a clause without a full stop."""
+
+    reason: str
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Surface:
+    """f(concurrency, parallelism, pipelining) of one group, in bit/s.
+
+    `lower`, `upper`: the levels between which the group was measured; what is asked beyond is
+    answered from the edge. `least_bps`, `most_bps`: what was measured. `training_r2`,
+    `validation_r2`: of the check.
+    """
+
+    degree: int
+    lower: Floats
+    upper: Floats
+    least_bps: float
+    most_bps: float
+    training_r2: float
+    validation_r2: float
+    powers: Indices
+    coefficients: Floats
+
+    @property
+    def varied(self) -> np.ndarray:
+        """Which of the three levels the group tells anything of."""
+        return _varied(self.lower, self.upper)
+
+    def at(self, levels: Floats) -> Floats:
+        """The throughputs at levels, one row each, in bit/s; as the polynomial has it."""
+        places = self._places(np.atleast_2d(levels))
+        values: Floats = _terms(places, self.powers) @ self.coefficients
+        return values
+
+    def plausible(self, levels: Floats) -> Floats:
+        """As `at`, but never less than a tenth of the least that was measured."""
+        return np.maximum(self.at(levels), self.least_bps / 10)
+
+    def slope(self, levels: Floats) -> Floats:
+        """The three derivatives at one setting within the bounds, in bit/s per level."""
+        places = self._places(levels[None, :])[0]
+        slopes = np.zeros(3)
+        for axis in np.flatnonzero(self.varied):
+            lowered = self.powers.copy()
+            lowered[:, axis] = np.maximum(lowered[:, axis] - 1, 0)
+            terms = self.powers[:, axis] * np.prod(places**lowered, axis=1)
+            slopes[axis] = terms @ self.coefficients / (self.upper[axis] - self.lower[axis])
+        return slopes
+
+    def _places(self, levels: Floats) -> Floats:
+        return _scaled(np.clip(levels, self.lower, self.upper), self.lower, self.upper)
+
+
+def _varied(lower: Floats, upper: Floats) -> np.ndarray:
+    varied: np.ndarray = upper > lower
+    return varied
+
+
+def _scaled(levels: Floats, lower: Floats, upper: Floats) -> Floats:
+    # A polynomial of these is one of the levels, and a better conditioned one.
+    scaled: Floats = (levels - lower) / np.where(_varied(lower, upper), upper - lower, 1.0)
+    return scaled
+
+
+def fit(levels: Floats, throughput_bps: Floats, rng: np.random.Generator) -> Surface | Outlier:
+    """The surface of a group, or why it is left out.
+
+    `levels`: one row of three per entry. `rng`: draws the entries that are held back.
+    """
+    lower, upper = levels.min(axis=0), levels.max(axis=0)
+    varied = _varied(lower, upper)
+    axes = int(varied.sum())
+    if not axes:
+        return Outlier("it has one setting")
+    places = _scaled(levels, lower, upper)[:, varied]
+    drawn = rng.permutation(len(levels))
+    trained = int(len(levels) * TRAINING_SHARE)
+    training, validation = drawn[:trained], drawn[trained:]
+    if trained <= comb(1 + axes, axes) or len(validation) < _LEAST_VALIDATION:
+        return Outlier(f"it has {len(levels)} entries, too few to fit and to check a fit")
+    best = -np.inf
+    for degree in DEGREES:
+        if trained <= comb(degree + axes, axes):
+            continue
+        powers = _powers(degree, axes)
+        terms = _terms(places, powers)
+        r2 = _checked(terms, throughput_bps, training, validation)
+        best = max(best, min(r2))
+        if min(r2) > LEAST_R2:
+            of_all = np.zeros((len(powers), 3), dtype=np.intp)
+            of_all[:, varied] = powers
+            return Surface(
+                degree=degree,
+                lower=lower,
+                upper=upper,
+                least_bps=float(throughput_bps.min()),
+                most_bps=float(throughput_bps.max()),
+                training_r2=r2[0],
+                validation_r2=r2[1],
+                powers=of_all,
+                coefficients=_coefficients(terms, throughput_bps),
+            )
+    return Outlier(f"no polynomial fits it: R² reaches {best:.2f}, not {LEAST_R2:g}")
+
+
+@lru_cache
+def _powers(degree: int, axes: int) -> Indices:
+    """The powers of each level in each term of a polynomial."""
+    from sklearn.preprocessing import PolynomialFeatures  # Imported late: it takes a second.
+
+    powers: Indices = PolynomialFeatures(degree).fit(np.zeros((1, axes))).powers_
+    return powers
+
+
+def _terms(places: Floats, powers: Indices) -> Floats:
+    terms: Floats = np.prod(places[:, None, :] ** powers, axis=2)
+    return terms
+
+
+def _coefficients(terms: Floats, rates_bps: Floats) -> Floats:
+    # Not LinearRegression, which calls this same function after ten times its time in checks.
+    from scipy.linalg import lstsq  # Imported late: it takes longer than all the rest.
+
+    found: Floats = lstsq(terms, rates_bps)[0]
+    return found
+
+
+def _checked(
+    terms: Floats, rates_bps: Floats, training: Indices, validation: Indices
+) -> tuple[float, float]:
+    """The R² of both parts."""
+    expected = terms @ _coefficients(terms[training], rates_bps[training])
+    return (
+        _r2(rates_bps[training], expected[training]),
+        _r2(rates_bps[validation], expected[validation]),
+    )
+
+
+def _r2(rates_bps: Floats, expected_bps: Floats) -> float:
+    """The coefficient of determination; 0 where there is nothing to determine."""
+    spread = ((rates_bps - rates_bps.mean()) ** 2).sum()
+    missed = ((rates_bps - expected_bps) ** 2).sum()
+    return float(1 - missed / spread) if spread > 0 else 0.0

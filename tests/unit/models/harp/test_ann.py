@@ -1,0 +1,70 @@
+"""The neural model that HARP is compared with."""
+
+import msgspec
+import numpy as np
+import pytest
+
+from advisor.models.harp.ann import LEAST_ENTRIES, NeuralAnswer, neural_answer
+from advisor.models.harp.entries import Conditions, Entry, History
+from advisor.models.harp.optimiser import Sample
+from advisor.models.harp.optimum import Box
+from advisor.models.transfer_parameters import Levels
+from tests.unit.models.harp.worlds import BOX, DAY_S, WAN, hill, sweep
+
+START = Levels(concurrency=2, parallelism=2)
+
+
+def answer(
+    entries: list[Entry], sample_bps: float, seed: int = 0, bounds: Box = BOX
+) -> NeuralAnswer:
+    sample = Sample(levels=START, throughput_bps=sample_bps)
+    return neural_answer(WAN, sample, History.of(entries), bounds, np.random.default_rng(seed))
+
+
+def test_it_finds_the_top_of_what_it_was_taught() -> None:
+    found = answer(sweep(hill((16, 8, 4), 5e9), noise=0.02), hill((16, 8, 4), 5e9)(2, 2, 1))
+    truth = hill((16, 8, 4), 5e9)
+    levels = found.levels
+    assert truth(levels.concurrency, levels.parallelism, levels.pipelining) > 0.97 * 5e9
+    assert found.throughput_bps == pytest.approx(5e9, rel=0.1)
+    assert found.entries == 216
+
+
+def test_the_sample_tells_which_load_it_is() -> None:
+    light, heavy = hill((4, 2, 1), 8e9), hill((32, 32, 1), 2e9)
+    entries = [
+        *sweep(light, noise=0.02),
+        *sweep(heavy, when_s=2 * DAY_S, noise=0.02, seed=1),
+        *sweep(light, when_s=4 * DAY_S, noise=0.02, seed=2),
+        *sweep(heavy, when_s=6 * DAY_S, noise=0.02, seed=3),
+    ]
+    at_light, at_heavy = answer(entries, light(2, 2, 1)), answer(entries, heavy(2, 2, 1))
+    assert at_light.throughput_bps > 6e9 > 3e9 > at_heavy.throughput_bps
+    assert at_light.levels.concurrency < at_heavy.levels.concurrency
+
+
+def test_the_seed_decides_and_the_box_holds() -> None:
+    entries = sweep(hill((16, 8, 4), 5e9), noise=0.1)
+    assert answer(entries, 4e9, seed=1) == answer(entries, 4e9, seed=1)
+    assert answer(entries, 4e9, seed=1) != answer(entries, 4e9, seed=2)
+    small = Box(lower=Levels(concurrency=3, parallelism=3, pipelining=3), upper=BOX.upper)
+    levels = answer(entries, 4e9, bounds=small).levels
+    assert min(levels.concurrency, levels.parallelism, levels.pipelining) >= 3
+
+
+def test_figures_and_levels_the_history_does_not_tell_are_not_made_up() -> None:
+    silent = Conditions(file_bytes=3e9, network="wan")
+    entries = [
+        msgspec.structs.replace(one, conditions=silent)
+        for one in sweep(hill((16, 8, 4), 5e9), noise=0.02)
+        if one.levels.pipelining == 4
+    ]
+    found = answer(entries, hill((16, 8, 4), 5e9)(2, 2, 1))
+    assert found.levels.pipelining == 4
+    assert found.throughput_bps == pytest.approx(5e9, rel=0.1)
+
+
+def test_too_little_to_learn_from_is_told() -> None:
+    few = sweep(hill((16, 8, 4), 5e9))[: LEAST_ENTRIES - 1]
+    with pytest.raises(ValueError, match=f"needs {LEAST_ENTRIES} past transfers and there are 19"):
+        answer(few, 1e9)
