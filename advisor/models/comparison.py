@@ -19,6 +19,10 @@ which repeats of one GridFTP setting differ in published measurements of wide-ar
 LEAST_SPREAD: Final = 0.003
 """Two or three probes that happen to agree to the byte do not make a setting known exactly."""
 
+SLICE_SPREAD: Final = 0.03
+"""The least where a slice of a dataset stands for the whole: slices repeat themselves better than
+they foretell it."""
+
 _SUPPOSED_DEGREES: Final = 4
 
 _FEW_DEGREES: Final = 3
@@ -43,14 +47,14 @@ def _student(degrees: float) -> float:
 class _Spread:
     """The pooled spread of one group, on the scale of logarithms, and what it stands on."""
 
-    def __init__(self, logs: Sequence[Sequence[float]]) -> None:
+    def __init__(self, logs: Sequence[Sequence[float]], least: float) -> None:
         self.degrees = sum(len(s) - 1 for s in logs)
         squares = math.fsum((v - math.fsum(s) / len(s)) ** 2 for s in logs for v in s)
         if 0 < self.degrees < _FEW_DEGREES:
             squares += (_FEW_DEGREES - self.degrees) * TYPICAL_SPREAD**2
             self.degrees = _FEW_DEGREES
         measured = math.sqrt(squares / self.degrees) if self.degrees else TYPICAL_SPREAD
-        self.value = max(LEAST_SPREAD, measured)
+        self.value = max(least, measured)
         # With nothing repeated the spread is a supposition; a handful of degrees says how weak.
         self.degrees = self.degrees or _SUPPOSED_DEGREES
 
@@ -60,18 +64,23 @@ class Comparison:
 
     `groups` names what each setting belongs to (its transport): the spread is pooled within a
     group, since UDT on a busy host varies several times as much as TCP. Without it all are one.
+    `least_spread`: as a share, what the spread is taken for at the least.
     """
 
     def __init__(
-        self, samples: Sequence[Sequence[float]], groups: Sequence[str] | None = None
+        self,
+        samples: Sequence[Sequence[float]],
+        groups: Sequence[str] | None = None,
+        least_spread: float = LEAST_SPREAD,
     ) -> None:
         if not samples or any(not s or min(s) <= 0 for s in samples):
             raise ValueError("every setting needs at least one throughput above zero")
         self._logs = [[math.log(v) for v in s] for s in samples]
         self._means = [math.fsum(s) / len(s) for s in self._logs]
         self._groups = list(groups) if groups is not None else [""] * len(samples)
+        members = list(zip(self._logs, self._groups, strict=True))
         self._spreads = {
-            group: _Spread([s for s, g in zip(self._logs, self._groups, strict=True) if g == group])
+            group: _Spread([s for s, g in members if g == group], least_spread)
             for group in self._groups
         }
 

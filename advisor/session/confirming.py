@@ -10,7 +10,7 @@ from advisor.domain.space import Space
 from advisor.session.by_hand import heed_the_user
 from advisor.session.contenders import Candidate, contenders, judge
 from advisor.session.context import Context, Purpose
-from advisor.session.judging import comparable
+from advisor.session.judging import comparable, least_spread
 from advisor.session.profiling import CONFIRM
 
 _LEAST_ROUNDS: Final = 2
@@ -52,13 +52,16 @@ async def _rounds(
                 await context.measure(candidate.transport, candidate.setting, purpose)
             )
         met = contenders(comparable(context.request, context.probes), past, spaces)
-        if round_ + 1 >= _LEAST_ROUNDS and _is_settled(met, spaces):
+        spread = least_spread(context.request)
+        if round_ + 1 >= _LEAST_ROUNDS and _is_settled(met, spaces, spread):
             return f"the ranking is settled after {round_ + 1} rounds"
     return f"{_MOST_ROUNDS} rounds are done"
 
 
-def _is_settled(candidates: Sequence[Candidate], spaces: Mapping[str, Space]) -> bool:
-    verdict = judge(candidates, spaces)
+def _is_settled(
+    candidates: Sequence[Candidate], spaces: Mapping[str, Space], spread: float
+) -> bool:
+    verdict = judge(candidates, spaces, spread)
     if verdict is None:
         return False
     comparison = verdict.comparison

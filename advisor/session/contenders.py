@@ -11,7 +11,7 @@ from advisor.domain.events import PastResult
 from advisor.domain.measurement import Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, SettingKey, Space, setting_key
-from advisor.models.comparison import Comparison
+from advisor.models.comparison import LEAST_SPREAD, Comparison
 
 # A setting this near the best after one probe each may well be its equal.
 _FRUGAL_SHARE: Final = 0.95
@@ -209,12 +209,21 @@ class Verdict(msgspec.Struct, frozen=True):
         )
 
 
-def judge(candidates: Sequence[Candidate], spaces: Mapping[str, Space]) -> Verdict | None:
-    """The cheapest of those that are the same as the best; None when nothing was measured."""
+def judge(
+    candidates: Sequence[Candidate],
+    spaces: Mapping[str, Space],
+    least_spread: float = LEAST_SPREAD,
+) -> Verdict | None:
+    """The cheapest of those that are the same as the best; None when nothing was measured.
+
+    `least_spread`: see Comparison.
+    """
     measured = [c for c in candidates if c.sampled_bps]
     if not measured:
         return None
-    comparison = Comparison([c.sampled_bps for c in measured], [c.transport for c in measured])
+    comparison = Comparison(
+        [c.sampled_bps for c in measured], [c.transport for c in measured], least_spread
+    )
     equals = comparison.same_as_best()
     chosen = min(equals, key=lambda i: cost(measured[i], spaces))
     defaults = [i for i, c in enumerate(measured) if c.role == "default"]

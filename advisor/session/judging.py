@@ -11,6 +11,7 @@ import msgspec
 
 from advisor.domain.measurement import Measurement, Outcome
 from advisor.domain.records import ProbeRecord
+from advisor.models.comparison import LEAST_SPREAD, SLICE_SPREAD
 from advisor.models.slicing import whole_bps
 from advisor.session.request import AdviceRequest
 
@@ -36,3 +37,8 @@ def comparable(request: AdviceRequest, probes: Sequence[ProbeRecord]) -> list[Pr
     """The probes that are compared, with what they are worth."""
     found = ((probe, judged(request, probe.subject, probe.result)) for probe in probes)
     return [msgspec.structs.replace(probe, result=result) for probe, result in found if result]
+
+
+def least_spread(request: AdviceRequest) -> float:
+    """How well the probes foretell a transfer at best, as a share."""
+    return SLICE_SPREAD if request.tool else LEAST_SPREAD

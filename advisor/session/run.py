@@ -26,7 +26,7 @@ from advisor.session.contenders import contenders, judge
 from advisor.session.context import Blocked, Context, PeerLost, Stopped
 from advisor.session.control import Control
 from advisor.session.disk_to_disk import DiskToDisk
-from advisor.session.judging import comparable
+from advisor.session.judging import comparable, least_spread
 from advisor.session.profiling import (
     CONFIRM,
     Stage,
@@ -324,7 +324,7 @@ class _Session:
         kept: Kept | None,
     ) -> int:
         compared = comparable(self._request, context.probes)
-        verdict = judge(contenders(compared, past, spaces), spaces)
+        verdict = judge(contenders(compared, past, spaces), spaces, least_spread(self._request))
         if verdict is None:
             return self._end_without(context, trouble)
         grounds = Grounds(
