@@ -67,3 +67,13 @@ def test_trail_joins_the_moves_and_leaves_out_the_steps_aside() -> None:
 def test_trail_of_a_search_without_marked_moves_goes_through_all_its_probes() -> None:
     grid = Grid.fitting(PLANE, 10, 5)
     assert trail(grid, [_probe(1, 1024, 1, ""), _probe(2, 1024, 10, "")]) == [(0, 0), (0, 1)]
+
+
+def test_doublings_have_a_cell_each_and_their_own_numbers() -> None:
+    parameter = Parameter(name="concurrency", unit="", lower=1, upper=16, scale=Scale.LOG2)
+    grid = Grid.of_doublings(Space(parameters=(parameter,), cost_order=()), 20, 10)
+    values = [1, 2, 4, 8, 16]
+    assert [grid.across.value_at(index) for index in range(grid.across.count)] == values
+    assert [grid.across.index_of(value) for value in values] == [0, 1, 2, 3, 4]
+    single = Grid.of_doublings(Space(parameters=(parameter,), cost_order=()), 1, 1)
+    assert single.across.value_at(0) == 1

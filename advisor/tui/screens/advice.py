@@ -196,7 +196,8 @@ def facts(advice: Advice) -> list[str]:
             "[b]Takes[/b]   [dim]not known: say in step What how much is to be moved[/dim]"
         )
     if advice.gain and advice.default_bps is not None:
-        lines.append(f"[b]Gain[/b]    {_gain(advice.gain, advice.default_bps)}")
+        over = "by its default setting" if advice.composition else "untuned"
+        lines.append(f"[b]Gain[/b]    {_gain(advice.gain, advice.default_bps, over)}")
     if advice.composition:
         lines.append(f"[b]Limit[/b]   {escape(verdict(advice.composition))}")
     if advice.incomplete:
@@ -206,13 +207,14 @@ def facts(advice: Advice) -> list[str]:
     return lines
 
 
-def _gain(gain: Estimate, default_bps: float) -> str:
+def _gain(gain: Estimate, default_bps: float, over: str) -> str:
+    """`over`: how the default comes about."""
     low, high = gain.interval
-    untuned = format_rate(default_bps)
+    rate = format_rate(default_bps)
     if low == high == 1:
-        return f"none: what comes untuned, {untuned}, is as good as anything that was measured"
+        return f"none: what comes {over}, {rate}, is as good as anything that was measured"
     sure = "" if low > 1 or high < 1 else ": not certain, since that holds 1.00"
-    return f"× {gain.value:.2f} over {untuned} untuned (90 %: {low:.2f} to {high:.2f}{sure})"
+    return f"× {gain.value:.2f} over {rate} {over} (90 %: {low:.2f} to {high:.2f}{sure})"
 
 
 def _encoded(text: str) -> bytes:

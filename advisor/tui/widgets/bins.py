@@ -18,10 +18,14 @@ _SAID: Final = {"concurrency": "files at a time", "parallelism": "streams each"}
 
 
 class Axis(msgspec.Struct, frozen=True):
-    """One parameter in `count` parts of the same length on its own scale."""
+    """One parameter in `count` parts of the same length on its own scale.
+
+    `about_values`: the parts lie about so many values, the bounds among them, instead of between.
+    """
 
     parameter: Parameter
     count: int
+    about_values: bool = False
 
     @classmethod
     def fitting(cls, parameter: Parameter, most: int) -> "Axis":
@@ -31,10 +35,15 @@ class Axis(msgspec.Struct, frozen=True):
 
     def index_of(self, value: float) -> int:
         """The part that a value lies in, the least first."""
-        return min(self.count - 1, int(self.parameter.fraction_of(value) * self.count))
+        fraction = self.parameter.fraction_of(value)
+        if self.about_values:
+            return round(fraction * (self.count - 1))
+        return min(self.count - 1, int(fraction * self.count))
 
     def value_at(self, index: int) -> int:
-        """Where a part begins."""
+        """Where a part begins, or the value it lies about."""
+        if self.about_values:
+            return self.parameter.value_at(index / max(1, self.count - 1))
         return self.parameter.value_at(index / self.count)
 
 
@@ -70,7 +79,12 @@ class Grid(msgspec.Struct, frozen=True):
             1 + round(math.log2(parameter.upper / parameter.lower))
             for parameter in space.parameters
         ]
-        return cls.fitting(space, min(columns, most[0]), min([rows, *most[1:2]]))
+        plain = cls.fitting(space, min(columns, most[0]), min([rows, *most[1:2]]))
+        across, up = plain.across, plain.up
+        return cls(
+            Axis(across.parameter, across.count, about_values=True),
+            Axis(up.parameter, up.count, about_values=True) if up else None,
+        )
 
     def cell_of(self, setting: Setting) -> Cell | None:
         """(column, row from below); None for a setting that is not in this box."""

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from advisor.domain.quantities import format_rate
-from advisor.domain.space import Space, subject_name
+from advisor.domain.space import Scale, Space, subject_name
 from advisor.tui.story import ProbeStory, StageStory, Story
 from advisor.tui.widgets.axis import rate_unit
 from advisor.tui.widgets.bins import Axis, Cell, Grid, name_of, spanned, trail, words_of
@@ -108,9 +108,9 @@ underlined is the best of this map."""
         columns = (self.content_size.width - 2 - _MARGIN) // _CELL
         rows = min(_MOST_ROWS, self.content_size.height - 2)
         grid = (
-            Grid.fitting(space, columns, rows)
-            if stage.space
-            else Grid.of_doublings(space, columns, rows)
+            Grid.of_doublings(space, columns, rows)
+            if stage.space is None or _counts_doubled(space)
+            else Grid.fitting(space, columns, rows)
         )
         best = _best_by_cell(grid, probes)
         top = max((p.throughput_bps or 0.0 for p in best.values()), default=0.0)
@@ -196,6 +196,11 @@ def _best_by_cell(grid: Grid, probes: list[ProbeStory]) -> dict[Cell, ProbeStory
         if known is None or (probe.throughput_bps or 0.0) >= (known.throughput_bps or 0.0):
             best[cell] = probe
     return best
+
+
+def _counts_doubled(space: Space) -> bool:
+    """Whether it is searched by doublings of numbers of things, as a tool's is."""
+    return all(p.scale is Scale.LOG2 and p.unit != "B" for p in space.parameters)
 
 
 def _row_label(axis: Axis | None, row: int) -> str:
