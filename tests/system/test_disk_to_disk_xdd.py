@@ -102,7 +102,7 @@ def test_the_lines_that_are_advised_do_what_was_said(
         validator.validate(event)
     assert not _failures(run)
     assert all(e["result"]["throughput_bps"] > 0 for e in _ended(run))
-    assert {e["purpose"] for e in _ended(run)} >= {"baseline", "search"}
+    assert "baseline" in {e["purpose"] for e in _ended(run)}
     assert not list(target.parent.iterdir()), "what the probes moved is taken away again"
     advice = run.events[-1]
     assert advice["event"] == "advice"
