@@ -31,6 +31,8 @@ _FILE_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 # As the GridFTP server may run under any account. Sticky: what one made, no other removes.
 _SCRATCH_MODE: Final = 0o1777
 _RENAME_NOREPLACE: Final = 1
+# The folders made for it would be this account's, and the other one's next file has to go there.
+_OF_ANOTHER: Final = "it belongs to another account than the agent's, which is the server's"
 _libc: Final = ctypes.CDLL(None, use_errno=True)
 
 
@@ -173,8 +175,11 @@ def move(rights: FileRights, source: str, target: str) -> str:
         to_folder, to_name = _place(rights, target)
         _check_own(from_folder, source)
         with _opened(from_folder) as here:
-            if not stat.S_ISREG(os.stat(from_name, dir_fd=here, follow_symlinks=False).st_mode):
+            status = os.stat(from_name, dir_fd=here, follow_symlinks=False)
+            if not stat.S_ISREG(status.st_mode):
                 return "no regular file"
+            if status.st_uid != os.geteuid():
+                return _OF_ANOTHER
             with _opened(to_folder, make=True) as there:
                 _rename(here, from_name, there, to_name)
     except OSError as error:

@@ -88,6 +88,7 @@ class ToolProber:
         self._best_bps = 0.0
         self._own_folder = tempfile.TemporaryDirectory(prefix="advisor-")
         self._scratch: str | None = None
+        self._not_kept = ""
         self.stretch = 1.0
         self.kept = Kept()
 
@@ -258,21 +259,22 @@ class ToolProber:
             if piece.is_whole and not self._tool.carries(part.file.name)
         ]
         reasons = await link.move(moves) if moves else []
+        self._not_kept = self._not_kept or next((one for one in reasons if one), "")
         self.kept = Kept(files=self.kept.files + sum(not reason for reason in reasons))
 
     async def close(self, link: AgentLink) -> str:
         """Put the first bytes of a single file at their place, and leave nothing else behind.
 
-        Why they could not be put there, "" where they could or there are none.
+        Why something could not be kept, "" where all could or nothing was to be.
         """
         self._own_folder.cleanup()
-        reason = ""
         if self._scratch and self.kept.first_bytes:
-            [reason] = await link.move([(f"{self._scratch}/000000", self._places.target)])
-            if reason:
+            moves = [(f"{self._scratch}/000000", self._places.target)]
+            [self._not_kept] = await link.move(moves)
+            if self._not_kept:
                 self.kept = Kept()
         await self._remove_scratch(link)
-        return reason
+        return f"not all that arrived is kept: {self._not_kept}" if self._not_kept else ""
 
 
 async def _check_sizes(link: AgentLink, pieces: Sequence[Piece]) -> None:

@@ -9,7 +9,7 @@ import contextlib
 import os
 import pwd
 import tempfile
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -75,10 +75,13 @@ async def _port(stdout: asyncio.StreamReader) -> int:
 
 @contextlib.asynccontextmanager
 async def _listening(
-    base: Path, options: list[str], environment: Mapping[str, str]
+    base: Path,
+    options: list[str],
+    environment: Mapping[str, str],
+    prefix: Sequence[str] = (),
 ) -> AsyncIterator[int]:
     """A server for as long as the block lasts; gives its port."""
-    argv = ["env", *(f"{name}={value}" for name, value in environment.items())]
+    argv = [*prefix, "env", *(f"{name}={value}" for name, value in environment.items())]
     argv += ["globus-gridftp-server", "-p", "0"]
     argv += ["-hostname", _ADDRESS, "-control-interface", _ADDRESS]
     argv += ["-log-level", "ERROR,WARN,TRANSFER", "-logfile", str(base / "server.log")]
@@ -88,14 +91,22 @@ async def _listening(
 
 
 @contextlib.asynccontextmanager
-async def anonymous_server(*options: str) -> AsyncIterator[GridFTPServer]:
-    """A server anyone on this host may use, at ftp://. Raises RuntimeError, TimeoutError."""
-    account = _account()
-    access = ["-allow-anonymous"]
-    if os.geteuid() == 0:
+async def anonymous_server(
+    *options: str, own_account: bool = False
+) -> AsyncIterator[GridFTPServer]:
+    """A server anyone on this host may use, at ftp://. Raises RuntimeError, TimeoutError.
+
+    `own_account`: its files belong to whoever started it, also where that is root.
+    """
+    account = pwd.getpwuid(os.geteuid()) if own_account else _account()
+    access, prefix = ["-allow-anonymous"], []
+    if os.geteuid() == 0 and own_account:
+        # The server will not be root: for itself it is nobody.
+        prefix = ["unshare", "--user", "--map-user=65534", "--map-group=65534", "--"]
+    elif os.geteuid() == 0:
         access += ["-anonymous-user", account.pw_name]
     with _workplace(account) as base:
-        async with _listening(base, [*access, *options], {}) as port:
+        async with _listening(base, [*access, *options], {}, prefix) as port:
             yield GridFTPServer(
                 url=f"ftp://{_ADDRESS}:{port}",
                 folder=base / "offered",

@@ -29,7 +29,8 @@ SEED = ["--seed", "1"]
 class Server:
     """A GridFTP server in a thread of its own, until it is ended."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, own_account: bool = False) -> None:
+        self._own_account = own_account
         self._loop = asyncio.new_event_loop()
         self._over = asyncio.Event()
         self._ready = threading.Event()
@@ -39,7 +40,7 @@ class Server:
         assert self._ready.wait(30)
 
     async def _run(self) -> None:
-        async with anonymous_server() as self.offered:
+        async with anonymous_server(own_account=self._own_account) as self.offered:
             self._ready.set()
             await self._over.wait()
 
@@ -64,6 +65,15 @@ class Server:
 def server() -> Iterator[Server]:
     require("globus-gridftp-server", "globus-url-copy")
     one = Server()
+    yield one
+    one.end()
+
+
+@pytest.fixture
+def own_server() -> Iterator[Server]:
+    """One that works under the account of the agent."""
+    require("globus-gridftp-server", "globus-url-copy")
+    one = Server(own_account=True)
     yield one
     one.end()
 
@@ -142,16 +152,16 @@ def test_the_line_that_is_advised_does_what_was_said(
 
 
 def test_what_arrived_whole_stays_where_it_belongs(
-    start: Start, server: Server, source: Path
+    start: Start, own_server: Server, source: Path
 ) -> None:
-    target = server.folder / "there"
+    target = own_server.folder / "there"
     target.mkdir()
     target.chmod(0o777)
     for number in range(30):
         (target / f"small {number}").write_text("mine")
-    run = _advise(start, server, source, target, "--keep")
+    run = _advise(start, own_server, source, target, "--keep")
     assert run.finish().returncode == 0
-    assert not _ours(server.folder)
+    assert not _ours(own_server.folder)
     for number in range(30):
         assert (target / f"small {number}").read_text() == "mine", "what is there is not touched"
         (target / f"small {number}").unlink()
@@ -168,13 +178,13 @@ def test_what_arrived_whole_stays_where_it_belongs(
 
 
 def test_of_a_single_file_the_first_bytes_stay(
-    start: Start, server: Server, tmp_path: Path
+    start: Start, own_server: Server, tmp_path: Path
 ) -> None:
-    source, target = tmp_path / "one", server.folder / "sub" / "one"
+    source, target = tmp_path / "one", own_server.folder / "sub" / "one"
     source.write_bytes(os.urandom(300_000_000))
-    run = _advise(start, server, source, target, "--keep")
+    run = _advise(start, own_server, source, target, "--keep")
     assert run.finish().returncode == 0
-    assert not _ours(server.folder)
+    assert not _ours(own_server.folder)
     size = target.stat().st_size
     assert 0 < size <= 300_000_000
     with source.open("rb") as whole, target.open("rb") as part:
@@ -186,7 +196,7 @@ def test_of_a_single_file_the_first_bytes_stay(
     assert filecmp.cmp(source, target, shallow=False)
 
 
-def test_names_and_sparse_files(start: Start, server: Server, tmp_path: Path) -> None:
+def test_names_and_sparse_files(start: Start, own_server: Server, tmp_path: Path) -> None:
     source = tmp_path / "names"
     source.mkdir()
     names = ['a "quoted" one', "line\nend", "ümläut", "with space", "100%", "#?*[x]", "-dash"]
@@ -195,8 +205,8 @@ def test_names_and_sparse_files(start: Start, server: Server, tmp_path: Path) ->
     with (source / "sparse").open("wb") as sparse:
         sparse.truncate(20_000_000)
     before = {name: (source / name).read_bytes() for name in names}
-    target = server.folder / "there"
-    run = _advise(start, server, source, target, "--keep")
+    target = own_server.folder / "there"
+    run = _advise(start, own_server, source, target, "--keep")
     done = run.finish()
     assert done.returncode == 0, done.stderr
     assert not _messages(run)
@@ -204,7 +214,7 @@ def test_names_and_sparse_files(start: Start, server: Server, tmp_path: Path) ->
     for path in target.rglob("*"):
         assert filecmp.cmp(path, source / path.name, shallow=False)
     assert not (target / "ümläut").exists(), "the server would have written another name"
-    assert not _ours(server.folder)
+    assert not _ours(own_server.folder)
 
 
 def test_ten_thousand_tiny_files(start: Start, server: Server, tmp_path: Path) -> None:
@@ -233,6 +243,17 @@ def test_the_server_goes_away_in_the_middle(start: Start, server: Server, source
     assert any("Nothing answers at" in message for message in _messages(run))
     assert "Traceback" not in done.stderr
     assert not folder.exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a server of another account: run as root")
+def test_files_of_another_account_are_not_kept(start: Start, server: Server, source: Path) -> None:
+    """They would lie in folders where that account can write nothing beside them."""
+    run = _advise(start, server, source, server.folder / "there", "--keep")
+    assert run.finish().returncode == 0
+    assert not list(server.folder.iterdir())
+    notices = [e["message"] for e in run.events if e["event"] == "notice"]
+    assert any("belongs to another account" in notice for notice in notices)
+    assert "-sync" not in run.events[-1]["commands"][0]["argv"]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a server of another account: run as root")

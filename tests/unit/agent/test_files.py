@@ -244,6 +244,15 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     assert Path(other).read_text() == "other"
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_a_file_of_another_account_stays(tmp_path: Path) -> None:
+    (path,) = written(tmp_path / f"{SCRATCH_PREFIX}1", ["theirs"])
+    os.chown(path, 65534, 65534)
+    (reason,) = asked(lambda link: link.move([(path, str(tmp_path / "below" / "target"))]))
+    assert "another account" in reason
+    assert not (tmp_path / "below").exists()
+
+
 def test_only_files_of_a_scratch_folder_are_moved(tmp_path: Path) -> None:
     (private,) = written(tmp_path / "private", ["keys"])
     scratch = tmp_path / f"{SCRATCH_PREFIX}1"
