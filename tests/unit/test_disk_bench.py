@@ -112,7 +112,7 @@ def test_only_what_was_measured_again_is_compared_in_the_sweep() -> None:
     assert found is not None
     assert (found.cells, found.cut, found.best) == (4, 1, cell_key(FASTER))
     assert found.accuracy == pytest.approx(4.4 / 5.2)
-    assert found.overhead == pytest.approx(6 / (3 * 4))
+    assert found.overhead == pytest.approx(6 / (2 * 4))
     assert sweep_of(_session(), swept[:-1]) is None
 
 

@@ -105,8 +105,8 @@ CASES: Final = (
     ),
 )
 
-TRACES: Final = 3
-"""How often a full sweep in the manner of depth-width measures each cell: its d."""
+TRACES: Final = 2
+"""How often a full sweep in the manner of the search measures each cell: its d."""
 
 BEST_OF_SWEEP: Final = 2
 """So many of the sweep's best, and what was advised, are measured `REPEATS` times."""
