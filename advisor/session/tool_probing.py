@@ -13,7 +13,7 @@ import numpy as np
 
 from advisor.agent.client import AgentLink, PeerError, PeerGone
 from advisor.domain.dataset import Dataset
-from advisor.domain.measurement import Failure, FailureKind, Measurement, Outcome
+from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement, Outcome
 from advisor.domain.path import PathFacts
 from advisor.domain.space import Setting
 from advisor.hosts.file_samples import is_unchanged, sample_files
@@ -242,7 +242,7 @@ class ToolProber:
             raise _Mishap(
                 FailureKind.TIMED_OUT, f"no data arrived within {ran.elapsed_s:.0f} s of the start"
             )
-        measurement = _measurement(ran, self._path.rtt_s)
+        measurement = measurement_of(ran, self._path.rtt_s)
         self._best_bps = max(self._best_bps, measurement.throughput_bps)
         return measurement
 
@@ -302,14 +302,13 @@ def _is_short(piece: Piece, size: int | None) -> bool:
     return size is None or size < piece.offset_bytes + piece.size_bytes
 
 
-def _measurement(ran: Ran, rtt_s: float) -> Measurement:
+def measurement_of(ran: Ran, rtt_s: float) -> Measurement:
+    """What a transfer gave, `rtt_s` being above 0. Raises _Mishap where nothing flowed."""
     intervals = ran.intervals
     steady = steady_part(intervals, probe_length(rtt_s))
-    # Of very few intervals each may hold a file more or less: they count together.
-    first = steady.first if len(intervals) > _FEW_INTERVALS else 0
+    first = steady.first if _is_start_up(intervals, steady.first) else 0
     counted = intervals[first:]
-    lasted_s = counted[-1].end_s - counted[0].start_s
-    bps = sum(i.received_bytes for i in counted) * 8 / lasted_s
+    bps = _mean_bps(counted)
     if bps <= 0:
         raise _Mishap(FailureKind.TIMED_OUT, "the data stopped flowing")
     return Measurement(
@@ -323,6 +322,22 @@ def _measurement(ran: Ran, rtt_s: float) -> Measurement:
         rtt_s=ran.rtt_s,
         overhead_s=ran.elapsed_s - ran.moved_bytes * 8 / bps,
     )
+
+
+def _is_start_up(intervals: Sequence[Interval], first: int) -> bool:
+    """Whether what is before `first` is slower than the rest.
+
+    Where it is faster, the rest is the end of a slice, when the last files are under way: that
+    belongs to the whole as well. Of very few intervals each may hold a file more or less.
+    """
+    if not first or len(intervals) <= _FEW_INTERVALS:
+        return False
+    return _mean_bps(intervals[:first]) < _mean_bps(intervals[first:])
+
+
+def _mean_bps(part: Sequence[Interval]) -> float:
+    lasted_s = part[-1].end_s - part[0].start_s
+    return sum(one.received_bytes for one in part) * 8 / lasted_s
 
 
 def _failure(kind: FailureKind, message: str, began_s: float) -> Failure:
