@@ -351,11 +351,20 @@ def test_names_that_the_server_makes_nothing_of(tmp_path: Path) -> None:
     assert PLUGIN.carries("deep/測定")
 
     async def scenario(server: GridFTPServer) -> None:
+        made_for_all(server.folder / "d")
         piece = Piece(source=f"{tmp_path}/測定", target=f"{server.folder}/d/測定", size_bytes=1)
         with pytest.raises(AssertionError, match="Is a directory"):
             await move(server, tmp_path, iter([piece]), setting=OWN[0])
 
     on_a_server(scenario)
+
+
+def made_for_all(folder: Path) -> None:
+    """Make a folder, and those above it, that the server's account may write in."""
+    for path in (*reversed(folder.parents), folder):
+        if not path.exists():
+            path.mkdir()
+            path.chmod(0o777)
 
 
 def as_long_as(folder: Path, characters: int) -> Path:
@@ -374,6 +383,7 @@ def test_how_long_the_paths_in_a_list_may_be(tmp_path: Path) -> None:
         async def copied(source: Path, target: Path) -> None:
             source.parent.mkdir(parents=True, exist_ok=True)
             source.write_bytes(b"x")
+            made_for_all(target.parent)
             piece = Piece(source=str(source), target=str(target), size_bytes=1)
             await move(server, tmp_path, iter([piece]), setting=OWN[0])
             assert target.read_bytes() == b"x"
