@@ -25,9 +25,9 @@ class TransferLength(msgspec.Struct, frozen=True, kw_only=True):
 def transfer_length(rtt_s: float) -> TransferLength:
     """By the round-trip time, in seconds and above 0.
 
-    20 round trips are half as many again as slow start needs (see `steadiness.probe_length`).
+    30 round trips are twice what slow start needs at most (see `steadiness.probe_length`).
     """
-    data_s = max(2.0, 20 * rtt_s)
+    data_s = max(2.0, 30 * rtt_s)
     login_s = 0.3 + _LOGIN_ROUND_TRIPS * rtt_s
     return TransferLength(
         data_s=data_s,

@@ -28,7 +28,9 @@ from advisor.tools import CommandRequest, Kept, Piece, Step, TransferOrder, Tran
 
 _TIDY_S: Final = 20.0
 _ROOM_TO_GROW: Final = 1.1
-"""Slices are sized for so many times the best throughput seen, so that a better one shows whole."""
+"""Slices are sized for so many times the peak seen, so that a better one shows whole. The peak of a
+part of a probe, not its mean: a small slice over a long path is all start-up, and its mean would
+make the next one as small."""
 
 _STILL_WRITING_S: Final = (0.2, 1.0, 2.0)
 _SUPPOSED_BPS: Final = 1e9
@@ -85,7 +87,7 @@ class ToolProber:
             destination_path=request.destination_path,
         )
         self._expected_bps = 0.0
-        self._best_bps = 0.0
+        self._peak_bps = 0.0
         self._own_folder = tempfile.TemporaryDirectory(prefix="advisor-")
         self._scratch: str | None = None
         self._not_kept = ""
@@ -177,7 +179,7 @@ class ToolProber:
         return self._request.keep and not self._places.is_directory
 
     def _slice(self) -> _Slice:
-        seen_bps = _ROOM_TO_GROW * self._best_bps
+        seen_bps = _ROOM_TO_GROW * self._peak_bps
         expected_bps = seen_bps or self._expected_bps or self._path.capacity_bps or _SUPPOSED_BPS
         data_s = self._length.data_s * self.stretch
         wanted = min(slice_bytes(expected_bps, data_s, self._total_bytes), self.most_bytes)
@@ -243,7 +245,7 @@ class ToolProber:
                 FailureKind.TIMED_OUT, f"no data arrived within {ran.elapsed_s:.0f} s of the start"
             )
         measurement = measurement_of(ran, self._path.rtt_s)
-        self._best_bps = max(self._best_bps, measurement.throughput_bps)
+        self._peak_bps = max(self._peak_bps, _peak_bps(ran.intervals))
         return measurement
 
     async def _keep(self, link: AgentLink, taken: _Slice) -> None:
@@ -338,6 +340,13 @@ def _is_start_up(intervals: Sequence[Interval], first: int) -> bool:
 def _mean_bps(part: Sequence[Interval]) -> float:
     lasted_s = part[-1].end_s - part[0].start_s
     return sum(one.received_bytes for one in part) * 8 / lasted_s
+
+
+def _peak_bps(intervals: Sequence[Interval]) -> float:
+    """The mean over the best quarter of the time, in one piece."""
+    length = max(1, len(intervals) // 4)
+    starts = range(len(intervals) - length + 1)
+    return max(_mean_bps(intervals[start : start + length]) for start in starts)
 
 
 def _failure(kind: FailureKind, message: str, began_s: float) -> Failure:
