@@ -5,8 +5,9 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from .conftest import NewLab, Start, children_left, wait_until
+from .conftest import Lab, NewLab, Start, children_left, wait_until
 
+_TRIES = 5
 PATH = ["--rtt", "20ms", "--rate", "100Mbit", "--mtu", "1500"]
 
 # A datagram every other millisecond to nobody, from a line of output on.
@@ -20,12 +21,21 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
 """
 
 
-def test_a_path_is_what_was_asked_until_it_is_cut(new_lab: NewLab) -> None:
-    lab = new_lab().up(*PATH, "--loss", "1%")
-    done = lab.run("check", "--json")
-    found: dict[str, Any] = json.loads(done.stdout)
+def checked(lab: Lab, *words: str) -> dict[str, Any]:
+    """What a check finds. A machine that has others to serve is late for a while, as it says."""
+    for _ in range(_TRIES):
+        done = lab.run("check", "--json", *words)
+        found: dict[str, Any] = json.loads(done.stdout)
+        if found["verdict"] != "too slow":
+            break
     assert (found["verdict"], found["why"]) == ("within", ""), done.stdout
     assert done.returncode == 0
+    return found
+
+
+def test_a_path_is_what_was_asked_until_it_is_cut(new_lab: NewLab) -> None:
+    lab = new_lab().up(*PATH, "--loss", "1%")
+    found = checked(lab)
     assert abs(found["rtt"]["measured_s"] - 0.02) < 0.0009
     for way in (found["forward"], found["reverse"]):
         assert way["rate"]["asked_bps"] == 1e8
@@ -73,7 +83,7 @@ def test_one_of_several_hosts_is_chosen(new_lab: NewLab) -> None:
     assert done.returncode == 2
     assert "say which of near, far" in done.stderr
     lab.do("set", "--host", "far", "--rtt", "40ms")
-    found = json.loads(lab.do("check", "--host", "far", "--json"))
+    found = checked(lab, "--host", "far")
     assert found["host"] == "far"
     assert abs(found["rtt"]["measured_s"] - 0.04) < 0.0013
 
