@@ -79,14 +79,6 @@ def _jobs(
     ]
 
 
-def best_by_threads(results: Sequence[Measured]) -> dict[int, float]:
-    """The best throughput at each number of threads, in bit/s."""
-    best: dict[int, float] = {}
-    for job, result in results:
-        best[job.threads] = max(best.get(job.threads, 0.0), result.throughput_bps)
-    return dict(sorted(best.items()))
-
-
 def best_of(results: Sequence[Measured]) -> Measured | None:
     """The fastest measurement; None where there is none."""
     return max(results, key=lambda measured: measured[1].throughput_bps, default=None)

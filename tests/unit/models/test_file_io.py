@@ -1,7 +1,7 @@
 import pytest
 
 from advisor.domain.file_io import Direction, FileIoJob, FileIoResult, Filesystem
-from advisor.models.file_io import best_by_threads, best_of, full_jobs, most_bytes, quick_jobs
+from advisor.models.file_io import best_of, full_jobs, most_bytes, quick_jobs
 
 MIB = 2**20
 GIB = 2**30
@@ -83,12 +83,10 @@ def measured(threads: int, request_bytes: int, moved_bytes: int) -> tuple[FileIo
     return job, FileIoResult(moved_bytes=moved_bytes, elapsed_s=2, cpu_cores=1, program="fio-3.33")
 
 
-def test_the_best_of_each_number_of_threads() -> None:
+def test_the_best_of_several() -> None:
     results = [measured(4, MIB, 300), measured(1, MIB, 100), measured(4, 8 * MIB, 200)]
-    assert best_by_threads(results) == {1: 400.0, 4: 1200.0}
     assert best_of(results) == results[0]
 
 
 def test_the_best_of_nothing() -> None:
-    assert best_by_threads([]) == {}
     assert best_of([]) is None
