@@ -18,6 +18,7 @@ from advisor.domain.space import (
     setting_key,
     setting_words,
 )
+from advisor.domain.transfers import Conditions, Levels, PastTransfer
 from advisor.hosts.compiled import shared_library
 from advisor.hosts.own_sockets import borrowed, listening_fd
 from advisor.hosts.peer_filter import comes_from, only_from
@@ -39,7 +40,7 @@ from advisor.methods.searching import (
 from advisor.methods.watching import EPSILON, WatchingSearch, WatchMemory
 from advisor.models.buffer_range import BufferRange, buffer_range
 from advisor.models.file_classes import FileClass, Size
-from advisor.models.harp.entries import Conditions, Entry, History
+from advisor.models.harp.entries import History
 from advisor.models.harp.optimiser import HarpAnswer, Sample, optimise
 from advisor.models.harp.optimum import RELAXATION, Box
 from advisor.models.transfer_heuristics import (
@@ -50,7 +51,6 @@ from advisor.models.transfer_heuristics import (
 )
 from advisor.models.transfer_parameters import (
     GLOBUS_LARGE_FILES,
-    Levels,
     Role,
     in_order,
     role_of,
@@ -104,7 +104,6 @@ __all__ = [
     "Conditions",
     "Constant",
     "Dataset",
-    "Entry",
     "Failure",
     "FailureKind",
     "FileClass",
@@ -124,6 +123,7 @@ __all__ = [
     "OutputReader",
     "Parameter",
     "PastSurface",
+    "PastTransfer",
     "PathFacts",
     "Piece",
     "Point",

@@ -11,6 +11,7 @@ from advisor.domain.measurement import Measurement
 from advisor.domain.quantities import format_duration
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import FLOW_NAMES, Scale, SettingKey, describe, setting_key
+from advisor.models.past_transfers import transfers_of
 from advisor.store.ranking import of_this_path
 
 # Numbers that a transport holds fixed while it searches the others.
@@ -118,6 +119,7 @@ def _table(
             mtu_bytes=newest.mtu_bytes,
         ),
         bandwidth_bps=newest.bandwidth_bps,
+        transfers=list(transfers_of(probes)),
     )
 
 

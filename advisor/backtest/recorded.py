@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from advisor.domain.dataset import Dataset
 from advisor.domain.path import PathFacts
 from advisor.domain.space import Setting, Space
+from advisor.domain.transfers import PastTransfer
 from advisor.methods.api import Knowledge, PastSurface
-from advisor.models.transfer_heuristics import buffer_of
 
 Cell: TypeAlias = tuple[int, ...]
 """One value per parameter of the space, in the space's order."""
@@ -32,6 +32,8 @@ class RecordedTable:
     `source`: the file, or what else it is from; tables of one source are kept back together when
     something is learnt from others. `repeats`: at least one a cell, in the order of time; at least
     one cell. `truth_bps`: what a cell gives on average, where that is known by construction.
+    `transfers`: each repeat by itself, as other tables' searches may be told of it; empty where
+    what was recorded are no transfers of files.
     """
 
     name: str
@@ -42,6 +44,7 @@ class RecordedTable:
     bandwidth_bps: float | None = None
     dataset: Dataset | None = None
     truth_bps: Mapping[Cell, float] | None = None
+    transfers: Sequence[PastTransfer] = ()
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -100,6 +103,7 @@ class RecordedTable:
             bandwidth_bps=self.bandwidth_bps,
             dataset=self.dataset,
             surfaces=tuple(one.surface() for one in history if self._comparable(one)),
+            transfers=[transfer for one in history for transfer in one.transfers],
         )
 
     def _comparable(self, other: "RecordedTable") -> bool:
@@ -114,9 +118,4 @@ class RecordedTable:
             rates_bps=[self.rates_bps[cell] for cell in self.cells],
             repeats=[len(self.repeats[cell]) for cell in self.cells],
             file_bytes=dataset.total_bytes / dataset.files if dataset and dataset.files else None,
-            files=dataset.files if dataset else None,
-            bandwidth_bps=self.bandwidth_bps,
-            rtt_s=self.path.rtt_s if self.path else None,
-            buffer_bytes=buffer_of(self.path) if self.path else None,
-            network=self.source,
         )

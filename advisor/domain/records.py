@@ -36,6 +36,7 @@ class ProbeRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record",
     goes on from. `recommended`: the setting that search would then use and what it expects of it in
     bit/s, where it knows better than its best measurement. `file_bytes`, `files`: the mean size of
     the files that a tool moved part of, and how many there are; None from memory to memory.
+    `buffer_bytes`: the most that one socket could get on this path, None where it is not known.
     """
 
     pair: Pair
@@ -57,6 +58,7 @@ class ProbeRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record",
     origin: str = "advisor"
     file_bytes: float | None = None
     files: int | None = None
+    buffer_bytes: int | None = None
 
 
 class AdviceRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag="advice"):

@@ -1,6 +1,6 @@
 """The ask/tell interface every search method has."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import msgspec
@@ -13,15 +13,14 @@ from advisor.domain.measurement import Outcome
 from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, Space
+from advisor.domain.transfers import PastTransfer
 
 
 class PastSurface(msgspec.Struct, frozen=True, kw_only=True):
     """What one condition of a path, this or another, gave: `rates_bps[i]` at `settings[i]`.
 
     `repeats[i]`: how many probes that mean stands on. `file_bytes`: mean size of the files moved,
-    None where nothing was moved from a disk. `same_pair`: measured between these two hosts. Of the
-    path and the files then, None where it is not known: `bandwidth_bps`, `rtt_s`, `buffer_bytes`
-    (the most a socket got), `files`, `when_s` (Unix time). `network`: what tells paths apart.
+    None where nothing was moved from a disk. `same_pair`: measured between these two hosts.
     """
 
     settings: list[Setting]
@@ -29,12 +28,6 @@ class PastSurface(msgspec.Struct, frozen=True, kw_only=True):
     repeats: list[int]
     file_bytes: float | None = None
     same_pair: bool = False
-    bandwidth_bps: float | None = None
-    rtt_s: float | None = None
-    buffer_bytes: float | None = None
-    files: int | None = None
-    when_s: float | None = None
-    network: str = ""
 
 
 class Knowledge(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +36,8 @@ class Knowledge(msgspec.Struct, frozen=True, kw_only=True):
     `bandwidth_bps`: the rate nothing can pass, None when not known. `past`: stored measurements of
     this pair, newest last; a reference profile's where the user has none. `dataset`: the files to
     move, None where it was not said. `surfaces`: what other conditions and paths gave.
+    `transfers`: all transfers of files there were between any hosts, for methods that find out by
+    themselves which of them are alike.
     """
 
     path: PathFacts | None = None
@@ -50,6 +45,7 @@ class Knowledge(msgspec.Struct, frozen=True, kw_only=True):
     past: list[ProbeRecord] = []
     dataset: Dataset | None = None
     surfaces: tuple[PastSurface, ...] = ()
+    transfers: Sequence[PastTransfer] = ()
 
     @property
     def mean_file_bytes(self) -> float | None:

@@ -19,8 +19,8 @@ from typing import Final
 
 from advisor.domain.dataset import Dataset
 from advisor.domain.path import PathFacts
+from advisor.domain.transfers import Levels
 from advisor.models.file_classes import FileClass, Size, SizeGroup, classify, of_bins
-from advisor.models.transfer_parameters import Levels
 
 CHANNEL_WEIGHTS: Final = {Size.TINY: 6, Size.SMALL: 3, Size.MEDIUM: 2, Size.LARGE: 1}
 

@@ -8,9 +8,8 @@ concurrency × parallelism.
 from enum import StrEnum
 from typing import Final
 
-import msgspec
-
 from advisor.domain.space import Parameter, Setting, Space
+from advisor.domain.transfers import Levels
 
 
 class Role(StrEnum):
@@ -41,22 +40,6 @@ _ROLES: Final = {
 def role_of(parameter: Parameter) -> Role:
     """What a parameter is for, by its name."""
     return _ROLES.get(parameter.name.lower(), Role.OTHER)
-
-
-class Levels(msgspec.Struct, frozen=True, kw_only=True):
-    """A published setting; each is at least 1, a pipelining of 1 sends nothing ahead."""
-
-    concurrency: int
-    parallelism: int
-    pipelining: int = 1
-
-    @property
-    def words(self) -> str:
-        """As the papers put it."""
-        return (
-            f"concurrency {self.concurrency}, parallelism {self.parallelism}, "
-            f"pipelining {self.pipelining}"
-        )
 
 
 GLOBUS_LARGE_FILES: Final = Levels(concurrency=2, parallelism=8)

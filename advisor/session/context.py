@@ -16,10 +16,12 @@ from advisor.domain.measurement import Failure, FailureKind, Interval, Measureme
 from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, Space, setting_key
+from advisor.domain.transfers import PastTransfer
 from advisor.hosts.rtt import Unreachable, measure_rtt
 from advisor.methods.api import Method
 from advisor.models.smoothing import smoothed
 from advisor.models.steadiness import ProbeLength, probe_length
+from advisor.models.transfer_heuristics import buffer_of
 from advisor.session.budget import Budget
 from advisor.session.control import Control
 from advisor.session.judging import judged
@@ -87,6 +89,7 @@ class Context:
         control: Control,
         past: list[ProbeRecord],
         past_of_similar: list[ProbeRecord],
+        past_transfers: list[PastTransfer],
     ) -> None:
         self.session = session
         self.request = request
@@ -95,6 +98,7 @@ class Context:
         self.budget = budget
         self.past = past
         self.past_of_similar = past_of_similar
+        self.past_transfers = past_transfers
         self.probes: list[ProbeRecord] = []
         self._reached = reached
         self._store = store
@@ -292,6 +296,7 @@ class Context:
             rtt_s=self._srtt_s,
             mtu_bytes=self.path.mtu_bytes,
             bandwidth_bps=self.path.bandwidth_bps,
+            buffer_bytes=buffer_of(self.path),
             **self._files_moved(draft.transport),
         )
         self.probes.append(record)

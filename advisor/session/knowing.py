@@ -18,6 +18,7 @@ def knowledge_of(context: Context, subject: str) -> Knowledge:
         past=[p for p in context.past if p.subject == subject],
         dataset=context.request.dataset,
         surfaces=surfaces_of(p for p in context.past_of_similar if p.subject == subject),
+        transfers=context.past_transfers,
     )
 
 
@@ -38,15 +39,9 @@ def _surface(probes: Sequence[ProbeRecord]) -> PastSurface:
         if isinstance(probe.result, Measurement):
             _, rates = found.setdefault(setting_key(probe.setting), (probe.setting, []))
             rates.append(probe.result.throughput_bps)
-    first = probes[0]
     return PastSurface(
         settings=[setting for setting, _ in found.values()],
         rates_bps=[sum(rates) / len(rates) for _, rates in found.values()],
         repeats=[len(rates) for _, rates in found.values()],
-        file_bytes=first.file_bytes,
-        files=first.files,
-        bandwidth_bps=first.bandwidth_bps,
-        rtt_s=first.rtt_s,
-        when_s=first.recorded_s,
-        network=str(first.pair),
+        file_bytes=probes[0].file_bytes,
     )

@@ -224,6 +224,7 @@ class _Session:
             past_of_similar=self._store.prior_of_similar(
                 self._pair, path.rtt_s, path.bandwidth_bps
             ),
+            past_transfers=self._store.transfers(),
         )
         if context.next_probe_s() > total_s:
             raise ValueError(

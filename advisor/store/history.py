@@ -18,6 +18,8 @@ from advisor.domain.records import (
     Record,
     SessionRecord,
 )
+from advisor.domain.transfers import PastTransfer
+from advisor.models.past_transfers import transfers_of
 from advisor.models.similarity import likeness
 from advisor.store.digest_cache import DigestCache
 from advisor.store.errors import StoreError, explaining
@@ -199,6 +201,15 @@ class Store:
         alike = self.similar(pair, rtt_s, bandwidth_bps)
         return [probe for other in alike for probe in self.prior(other.pair, other.rtt_s)]
 
+    def transfers(self) -> list[PastTransfer]:
+        """All transfers of files of the user's own history, between any hosts."""
+        found: list[PastTransfer] = []
+        for journal in self._journals():
+            digest, _, _ = self._digests.look(journal)
+            if digest.pair is not None and _has_transfers(journal):
+                found += transfers_of(counting(self.records(digest.pair)))
+        return found
+
     def _reference_probes(self, pair: Pair) -> list[ProbeRecord]:
         for directory in self._reference:
             records, _ = _typed(self._table(directory, pair))
@@ -262,6 +273,12 @@ class Store:
                     for folder in self.directory.iterdir()
                     if (folder / JOURNAL).is_file()
                 )
+
+
+def _has_transfers(journal: Path) -> bool:
+    """Whether there may be one in it: most pairs have none, and to decode them all takes long."""
+    with explaining(journal, "read"), journal.open("rb") as lines:
+        return any(b'"file_bytes":' in line and b'"file_bytes":null' not in line for line in lines)
 
 
 def _document(record: Record) -> dict[str, object]:

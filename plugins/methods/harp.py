@@ -10,14 +10,13 @@ Source: Arslan, Pehlivan, Kosar, "Big Data Transfer Optimization Through Adaptiv
 
 What the paper leaves open, and what is done here:
 
-- A past search counts where it moved files: each of its settings is a transfer of its own, with
-  the mean of what it gave. Searches from memory to memory are no transfers of files.
+- A probe that moved files counts as a transfer. Searches from memory to memory are none.
 - Where there is no such history, the sample's own setting is the answer, and the reason says so.
 - Of a space with streams alone these are taken for the parallelism of one file at a time.
 - The sample's failure leaves the heuristic's setting as the answer.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -27,12 +26,10 @@ from advisor.api import (
     Box,
     Conditions,
     Constant,
-    Entry,
     History,
     Knowledge,
     Levels,
     Memory,
-    PastSurface,
     Role,
     Sample,
     Search,
@@ -130,7 +127,7 @@ class Harp(Search[_Memory]):
         found = optimise(
             _conditions(self._knowledge),
             Sample(levels=_levels(self._space, self.memory.sample), throughput_bps=sample_bps),
-            History.of(_entries(self._space, self._knowledge)),
+            History.of(self._knowledge.transfers),
             _box(self._space),
             self._rng,
             enough=self._enough(),
@@ -165,29 +162,6 @@ def _conditions(knowledge: Knowledge) -> Conditions:
         rtt_s=path.rtt_s if path else None,
         buffer_bytes=buffer_of(path) if path else None,
     )
-
-
-def _entries(space: Space, knowledge: Knowledge) -> Iterator[Entry]:
-    for surface in knowledge.surfaces:
-        if surface.file_bytes:
-            yield from _of_surface(space, surface, surface.file_bytes)
-
-
-def _of_surface(space: Space, surface: PastSurface, file_bytes: float) -> Iterator[Entry]:
-    conditions = Conditions(
-        file_bytes=file_bytes,
-        file_count=surface.files,
-        bandwidth_bps=surface.bandwidth_bps,
-        rtt_s=surface.rtt_s,
-        buffer_bytes=surface.buffer_bytes,
-        network=surface.network,
-    )
-    for setting, bps in zip(surface.settings, surface.rates_bps, strict=True):
-        if bps > 0:
-            levels = _levels(space, setting)
-            yield Entry(
-                conditions=conditions, levels=levels, throughput_bps=bps, when_s=surface.when_s
-            )
 
 
 def _levels(space: Space, setting: Mapping[str, object]) -> Levels:

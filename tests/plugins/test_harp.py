@@ -7,7 +7,8 @@ from advisor import registry
 from advisor.domain.dataset import Dataset
 from advisor.domain.measurement import Failure, FailureKind
 from advisor.domain.space import Parameter, Scale, Setting, Space
-from advisor.methods.api import Knowledge, Method, PastSurface
+from advisor.domain.transfers import Conditions, Levels, PastTransfer
+from advisor.methods.api import Knowledge, Method
 from advisor.testing.samples import a_path, measured
 
 SPACE = Space(
@@ -28,26 +29,30 @@ def _rate(setting: Setting, peak: int) -> float:
     return 5e9 / (1 + off / 4)
 
 
-def _past(peak: int, network: str) -> PastSurface:
-    settings: list[Setting] = [
-        {"concurrency": c, "parallelism": p, "pipelining": 1} for c in LEVELS for p in LEVELS
-    ]
-    return PastSurface(
-        settings=settings,
-        rates_bps=[_rate(setting, peak) for setting in settings],
-        repeats=[1] * len(settings),
+def _past(peak: int, network: str) -> list[PastTransfer]:
+    conditions = Conditions(
         file_bytes=10**9,
-        files=100,
+        file_count=100,
         bandwidth_bps=10e9,
         rtt_s=0.04,
         buffer_bytes=2**25,
         network=network,
     )
+    return [
+        PastTransfer(
+            conditions=conditions,
+            levels=Levels(concurrency=c, parallelism=p),
+            throughput_bps=_rate({"concurrency": c, "parallelism": p}, peak),
+        )
+        for c in LEVELS
+        for p in LEVELS
+    ]
 
 
-def _method(*surfaces: PastSurface, **constants: float) -> Method:
+def _method(*past: list[PastTransfer], **constants: float) -> Method:
     path = a_path(rtt_s=0.04, bandwidth_bps=10e9)
-    knowledge = Knowledge(path=path, bandwidth_bps=10e9, dataset=FILES, surfaces=surfaces)
+    transfers = [transfer for some in past for transfer in some]
+    knowledge = Knowledge(path=path, bandwidth_bps=10e9, dataset=FILES, transfers=transfers)
     return registry.method("harp").create(SPACE, np.random.default_rng(0), knowledge, constants)
 
 
@@ -78,11 +83,6 @@ def test_without_history_the_heuristic_is_the_answer() -> None:
     method = _method()
     assert len(_run(method, 8)) == 1
     assert method.stop_reason
-
-
-def test_searches_from_memory_to_memory_are_no_transfers_of_files() -> None:
-    method = _method(PastSurface(settings=[{"concurrency": 2}], rates_bps=[1e9], repeats=[1]))
-    assert len(_run(method, 8)) == 1
 
 
 def test_a_sample_that_failed_ends_it() -> None:

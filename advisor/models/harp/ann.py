@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from advisor.models.harp.entries import Conditions, Floats, History, Indices, features_of
+from advisor.domain.transfers import Conditions, Levels
+from advisor.models.harp.entries import Floats, History, Indices, features_of
 from advisor.models.harp.grouping import groups
 from advisor.models.harp.optimiser import Sample
 from advisor.models.harp.optimum import Box, levels_of_row, row_of
 from advisor.models.harp.similar import LOGARITHMIC, similar
-from advisor.models.transfer_parameters import Levels
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline

@@ -12,8 +12,9 @@ import msgspec
 import numpy as np
 
 from advisor.domain.quantities import format_rate
+from advisor.domain.transfers import Conditions, Levels
 from advisor.models.harp import surface as surfaces
-from advisor.models.harp.entries import Conditions, Floats, History, Indices
+from advisor.models.harp.entries import Floats, History, Indices
 from advisor.models.harp.grouping import groups
 from advisor.models.harp.optimum import (
     RELAXATION,
@@ -27,7 +28,6 @@ from advisor.models.harp.optimum import (
 from advisor.models.harp.similar import ENOUGH, Similar, similar
 from advisor.models.harp.surface import Outlier, Surface
 from advisor.models.harp.weighing import weights
-from advisor.models.transfer_parameters import Levels
 
 # As the authors' own program has it, against polynomials that leave what was measured far behind.
 _HIGHEST_PEAK: Final = 2.0

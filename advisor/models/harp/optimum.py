@@ -15,9 +15,9 @@ from typing import Final
 import msgspec
 import numpy as np
 
+from advisor.domain.transfers import Levels
 from advisor.models.harp.entries import Floats
 from advisor.models.harp.surface import Surface
-from advisor.models.transfer_parameters import Levels
 
 RELAXATION: Final = (0.7, 0.7, 0.99)
 """The share of the estimate that lower concurrency, parallelism and pipelining must keep."""

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 import msgspec
 
-from advisor.models.transfer_parameters import Levels
+from advisor.domain.transfers import Levels
 
 
 class ClassDemand(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,7 +17,8 @@ from typing import Final
 
 import numpy as np
 
-from advisor.models.harp.entries import Conditions, Floats, History, Indices, features_of
+from advisor.domain.transfers import Conditions
+from advisor.models.harp.entries import Floats, History, Indices, features_of
 
 WEIGHTS: Final = np.array([2.0, 2.0, 10.0, 10.0, 3.0, 1.0])
 """Of bandwidth, RTT, BDP / buffer, class, size and count, from the paper."""

@@ -23,15 +23,16 @@ from statistics import fmean, median
 import numpy as np
 
 from advisor.backtest.recorded import RecordedTable
+from advisor.domain.transfers import Conditions, Levels, PastTransfer
 from advisor.models.file_classes import Size
 from advisor.models.harp.ann import neural_answer
-from advisor.models.harp.entries import Conditions, Entry, History
+from advisor.models.harp.entries import History
 from advisor.models.harp.grouping import groups
 from advisor.models.harp.optimiser import Sample, optimise
 from advisor.models.harp.optimum import Box, maximum
 from advisor.models.harp.surface import TRAINING_SHARE, Surface, fit
 from advisor.models.transfer_heuristics import buffer_of, class_levels
-from advisor.models.transfer_parameters import GLOBUS_LARGE_FILES, Levels
+from advisor.models.transfer_parameters import GLOBUS_LARGE_FILES
 from advisor.store.transfer_tables import TransferRow, read_transfer_table
 from tests.benchmarks.methods.tables import GRIDS, by_source, data_folder, grid_tables
 
@@ -46,14 +47,14 @@ UNRELAXED = (1.0, 1.0, 1.0)
 Chooser = Callable[[RecordedTable, Sample, History, np.random.Generator], tuple[Levels, float]]
 
 
-def entries_of(rows: Sequence[TransferRow]) -> Iterator[Entry]:
+def entries_of(rows: Sequence[TransferRow]) -> Iterator[PastTransfer]:
     for row in rows:
         levels = Levels(
             concurrency=row.concurrency or 1,
             parallelism=row.parallelism or 1,
             pipelining=row.pipelining or 1,
         )
-        yield Entry(
+        yield PastTransfer(
             conditions=Conditions(
                 file_bytes=row.file_bytes,
                 file_count=row.file_count,

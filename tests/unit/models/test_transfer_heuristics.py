@@ -3,6 +3,7 @@
 import pytest
 
 from advisor.domain.dataset import Dataset
+from advisor.domain.transfers import Levels
 from advisor.models.file_classes import FileClass, Size, classify, of_sizes
 from advisor.models.transfer_heuristics import (
     buffer_of,
@@ -11,7 +12,6 @@ from advisor.models.transfer_heuristics import (
     levels_of,
     share_channels,
 )
-from advisor.models.transfer_parameters import Levels
 from advisor.testing.samples import a_host, a_path
 
 MB = 10**6

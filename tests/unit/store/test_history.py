@@ -224,3 +224,17 @@ def test_on_a_short_path_two_milliseconds_are_no_other_path(
     store.append(probe)
     assert store.prior(pair, 0.0021) == [probe]
     assert store.prior(pair, 0.0030) == []
+
+
+def test_transfers_of_files_are_found_whichever_hosts_they_were_between(
+    store: Store, pair: Pair, make_probe: Probe
+) -> None:
+    other = Pair("elsewhere", "far")
+    moved = msgspec.structs.replace(
+        make_probe(), setting={"concurrency": 4, "parallelism": 2}, file_bytes=1e6, files=3
+    )
+    store.append(make_probe())
+    store.append(moved)
+    store.append(msgspec.structs.replace(moved, pair=other))
+    networks = [one.conditions.network for one in store.transfers()]
+    assert sorted(networks) == sorted([str(pair), str(other)])

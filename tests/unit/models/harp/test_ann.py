@@ -4,18 +4,18 @@ import msgspec
 import numpy as np
 import pytest
 
+from advisor.domain.transfers import Conditions, Levels, PastTransfer
 from advisor.models.harp.ann import LEAST_ENTRIES, NeuralAnswer, neural_answer
-from advisor.models.harp.entries import Conditions, Entry, History
+from advisor.models.harp.entries import History
 from advisor.models.harp.optimiser import Sample
 from advisor.models.harp.optimum import Box
-from advisor.models.transfer_parameters import Levels
 from tests.unit.models.harp.worlds import BOX, DAY_S, WAN, hill, sweep
 
 START = Levels(concurrency=2, parallelism=2)
 
 
 def answer(
-    entries: list[Entry], sample_bps: float, seed: int = 0, bounds: Box = BOX
+    entries: list[PastTransfer], sample_bps: float, seed: int = 0, bounds: Box = BOX
 ) -> NeuralAnswer:
     sample = Sample(levels=START, throughput_bps=sample_bps)
     return neural_answer(WAN, sample, History.of(entries), bounds, np.random.default_rng(seed))

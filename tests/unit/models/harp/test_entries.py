@@ -6,9 +6,9 @@ import msgspec
 import numpy as np
 import pytest
 
+from advisor.domain.transfers import Conditions, Levels, PastTransfer
 from advisor.models.file_classes import Size, size_of
-from advisor.models.harp.entries import Conditions, Entry, History, features_of
-from advisor.models.transfer_parameters import Levels
+from advisor.models.harp.entries import History, features_of
 from tests.unit.models.harp.worlds import LAN, WAN
 
 LEVELS = Levels(concurrency=2, parallelism=3, pipelining=4)
@@ -16,8 +16,8 @@ LEVELS = Levels(concurrency=2, parallelism=3, pipelining=4)
 
 def test_every_figure_comes_to_its_column() -> None:
     entries = [
-        Entry(conditions=WAN, levels=LEVELS, throughput_bps=1e9, when_s=5.0),
-        Entry(conditions=LAN, levels=LEVELS, throughput_bps=2e9),
+        PastTransfer(conditions=WAN, levels=LEVELS, throughput_bps=1e9, when_s=5.0),
+        PastTransfer(conditions=LAN, levels=LEVELS, throughput_bps=2e9),
     ]
     history = History.of(entries)
     assert len(history) == 2
@@ -50,12 +50,12 @@ def test_a_history_may_be_empty() -> None:
 @pytest.mark.parametrize("rate_bps", [0.0, -1.0, math.nan, math.inf])
 def test_a_transfer_that_gave_nothing_is_no_entry(rate_bps: float) -> None:
     with pytest.raises(ValueError, match="leave out transfers that failed"):
-        Entry(conditions=WAN, levels=LEVELS, throughput_bps=rate_bps)
+        PastTransfer(conditions=WAN, levels=LEVELS, throughput_bps=rate_bps)
 
 
 def test_levels_are_counted_from_one() -> None:
     with pytest.raises(ValueError, match="count pipelining from 1"):
-        Entry(
+        PastTransfer(
             conditions=WAN,
             levels=Levels(concurrency=1, parallelism=1, pipelining=0),
             throughput_bps=1e9,

@@ -4,18 +4,18 @@ import msgspec
 import numpy as np
 import pytest
 
-from advisor.models.harp.entries import Conditions, Entry, History
+from advisor.domain.transfers import Conditions, Levels, PastTransfer
+from advisor.models.harp.entries import History
 from advisor.models.harp.grouping import groups
-from advisor.models.transfer_parameters import Levels
 from tests.unit.models.harp.worlds import DAY_S, LAN, WAN
 
 
-def entry(when_s: float | None, conditions: Conditions = WAN) -> Entry:
+def entry(when_s: float | None, conditions: Conditions = WAN) -> PastTransfer:
     one = Levels(concurrency=1, parallelism=1)
-    return Entry(conditions=conditions, levels=one, throughput_bps=1e9, when_s=when_s)
+    return PastTransfer(conditions=conditions, levels=one, throughput_bps=1e9, when_s=when_s)
 
 
-def grouped(entries: list[Entry]) -> list[list[int]]:
+def grouped(entries: list[PastTransfer]) -> list[list[int]]:
     history = History.of(entries)
     found = groups(history, np.arange(len(history)))
     return sorted(rows.tolist() for rows in found)

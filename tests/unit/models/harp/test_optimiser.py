@@ -9,9 +9,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from advisor.models.harp.entries import Conditions, Entry, History
+from advisor.domain.transfers import Conditions, Levels, PastTransfer
+from advisor.models.harp.entries import History
 from advisor.models.harp.optimiser import HarpAnswer, Sample, optimise
-from advisor.models.transfer_parameters import Levels
 from tests.unit.models.harp.worlds import BOX, DAY_S, LAN, WAN, hill, sweep
 
 LIGHT, HEAVY = (8, 3, 2), (26, 20, 2)
@@ -20,7 +20,7 @@ WHOLE = (1.0, 1.0, 1.0)
 
 
 def answer(
-    entries: Iterable[Entry],
+    entries: Iterable[PastTransfer],
     sample_bps: float | None = 1e9,
     wanted: Conditions = WAN,
     seed: int = 0,
@@ -36,7 +36,9 @@ def triple(levels: Levels) -> tuple[int, int, int]:
     return levels.concurrency, levels.parallelism, levels.pipelining
 
 
-def days(truths: Iterable[tuple[tuple[int, int, int], float]], noise: float = 0.03) -> list[Entry]:
+def days(
+    truths: Iterable[tuple[tuple[int, int, int], float]], noise: float = 0.03
+) -> list[PastTransfer]:
     """One sweep a day, two days apart."""
     return [
         entry
@@ -101,7 +103,7 @@ def test_outlier_groups_are_left_out_with_their_reason() -> None:
 def test_a_surface_that_leaves_what_was_measured_far_behind_is_left_out() -> None:
     # Both ends of a parabola whose top, three times as high as they are, nobody has seen.
     ends = [
-        Entry(
+        PastTransfer(
             conditions=WAN,
             levels=Levels(concurrency=cc, parallelism=1),
             throughput_bps=1e8 * cc * (33 - cc),
@@ -145,7 +147,9 @@ def test_a_level_that_was_never_varied_stays_what_it_was() -> None:
 
 def test_a_few_rows_give_their_best_if_it_beats_the_sample() -> None:
     few = [
-        Entry(conditions=WAN, levels=Levels(concurrency=cc, parallelism=4), throughput_bps=cc * 1e9)
+        PastTransfer(
+            conditions=WAN, levels=Levels(concurrency=cc, parallelism=4), throughput_bps=cc * 1e9
+        )
         for cc in (1, 2, 3)
     ]
     better = answer(few, 1e9)
@@ -161,13 +165,19 @@ def test_a_few_rows_give_their_best_if_it_beats_the_sample() -> None:
 
 
 def test_of_a_few_rows_the_most_similar_ones_speak() -> None:
-    near = Entry(conditions=WAN, levels=Levels(concurrency=4, parallelism=4), throughput_bps=2e9)
-    far = Entry(conditions=LAN, levels=Levels(concurrency=1, parallelism=1), throughput_bps=9e9)
+    near = PastTransfer(
+        conditions=WAN, levels=Levels(concurrency=4, parallelism=4), throughput_bps=2e9
+    )
+    far = PastTransfer(
+        conditions=LAN, levels=Levels(concurrency=1, parallelism=1), throughput_bps=9e9
+    )
     assert triple(answer([far, near]).levels) == (4, 4, 1)
 
 
 def test_one_row_and_none() -> None:
-    row = Entry(conditions=WAN, levels=Levels(concurrency=6, parallelism=2), throughput_bps=2e9)
+    row = PastTransfer(
+        conditions=WAN, levels=Levels(concurrency=6, parallelism=2), throughput_bps=2e9
+    )
     one = answer([row])
     assert triple(one.levels) == (6, 2, 1)
     assert "1 similar entry" in one.worth
@@ -179,7 +189,9 @@ def test_one_row_and_none() -> None:
 
 
 def test_levels_outside_the_box_are_not_given() -> None:
-    row = Entry(conditions=WAN, levels=Levels(concurrency=64, parallelism=2), throughput_bps=9e9)
+    row = PastTransfer(
+        conditions=WAN, levels=Levels(concurrency=64, parallelism=2), throughput_bps=9e9
+    )
     assert triple(answer([row]).levels) == (2, 2, 1)
     beyond = answer([], 1e9, start=Levels(concurrency=64, parallelism=2))
     assert beyond.levels.concurrency == 32

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from advisor.domain.transfers import Levels
 from advisor.models.harp.optimum import (
     Box,
     levels_of_row,
@@ -12,7 +13,6 @@ from advisor.models.harp.optimum import (
     row_of,
 )
 from advisor.models.harp.surface import Surface, fit
-from advisor.models.transfer_parameters import Levels
 from tests.unit.models.harp.worlds import BOX, GRID, Truth, columns, hill, sweep
 
 

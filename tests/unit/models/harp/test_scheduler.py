@@ -1,7 +1,7 @@
 """Algorithm 1 against the paper's worked example."""
 
+from advisor.domain.transfers import Levels
 from advisor.models.harp.scheduler import ClassDemand, schedule
-from advisor.models.transfer_parameters import Levels
 
 GB = 10**9
 

@@ -7,15 +7,17 @@ import msgspec
 import numpy as np
 import pytest
 
-from advisor.models.harp.entries import Conditions, Entry, History
+from advisor.domain.transfers import Conditions, Levels, PastTransfer
+from advisor.models.harp.entries import History
 from advisor.models.harp.similar import ENOUGH, enough_of, likeness, similar
-from advisor.models.transfer_parameters import Levels
 from tests.unit.models.harp.worlds import LAN, WAN
 
 
 def of(conditions: Sequence[Conditions]) -> History:
     one = Levels(concurrency=1, parallelism=1)
-    return History.of(Entry(conditions=c, levels=one, throughput_bps=1e9) for c in conditions)
+    return History.of(
+        PastTransfer(conditions=c, levels=one, throughput_bps=1e9) for c in conditions
+    )
 
 
 def like(wanted: Conditions, other: Conditions) -> float:

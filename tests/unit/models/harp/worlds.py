@@ -5,9 +5,8 @@ from itertools import product
 
 import numpy as np
 
-from advisor.models.harp.entries import Conditions, Entry
+from advisor.domain.transfers import Conditions, Levels, PastTransfer
 from advisor.models.harp.optimum import Box
-from advisor.models.transfer_parameters import Levels
 
 GRID = (1, 2, 4, 8, 16, 32)
 DAY_S = 24 * 3600.0
@@ -47,11 +46,11 @@ def sweep(
     noise: float = 0.0,
     seed: int = 0,
     grid: Sequence[int] = GRID,
-) -> list[Entry]:
+) -> list[PastTransfer]:
     """One transfer at every setting of a grid."""
     rng = np.random.default_rng(seed)
     return [
-        Entry(
+        PastTransfer(
             conditions=conditions,
             levels=Levels(concurrency=cc, parallelism=p, pipelining=pp),
             throughput_bps=truth(cc, p, pp) * float(np.exp(noise * rng.standard_normal())),
@@ -61,7 +60,7 @@ def sweep(
     ]
 
 
-def columns(entries: Sequence[Entry]) -> tuple[np.ndarray, np.ndarray]:
+def columns(entries: Sequence[PastTransfer]) -> tuple[np.ndarray, np.ndarray]:
     """Levels and throughputs, as a surface is fitted to."""
     levels = [
         (one.levels.concurrency, one.levels.parallelism, one.levels.pipelining) for one in entries

@@ -1,0 +1,60 @@
+"""Transfers of files of the past: what was moved, over what, and how fast it went."""
+
+import math
+
+import msgspec
+
+
+class Levels(msgspec.Struct, frozen=True, kw_only=True):
+    """A published setting; each is at least 1, a pipelining of 1 sends nothing ahead."""
+
+    concurrency: int
+    parallelism: int
+    pipelining: int = 1
+
+    @property
+    def words(self) -> str:
+        """As the papers put it."""
+        return (
+            f"concurrency {self.concurrency}, parallelism {self.parallelism}, "
+            f"pipelining {self.pipelining}"
+        )
+
+
+class Conditions(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What a transfer finds: its path and its files. None where a figure is not known.
+
+    `file_bytes`: mean size of the files. `bandwidth_bps`: of the link. `buffer_bytes`: the most a
+    socket gets. All figures are above zero. `network`: whatever tells paths apart that have the
+    same figures, as the names of the hosts.
+    """
+
+    file_bytes: float
+    file_count: int | None = None
+    bandwidth_bps: float | None = None
+    rtt_s: float | None = None
+    buffer_bytes: float | None = None
+    network: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("file_bytes", "file_count", "bandwidth_bps", "rtt_s", "buffer_bytes"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < math.inf:
+                raise ValueError(f"{name} is {value:g}: give a figure above zero, or none")
+
+
+class PastTransfer(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One past transfer. `throughput_bps` is above zero; `when_s` is Unix time, if it is known."""
+
+    conditions: Conditions
+    levels: Levels
+    throughput_bps: float
+    when_s: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.throughput_bps < math.inf:
+            raise ValueError(
+                f"throughput_bps is {self.throughput_bps:g}: leave out transfers that failed"
+            )
+        if min(self.levels.concurrency, self.levels.parallelism, self.levels.pipelining) < 1:
+            raise ValueError("a level is below 1: count pipelining from 1, which sends none ahead")

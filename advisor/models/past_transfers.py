@@ -1,0 +1,44 @@
+"""Stored probes that moved files, as the past transfers that HARP learns from."""
+
+from collections.abc import Iterable, Iterator
+
+from advisor.domain.measurement import Measurement
+from advisor.domain.records import ProbeRecord
+from advisor.domain.transfers import Conditions, Levels, PastTransfer
+
+
+def transfers_of(probes: Iterable[ProbeRecord]) -> Iterator[PastTransfer]:
+    """Those of the probes that moved files and came through, in their order.
+
+    A level that a setting does not have counts as 1. Probes from memory to memory, and settings of
+    a tool without concurrency and parallelism, are no transfers in this sense.
+    """
+    for probe in probes:
+        result = probe.result
+        if not isinstance(result, Measurement) or result.throughput_bps <= 0:
+            continue
+        if probe.file_bytes and (levels := _levels(probe)):
+            yield PastTransfer(
+                conditions=Conditions(
+                    file_bytes=probe.file_bytes,
+                    file_count=probe.files or None,
+                    bandwidth_bps=probe.bandwidth_bps or None,
+                    rtt_s=probe.rtt_s or None,
+                    buffer_bytes=probe.buffer_bytes or None,
+                    network=str(probe.pair),
+                ),
+                levels=levels,
+                throughput_bps=result.throughput_bps,
+                when_s=probe.recorded_s,
+            )
+
+
+def _levels(probe: ProbeRecord) -> Levels | None:
+    found = {
+        name: max(1, int(probe.setting[name]))
+        for name in ("concurrency", "parallelism", "pipelining")
+        if name in probe.setting
+    }
+    if not found.keys() & {"concurrency", "parallelism"}:
+        return None
+    return Levels(**({"concurrency": 1, "parallelism": 1} | found))

@@ -1,0 +1,65 @@
+"""Stored probes as past transfers."""
+
+from typing import Any
+
+from advisor.domain.endpoints import Pair
+from advisor.domain.records import ProbeRecord
+from advisor.domain.space import Setting
+from advisor.domain.transfers import Levels
+from advisor.models.past_transfers import transfers_of
+from advisor.testing.samples import failed, measured
+
+
+def probe(setting: Setting, bps: float = 1e9, **facts: Any) -> ProbeRecord:
+    return ProbeRecord(
+        pair=Pair("a", "b"),
+        subject="globus-url-copy",
+        setting=setting,
+        result=measured(bps) if bps else failed(),
+        recorded_s=7.0,
+        **({"file_bytes": 1e6, "files": 10} | facts),
+    )
+
+
+def test_what_a_probe_of_files_says() -> None:
+    [found] = transfers_of(
+        [
+            probe(
+                {"concurrency": 4, "parallelism": 2},
+                2e9,
+                rtt_s=0.02,
+                bandwidth_bps=1e10,
+                buffer_bytes=2**22,
+            )
+        ]
+    )
+    assert found.levels == Levels(concurrency=4, parallelism=2, pipelining=1)
+    assert (found.throughput_bps, found.when_s) == (2e9, 7.0)
+    conditions = found.conditions
+    assert (conditions.file_bytes, conditions.file_count) == (1e6, 10)
+    assert (conditions.rtt_s, conditions.bandwidth_bps, conditions.buffer_bytes) == (
+        0.02,
+        1e10,
+        2**22,
+    )
+    assert conditions.network == str(Pair("a", "b"))
+
+
+def test_a_level_that_was_not_set_is_one_and_unknown_figures_stay_unknown() -> None:
+    [found] = transfers_of([probe({"parallelism": 8, "pipelining": 4}, rtt_s=0.0)])
+    assert found.levels == Levels(concurrency=1, parallelism=8, pipelining=4)
+    assert found.conditions.rtt_s is None
+    assert found.conditions.bandwidth_bps is None
+
+
+def test_what_moved_no_files_or_came_to_nothing_is_no_transfer() -> None:
+    setting: Setting = {"concurrency": 2}
+    assert not list(
+        transfers_of(
+            [
+                probe(setting, file_bytes=None),
+                probe(setting, bps=0),
+                probe({"streams": 4, "buffer_bytes": 0}),
+            ]
+        )
+    )
