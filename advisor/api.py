@@ -4,6 +4,7 @@ from advisor.availability import AVAILABLE, Availability
 from advisor.domain.advice import Command
 from advisor.domain.dataset import Dataset
 from advisor.domain.events import StopGauge
+from advisor.domain.evidence import Evidence
 from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement, Outcome
 from advisor.domain.path import HostFacts, PathFacts
 from advisor.domain.quantities import format_bytes, format_rate
@@ -40,6 +41,7 @@ from advisor.methods.searching import (
 from advisor.methods.watching import EPSILON, WatchingSearch, WatchMemory
 from advisor.models.buffer_range import BufferRange, buffer_range
 from advisor.models.file_classes import FileClass, Size
+from advisor.models.harp.account import evidence_of
 from advisor.models.harp.entries import History
 from advisor.models.harp.optimiser import HarpAnswer, Sample, optimise
 from advisor.models.harp.optimum import RELAXATION, Box
@@ -104,6 +106,7 @@ __all__ = [
     "Conditions",
     "Constant",
     "Dataset",
+    "Evidence",
     "Failure",
     "FailureKind",
     "FileClass",
@@ -161,6 +164,7 @@ __all__ = [
     "classes_of",
     "comes_from",
     "congestion_note",
+    "evidence_of",
     "files_at_once",
     "flows_of",
     "format_bytes",

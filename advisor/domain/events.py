@@ -9,9 +9,11 @@ import msgspec
 
 from advisor.domain.advice import Advice, Limit
 from advisor.domain.endpoints import Pair
+from advisor.domain.evidence import Evidence
 from advisor.domain.file_io import Filesystem
 from advisor.domain.measurement import Outcome
 from advisor.domain.path import PathFacts
+from advisor.domain.plan import ClassProgress, TransferPlan
 from advisor.domain.space import Setting, Space
 
 Purpose = Literal["baseline", "search", "confirm"]
@@ -145,6 +147,13 @@ class MethodMoved(Event, frozen=True, kw_only=True, tag="method_moved"):
     reason: str
 
 
+class EvidenceFound(Event, frozen=True, kw_only=True, tag="evidence_found"):
+    """What past transfers say, as the search of `stage` has weighed them."""
+
+    stage: str
+    evidence: Evidence
+
+
 class BestChanged(Event, frozen=True, kw_only=True, tag="best_changed"):
     """A better setting than any before in this session."""
 
@@ -205,6 +214,44 @@ class FilesPlanned(Event, frozen=True, kw_only=True, tag="files_planned"):
     notes: list[str]
 
 
+class PlanMade(Event, frozen=True, kw_only=True, tag="plan_made"):
+    """How the dataset is to be moved. `final`: no sample will change it any more."""
+
+    plan: TransferPlan
+    final: bool
+
+
+class FilesMoving(Event, frozen=True, kw_only=True, tag="files_moving"):
+    """About once a second while files are moved: how far each class is.
+
+    `phase`: sample while one class is moved for its sample, else transfer. `left_s`: how much
+    longer it takes, with the lower and upper end of what is likely; None as long as nothing can be
+    said.
+    """
+
+    phase: Literal["sample", "transfer"]
+    classes: list[ClassProgress]
+    left_s: tuple[float, float, float] | None = None
+
+
+class TransferEnded(Event, frozen=True, kw_only=True, tag="transfer_ended"):
+    """The last event of a transfer. `complete`: every file that can be moved is there.
+
+    `files`, `moved_bytes`: what arrived and was checked. `elapsed_s`: from the first client's start
+    to the last one's end. `missing`: files that could not be moved, each with its sentence, the
+    first hundred of `missing_files`.
+    """
+
+    complete: bool
+    files: int
+    moved_bytes: int
+    elapsed_s: float
+    message: str
+    missing: list[str]
+    missing_files: int
+    exit_code: int
+
+
 class Notice(Event, frozen=True, kw_only=True, tag="notice"):
     """Something the user should know and that stops nothing."""
 
@@ -235,6 +282,7 @@ AnyEvent: TypeAlias = (
     | ProbeEnded
     | SearchStands
     | MethodMoved
+    | EvidenceFound
     | BestChanged
     | StageEnded
     | Paused
@@ -242,6 +290,9 @@ AnyEvent: TypeAlias = (
     | BudgetExtended
     | RttSeen
     | FilesPlanned
+    | PlanMade
+    | FilesMoving
+    | TransferEnded
     | Notice
     | AdviceGiven
     | GaveUp

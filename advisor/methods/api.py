@@ -9,6 +9,7 @@ import numpy as np
 from advisor.availability import Availability
 from advisor.domain.dataset import Dataset
 from advisor.domain.events import StopGauge
+from advisor.domain.evidence import Evidence
 from advisor.domain.measurement import Outcome
 from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
@@ -130,6 +131,15 @@ class Method(Protocol):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a state that `state` gave, in a method made from the same space."""
+
+
+@runtime_checkable
+class WithEvidence(Protocol):
+    """A method that can show which past transfers it goes by. Most have nothing to show."""
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """What they say, as it was weighed last; None before. Not part of the state."""
 
 
 @runtime_checkable

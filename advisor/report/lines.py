@@ -8,6 +8,7 @@ from advisor.domain.measurement import Measurement
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
 from advisor.domain.space import describe
+from advisor.report.evidence import evidence_lines
 
 _LABEL_COLUMNS: Final = 14
 
@@ -46,10 +47,12 @@ def line_of(event: ev.AnyEvent) -> str | None:
 
 
 def _other_line(event: ev.AnyEvent) -> str | None:
-    """What is planned for files, what an order changed, and what watching a path shows."""
+    """What is planned for files, what past transfers say, orders, and a watched path."""
     match event:
         case ev.FilesPlanned():
             return "\n".join(files_lines(event))
+        case ev.EvidenceFound():
+            return "\n".join(f"  {line}" for line in evidence_lines(event.evidence))
         case ev.RttSeen():
             return f"RTT {format_duration(event.rtt_s)}"
         case ev.Paused():

@@ -12,6 +12,7 @@ from advisor.agent.client import AgentLink, PeerError, PeerGone
 from advisor.agent.connect import Reached
 from advisor.domain import events as ev
 from advisor.domain.endpoints import Pair
+from advisor.domain.evidence import Evidence
 from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement, Outcome
 from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
@@ -99,6 +100,7 @@ class Context:
         self.past = past
         self.past_of_similar = past_of_similar
         self.past_transfers = past_transfers
+        self.evidence: Evidence | None = None
         self.probes: list[ProbeRecord] = []
         self._reached = reached
         self._store = store

@@ -12,7 +12,7 @@ from advisor.domain import events as ev
 from advisor.domain.measurement import Failure, Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Baseline, Setting, Space
-from advisor.methods.api import Method
+from advisor.methods.api import Method, WithEvidence
 from advisor.session.by_hand import heed_the_user
 from advisor.session.context import Context, Purpose
 from advisor.session.judging import judged
@@ -171,6 +171,7 @@ async def _search(context: Context, stage: Stage, method: Method, until_left_s: 
         context.tell(
             ev.SearchStands, stage=stage.name, iteration=method.iteration, gauges=method.gauges
         )
+        _tell_evidence(context, stage, method)
         if method.move_reason:
             context.tell(
                 ev.MethodMoved, stage=stage.name, iteration=iteration, reason=method.move_reason
@@ -181,3 +182,11 @@ async def _search(context: Context, stage: Stage, method: Method, until_left_s: 
         if failures >= _FAILURES_IN_A_ROW and isinstance(outcome, Failure):
             return f"{failures} probes in a row failed, the last one: {outcome.message}"
     return method.stop_reason or "the method has no more to ask"
+
+
+def _tell_evidence(context: Context, stage: Stage, method: Method) -> None:
+    """What past transfers say, when the search has just weighed them."""
+    evidence = method.evidence if isinstance(method, WithEvidence) else None
+    if evidence is not None and evidence is not context.evidence:
+        context.evidence = evidence
+        context.tell(ev.EvidenceFound, stage=stage.name, evidence=evidence)

@@ -26,6 +26,7 @@ from advisor.api import (
     Box,
     Conditions,
     Constant,
+    Evidence,
     History,
     Knowledge,
     Levels,
@@ -39,6 +40,7 @@ from advisor.api import (
     StopGauge,
     buffer_of,
     class_levels,
+    evidence_of,
     format_rate,
     optimise,
     role_of,
@@ -87,6 +89,7 @@ class Harp(Search[_Memory]):
         knowledge: Knowledge,
         constants: Mapping[str, float],
     ) -> None:
+        self.evidence: Evidence | None = None
         self._knowledge = knowledge
         self._constants = constants
         sample = setting_of(space, _heuristic(knowledge, int(constants["maxCC"])))
@@ -124,15 +127,20 @@ class Harp(Search[_Memory]):
     def _answered(self, sample_bps: float) -> tuple[Setting, str]:
         """The setting to use, and why."""
         keep = self._constants["keep"]
+        wanted = _conditions(self._knowledge)
+        levels = _levels(self._space, self.memory.sample)
+        sample = Sample(levels=levels, throughput_bps=sample_bps)
+        history = History.of(self._knowledge.transfers)
         found = optimise(
-            _conditions(self._knowledge),
-            Sample(levels=_levels(self._space, self.memory.sample), throughput_bps=sample_bps),
-            History.of(self._knowledge.transfers),
+            wanted,
+            sample,
+            history,
             _box(self._space),
             self._rng,
             enough=self._enough(),
             keep=(keep, keep, max(keep, RELAXATION[2])),
         )
+        self.evidence = evidence_of(wanted, sample, history, found)
         setting = setting_of(self._space, found.levels)
         stands_on = f"{len(found.similar.rows)} similar transfers in {len(found.groups)} groups"
         return setting, (
