@@ -1,0 +1,151 @@
+"""Rules for moving a dataset class by class: what HARP compares itself with (2018, section 4).
+
+- Globus parts files at 50 MB and 250 MB and has "predefined values" for each; HARP names the three
+  sizes, the values are those of Allen et al. (CACM 55:2, 2012), HARP's reference 26: concurrency 2,
+  and parallelism 2, 4 and 8, pipelining 20, 10 and 5 from the smallest files to the largest.
+- Single Chunk works the levels out for each class and moves one class after the other.
+- ProMC has Single Chunk's parallelism and pipelining, moves all classes together, and shares all
+  the channels that it is allowed out among them.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from advisor.domain.plan import Order
+from advisor.domain.transfers import Levels
+from advisor.models.file_classes import FileClass, Size, SizeGroup, classify, size_of
+from advisor.models.slicing import FileEntry
+from advisor.models.transfer_heuristics import levels_of, share_channels
+
+PAPERS_CHANNELS: Final = 10
+"""The upper bound of concurrency that HARP's section 4 gives Single Chunk and ProMC."""
+
+
+class Rule(StrEnum):
+    """Whose rules a plan follows."""
+
+    HARP = "harp"
+    GLOBUS = "globus"
+    SINGLE_CHUNK = "single-chunk"
+    PROMC = "promc"
+
+    @property
+    def order(self) -> Order:
+        """Whether classes are moved together."""
+        is_together = self in (Rule.HARP, Rule.PROMC)
+        return "together" if is_together else "one after the other"
+
+
+_GLOBUS: Final = (
+    (50e6, Levels(concurrency=2, parallelism=2, pipelining=20)),
+    (250e6, Levels(concurrency=2, parallelism=4, pipelining=10)),
+    (math.inf, Levels(concurrency=2, parallelism=8, pipelining=5)),
+)
+_GLOBUS_SIZES: Final = (Size.SMALL, Size.MEDIUM, Size.LARGE)
+
+
+class SizedFiles(msgspec.Struct, frozen=True):
+    """The files of one class."""
+
+    size: Size
+    files: Sequence[FileEntry]
+
+    @property
+    def total_bytes(self) -> int:
+        """Of all of them."""
+        return sum(file.size_bytes for file in self.files)
+
+    def as_class(self, bdp_bytes: float) -> FileClass:
+        """The class as it is described, under its name."""
+        sizes = [file.size_bytes for file in self.files]
+        group = SizeGroup(
+            files=len(sizes),
+            total_bytes=sum(sizes),
+            smallest_bytes=min(sizes),
+            largest_bytes=max(sizes),
+        )
+        [described] = classify([group], bdp_bytes)
+        return msgspec.structs.replace(described, size=self.size)
+
+
+def parted(files: Sequence[FileEntry], bdp_bytes: float, rule: Rule) -> list[SizedFiles]:
+    """The classes that have files, from the smallest to the largest. `bdp_bytes`: above zero.
+
+    By size against the BDP, but Globus's by its own two sizes.
+    """
+    found: dict[Size, list[FileEntry]] = {size: [] for size in Size}
+    for file in files:
+        if rule is Rule.GLOBUS:
+            size = _globus_size(file.size_bytes)
+        else:
+            size = size_of(file.size_bytes, bdp_bytes)
+        found[size].append(file)
+    return [SizedFiles(size, some) for size, some in found.items() if some]
+
+
+def _globus_size(size_bytes: int) -> Size:
+    below = (below_bytes for below_bytes, _ in _GLOBUS)
+    return next(s for s, most in zip(_GLOBUS_SIZES, below, strict=True) if size_bytes < most)
+
+
+def rule_levels(
+    rule: Rule,
+    classes: Sequence[SizedFiles],
+    bdp_bytes: float,
+    buffer_bytes: float | None,
+    limits: "LevelLimits",
+) -> list[Levels]:
+    """The levels of each class by a rule that asks nothing of the past.
+
+    For HARP those of its samples: Single Chunk's (lines 6 and 7 of algorithm 1). `buffer_bytes`
+    None: one stream may hold the whole BDP.
+    """
+    if rule is Rule.GLOBUS:
+        by_size = dict(zip(_GLOBUS_SIZES, (levels for _, levels in _GLOBUS), strict=True))
+        return [limits.of(by_size[one.size], one) for one in classes]
+    described = [one.as_class(bdp_bytes) for one in classes]
+    levels = [
+        limits.of(levels_of(of, bdp_bytes, buffer_bytes or bdp_bytes, limits.channels), one)
+        for of, one in zip(described, classes, strict=True)
+    ]
+    if rule is not Rule.PROMC:
+        return levels
+    shares = shared(classes, {one.size: one.total_bytes for one in classes}, bdp_bytes, limits)
+    return [
+        msgspec.structs.replace(one, concurrency=share)
+        for one, share in zip(levels, shares, strict=True)
+    ]
+
+
+def shared(
+    classes: Sequence[SizedFiles],
+    left_bytes: Mapping[Size, int],
+    bdp_bytes: float,
+    limits: "LevelLimits",
+) -> list[int]:
+    """ProMC's channels for each class, by what is left of them; no more than a class has files."""
+    described = [
+        msgspec.structs.replace(one.as_class(bdp_bytes), total_bytes=left_bytes[one.size])
+        for one in classes
+    ]
+    shares = share_channels(described, max(len(classes), limits.channels))
+    return [min(share, len(one.files)) for share, one in zip(shares, classes, strict=True)]
+
+
+class LevelLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user allows: channels in all, and streams for each."""
+
+    channels: int = PAPERS_CHANNELS
+    streams: int = 32
+
+    def of(self, levels: Levels, files: SizedFiles) -> Levels:
+        """The levels within what is allowed and what there are files for."""
+        return msgspec.structs.replace(
+            levels,
+            concurrency=max(1, min(levels.concurrency, self.channels, len(files.files))),
+            parallelism=max(1, min(levels.parallelism, self.streams)),
+        )

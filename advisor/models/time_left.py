@@ -1,0 +1,31 @@
+"""How much longer a transfer takes, by what it did lately."""
+
+import math
+import statistics
+from collections.abc import Sequence
+from typing import Final
+
+_LOOKED_AT: Final = 30
+_FEWEST: Final = 5
+# Looks that follow each other are alike: so many of them are worth one that stands by itself.
+_ALIKE: Final = 4.0
+
+
+def time_left(left_bytes: int, rates_bps: Sequence[float]) -> tuple[float, float, float] | None:
+    """Seconds to go, with the ends of a 90 % interval; None as long as nothing can be said.
+
+    `rates_bps`: one a look, the newest last. The interval is that of the mean rate over the last 30
+    looks: it knows nothing of loads still to come.
+    """
+    if not left_bytes:
+        return 0.0, 0.0, 0.0
+    looked_at = rates_bps[-_LOOKED_AT:]
+    if len(looked_at) < _FEWEST or (mean_bps := statistics.fmean(looked_at)) <= 0:
+        return None
+    from scipy.stats import t  # Imported late: it takes longer than all the rest.
+
+    worth = max(2.0, len(looked_at) / _ALIKE)
+    off_bps = float(t.ppf(0.95, worth - 1)) * statistics.stdev(looked_at) / math.sqrt(worth)
+    bits = left_bytes * 8
+    slowest_bps = max(mean_bps - off_bps, mean_bps / 10)
+    return bits / mean_bps, bits / (mean_bps + off_bps), bits / slowest_bps
