@@ -2,9 +2,10 @@
 
 The paper groups entries that are the same in network and dataset and were "collected at
 approximate times", so that they met about the same traffic; its groups are sweeps over the 216
-settings, which took hours each. Here a group spans a day from its first entry on. Figures that are
-measured anew each time are never quite the same: those of the path count as the same within a
-quarter of an octave, those of the dataset within an octave.
+settings, which took hours each. Here a group spans a day from its first entry on, and ends earlier
+with a pause twenty times as long as is usual between entries of its kind: after that the load may
+be another. Figures that are measured anew each time are never quite the same: those of the path
+count as the same within a quarter of an octave, those of the dataset within an octave.
 """
 
 from typing import Final
@@ -14,6 +15,8 @@ import numpy as np
 from advisor.models.harp.entries import Floats, History, Indices
 
 SPAN_S: Final = 24 * 3600.0
+_PAUSE: Final = 20.0
+_LEAST_PAUSE_S: Final = 60.0
 _PATH_ALIKE: Final = 2**0.25
 _DATASET_ALIKE: Final = 2.0
 
@@ -32,12 +35,26 @@ def groups(history: History, rows: Indices, span_s: float = SPAN_S) -> list[Indi
     _, identity = np.unique(_identities(history, rows, timeless), axis=0, return_inverse=True)
     identity = identity.reshape(-1)
     order = np.lexsort((when_s, identity))
-    begins, first_s = [], 0.0
-    for place, (kind, moment_s) in enumerate(zip(identity[order], when_s[order], strict=True)):
-        if place == 0 or kind != identity[order[place - 1]] or moment_s > first_s + span_s:
-            begins.append(place)
-            first_s = moment_s
+    begins: list[int] = []
+    kinds, times_s = identity[order], when_s[order]
+    for place in np.flatnonzero(np.diff(kinds, prepend=-1)):
+        same = times_s[place : np.searchsorted(kinds, kinds[place], side="right")]
+        begins += [int(place) + at for at in _begins(same, span_s)]
     return np.split(rows[order], begins[1:])
+
+
+def _begins(times_s: Floats, span_s: float) -> list[int]:
+    """Where a group begins among entries of one kind, in the order of time."""
+    gaps_s = np.diff(times_s)
+    lasting = gaps_s[gaps_s > 0]
+    usual_s = float(np.median(lasting)) if len(lasting) else 0.0
+    pause_s = max(_LEAST_PAUSE_S, _PAUSE * usual_s)
+    begins, first_s = [0], times_s[0]
+    for place, gap_s in enumerate(gaps_s, 1):
+        if gap_s > pause_s or times_s[place] > first_s + span_s:
+            begins.append(place)
+            first_s = times_s[place]
+    return begins
 
 
 def _identities(history: History, rows: Indices, timeless: np.ndarray) -> Indices:

@@ -26,6 +26,13 @@ def test_a_group_spans_a_day_from_its_first_entry() -> None:
     assert grouped(entries) == [[0, 1], [2, 3], [4]]
 
 
+def test_a_pause_that_is_long_beside_the_others_ends_a_group() -> None:
+    sweep = [entry(5.0 * n) for n in range(10)] + [entry(300.0 + 5.0 * n) for n in range(10)]
+    assert grouped(sweep) == [list(range(10)), list(range(10, 20))]
+    slow = [entry(600.0 * n) for n in range(10)] + [entry(9000.0 + 600.0 * n) for n in range(10)]
+    assert grouped(slow) == [list(range(20))]
+
+
 def test_order_in_the_history_does_not_matter_where_times_are_known() -> None:
     assert grouped([entry(9 * DAY_S), entry(5), entry(0)]) == [[0], [2, 1]]
 
