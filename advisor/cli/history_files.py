@@ -1,9 +1,10 @@
 """`advisor history import` and `export`: the history from and to other programs' files."""
 
+import gc
 import gzip
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Final, TextIO
@@ -17,7 +18,8 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.records import ProbeRecord, Record
 from advisor.store.exporters import write_csv, write_jsonl, write_markdown
 from advisor.store.history import Store
-from advisor.store.importers import BadEntry, read_file
+from advisor.store.importers import BadEntry, read_files
+from advisor.store.importers.refused import Refused
 from advisor.store.remarks import counting, session_of
 
 _WRITERS: Final[dict[str, Callable[[Iterable[Record], TextIO], None]]] = {
@@ -27,6 +29,9 @@ _WRITERS: Final[dict[str, Callable[[Iterable[Record], TextIO], None]]] = {
 }
 _FLENT: Final = "flent"
 _NOTHING_USABLE: Final = 1
+_INTERRUPTED: Final = 130
+# Stored at a time, with one sync for each pair.
+_BATCH: Final = 20_000
 
 
 @click.command("import")
@@ -47,46 +52,107 @@ def import_files(
     as_json: bool,
     store: Store,
 ) -> None:
-    """Take over measurements from ProbData's .PROF files and from what `iperf3 -J` printed.
+    """Take over what other programs measured or logged; gzip is unpacked.
 
-    The same measurement is never stored twice. What cannot be taken is told on stderr.
+    FILE is a GridFTP server's transfer log (-log-transfer) or usage records, a CSV table of
+    transfers as the HARP papers published them, a .PROF file of ProbData, or what `iperf3 -J`
+    printed. The same measurement is never stored twice. What cannot be taken is told on stderr.
     """
-    probes: list[ProbeRecord] = []
-    bad: list[tuple[Path, BadEntry]] = []
-    with _progress(files) as bar:
-        for path in bar:
-            for entry in read_file(path, pair):
-                if isinstance(entry, BadEntry):
-                    bad.append((path, entry))
-                else:
-                    probes.append(entry)
+    done = _Imported()
+    try:
+        with _progress(files) as seen, _without_cycles():
+            _import(read_files(files, pair, seen), store, done)
+    except KeyboardInterrupt:
+        done.interrupted = True
     # After the bar, which would be torn by lines between.
-    for path, entry in bad:
-        place = f"{path}, {entry.place}" if entry.place else str(path)
-        click.echo(f"{place}: {entry.why}", err=True)
-    # All at once: one sync per pair, and its history is looked through once.
-    with store_errors():
-        imported = store.append_new(probes)
-    _tell_imported(imported, len(probes) - imported, len(bad), as_json)
-    if not probes:
+    for line in done.refused.lines():
+        click.echo(line, err=True)
+    _tell_imported(done, as_json)
+    if done.interrupted:
+        click.echo("advisor: interrupted: import again to take over the rest", err=True)
+        context.exit(_INTERRUPTED)
+    if not done.probes:
         context.exit(_NOTHING_USABLE)
 
 
-def _progress(files: tuple[Path, ...]) -> AbstractContextManager[Iterable[Path]]:
-    """The files, with a bar on stderr where that is a terminal."""
-    if sys.stderr.isatty():
-        return click.progressbar(files, label="Importing", file=sys.stderr)
-    return nullcontext(files)
+class _Imported:
+    """How far an import came: the probes that were read and dealt with, those that were new."""
+
+    def __init__(self) -> None:
+        self.probes = 0
+        self.new = 0
+        self.refused = Refused()
+        self.interrupted = False
 
 
-def _tell_imported(imported: int, already_there: int, refused: int, as_json: bool) -> None:
+def _import(
+    entries: Iterable[tuple[Path, ProbeRecord | BadEntry]], store: Store, done: _Imported
+) -> None:
+    """Store the probes, as many at a time as memory should hold, each batch wholly or not."""
+    batch: list[ProbeRecord] = []
+
+    def keep() -> None:
+        with store_errors():
+            done.new += store.append_new(batch)
+        done.probes += len(batch)
+        batch.clear()
+
+    for path, entry in entries:
+        if isinstance(entry, BadEntry):
+            done.refused.add(path, entry)
+        else:
+            batch.append(entry)
+            if len(batch) == _BATCH:
+                keep()
+    keep()
+
+
+@contextmanager
+def _without_cycles() -> Iterator[None]:
+    """Do not look for cyclic garbage: records make none, and are so many that it takes long."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@contextmanager
+def _progress(files: tuple[Path, ...]) -> Iterator[Callable[[int], None]]:
+    """What to tell how many bytes were read; shown on stderr where that is a terminal."""
+    total = sum(map(_size_bytes, files))
+    if not (total and sys.stderr.isatty()):
+        yield lambda _: None
+        return
+    with click.progressbar(length=total, label="Importing", file=sys.stderr) as bar:
+
+        def seen(read_bytes: int) -> None:
+            bar.update(read_bytes - bar.pos)
+
+        yield seen
+
+
+def _size_bytes(path: Path) -> int:
+    """0 for what is no file, or cannot be looked at: reading it will tell why."""
+    try:
+        return path.stat().st_size if path.is_file() else 0
+    except OSError:
+        return 0
+
+
+def _tell_imported(done: _Imported, as_json: bool) -> None:
+    refused, already_there = done.refused.total, done.probes - done.new
     if as_json:
-        totals = {"event": "import", "imported": imported, "refused": refused}
+        totals: dict[str, object] = {"event": "import", "imported": done.new, "refused": refused}
         if already_there:
             totals["already_there"] = already_there
+        if done.interrupted:
+            totals["interrupted"] = True
         click.echo(msgspec.json.encode(totals))
         return
-    parts = [f"Imported {imported}", f"refused {refused}"]
+    parts = [f"Imported {done.new}", f"refused {refused}"]
     if already_there:
         parts.append(f"{already_there} already there")
     click.echo(f"{', '.join(parts)}.")

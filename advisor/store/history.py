@@ -30,6 +30,7 @@ from advisor.store.layout import JOURNAL, pair_directory, safe_name
 from advisor.store.ranking import best_results, of_this_path
 from advisor.store.remarks import counting, standing_of
 from advisor.store.session_digests import SessionDigest, session_digests
+from advisor.store.stored_sessions import StoredSessions
 from advisor.store.summaries import PairSummary, SimilarPair, summary
 
 __all__ = ["PairSummary", "SessionDigest", "SimilarPair", "Store"]
@@ -57,6 +58,7 @@ class Store:
         self._digests = DigestCache(cache or user_cache_path("advisor"))
         self._reference = tuple(reference)
         self._tables: dict[Path, JournalTable] = {}
+        self._known_sessions: dict[Path, StoredSessions] = {}
 
     @classmethod
     def default(cls, reference: Sequence[Path] = ()) -> "Store":
@@ -85,8 +87,9 @@ class Store:
     def _append_new(self, pair: Pair, new: dict[str, ProbeRecord]) -> int:
         table = self._table(self.directory, pair)
         with table.journal.locked():
-            there = {document.get("session") for document in table}
-            missing = [_document(r) for session, r in new.items() if session not in there]
+            there = self._known_sessions.setdefault(table.journal.path, StoredSessions())
+            stored = there.look(table.journal.path)
+            missing = [_document(r) for session, r in new.items() if session not in stored]
             if missing:
                 table.insert_multiple(missing)
         return len(missing)

@@ -20,7 +20,7 @@ duration where these are there.
 import csv
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -29,7 +29,6 @@ from typing import Final, TextIO
 import msgspec
 
 from advisor.domain.quantities import format_bytes
-from advisor.store.importers.entries import RefusedError
 
 _FIELDS: Final = {
     "filesize": "size",
@@ -69,8 +68,13 @@ _ROUNDING: Final = 0.01
 _GREATEST: Final = 2.0**62
 _MOST: Final = 2**31
 _LONGEST_TEXT: Final = 128
+_FIRST: Final = 3
 _LONGEST_LINE: Final = 2**20
 _LONGEST_FILE: Final = 100 * 2**20
+
+
+class _LeftOutError(Exception):
+    """A line is not taken; the message says why."""
 
 
 class TransferRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -78,7 +82,7 @@ class TransferRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     `bandwidth_bps`: of the link. `buffer_bytes`: of each socket. `pipelining`: as written, some
     count from 0. `fast`: the server's fast mode, as written. `throughput_bps`, `elapsed_s`: above
-    zero. `recorded`: the date, as written.
+    zero. `recorded`, `time`: the date and the time of day, as written.
     """
 
     file_bytes: float
@@ -96,17 +100,20 @@ class TransferRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     destination: str
     recorded: str
     note: str
+    time: str = ""
 
 
 class TransferTable(msgspec.Struct, frozen=True, kw_only=True):
     """The transfers of a file in its own order, which is taken for the order of time.
 
-    `repaired`, `left_out`: how often, by what was done to a line or why it is not among the rows.
+    `repaired`, `left_out`: how often, by what was done to a line or why it is not among the rows;
+    `first_left_out`: the numbers of the first such lines.
     """
 
     rows: list[TransferRow]
     repaired: dict[str, int]
     left_out: dict[str, int]
+    first_left_out: dict[str, list[int]] = {}
 
 
 def read_transfer_table(path: Path) -> TransferTable:
@@ -120,19 +127,7 @@ def read_transfer_table(path: Path) -> TransferTable:
     if path.stat().st_size > _LONGEST_FILE:
         raise _too_long(path)
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
-        records = _records(stream, path)
-        header = next(records, None)
-        if header is None:
-            raise ValueError(f"'{path}' is empty: name a CSV file of transfers")
-        if any("\0" in field for field in header):
-            raise ValueError(f"'{path}' is not text: save it as CSV in UTF-8, or name another file")
-        columns = _columns(header)
-        if columns is None:
-            raise ValueError(
-                f"'{path}' is no table of transfers: it needs the columns FileSize, Throughput and "
-                "one of Concurrency, Parallelism and Pipelining"
-            )
-        table = _read(records, columns)
+        table = transfer_table(stream, path)
     if not table.rows:
         reasons = ", ".join(f"{count} {reason}" for reason, count in table.left_out.items())
         raise ValueError(
@@ -142,8 +137,51 @@ def read_transfer_table(path: Path) -> TransferTable:
     return table
 
 
-def _records(stream: TextIO, path: Path) -> Iterator[list[str]]:
-    """The fields of each line that is not blank; one empty field for a line that cannot be cut."""
+def transfer_table(stream: TextIO, path: Path) -> TransferTable:
+    """The transfers in an open file, which may be none. Raises ValueError as above."""
+    records = _records(stream, path)
+    _, header = next(records, (0, None))
+    if header is None:
+        raise ValueError(f"'{path}' is empty: name a CSV file of transfers")
+    if any("\0" in field for field in header):
+        raise ValueError(f"'{path}' is not text: save it as CSV in UTF-8, or name another file")
+    columns = _columns(header)
+    if columns is None:
+        raise ValueError(
+            f"'{path}' is no table of transfers: it needs the columns FileSize, Throughput and "
+            "one of Concurrency, Parallelism and Pipelining"
+        )
+    return _read(records, columns)
+
+
+def is_header(line: str) -> bool:
+    """Whether a table of transfers may begin with this line."""
+    try:
+        return _columns(next(csv.reader([line]), [])) is not None
+    except csv.Error:
+        return False
+
+
+def pipelining_from_one(alike: Sequence[TransferRow]) -> Sequence[TransferRow]:
+    """Transfers that one study recorded, their pipelining one higher if it was counted from 0.
+
+    A pipelining of 1 sends nothing ahead.
+    """
+    if not any(row.pipelining == 0 for row in alike):
+        return alike
+    return [
+        row
+        if row.pipelining is None
+        else msgspec.structs.replace(row, pipelining=row.pipelining + 1)
+        for row in alike
+    ]
+
+
+def _records(stream: TextIO, path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The number and the fields of each line that is not blank.
+
+    One empty field for a line that cannot be cut.
+    """
     reader = csv.reader(_lines(stream, path))
     while True:
         try:
@@ -153,7 +191,7 @@ def _records(stream: TextIO, path: Path) -> Iterator[list[str]]:
         except csv.Error:
             fields = [""]
         if fields:
-            yield fields
+            yield reader.line_num, fields
 
 
 def _lines(stream: TextIO, path: Path) -> Iterator[str]:
@@ -183,33 +221,45 @@ def _columns(fields: Sequence[str]) -> dict[str, int] | None:
     return found if found.keys() >= _NEEDED and found.keys() & _SETTING else None
 
 
-def _read(records: Iterator[list[str]], columns: dict[str, int]) -> TransferTable:
+def _read(records: Iterator[tuple[int, list[str]]], columns: dict[str, int]) -> TransferTable:
     rows: list[TransferRow] = []
     repaired: Counter[str] = Counter()
     left_out: Counter[str] = Counter()
-    for fields in records:
+    first: dict[str, list[int]] = defaultdict(list)
+
+    def leave_out(number: int, reason: str) -> None:
+        left_out[reason] += 1
+        if left_out[reason] <= _FIRST:
+            first[reason].append(number)
+
+    for number, fields in records:
         named = {name: fields[at] for name, at in columns.items() if at < len(fields)}
         try:
             row, repairs = _row(named)
-        except RefusedError as refused:
-            left_out[str(refused)] += 1
+        except _LeftOutError as error:
+            leave_out(number, str(error))
         except ValueError:
             # Files were put one behind the other, perhaps of different kinds.
             if again := _columns(fields):
                 columns = again
                 repaired["headers amid the lines"] += 1
             else:
-                left_out["unreadable"] += 1
+                leave_out(number, "unreadable")
         else:
             rows.append(row)
             repaired.update(repairs)
-    return TransferTable(rows=rows, repaired=dict(repaired), left_out=dict(left_out))
+    return TransferTable(
+        rows=rows,
+        repaired=dict(repaired),
+        left_out=dict(left_out),
+        first_left_out=dict(first),
+    )
 
 
 def _row(named: Mapping[str, str]) -> tuple[TransferRow, list[str]]:
     """A line's transfer, and what was done to it.
 
-    Raises ValueError for a figure that is none, RefusedError with the reason why it is not taken.
+    Raises ValueError for a figure that is none, _LeftOutError with the reason why it is not taken.
     """
     repairs: list[str] = []
     size = _number(named.get("size", ""))
@@ -219,7 +269,7 @@ def _row(named: Mapping[str, str]) -> tuple[TransferRow, list[str]]:
     rate_bps, elapsed_s = _rate(named, size * count if count else None, repairs)
     bandwidth_bps = _bandwidth_bps(named, repairs)
     if bandwidth_bps is not None and rate_bps > bandwidth_bps:
-        raise RefusedError("faster than the link")
+        raise _LeftOutError("faster than the link")
     if (time := named.get("time", "").strip()) and not _TIME_OF_DAY.fullmatch(time):
         repairs.append("damaged times of day, for which the order of the lines stands")
     row = TransferRow(
@@ -238,6 +288,7 @@ def _row(named: Mapping[str, str]) -> tuple[TransferRow, list[str]]:
         destination=_text(named, "destination"),
         recorded=_text(named, "date"),
         note=_text(named, "note"),
+        time=_text(named, "time"),
     )
     return row, repairs
 
@@ -249,7 +300,7 @@ def _rate(
     mibit_per_s = _number(named.get("throughput", ""))
     elapsed_s = _number(named.get("duration", ""))
     if mibit_per_s == 0:
-        raise RefusedError("no throughput")
+        raise _LeftOutError("no throughput")
     rate_bps = mibit_per_s * _MIBIT if mibit_per_s else None
     if total_bytes and elapsed_s:
         worked_out_bps = total_bytes * 8 / elapsed_s
@@ -259,10 +310,10 @@ def _rate(
             repairs.append("throughputs that are not size over duration, worked out anew")
         rate_bps = worked_out_bps
     elif rate_bps is None:
-        raise RefusedError("no throughput")
+        raise _LeftOutError("no throughput")
     elif not elapsed_s:
         if total_bytes is None:
-            raise RefusedError("neither a duration nor a number of files")
+            raise _LeftOutError("neither a duration nor a number of files")
         elapsed_s = total_bytes * 8 / rate_bps
         repairs.append("durations worked out from size and throughput")
     if not (0 < rate_bps < math.inf and 0 < elapsed_s < math.inf):

@@ -1,49 +1,140 @@
 """Measurements that other programs left in files, read into records."""
 
-from collections.abc import Iterator
+import codecs
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import ProbeRecord
-from advisor.store.importers import iperf3, probdata
+from advisor.store.importers import gridftp_log, gridftp_usage, harp_csv, iperf3, probdata
 from advisor.store.importers.entries import BadEntry
+from advisor.store.importers.opening import HEAD_BYTES, UNREADABLE, OpenFile, opened
+from advisor.store.importers.server_logs import ServerLog, Taken
+from advisor.store.transfer_tables import is_header
 
-__all__ = ["BadEntry", "read_file"]
+__all__ = ["BadEntry", "read_file", "read_files"]
+
+_KNOWN = (
+    "neither ProbData's .PROF, iperf3 -J, a GridFTP server's transfer log or usage records, nor a "
+    "CSV table of transfers"
+)
+_LINES_BETWEEN_TELLING = 1000
+
+Entry = ProbeRecord | BadEntry
+Seen = Callable[[int], object]
 
 
-def read_file(path: Path, pair: Pair | None = None) -> Iterator[ProbeRecord | BadEntry]:
-    """The probes in a file, whatever its format, and what in it is not taken.
+def read_file(path: Path, pair: Pair | None = None) -> Iterator[Entry]:
+    """The probes in one file, as `read_files` gives them."""
+    for _, entry in read_files([path], pair):
+        yield entry
 
-    The format is told by the content: ProbData's .PROF, or what `iperf3 -J` prints. `pair` is where
-    the data really came from and went to; without it, it is what the file says. The `session` of a
-    record is made from its content, so that Store.append_new takes it only once.
+
+def read_files(
+    paths: Iterable[Path], pair: Pair | None = None, seen: Seen = lambda _: None
+) -> Iterator[tuple[Path, Entry]]:
+    """The probes in files, whatever their format, and what in each file is not taken.
+
+    The format is told by the content, also that of a gzip file: ProbData's .PROF, what `iperf3 -J`
+    prints, a GridFTP server's transfer log or usage records, or a CSV table of transfers. `pair` is
+    where the data really came from and went to; without it, it is what the file says. A transfer
+    that a server logged in several of the files is put together. The `session` of a record is made
+    from its content, so that Store.append_new takes it only once. `seen` is told how many bytes
+    were read of all files, as they lie there.
     """
+    reading = _Reading(pair, seen)
+    for path in paths:
+        yield from reading.file(path)
+    yield from reading.rest()
+
+
+class _Reading:
+    """Files of one import, one after the other."""
+
+    def __init__(self, pair: Pair | None, seen: Seen) -> None:
+        self._pair = pair
+        self._seen = seen
+        self._seen_bytes = 0
+        self._logs: dict[str, Path] = {}
+        self._log = ServerLog(gridftp_log.parse, gridftp_log.ORIGIN, pair)
+        self._usage = ServerLog(gridftp_usage.parse, gridftp_usage.ORIGIN, pair)
+
+    def file(self, path: Path) -> Iterator[tuple[Path, Entry]]:
+        """What a file gives before the next one is read."""
+        try:
+            with opened(path) as file:
+                yield from self._entries(path, file)
+                self._seen_bytes += file.read_bytes
+                self._seen(self._seen_bytes)
+        except UNREADABLE as error:
+            why = getattr(error, "strerror", None) or str(error)
+            yield path, BadEntry("", f"it cannot be read: {why.lower()}")
+
+    def rest(self) -> Iterator[tuple[Path, Entry]]:
+        """What is known only when all files are read."""
+        for log in (self._log, self._usage):
+            yield from self._with_paths(log.rest())
+
+    def _entries(self, path: Path, file: OpenFile) -> Iterator[tuple[Path, Entry]]:
+        log = str(path)
+        self._logs[log] = path
+        lines = file.head.decode("utf-8", "replace").splitlines()
+        if gridftp_usage.looks_like_packets(file.head):
+            texts = self._telling(gridftp_usage.texts(file), file)
+            yield from self._with_paths(self._usage.take(log, texts))
+        elif any(gridftp_log.looks_like(line) for line in lines):
+            yield from self._with_paths(self._log.take(log, self._telling(file.lines(), file)))
+        elif any(gridftp_usage.looks_like(line) for line in lines):
+            yield from self._with_paths(self._usage.take(log, self._telling(file.lines(), file)))
+        else:
+            for entry in _of_small_file(path, file, self._pair):
+                yield path, entry
+
+    def _with_paths(self, taken: Iterable[Taken]) -> Iterator[tuple[Path, Entry]]:
+        for (log, _), entry in taken:
+            yield self._logs[log], entry
+
+    def _telling(self, lines: Iterable[str], file: OpenFile) -> Iterator[str]:
+        for number, line in enumerate(lines):
+            if number % _LINES_BETWEEN_TELLING == 0:
+                self._seen(self._seen_bytes + file.read_bytes)
+            yield line
+
+
+def _of_small_file(path: Path, file: OpenFile, pair: Pair | None) -> Iterator[Entry]:
+    """The entries of a file whose format needs all of it at once."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        head = _text(file.head)
     except UnicodeDecodeError:
-        yield BadEntry("", "it is not text: neither ProbData's .PROF nor iperf3 -J")
+        yield BadEntry("", f"it is not text: {_KNOWN}")
         return
-    except OSError as error:
-        yield BadEntry("", f"it cannot be read: {(error.strerror or str(error)).lower()}")
+    lines = head.splitlines()
+    if lines and is_header(lines[0]):
+        yield from harp_csv.read(file.rest().decode("utf-8-sig", "replace"), path, pair)
         return
-    yield from _read_text(text, pair)
+    is_json = head.lstrip().startswith("{")
+    if not is_json and not any(probdata.looks_like(line) for line in lines):
+        yield BadEntry("", _unknown(head))
+        return
+    try:
+        text = file.rest().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        yield BadEntry("", f"it is not text throughout: {_KNOWN}")
+        return
+    yield from iperf3.read(text, pair) if is_json else probdata.read(text.splitlines(), pair)
 
 
-def _read_text(text: str, pair: Pair | None) -> Iterator[ProbeRecord | BadEntry]:
-    lines = text.splitlines()
-    if text.lstrip().startswith("{"):
-        yield from iperf3.read(text, pair)
-    elif any(probdata.looks_like(line) for line in lines):
-        yield from probdata.read(lines, pair)
-    else:
-        yield BadEntry("", _unknown(text))
+def _text(head: bytes) -> str:
+    """Raises UnicodeDecodeError, though not for a character that is cut off with the head."""
+    decoder = codecs.getincrementaldecoder("utf-8-sig")()
+    return decoder.decode(head, final=len(head) < HEAD_BYTES)
 
 
-def _unknown(text: str) -> str:
-    if not text.strip():
+def _unknown(head: str) -> str:
+    if not head.strip():
         return "it is empty"
-    if text.startswith("Connecting to host") or "iperf Done." in text:
+    if head.startswith("Connecting to host") or "iperf Done." in head:
         return (
             "it is iperf3's text for people, which leaves figures out: import what iperf3 -J prints"
         )
-    return "its format is not known: neither ProbData's .PROF nor iperf3 -J"
+    return f"its format is not known: {_KNOWN}"

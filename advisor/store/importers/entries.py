@@ -8,11 +8,13 @@ import msgspec
 class BadEntry(msgspec.Struct, frozen=True):
     """A part of a file that is not taken.
 
-    `place`: line or result within the file, "" for the file as a whole. `why`: one sentence.
+    `place`: line or result within the file, "" for the file as a whole or where it is not known.
+    `why`: one sentence. `count`: how many such parts it stands for.
     """
 
     place: str
     why: str
+    count: int = 1
 
 
 class RefusedError(Exception):

@@ -5,17 +5,20 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
+from advisor.cli import history_files
 from advisor.cli.history import history
 from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Failure, FailureKind
 from advisor.domain.records import AdviceRecord, ProbeRecord
 from advisor.store.history import Store
+from advisor.store.importers import read_files
 
 PROF = "h1 h2 02:28:2020:23:59:58 TCP iperf3 2 1460 65536 B 131072 B 10 sec 100000000 B 80.0 Mbps"
 
@@ -130,6 +133,69 @@ def test_import_for_a_named_pair(run: Run, store: Store, tmp_path: Path) -> None
     (tmp_path / "f").write_text(PROF)
     assert run("import", str(tmp_path / "f"), "--pair", "a->b").exit_code == 0
     assert len(store.probes(Pair("a", "b"))) == 1
+
+
+def test_import_tells_bad_lines_by_reason(run: Run, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    bad = [PROF.replace("TCP", "SCTP")] * 10_000
+    other = [PROF.replace("80.0", f"{n}") for n in range(800, 840)]
+    log.write_text("\n".join([PROF, *bad, *other]))
+    result = run("import", str(log))
+    assert result.stdout == "Imported 1, refused 10040.\n"
+    lines = result.stderr.splitlines()
+    assert lines[0] == (
+        f"{log}, line 2, line 3, line 4 and 9997 more: protocol 'SCTP' is neither TCP nor UDT"
+    )
+    assert len(lines) == 21
+    assert lines[-1] == f"{log}: 21 more, for other reasons"
+
+
+def test_an_interrupted_import_keeps_whole_batches(
+    run: Run, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "log"
+    log.write_text("\n".join(PROF.replace("59:58", f"59:{n}") for n in range(10, 30)))
+
+    def interrupted(*arguments: Any) -> Iterator[Any]:
+        for number, entry in enumerate(read_files(*arguments)):
+            if number == 7:
+                raise KeyboardInterrupt
+            yield entry
+
+    monkeypatch.setattr(history_files, "read_files", interrupted)
+    monkeypatch.setattr(history_files, "_BATCH", 3)
+    result = run("import", str(log), "--json")
+    assert result.exit_code == 130
+    assert json.loads(result.stdout) == {
+        "event": "import",
+        "imported": 6,
+        "refused": 0,
+        "interrupted": True,
+    }
+    assert "import again" in result.stderr
+    assert len(store.probes(Pair("h1", "h2"))) == 6
+    monkeypatch.undo()
+    assert run("import", str(log)).stdout == "Imported 14, refused 0, 6 already there.\n"
+
+
+def test_a_log_becomes_history(run: Run, tmp_path: Path) -> None:
+    log = Path(__file__).parents[2] / "data/gridftp/transfers.log"
+    assert run("import", str(log), "--json").exit_code == 0
+    shown = json.loads(run("show", "dtn1.example.org", "--json").stdout)
+    assert [probe["origin"] for probe in shown["probes"]] == ["gridftp-log"] * 5
+    assert shown["best"][0]["transport"] == "globus-url-copy"
+    assert len(run("export", "--format", "csv").stdout.splitlines()) == 9
+
+
+def test_on_a_terminal_an_import_shows_how_far_it_is(store: Store, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text(PROF)
+    controller, terminal = pty.openpty()
+    command = [sys.executable, "-m", "advisor", "history", "import", str(log)]
+    subprocess.run([*command, "--store", str(store.directory)], stderr=terminal, check=True)
+    os.close(terminal)
+    assert b"Importing" in os.read(controller, 10_000)
+    os.close(controller)
 
 
 def test_export(run: Run, filled: Store, tmp_path: Path) -> None:

@@ -3,7 +3,12 @@ from pathlib import Path
 
 import pytest
 
-from advisor.store.transfer_tables import TransferRow, TransferTable, read_transfer_table
+from advisor.store.transfer_tables import (
+    TransferRow,
+    TransferTable,
+    pipelining_from_one,
+    read_transfer_table,
+)
 
 GRID = (
     "FileSize,FileCount,Bandwidth,RTT,BufferSize,Parallelism,Concurrency,Pipelining,Fast,"
@@ -100,6 +105,7 @@ def test_a_line_of_a_grid(path: Path) -> None:
             destination="Gordon",
             recorded="2015-04-08",
             note="",
+            time="15:56:00.989789",
         )
     ]
     assert (table.repaired, table.left_out) == ({}, {})
@@ -372,3 +378,16 @@ def test_real_tables(
     assert len(table.rows) == rows
     assert table.left_out == ({"faster than the link": too_fast} if too_fast else {})
     assert table.repaired == repaired
+
+
+def test_where_left_out_lines_stand(path: Path) -> None:
+    bad = [grid_line(Throughput="0")] * 5
+    table = read(path, GRID, grid_line(), *bad, grid_line(FileSize="?"))
+    assert table.left_out == {"no throughput": 5, "unreadable": 1}
+    assert table.first_left_out == {"no throughput": [3, 4, 5], "unreadable": [8]}
+
+
+def test_pipelining_counted_from_nought(path: Path) -> None:
+    rows = read(path, GRID, grid_line(Pipelining="0"), grid_line(Pipelining="4")).rows
+    assert [row.pipelining for row in pipelining_from_one(rows)] == [1, 5]
+    assert [row.pipelining for row in pipelining_from_one(rows[1:])] == [4]

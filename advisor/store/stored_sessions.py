@@ -1,0 +1,49 @@
+"""Which sessions a journal has records of, without keeping the records."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from advisor.store.errors import explaining
+from advisor.store.reading import Place, goes_on, unread_lines
+
+
+class _Line(msgspec.Struct):
+    session: str = ""
+
+
+_decoder: Final = msgspec.json.Decoder(_Line)
+
+
+class StoredSessions:
+    """The sessions in one journal; what was read once is not read again."""
+
+    def __init__(self) -> None:
+        self._place = Place()
+        self._found: set[str] = set()
+
+    def look(self, journal: Path) -> set[str]:
+        """Those there are now; none where the journal is not there. Raises StoreError."""
+        with explaining(journal, "read"):
+            try:
+                handle = os.open(journal, os.O_RDONLY | os.O_CLOEXEC)
+            except FileNotFoundError:
+                self._place, self._found = Place(), set()
+                return self._found
+            try:
+                self._catch_up(handle)
+            finally:
+                os.close(handle)
+        return self._found
+
+    def _catch_up(self, handle: int) -> None:
+        status = os.fstat(handle)
+        if not goes_on(handle, status, self._place):
+            self._place, self._found = Place(), set()
+        for line in unread_lines(handle, status, self._place):
+            try:
+                self._found.add(_decoder.decode(line).session)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                continue
