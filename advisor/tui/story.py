@@ -7,6 +7,7 @@ import msgspec
 from advisor.domain import events as ev
 from advisor.domain.advice import Limit
 from advisor.domain.endpoints import Pair
+from advisor.domain.evidence import Evidence
 from advisor.domain.measurement import Measurement, Outcome
 from advisor.domain.path import PathFacts
 from advisor.domain.space import Setting, Space
@@ -55,7 +56,8 @@ class Story:
     """A listener. Its attributes are the session as it stands; `version` grows with every event.
 
     `left_s`: what was left of the time at `left_at_s`, when it was told last. `files`: what is done
-    to files where a tool is profiled from disk to disk; None from memory to memory.
+    to files where a tool is profiled from disk to disk; None from memory to memory. `evidence`:
+    what past transfers said last, by the stage that asked them; the newest is the last.
     """
 
     def __init__(self, events: Iterable[ev.AnyEvent] = ()) -> None:
@@ -74,6 +76,7 @@ class Story:
         self.files: ev.FilesPlanned | None = None
         self.stages: list[StageStory] = []
         self.probes: list[ProbeStory] = []
+        self.evidence: dict[str, Evidence] = {}
         self.best: ev.BestChanged | None = None
         self.paused = False
         self.waiting_ahead = 0
@@ -187,6 +190,9 @@ class Story:
             case ev.MethodMoved():
                 if self.stage:
                     self.stage.moves.append((at_s, event.reason))
+            case ev.EvidenceFound():
+                self.evidence.pop(event.stage, None)
+                self.evidence[event.stage] = event.evidence
             case _:
                 return False
         return True

@@ -5,7 +5,7 @@ from textual.app import App, ComposeResult
 from textual.geometry import Size
 
 from advisor.tui.widgets.axis import nice_end, rate_unit, ticks
-from advisor.tui.widgets.chart import Chart, Level, Series
+from advisor.tui.widgets.chart import Chart, Level, Series, Upright
 
 
 class _ChartApp(App[None]):
@@ -165,3 +165,45 @@ async def test_an_error_bar_longer_than_all_else_is_high_does_not_flatten_it() -
         app.chart.restart()
         _show(app, [1e9, 2e9], lows=[0.0, 0.0], highs=[1.1e9, 4.5e9])
         assert "from 0 to 5 Gbit/s" in app.chart.summary
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(("drawing", "mark"), [("braille", "╎"), ("ascii", "|")])
+async def test_upright_goes_through_the_whole_chart_at_its_place(drawing: str, mark: str) -> None:
+    app = _ChartApp(drawing)
+    async with app.run_test(size=(80, 24)) as pilot:
+        points = Series("points", [1.0, 9.0], [1e8, 2e8], "points")
+        app.chart.show(
+            [points],
+            x_label="streams",
+            y_label="throughput",
+            x_range=(0.0, 10.0),
+            uprights=[Upright("answer: 4", 4.0)],
+        )
+        await pilot.pause()
+        inside = [line for line in app.lines() if mark in line[20:70] and "answer" not in line]
+        assert len(inside) > 12
+        [column] = {line.index(mark, 20) for line in inside}
+        assert 30 < column < 45
+        assert f"{mark} answer: 4" in app.text()
+        assert "Vertical line: answer: 4." in app.chart.summary
+        app.chart.show(
+            [points], x_label="streams", y_label="throughput", x_range=(0.0, 10.0), uprights=[]
+        )
+        await pilot.pause()
+        assert "answer" not in app.text()
+
+
+@pytest.mark.asyncio
+async def test_without_colours_it_is_drawn_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = _ChartApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        # Nothing is drawn yet: what stands there must do without colours too.
+        await pilot.pause()
+        _show(app, [1e8, 2e8])
+        await pilot.pause()
+        assert "▲" in app.text()
+        await pilot.resize_terminal(120, 40)
+        await pilot.pause()
+        assert "▲" in app.text()

@@ -167,3 +167,22 @@ async def test_a_tool_takes_longer_and_has_no_transports(
                 "dtn02",
             ]
         ]
+
+
+@SIZES
+@pytest.mark.asyncio
+async def test_harp_says_what_it_needs(
+    new_app: NewApp, size: tuple[int, int], begun: list[list[str]]
+) -> None:
+    app = new_app(Draft(destination="dtn02", method="spsa"))
+    async with app.run_test(size=size) as pilot:
+        app.go("history")
+        await until(pilot, lambda: "Nothing is stored" in words(app, "#past"))
+        field = app.screen.query_one("#field-method", Field)
+        assert "past transfers" in field.HELP
+        assert words(app, "#field-method .note") == ""
+        field.enter()
+        await pilot.press(*["backspace"] * 4, *"harp")
+        await until(pilot, lambda: "With none stored it takes" in words(app, "#field-method .note"))
+        await pilot.press("ctrl+n")
+        assert "--method=harp" in begun[0]

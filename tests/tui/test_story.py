@@ -4,6 +4,7 @@ from advisor.domain import events as ev
 from advisor.domain.measurement import Failure, FailureKind
 from advisor.tui.story import Story
 from tests.tui.recorded import events
+from tests.tui.similar_transfers import BUSY, QUIET, found
 
 
 def _probe(ordinal: int = 1) -> ev.ProbeStarted:
@@ -78,3 +79,13 @@ def test_failure_that_is_tried_again_makes_two_probes() -> None:
     story = Story([_started(), start, failed])
     assert [p.outcome for p in story.probes] == [failed.result, None]
     assert story.running is story.probes[1]
+
+
+def test_evidence_of_each_search_is_kept_as_it_was_told_last() -> None:
+    first, second, other = found(QUIET), found(QUIET + BUSY), found(BUSY)
+    story = Story([_started(), ev.EvidenceFound(at_s=11, stage="a", evidence=first)])
+    story.hear(ev.EvidenceFound(at_s=12, stage="b", evidence=other))
+    story.hear(ev.EvidenceFound(at_s=13, stage="a", evidence=second))
+    assert list(story.evidence.items()) == [("b", other), ("a", second)]
+    story.hear(_started(resumed=True))
+    assert story.evidence["a"] is second

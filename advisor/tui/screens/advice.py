@@ -82,6 +82,7 @@ class AdviceScreen(OutcomeStep):
                 yield Static(f"The session gave no advice: {escape(story.gave_up.message)}.")
             return
         yield Static("\n".join(facts(advice)), id="facts")
+        yield from self.past_transfers(story)
         yield heading("Run" if advice.commands else "No tool here writes a line for this setting")
         for command in advice.commands:
             yield CommandCard(command)

@@ -37,6 +37,7 @@ class OutcomeStep(Step):
         Binding("up", "scroll_body(-1)", "Up", show=False),
         Binding("pagedown,space", "scroll_body(10)", "Page down", show=False),
         Binding("pageup", "scroll_body(-10)", "Page up", show=False),
+        Binding("p", "past", "Past transfers", show=False, id="past-transfers"),
     ]
     DEFAULT_CSS = """
     OutcomeStep #outcome { height: auto; }
@@ -101,6 +102,22 @@ class OutcomeStep(Step):
         """What is to be seen; nothing where it is too early."""
         return ()
 
+    def past_transfers(self, story: Story) -> Iterable[Widget]:
+        """A line on them, where the method asked them."""
+        if story.evidence:
+            newest = list(story.evidence.values())[-1]
+            went_by = f"{newest.similar} of {newest.known}" if newest.similar else "no"
+            yield Static(
+                f"The search went by {went_by} past transfers: [b]p[/b] shows what they say.",
+                id="past-transfers",
+            )
+
+    def action_past(self) -> None:
+        """What past transfers say, where the method asks them."""
+        from advisor.tui.screens.evidence import open_evidence
+
+        open_evidence(self.advisor, self.story)
+
 
 def heading(words: str) -> Static:
     """The line above a part of the screen."""
@@ -131,6 +148,7 @@ class ComparisonScreen(OutcomeStep):
                 yield Static(f"The session gave no advice: {escape(story.gave_up.message)}.")
             return
         yield Static(_decided(story), id="decided")
+        yield from self.past_transfers(story)
         yield IntervalBars(bars, drawing=self.advisor.drawing)
         yield heading("Which differences are real")
         if not story.advice or not story.advice.reasons:

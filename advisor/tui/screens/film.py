@@ -37,6 +37,7 @@ class FilmPage(Page):
         Binding("x", "map_transport", "Map: other transport", show=False, id="map-transport"),
         Binding("v", "advice", "Advice", id="advice"),
         Binding("c", "compare", "Compare", id="compare"),
+        Binding("p", "past", "Past transfers", show=False, id="past-transfers"),
     ]
     DEFAULT_CSS = """
     FilmPage #about { height: auto; }
@@ -155,6 +156,13 @@ class FilmPage(Page):
 
         if story := self._whole():
             self.advisor.open(ComparisonScreen(story))
+
+    def action_past(self) -> None:
+        """What past transfers said, where its method asked them."""
+        from advisor.tui.screens.evidence import open_evidence
+
+        if story := self._whole():
+            open_evidence(self.advisor, story)
 
 
 def film_line(replay: Replay) -> str:

@@ -36,6 +36,11 @@ if TYPE_CHECKING:
 _DAY_S: Final = 86400.0
 _MOST_STREAMS: Final = 128
 _MARKS: Final = {"tcp": ("●", "primary"), "udt": ("▲", "warning")}
+_HARP: Final = (
+    "harp takes one sample, and reads the setting off past transfers of files that are alike. With "
+    "none stored it takes the sample's setting, a heuristic's. Probes of the network alone move no "
+    "files: profile a tool (step What) for it to learn from."
+)
 _OF_THE_NETWORK: Final = ("#field-transports", "#field-congestion")
 
 
@@ -106,7 +111,8 @@ class HistoryScreen(Step):
             draft,
             check=_method,
             example="spsa",
-            explained="How the next setting to try is chosen. 'advisor plugins' lists them.",
+            explained="How the next setting to try is chosen. 'advisor plugins' lists them. One of "
+            f"them goes by past transfers instead: {_HARP}",
         )
         yield Field(
             "Congestion",
@@ -136,10 +142,17 @@ class HistoryScreen(Step):
         for name in _OF_THE_NETWORK:
             self.query_one(name).display = not self.advisor.draft.tool_name
         self._show_cost()
+        self._explain_method()
         self._look_up()
 
     def on_field_changed(self, _: Field.Changed) -> None:
         self._show_cost()
+        self._explain_method()
+
+    def _explain_method(self) -> None:
+        """What it needs, where that is not what the others need."""
+        words = _HARP if self.advisor.draft.method.strip() == "harp" else ""
+        self.query_one("#field-method", Field).hint(words)
 
     @work(thread=True, exclusive=True, group="history")
     def _look_up(self) -> None:

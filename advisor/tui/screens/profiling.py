@@ -12,6 +12,7 @@ from textual.widgets import Button, Static
 from advisor.domain import orders as o
 from advisor.domain.quantities import format_duration, format_rate
 from advisor.domain.space import Setting
+from advisor.tui.screens.evidence import open_evidence
 from advisor.tui.screens.try_setting import TrySettingScreen
 from advisor.tui.screens.what_is_this import WhatIsThisScreen
 from advisor.tui.step import Step
@@ -39,6 +40,7 @@ Nothing has to be done: it ends by itself, then ctrl+n compares what was found."
         Binding("e", "extend", "+30 s", id="extend", tooltip="Give it 30 s more"),
         Binding("t", "try", "Try", id="try", tooltip="Try a setting by hand"),
         Binding("s", "skip", "Skip", id="skip", tooltip="Skip what is searched now"),
+        Binding("p", "past", "Past transfers", show=False, id="past-transfers"),
         Binding("r", "resume", "Resume", show=False, id="resume"),
         Binding("v", "values", "Map: numbers or values", show=False, id="map_values"),
         Binding("u", "other", "Map: the other transport", show=False, id="map_other"),
@@ -83,10 +85,11 @@ Nothing has to be done: it ends by itself, then ctrl+n compares what was found."
         )
 
     def buttons(self) -> Iterable[Button]:
-        """Back, the two orders one is most likely to want, and on."""
+        """Back, the two orders one is most likely to want, what past transfers say, and on."""
         yield Button("Back", id="back")
         yield Button("Pause", id="pause")
         yield Button("Stop", id="stop")
+        yield Button("Past transfers", id="past")
         yield Button("Next", id="next", variant="primary")
 
     def on_mount(self) -> None:
@@ -221,6 +224,10 @@ Nothing has to be done: it ends by itself, then ctrl+n compares what was found."
             self.app.push_screen(WhatIsThisScreen(story))
         else:
             self.advisor.refuse("nothing is being measured: start from Where")
+
+    def action_past(self) -> None:
+        """What past transfers say, where the method asks them."""
+        open_evidence(self.advisor, self._story)
 
     def action_resume(self) -> None:
         """Go on with a session that ended without advice."""

@@ -60,6 +60,7 @@ class SessionScreen(FilmPage):
         yield Button("Play", id="play", variant="primary")
         yield Button("Advice", id="advice")
         yield Button("Compare", id="compare")
+        yield Button("Past transfers", id="past")
         yield Button("Note", id="note")
 
     def on_mount(self) -> None:

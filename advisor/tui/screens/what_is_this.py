@@ -123,5 +123,6 @@ def _panels() -> str:
 def _keys() -> str:
     return (
         "You need not do anything. space pauses, s skips what is searched now, e gives 30 s more, "
-        "t tries a setting of yours, x stops with the best so far. You can go back: it goes on."
+        "t tries a setting of yours, x stops with the best so far. p shows what past transfers "
+        "say, where the method asks them. You can go back: it goes on."
     )

@@ -33,6 +33,7 @@ RATE: Final = "bit/s"
 
 _MODES: Final = {"braille": HiResMode.BRAILLE, "block": HiResMode.QUADRANT}
 _LINE: Final = "──"
+_UPRIGHT: Final = "╎"
 _HEADROOM: Final = 1.04
 _INSIDE: Final = 1 - 1e-9
 """What is at the very end of an axis would be hidden by the frame."""
@@ -63,6 +64,14 @@ class Level(msgspec.Struct, frozen=True):
 
     name: str
     y: float
+    colour: str = "foreground"
+
+
+class Upright(msgspec.Struct, frozen=True):
+    """A vertical line through the whole chart, at a place that `name` gives the value of."""
+
+    name: str
+    x: float
     colour: str = "foreground"
 
 
@@ -110,7 +119,10 @@ class _Canvas(Canvas):
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def render_line(self, y: int) -> Strip:
-        return self._strips[y] if y < len(self._strips) else Strip.blank(self.size.width)
+        if y < len(self._strips):
+            return self._strips[y]
+        # Without colours a style is asked of everything.
+        return Strip.blank(self.size.width, self._base_style)
 
 
 class _Plot(PlotWidget, can_focus=False):
@@ -192,6 +204,7 @@ class Chart(Widget, can_focus=True):
         self._unit = unit
         self._series: tuple[Series, ...] = ()
         self._levels: tuple[Level, ...] = ()
+        self._uprights: tuple[Upright, ...] = ()
         self._labels = ("", "")
         self._x_range: tuple[float, float] = (0.0, 1.0)
         self._x_ticks: tuple[tuple[float, str], ...] = ()
@@ -225,6 +238,7 @@ class Chart(Widget, can_focus=True):
         *,
         x_label: str,
         y_label: str,
+        uprights: Iterable[Upright] = (),
         x_range: tuple[float, float] | None = None,
         y_top: float | None = None,
         x_ticks: Iterable[tuple[float, str]] = (),
@@ -235,6 +249,7 @@ class Chart(Widget, can_focus=True):
         numbers without.
         """
         self._series, self._levels = tuple(series), tuple(levels)
+        self._uprights = tuple(uprights)
         self._labels, self._x_ticks = (x_label, y_label), tuple(x_ticks)
         self._x_range = x_range or (0.0, max(self._x_range[1], self._x_end()))
         self._y_top = y_top or max(self._y_top, self._y_end())
@@ -265,6 +280,7 @@ class Chart(Widget, can_focus=True):
                     f"{self._worded(max(ys))}, the last {self._worded(ys[-1])}."
                 )
         words += [f"Line: {lv.name}, {self._worded(lv.y)}." for lv in self._levels]
+        words += [f"Vertical line: {upright.name}." for upright in self._uprights]
         return " ".join(words)
 
     @property
@@ -283,6 +299,7 @@ class Chart(Widget, can_focus=True):
         wanted = (
             self._series,
             self._levels,
+            self._uprights,
             self._labels,
             self._x_range,
             self._x_ticks,
@@ -312,6 +329,8 @@ class Chart(Widget, can_focus=True):
         shown = [lv for lv in self._levels if lv.y * _INSIDE <= top]
         for number, level in enumerate(shown):
             self._draw_level(plot, level, number)
+        for upright in self._uprights:
+            self._draw_upright(plot, upright, top)
         for series in self._series:
             if series.kind != "points":
                 self._draw_line(plot, series, top)
@@ -349,6 +368,12 @@ class Chart(Widget, can_focus=True):
         plot.scatter(
             [xs[-2 - number % (len(xs) - 1)]], [height], marker=str(number + 1), marker_style=style
         )
+
+    def _draw_upright(self, plot: _Plot, upright: Upright, top: float) -> None:
+        rows = max(self.size.height, 2)
+        heights = [top * row / (rows - 1) for row in range(rows)]
+        xs = [self._within(upright.x)] * rows
+        plot.scatter(xs, heights, marker=_UPRIGHT, marker_style=self._style(upright.colour))
 
     def _draw_line(self, plot: _Plot, series: Series, top: float) -> None:
         style = self._style(series.colour)
@@ -408,6 +433,10 @@ class Chart(Widget, can_focus=True):
             above = "" if level.y <= top else ", above"
             words = f" {level.name} {self._worded(level.y)}{above}"
             parts.append(Text.assemble((mark, self._style(level.colour)), words))
+        parts += [
+            Text.assemble((_UPRIGHT, self._style(upright.colour)), f" {upright.name}")
+            for upright in self._uprights
+        ]
         parts.append(Text(f"→ {self._labels[0]}"))
         key = Text("   ").join(parts)
         return Text(key.plain.translate(ASCII)) if self._drawing == "ascii" else key

@@ -7,7 +7,7 @@ LIGHT: Final = str.maketrans("━┃┏┓┗┛┣┫┳┻╋", "─│┌┐�
 
 ASCII: Final = str.maketrans(
     dict.fromkeys("┌┐└┘├┤┬┴┼┏┓┗┛┣┫┳┻╋", "+")
-    | dict.fromkeys("│┃╷╵", "|")
+    | dict.fromkeys("│┃╷╵╎", "|")
     | dict.fromkeys("─━╶╴╌−", "-")
     | dict.fromkeys("█★", "*")
     | dict.fromkeys("·░", ".")

@@ -23,22 +23,31 @@ class RowTable(DataTable[Text]):
         self.border_title = title
         self._names = columns
         self._rows: list[tuple[str, tuple[Text, ...]]] = []
+        self._has_begun = False
 
     def on_mount(self) -> None:
+        self._has_begun = True
         self.add_columns(*self._names)
         self._draw()
 
-    def fill(self, rows: list[tuple[str, tuple[Text, ...]]]) -> None:
-        """Other rows, each a key and its cells; nothing is drawn when they are the same."""
-        if rows == self._rows:
-            return
-        self._rows = rows
-        if self.columns:
-            self._draw()
+    def fill(self, rows: list[tuple[str, tuple[Text, ...]]], columns: tuple[str, ...] = ()) -> None:
+        """Other rows, each a key and its cells; nothing is drawn when they are the same.
 
-    def _draw(self) -> None:
+        `columns`: other names of columns, with these rows.
+        """
+        columns = columns or self._names
+        if (rows, columns) == (self._rows, self._names):
+            return
+        renamed = columns != self._names
+        self._rows, self._names = rows, columns
+        if self._has_begun:
+            self._draw(renamed=renamed)
+
+    def _draw(self, *, renamed: bool = False) -> None:
         at = self.chosen
-        self.clear()
+        self.clear(columns=renamed)
+        if renamed:
+            self.add_columns(*self._names)
         for key, cells in self._rows:
             self.add_row(*cells, key=key)
         keys = [key for key, _ in self._rows]
