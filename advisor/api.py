@@ -28,6 +28,7 @@ from advisor.methods.answering import Answer, Answers
 from advisor.methods.api import Constant, Knowledge, Method, MethodPlugin, PastSurface
 from advisor.methods.climbing import Climb
 from advisor.methods.lattice import Lattice, Point, step_values
+from advisor.methods.sampling import SampleThenAnswer
 from advisor.methods.searching import (
     Memory,
     Search,
@@ -42,9 +43,12 @@ from advisor.methods.watching import EPSILON, WatchingSearch, WatchMemory
 from advisor.models.buffer_range import BufferRange, buffer_range
 from advisor.models.file_classes import FileClass, Size
 from advisor.models.harp.account import evidence_of
+from advisor.models.harp.ann import neural_answer
+from advisor.models.harp.asking import box_of, conditions_of, levels_in, sample_levels
 from advisor.models.harp.entries import History
 from advisor.models.harp.optimiser import HarpAnswer, Sample, optimise
 from advisor.models.harp.optimum import RELAXATION, Box
+from advisor.models.harp.peak import Peak, peak_of
 from advisor.models.transfer_heuristics import (
     buffer_of,
     class_levels,
@@ -128,12 +132,14 @@ __all__ = [
     "PastSurface",
     "PastTransfer",
     "PathFacts",
+    "Peak",
     "Piece",
     "Point",
     "Progress",
     "ReceiveOrder",
     "Role",
     "Sample",
+    "SampleThenAnswer",
     "Scale",
     "Search",
     "SearchPlugin",
@@ -155,6 +161,7 @@ __all__ = [
     "WatchMemory",
     "WatchingSearch",
     "borrowed",
+    "box_of",
     "bracketed",
     "buffer_note",
     "buffer_of",
@@ -163,6 +170,7 @@ __all__ = [
     "class_levels",
     "classes_of",
     "comes_from",
+    "conditions_of",
     "congestion_note",
     "evidence_of",
     "files_at_once",
@@ -171,12 +179,16 @@ __all__ = [
     "format_rate",
     "generator_state",
     "in_order",
+    "levels_in",
     "listening_fd",
+    "neural_answer",
     "only_from",
     "optimise",
     "path_notes",
+    "peak_of",
     "repeat_every",
     "role_of",
+    "sample_levels",
     "set_generator",
     "setting_key",
     "setting_of",

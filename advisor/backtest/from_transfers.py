@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean, median
 from typing import Final, NamedTuple
 
-import msgspec
-
 from advisor.backtest.recorded import Cell, RecordedTable, Repeat
 from advisor.domain.dataset import Dataset
 from advisor.domain.path import HostFacts, PathFacts
 from advisor.domain.quantities import format_bytes
 from advisor.domain.space import Parameter, Scale, Setting, Space
-from advisor.store.transfer_tables import TransferRow, TransferTable
+from advisor.domain.transfers import Conditions, Levels, PastTransfer
+from advisor.store.importers.harp_csv import timed
+from advisor.store.transfer_tables import TransferRow, TransferTable, pipelining_from_one
 
 PARAMETERS: Final = ("concurrency", "parallelism", "pipelining")
 """What a transfer's setting may have, from the dearest down."""
@@ -38,6 +38,13 @@ class _Condition(NamedTuple):
     files: int = 0
 
 
+class _Dated(NamedTuple):
+    """A transfer, and when it ended; None where nothing is said of that."""
+
+    row: TransferRow
+    when_s: float | None
+
+
 def tables_of(
     name: str, table: TransferTable, least_cells: int = 5
 ) -> tuple[list[RecordedTable], list[str]]:
@@ -51,9 +58,9 @@ def tables_of(
     unset = sum(not _names(row) for row in table.rows)
     if unset:
         notes.append(f"{name}: transfers without any parameter left out: {unset}")
-    conditions: dict[_Condition, dict[Cell, list[TransferRow]]] = {}
+    conditions: dict[_Condition, dict[Cell, list[_Dated]]] = {}
     small = 0
-    for condition, rows in sorted(_grouped(table.rows, least_cells).items()):
+    for condition, rows in sorted(_grouped(_dated(table.rows), least_cells).items()):
         cells = _cells(condition.names, rows)
         if len(cells) >= least_cells:
             conditions[condition] = cells
@@ -72,33 +79,33 @@ def _names(row: TransferRow) -> tuple[str, ...]:
     return tuple(name for name in PARAMETERS if getattr(row, name) is not None)
 
 
-def _grouped(rows: Sequence[TransferRow], least_rows: int) -> dict[_Condition, list[TransferRow]]:
+def _dated(rows: Iterable[TransferRow]) -> list[_Dated]:
+    return [_Dated(row, when_s if row.recorded else None) for row, when_s in timed(rows)]
+
+
+def _grouped(rows: Sequence[_Dated], least_rows: int) -> dict[_Condition, list[_Dated]]:
     """The rows of each condition, without those that have no setting.
 
     A note that fewer than `least_rows` rows have is a remark on them, not a condition.
     """
-    notes = Counter(row.note for row in rows)
-    kinds: dict[_Condition, list[TransferRow]] = defaultdict(list)
-    for row in rows:
+    notes = Counter(one.row.note for one in rows)
+    kinds: dict[_Condition, list[_Dated]] = defaultdict(list)
+    for one in rows:
+        row = one.row
         if names := _names(row):
             note = row.note if notes[row.note] >= least_rows else ""
-            kinds[_Condition(row.source, row.destination, note, row.fast, names)].append(row)
-    grouped: dict[_Condition, list[TransferRow]] = defaultdict(list)
-    for kind, alike in kinds.items():
-        if "pipelining" in kind.names and any(row.pipelining == 0 for row in alike):
-            alike = [_counted_from_one(row) for row in alike]
+            kinds[_Condition(row.source, row.destination, note, row.fast, names)].append(one)
+    grouped: dict[_Condition, list[_Dated]] = defaultdict(list)
+    for kind, found in kinds.items():
+        alike = pipelining_from_one([one.row for one in found])
         sizes = _least_alike(row.file_bytes for row in alike)
         numbers = _least_alike(row.file_count or 0 for row in alike)
-        for row in alike:
+        for row, (_, when_s) in zip(alike, found, strict=True):
             condition = kind._replace(
                 file_bytes=sizes[row.file_bytes], files=int(numbers[row.file_count or 0])
             )
-            grouped[condition].append(row)
+            grouped[condition].append(_Dated(row, when_s))
     return grouped
-
-
-def _counted_from_one(row: TransferRow) -> TransferRow:
-    return msgspec.structs.replace(row, pipelining=(row.pipelining or 0) + 1)
 
 
 def _least_alike(values: Iterable[float]) -> Mapping[float, float]:
@@ -112,10 +119,10 @@ def _least_alike(values: Iterable[float]) -> Mapping[float, float]:
     return least
 
 
-def _cells(names: Sequence[str], rows: Iterable[TransferRow]) -> dict[Cell, list[TransferRow]]:
-    cells: dict[Cell, list[TransferRow]] = defaultdict(list)
-    for row in rows:
-        cells[tuple(getattr(row, name) for name in names)].append(row)
+def _cells(names: Sequence[str], rows: Iterable[_Dated]) -> dict[Cell, list[_Dated]]:
+    cells: dict[Cell, list[_Dated]] = defaultdict(list)
+    for one in rows:
+        cells[tuple(getattr(one.row, name) for name in names)].append(one)
     return cells
 
 
@@ -222,16 +229,17 @@ def _host(name: str, buffer_bytes: float | None) -> HostFacts:
 
 
 def _recorded(
-    name: str, source: str, condition: _Condition, cells: Mapping[Cell, Sequence[TransferRow]]
+    name: str, source: str, condition: _Condition, cells: Mapping[Cell, Sequence[_Dated]]
 ) -> RecordedTable:
-    rows = [row for repeats in cells.values() for row in repeats]
+    dated = [one for repeats in cells.values() for one in repeats]
+    rows = [one.row for one in dated]
     bandwidth_bps = _middle(row.bandwidth_bps for row in rows)
     return RecordedTable(
         name=name,
         source=source,
         space=space_of(condition.names, list(cells), Scale.LOG2),
         repeats={
-            cell: [Repeat(row.throughput_bps, row.elapsed_s) for row in repeats]
+            cell: [Repeat(row.throughput_bps, row.elapsed_s) for row, _ in repeats]
             for cell, repeats in cells.items()
         },
         path=path_of(
@@ -243,6 +251,26 @@ def _recorded(
         ),
         bandwidth_bps=bandwidth_bps,
         dataset=_dataset(rows),
+        transfers=[_transfer(condition, one) for one in dated],
+    )
+
+
+def _transfer(condition: _Condition, one: _Dated) -> PastTransfer:
+    """A level that was not recorded counts as 1."""
+    row = one.row
+    hosts = f"{condition.source}->{condition.destination}"
+    return PastTransfer(
+        conditions=Conditions(
+            file_bytes=row.file_bytes,
+            file_count=row.file_count,
+            bandwidth_bps=row.bandwidth_bps,
+            rtt_s=row.rtt_s,
+            buffer_bytes=row.buffer_bytes,
+            network=f"{hosts}, fast {condition.fast}" if condition.fast else hosts,
+        ),
+        levels=Levels(**{name: max(1, getattr(row, name) or 1) for name in PARAMETERS}),
+        throughput_bps=row.throughput_bps,
+        when_s=one.when_s,
     )
 
 

@@ -13,6 +13,7 @@ from advisor.domain.path import PathFacts
 from advisor.domain.space import Setting, Space
 from advisor.domain.transfers import PastTransfer
 from advisor.methods.api import Knowledge, PastSurface
+from advisor.models.harp.entries import Archive
 
 Cell: TypeAlias = tuple[int, ...]
 """One value per parameter of the space, in the space's order."""
@@ -103,7 +104,7 @@ class RecordedTable:
             bandwidth_bps=self.bandwidth_bps,
             dataset=self.dataset,
             surfaces=tuple(one.surface() for one in history if self._comparable(one)),
-            transfers=[transfer for one in history for transfer in one.transfers],
+            transfers=Archive(transfer for one in history for transfer in one.transfers),
         )
 
     def _comparable(self, other: "RecordedTable") -> bool:

@@ -12,7 +12,6 @@ What the paper leaves open, and what is done here:
 
 - A probe that moved files counts as a transfer. Searches from memory to memory are none.
 - Where there is no such history, the sample's own setting is the answer, and the reason says so.
-- Of a space with streams alone these are taken for the parallelism of one file at a time.
 - The sample's failure leaves the heuristic's setting as the answer.
 """
 
@@ -23,32 +22,24 @@ import numpy as np
 
 from advisor.api import (
     RELAXATION,
-    Box,
-    Conditions,
     Constant,
     Evidence,
     History,
     Knowledge,
-    Levels,
-    Memory,
-    Role,
     Sample,
-    Search,
+    SampleThenAnswer,
     SearchPlugin,
     Setting,
     Space,
-    StopGauge,
-    buffer_of,
-    class_levels,
+    box_of,
+    conditions_of,
     evidence_of,
     format_rate,
+    levels_in,
     optimise,
-    role_of,
+    sample_levels,
     setting_of,
 )
-
-_STEPS: Final = 2
-_SUPPOSED_FILE_BYTES: Final = 2.0**30
 
 CONSTANTS: Final = (
     Constant(
@@ -72,14 +63,7 @@ CONSTANTS: Final = (
 )
 
 
-class _Memory(Memory, kw_only=True):
-    """The setting of the sample; the answer, once it is known."""
-
-    sample: Setting
-    answer: Setting | None = None
-
-
-class Harp(Search[_Memory]):
+class Harp(SampleThenAnswer):
     """One search. See the module's text."""
 
     def __init__(
@@ -92,50 +76,22 @@ class Harp(Search[_Memory]):
         self.evidence: Evidence | None = None
         self._knowledge = knowledge
         self._constants = constants
-        sample = setting_of(space, _heuristic(knowledge, int(constants["maxCC"])))
-        super().__init__(space, rng, _Memory(sample=sample, label="sample"))
-
-    @property
-    def gauges(self) -> list[StopGauge]:
-        """Which of the two steps is done."""
-        return [
-            StopGauge(
-                name="steps",
-                value=self.memory.iteration,
-                limit=_STEPS,
-                meaning="the sample, then the answer",
-            )
-        ]
-
-    def _setting(self) -> Setting:
-        return dict(self.memory.answer or self.memory.sample)
-
-    def _take(self, bps: float) -> None:
-        memory = self.memory
-        memory.iteration += 1
-        if memory.answer is not None:
-            memory.stop_reason = "HARP has one answer, and it is measured"
-            return
-        if not bps:
-            memory.stop_reason = "the sample failed: the heuristic's setting is all there is"
-            return
-        memory.answer, memory.move_reason = self._answered(bps)
-        memory.label = "answer"
-        if memory.answer == memory.sample:
-            memory.stop_reason = memory.move_reason
+        start = sample_levels(
+            knowledge.dataset, knowledge.path, knowledge.bdp_bytes, int(constants["maxCC"])
+        )
+        super().__init__(space, rng, setting_of(space, start))
 
     def _answered(self, sample_bps: float) -> tuple[Setting, str]:
-        """The setting to use, and why."""
-        keep = self._constants["keep"]
-        wanted = _conditions(self._knowledge)
-        levels = _levels(self._space, self.memory.sample)
+        known, keep = self._knowledge, self._constants["keep"]
+        wanted = conditions_of(known.dataset, known.path, known.bandwidth_bps)
+        levels = levels_in(self._space, self.memory.sample)
         sample = Sample(levels=levels, throughput_bps=sample_bps)
-        history = History.of(self._knowledge.transfers)
+        history = History.of(known.transfers)
         found = optimise(
             wanted,
             sample,
             history,
-            _box(self._space),
+            box_of(self._space),
             self._rng,
             enough=self._enough(),
             keep=(keep, keep, max(keep, RELAXATION[2])),
@@ -151,43 +107,6 @@ class Harp(Search[_Memory]):
         """None leaves the share of a small history to the optimiser."""
         wanted = int(self._constants["enough"])
         return None if wanted == CONSTANTS[1].default else wanted
-
-
-def _heuristic(knowledge: Knowledge, most_concurrency: int) -> Levels:
-    """Single Chunk's setting for the class with the most bytes."""
-    buffer_bytes = buffer_of(knowledge.path) if knowledge.path else None
-    found = class_levels(knowledge.dataset, knowledge.bdp_bytes, buffer_bytes, most_concurrency)
-    _, levels = max(found, key=lambda one: one[0].total_bytes if one[0] else 0)
-    return levels
-
-
-def _conditions(knowledge: Knowledge) -> Conditions:
-    path, dataset = knowledge.path, knowledge.dataset
-    return Conditions(
-        file_bytes=knowledge.mean_file_bytes or _SUPPOSED_FILE_BYTES,
-        file_count=dataset.files if dataset else None,
-        bandwidth_bps=knowledge.bandwidth_bps,
-        rtt_s=path.rtt_s if path else None,
-        buffer_bytes=buffer_of(path) if path else None,
-    )
-
-
-def _levels(space: Space, setting: Mapping[str, object]) -> Levels:
-    """The setting as the three of the paper; what the space has not is 1."""
-    values = {role_of(p): int(float(str(setting.get(p.name, 1)))) for p in space.parameters}
-    return Levels(
-        concurrency=max(1, values.get(Role.CONCURRENCY, 1)),
-        parallelism=max(1, values.get(Role.PARALLELISM, values.get(Role.STREAMS, 1))),
-        pipelining=max(1, values.get(Role.PIPELINING, 1)),
-    )
-
-
-def _box(space: Space) -> Box:
-    """The levels the space allows."""
-    return Box(
-        lower=_levels(space, {p.name: p.lower for p in space.parameters}),
-        upper=_levels(space, {p.name: p.upper for p in space.parameters}),
-    )
 
 
 plugin = SearchPlugin(

@@ -59,6 +59,10 @@ class TestHarp(MethodContract):
     plugin = registry.method("harp")
 
 
+class TestAnnOt(MethodContract):
+    plugin = registry.method("ann-ot")
+
+
 class TestOctave(MethodContract):
     plugin = registry.method("octave")
 

@@ -10,6 +10,7 @@ from advisor.domain.dataset import Dataset
 from advisor.domain.space import Parameter, Scale, Setting, Space, flows_of
 from advisor.methods.api import Knowledge, Method, PastSurface
 from advisor.testing.samples import a_transfer_space, measured
+from tests.plugins.pasts import SPACE, known, past, rate_bps
 from tests.plugins.searches import asked, counts, follow, make, tell
 
 STREAMS = counts(streams=(1, 64))
@@ -70,6 +71,25 @@ def test_it_starts_where_other_paths_peaked() -> None:
 
     low, high = (make("octave", space, seen(peak)) for peak in (1, 5))
     assert asked(low)[0] < asked(high)[0]
+
+
+def test_it_starts_where_past_transfers_of_files_peaked() -> None:
+    def first(peak: int, history: float) -> Setting:
+        method = make("octave", SPACE, known(past(peak, "a")), history=history)
+        setting = method.ask()
+        assert setting is not None
+        return setting
+
+    assert int(first(4, 1)["concurrency"]) < int(first(16, 1)["concurrency"])
+    assert rate_bps(first(4, 1), 4) > rate_bps(first(4, 0), 4)
+    assert first(4, 0) == first(16, 0)
+
+
+def test_past_transfers_of_files_say_nothing_of_buffers() -> None:
+    space = counts(streams=(1, 32), buffer_bytes=(2**16, 2**24))
+    told, untold = (make("octave", space, known(*pasts)) for pasts in ((past(4, "a"),), ()))
+    assert told.ask() == untold.ask()
+    assert told.label == untold.label == "prior"
 
 
 def test_small_files_and_large_ones_start_at_different_settings() -> None:

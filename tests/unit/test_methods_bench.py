@@ -1,5 +1,6 @@
 """The bench's own logic: what is held out, what octave ships meanwhile, and the curves."""
 
+import dataclasses
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -11,10 +12,14 @@ from advisor import registry
 from advisor.api import Dataset, Knowledge, Parameter, Scale, Space
 from advisor.backtest.recorded import Cell, RecordedTable, Repeat
 from advisor.backtest.replay import Replayed
+from advisor.domain.transfers import Conditions, Levels, PastTransfer
+from advisor.models.file_classes import Size
+from tests.benchmarks.methods.accuracy import validated
 from tests.benchmarks.methods.baselines import FIXED, RANDOM
 from tests.benchmarks.methods.curves import confidence, curves, one_peak, walk
 from tests.benchmarks.methods.held_out import SCENARIOS, Scenario, run
-from tests.benchmarks.methods.prior import derive, module_of_octave, shipping, without
+from tests.benchmarks.methods.history import LONGEST, probes_to, scenarios, share_after, taught
+from tests.benchmarks.methods.prior import derive, prior_of_octave, shipping, without
 from tests.benchmarks.methods.searching import Searched, fixed, lead, scores_of, search
 from tests.benchmarks.methods.tables import Trouble, data_folder
 
@@ -84,19 +89,19 @@ def test_octave_starts_from_the_prior_it_ships_meanwhile() -> None:
         assert setting
         return setting["concurrency"]
 
-    before, asked_before = module_of_octave().PRIOR, first_asked()
+    before, asked_before = prior_of_octave().PRIOR, first_asked()
     with shipping(derive(_unlike(_falling, 3))):
         assert first_asked() == 1
     assert asked_before != 1
-    assert module_of_octave().PRIOR is before
+    assert prior_of_octave().PRIOR is before
     assert first_asked() == asked_before
 
 
 def test_what_octave_ships_is_put_back_after_a_failure() -> None:
-    before = module_of_octave().PRIOR
+    before = prior_of_octave().PRIOR
     with pytest.raises(RuntimeError), shipping({}):
         raise RuntimeError
-    assert module_of_octave().PRIOR is before
+    assert prior_of_octave().PRIOR is before
 
 
 def test_every_file_is_searched_once_for_each_of_its_tables_and_seeds() -> None:
@@ -196,3 +201,65 @@ def test_the_data_folder_must_be_named(monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setenv("ADVISOR_DATA", str(tmp_path))
     with pytest.raises(Trouble, match="has no gridftp-grids"):
         data_folder()
+
+
+def _with_regret(*fractions: float) -> Searched:
+    regret = [(9.0 * place, 1 - share) for place, share in enumerate(fractions)]
+    end = Replayed(
+        table="a",
+        fraction=fractions[-1],
+        probes=len(fractions),
+        elapsed_s=9,
+        flows=1,
+        regret=regret,
+    )
+    return Searched(_table("a", _rising), end)
+
+
+def test_the_pace_is_when_so_much_was_first_recommended() -> None:
+    assert probes_to(_with_regret(0.5, 0.96, 0.9)) == 2
+    assert probes_to(_with_regret(0.5, 0.6)) == LONGEST + 1
+    assert share_after(_with_regret(0.5, 0.75), 1) == 0.5
+    # A search that has ended recommends what it did at its end.
+    assert share_after(_with_regret(0.5, 0.75), 8) == 0.75
+
+
+def test_no_search_is_told_of_its_own_file() -> None:
+    tables = [*_unlike(_rising, 2), _table("file0", _rising, "other")]
+    assert len(taught(tables)(tables[0]).surfaces) == 1
+    assert len(taught(tables)(tables[1]).surfaces) == 2
+
+
+def test_the_scenarios_differ_in_what_they_know_alone() -> None:
+    for scenario in scenarios():
+        assert ("peak" in scenario.knows) == scenario.peak
+        assert ("surfaces" in scenario.knows) == scenario.history
+        assert scenario.knows.startswith("no prior") != scenario.prior
+
+
+def _swept(rate_bps: Callable[[Cell], float], when_s: float) -> list[PastTransfer]:
+    wan = Conditions(file_bytes=3e9, bandwidth_bps=10e9, rtt_s=0.04, buffer_bytes=2**25)
+    noise = np.random.default_rng(0)
+    return [
+        PastTransfer(
+            conditions=wan,
+            levels=Levels(**dict(zip(NAMES, cell, strict=True))),
+            throughput_bps=rate_bps(cell) * float(np.exp(0.02 * noise.standard_normal())),
+            when_s=when_s,
+        )
+        for cell in product(LEVELS, repeat=3)
+    ]
+
+
+def test_validation_is_of_each_load_by_itself_and_what_has_no_surface_is_counted() -> None:
+    swept = [*_swept(_falling_slowly, 0.0), *_swept(lambda _: 1e9, 1e6)]
+    table = dataclasses.replace(_table("a", _rising), transfers=swept)
+    found = validated([table], splits=4)
+    (large,) = found.values()
+    assert list(found) == [Size.LARGE]
+    assert (large.groups, large.splits, len(large.accuracies)) == (2, 8, 4)
+    assert min(large.accuracies) > 0.9
+
+
+def _falling_slowly(cell: Cell) -> float:
+    return 9e9 - 1e8 * cell[0] - 2e6 * cell[1] ** 2

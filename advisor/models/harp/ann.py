@@ -10,6 +10,7 @@ relaxed.
 
 import warnings
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -38,19 +39,55 @@ class NeuralAnswer:
     entries: int
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Model:
+    """What the network learnt of `entries`; `target`: the conditions wanted, in its own units.
+
+    `lower`, `upper`: of the levels it has seen. `middle`, `spread`: of the rates' octaves.
+    """
+
+    network: "Pipeline"
+    target: Floats
+    lower: Floats
+    upper: Floats
+    middle: float
+    spread: float
+    entries: int
+
+
 def neural_answer(
     wanted: Conditions,
     sample: Sample,
     history: History,
     bounds: Box,
-    rng: np.random.Generator,
     *,
+    seed: int = 0,
     enough: int | None = None,
 ) -> NeuralAnswer:
     """The levels for a transfer. Raises ValueError with fewer than 20 past transfers.
 
-    `rng`: seeds the network. `enough`: how many similar entries to look for, see `similar`.
+    `seed`: of the network. `enough`: how many similar entries to look for, see `similar`.
     """
+    model = _model(wanted, sample.levels, history, seed, enough)
+    candidates = _candidates(bounds.nearest(model.lower), bounds.nearest(model.upper))
+    asked = _inputs(
+        np.repeat(model.target[None, :], len(candidates), axis=0),
+        np.column_stack((candidates, np.full(len(candidates), sample.throughput_bps))),
+    )
+    expected = model.network.predict(asked)
+    best = int(expected.argmax())
+    return NeuralAnswer(
+        levels=levels_of_row(candidates[best]),
+        throughput_bps=float(2.0 ** (expected[best] * model.spread + model.middle)),
+        entries=model.entries,
+    )
+
+
+# What a sample gave is asked of a model, not taught to it: one serves all samples at these levels.
+@lru_cache(maxsize=1)
+def _model(
+    wanted: Conditions, levels: Levels, history: History, seed: int, enough: int | None
+) -> _Model:
     rows = similar(wanted, history, enough).rows
     if len(rows) < LEAST_ENTRIES:
         raise ValueError(
@@ -58,22 +95,22 @@ def neural_answer(
             "use HARP, or run more transfers first"
         )
     target = _octaves(features_of(wanted))
-    features, levels = _octaves(history.features[rows]), history.levels[rows]
+    features, measured = _octaves(history.features[rows]), history.levels[rows]
     told = ~np.isnan(target) & _vary(features)
-    taught = _inputs(features[:, told], np.column_stack((levels, _loads(history, rows, sample))))
+    loads = _loads(history, rows, levels)
     rates = np.log2(history.throughput_bps[rows])
-    middle, spread = rates.mean(), rates.std() or 1.0
-    model = _trained(taught, (rates - middle) / spread, seed=int(rng.integers(2**31)))
-    candidates = _candidates(bounds.nearest(levels.min(axis=0)), bounds.nearest(levels.max(axis=0)))
-    asked = _inputs(
-        np.repeat(target[None, told], len(candidates), axis=0),
-        np.column_stack((candidates, np.full(len(candidates), sample.throughput_bps))),
-    )
-    expected = model.predict(asked)
-    best = int(expected.argmax())
-    return NeuralAnswer(
-        levels=levels_of_row(candidates[best]),
-        throughput_bps=float(2.0 ** (expected[best] * spread + middle)),
+    middle, spread = float(rates.mean()), float(rates.std()) or 1.0
+    return _Model(
+        network=_trained(
+            _inputs(features[:, told], np.column_stack((measured, loads))),
+            (rates - middle) / spread,
+            seed,
+        ),
+        target=target[told],
+        lower=measured.min(axis=0),
+        upper=measured.max(axis=0),
+        middle=middle,
+        spread=spread,
         entries=len(rows),
     )
 
@@ -115,10 +152,10 @@ def _octaves(features: Floats) -> Floats:
     return np.where(LOGARITHMIC, np.log2(np.where(LOGARITHMIC, features, 1.0)), features)
 
 
-def _loads(history: History, rows: Indices, sample: Sample) -> Floats:
-    """For each row what its group gave at the levels nearest to the sample's, in bit/s."""
+def _loads(history: History, rows: Indices, levels: Levels) -> Floats:
+    """For each row what its group gave at the levels nearest to these, in bit/s."""
     loads = np.empty(len(history))
-    wanted = np.log2(row_of(sample.levels))
+    wanted = np.log2(row_of(levels))
     for group in groups(history, rows):
         apart = np.abs(np.log2(history.levels[group]) - wanted).sum(axis=1)
         nearest = group[apart == apart.min()]

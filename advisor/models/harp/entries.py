@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,8 @@ class History:
     @classmethod
     def of(cls, entries: Iterable[PastTransfer]) -> "History":
         """The columns of these transfers, in their order."""
+        if isinstance(entries, Archive):
+            return entries.history
         rows, networks = [], dict[str, int]()
         for entry in entries:
             found, levels = entry.conditions, entry.levels
@@ -85,6 +87,30 @@ class History:
         return _features(
             self.bandwidth_bps, self.rtt_s, self.buffer_bytes, self.file_bytes, self.file_count
         )
+
+
+class Archive(Sequence[PastTransfer]):
+    """Past transfers that many searches learn from: they are put into columns once."""
+
+    def __init__(self, transfers: Iterable[PastTransfer]) -> None:
+        self._transfers = tuple(transfers)
+
+    def __len__(self) -> int:
+        return len(self._transfers)
+
+    @overload
+    def __getitem__(self, place: int) -> PastTransfer: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[PastTransfer]: ...
+
+    def __getitem__(self, place: int | slice) -> PastTransfer | Sequence[PastTransfer]:
+        return self._transfers[place]
+
+    @cached_property
+    def history(self) -> History:
+        """Their columns."""
+        return History.of(self._transfers)
 
 
 def features_of(wanted: Conditions) -> Floats:

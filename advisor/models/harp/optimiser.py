@@ -31,8 +31,8 @@ from advisor.models.harp.weighing import weights
 
 # As the authors' own program has it, against polynomials that leave what was measured far behind.
 _HIGHEST_PEAK: Final = 2.0
-# Below this the classes differ, or the paths do by more than an order of magnitude.
-_UNLIKE: Final = 0.95
+UNLIKE: Final = 0.95
+"""Below this likeness the classes differ, or the paths do by more than an order of magnitude."""
 _FAR_OFF: Final = 0.3
 
 
@@ -92,6 +92,14 @@ class HarpAnswer:
     groups: Sequence[FittedGroup]
     left_out: Sequence[OutlierGroup]
     worth: str
+
+    def expected_bps(self, levels: Levels) -> float | None:
+        """What the groups expect of other levels, each with its weight; None without any."""
+        if not self.groups:
+            return None
+        row = row_of(levels)
+        expected = [float(one.surface.plausible(row)[0]) for one in self.groups]
+        return float(np.average(expected, weights=[one.weight for one in self.groups]))
 
 
 class _Candidate(msgspec.Struct, frozen=True):
@@ -260,7 +268,7 @@ def _worth(
             f"That is {entries / ENOUGH:.1%} of the {ENOUGH} that HARP was published with: "
             + ("a hint to be tried." if entries < ENOUGH / 10 else "usable, not certain.")
         )
-    if max(one.likeness for one in told) < _UNLIKE:
+    if max(one.likeness for one in told) < UNLIKE:
         words.append("None of them is of this kind of path and files.")
     if sample is None:
         words.append("No sample tells today's load, so all groups count the same.")

@@ -44,7 +44,7 @@ def read(text: str, path: Path, pair: Pair | None) -> Iterator[ProbeRecord | Bad
             yield BadEntry("", why, count - len(first))
     if not table.rows and not table.left_out:
         yield BadEntry("", "nothing follows its header")
-    for row, recorded_s in _timed(_pipelining_alike(table.rows)):
+    for row, recorded_s in timed(_pipelining_alike(table.rows)):
         try:
             yield _record(row, recorded_s, pair)
         except RefusedError as refused:
@@ -64,7 +64,7 @@ def _pipelining_alike(rows: Sequence[TransferRow]) -> list[TransferRow]:
     return counted
 
 
-def _timed(rows: Iterable[TransferRow]) -> Iterator[tuple[TransferRow, float]]:
+def timed(rows: Iterable[TransferRow]) -> Iterator[tuple[TransferRow, float]]:
     """Each row with the Unix time of its end."""
     day, until_s = None, 0.0
     for row in rows:

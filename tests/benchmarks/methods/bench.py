@@ -2,6 +2,7 @@
 
     ADVISOR_DATA=… python -m tests.benchmarks.methods              everything, minutes
     ADVISOR_DATA=… python -m tests.benchmarks.methods --seeds 3    does it work?
+    ADVISOR_DATA=… python -m tests.benchmarks.methods --only history
 
 The tables are Markdown, on standard output; how far it is goes to standard error.
 """
@@ -17,6 +18,13 @@ from typing import TypeAlias
 from advisor import registry
 from advisor.api import MethodPlugin
 from advisor.backtest.recorded import RecordedTable
+from tests.benchmarks.methods.accuracy import (
+    estimated,
+    estimation_text,
+    outliers_text,
+    validated,
+    validation_text,
+)
 from tests.benchmarks.methods.baselines import FIXED, RANDOM, exhaustive
 from tests.benchmarks.methods.curves import (
     DEPTHS_AND_WIDTHS,
@@ -27,6 +35,15 @@ from tests.benchmarks.methods.curves import (
     walks_text,
 )
 from tests.benchmarks.methods.held_out import SCENARIOS, run
+from tests.benchmarks.methods.history import (
+    LONGEST,
+    contenders,
+    gains_text,
+    pace_text,
+    scenarios,
+    shares_text,
+    taught,
+)
 from tests.benchmarks.methods.prior import derive, differences
 from tests.benchmarks.methods.searching import (
     Searched,
@@ -49,6 +66,16 @@ BUDGETS = (8, 16, 48)
 CURVES_TO_A_SEED = 5
 """Curves are many: a fifth of the seeds do."""
 
+HARPS_TO_A_SEED = 5
+"""One sample is all that differs: a fifth of the seeds do."""
+
+LEARNERS = {"octave", "harp", "ann-ot"}
+"""The methods that past transfers teach."""
+
+SPLITS = 10
+"""Of each group, for the validation accuracy."""
+
+SECTIONS = ("octave", "others", "history", "curves")
 SEVERAL_PEAKS = "all files, several peaks"
 
 
@@ -87,10 +114,10 @@ def _others(tables: Sequence[RecordedTable], seeds: int, octave: Sequence[_Row])
 def _contenders(
     tables: Sequence[RecordedTable], seeds: int
 ) -> Iterator[tuple[str, int, list[Searched]]]:
-    """Title, budget and searches of everything but octave."""
+    """Title, budget and searches of everything that learns nothing from other paths."""
     for title, setting in FIXED.items():
         yield title, 0, fixed(tables, setting, seeds)
-    for plugin in (RANDOM, *_bundled_but_octave()):
+    for plugin in (RANDOM, *_bundled_that_know_nothing()):
         for budget in BUDGETS:
             title = f"{plugin.name}; {budget} probes"
             say(title)
@@ -105,9 +132,9 @@ def _contenders(
         yield title, budget, search(plugin, tables, budget, seeds)
 
 
-def _bundled_but_octave() -> list[MethodPlugin]:
+def _bundled_that_know_nothing() -> list[MethodPlugin]:
     lines = [one for one in registry.listing() if (one.kind, one.origin) == ("methods", "bundled")]
-    return [registry.method(one.name) for one in lines if one.name != "octave"]
+    return [registry.method(one.name) for one in lines if one.name not in LEARNERS]
 
 
 def _depth_width(
@@ -125,23 +152,55 @@ def _depth_width(
     _section("depth-width on curves", walks_text(rows), paper_text())
 
 
+def _history(tables: Sequence[RecordedTable], seeds: int) -> None:
+    """What past transfers are good for, each file held out."""
+    few = max(1, seeds // HARPS_TO_A_SEED)
+    say("history: accuracy")
+    validation = validation_text(validated(tables, SPLITS))
+    estimation = estimation_text(estimated(tables, few))
+    _section("History: HARP, accuracy", validation, outliers_text(tables), estimation)
+    rows = []
+    for title, plugin, learns, budget in contenders():
+        say(f"history: {title}")
+        knowledge = taught(tables) if learns else RecordedTable.knowledge
+        rows.append((title, search(plugin, tables, budget, few, knowledge)))
+    paces = []
+    for scenario in scenarios():
+        say(f"history: octave, {scenario.title}")
+        searched = run(scenario, tables, seeds, with_regret=True)
+        if scenario.budget < LONGEST:
+            rows.append((f"octave, {scenario.title}", searched))
+        else:
+            paces.append((scenario.knows, searched))
+    _section("History: HARP, shares of the best", shares_text(rows))
+    _section("History: HARP, pace", pace_text(paces), gains_text(paces))
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench-methods", description=__doc__)
     parser.add_argument("--seeds", type=int, default=50, help="searches on each table [50]")
+    parser.add_argument("--only", choices=SECTIONS, help="one section; others includes octave")
     return parser.parse_args()
 
 
 def main() -> None:
-    seeds = _options().seeds
+    options = _options()
+    seeds = options.seeds
+    wanted = {options.only} if options.only else set(SECTIONS)
     try:
         folder = data_folder()
         grids, streams = grid_tables(folder), stream_tables(folder)
         say(f"{len(grids)} grids, {len(streams)} tables over streams, {seeds} seeds")
         for sentence in differences(derive(grids)):
             say(f"octave's prior differs from what these tables teach: {sentence}")
-        octave = _octave(grids, seeds)
-        _others(grids, seeds, octave[:2])
-        _depth_width(grids, streams, max(1, seeds // CURVES_TO_A_SEED))
+        if wanted & {"octave", "others"}:
+            octave = _octave(grids, seeds)
+            if "others" in wanted:
+                _others(grids, seeds, octave[:2])
+        if "history" in wanted:
+            _history(grids, seeds)
+        if "curves" in wanted:
+            _depth_width(grids, streams, max(1, seeds // CURVES_TO_A_SEED))
     except Trouble as trouble:
         sys.exit(f"bench-methods: {trouble}")
     except KeyboardInterrupt:

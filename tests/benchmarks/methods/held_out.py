@@ -24,15 +24,16 @@ class Scenario:
     """What octave knows of a path it has never seen.
 
     `prior`: the table that ships, derived without this path. `history`: the others' tables
-    themselves. `size`: how large the files to move are. `held_out`: the files that are, one at a
-    time, all where None. `teacher`: the one file that teaches; all that are not held out where
-    None.
+    themselves. `peak`: also where their transfers peaked, as HARP has it. `size`: how large the
+    files to move are. `held_out`: the files that are, one at a time, all where None. `teacher`: the
+    one file that teaches; all that are not held out where None.
     """
 
     knows: str
     budget: int = 8
     prior: bool = True
     history: bool = False
+    peak: bool = False
     size: bool = True
     held_out: frozenset[str] | None = None
     teacher: str | None = None
@@ -67,19 +68,27 @@ SCENARIOS = (
 )
 
 
-def run(scenario: Scenario, tables: Sequence[RecordedTable], seeds: int) -> list[Searched]:
+def run(
+    scenario: Scenario,
+    tables: Sequence[RecordedTable],
+    seeds: int,
+    *,
+    with_regret: bool = False,
+) -> list[Searched]:
     """Every file held out once."""
+    constants = {"shipped": float(scenario.prior), "history": float(scenario.peak)}
     searched = []
     for source, own in scenario.files(tables):
         teachers = scenario.teachers(tables, source)
         with _shipping(scenario, teachers):
-            plugin = WithConstants(registry.method("octave"), {"shipped": float(scenario.prior)})
+            plugin = WithConstants(registry.method("octave"), constants)
             searched += search(
                 plugin,
                 own,
                 scenario.budget,
                 seeds,
                 lambda table: _knowledge(scenario, table, teachers),  # noqa: B023 — used at once
+                with_regret=with_regret,
             )
     return searched
 

@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.methods.prior
 
-prints what plugins/methods/octave.py ships, and what it would be without each of the files.
+prints what plugins/methods/octave/prior.py ships, and what it would be without each of the files.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ def without(tables: Sequence[RecordedTable], source: str) -> list[RecordedTable]
     return [table for table in tables if table.source != source]
 
 
-def module_of_octave() -> Any:
-    """The module that the registry loaded octave from; importing the file would give another."""
-    return sys.modules[type(registry.method("octave")).__module__]
+def prior_of_octave() -> Any:
+    """The module of the prior that the registry loaded; importing the file would give another."""
+    return sys.modules[f"{type(registry.method('octave')).__module__}.prior"]
 
 
 @contextmanager
 def shipping(prior: Mapping[Term, Row]) -> Iterator[None]:
     """octave ships this prior meanwhile."""
-    module = module_of_octave()
+    module = prior_of_octave()
     before = module.PRIOR
     module.PRIOR = dict(prior)
     try:
@@ -100,7 +100,7 @@ def _size(table: RecordedTable) -> float:
 
 def differences(prior: Mapping[Term, Row]) -> list[str]:
     """The figures in which a prior is not, to two decimals, what octave ships."""
-    shipped: Mapping[Term, Row] = module_of_octave().PRIOR
+    shipped: Mapping[Term, Row] = prior_of_octave().PRIOR
     return [
         f"{' × '.join(term)}: {_figures(row)} derived, {_figures(shipped[term])} shipped"
         for term, row in prior.items()

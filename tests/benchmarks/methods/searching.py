@@ -63,12 +63,17 @@ def search(
     budget: int,
     seeds: int,
     knowledge: Callable[[RecordedTable], Knowledge] = RecordedTable.knowledge,
+    *,
+    with_regret: bool = False,
 ) -> list[Searched]:
     """Every table with every seed."""
     searched = []
     for table in tables:
         known = knowledge(table)
-        ends = [replay(plugin, table, known, seed=seed, budget=budget) for seed in range(seeds)]
+        ends = [
+            replay(plugin, table, known, seed=seed, budget=budget, with_regret=with_regret)
+            for seed in range(seeds)
+        ]
         searched += [Searched(table, end) for end in ends]
     return searched
 
@@ -143,19 +148,33 @@ def luck_of_tables(searched: Sequence[Searched]) -> str:
     return f"Bootstrap over the {len(rows)} tables, 5 to 95 %: {', '.join(words)}."
 
 
-def lead(searched: Sequence[Searched], over: Sequence[Searched]) -> str:
-    """Mean fraction less that of others on the same tables, 5 to 95 % by bootstrap over these."""
-    ours, theirs = _by_table(searched), _by_table(over)
+def fraction_of(one: Searched) -> float:
+    """What its recommended setting gives, as a share of the best."""
+    return one.end.fraction
+
+
+def lead(
+    searched: Sequence[Searched],
+    over: Sequence[Searched],
+    of: Callable[[Searched], float] = fraction_of,
+) -> str:
+    """Mean fraction less that of others on the same tables, 5 to 95 % by bootstrap over these.
+
+    `of`: what else to take the mean of.
+    """
+    ours, theirs = _by_table(searched, of), _by_table(over, of)
     apart = np.array([mean(ours[name]) - mean(theirs[name]) for name in theirs])
     low, high = np.quantile([apart[draw].mean() for draw in _draws(apart)], (0.05, 0.95))
     return f"{apart.mean():+.3f} ({low:+.3f} to {high:+.3f})"
 
 
-def _by_table(searched: Sequence[Searched]) -> dict[str, list[float]]:
-    fractions: dict[str, list[float]] = {}
+def _by_table(
+    searched: Sequence[Searched], of: Callable[[Searched], float] = fraction_of
+) -> dict[str, list[float]]:
+    figures: dict[str, list[float]] = {}
     for one in searched:
-        fractions.setdefault(one.table.name, []).append(one.end.fraction)
-    return fractions
+        figures.setdefault(one.table.name, []).append(of(one))
+    return figures
 
 
 def _draws(rows: Sized) -> NDArray[np.int64]:

@@ -1,4 +1,5 @@
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from advisor.backtest.from_transfers import tables_of
 from advisor.backtest.recorded import RecordedTable, Repeat
 from advisor.domain.space import Scale
+from advisor.domain.transfers import Conditions, Levels
 from advisor.store.transfer_tables import TransferRow, TransferTable, read_transfer_table
 
 ROW = TransferRow(
@@ -77,6 +79,39 @@ def test_what_a_method_is_told() -> None:
     assert knowledge.path is not None
     assert (knowledge.path.source_address, knowledge.path.destination_address) == ("here", "there")
     assert knowledge.path.source.tcp_wmem_bytes == (2**25, 2**25, 2**25)
+
+
+def test_each_repeat_is_a_past_transfer_for_others() -> None:
+    late = sweep(throughput_bps=5e8, recorded="2015-04-08", time="10:00:00")
+    table = only(*sweep(), *late)
+    undated, dated = table.transfers[:2]
+    assert [one.throughput_bps for one in table.transfers] == [1e9, 5e8] * 5
+    assert [one.levels.concurrency for one in table.transfers] == [c for c in FIVE for _ in "ab"]
+    assert undated.levels == Levels(concurrency=1, parallelism=2, pipelining=4)
+    assert undated.conditions == Conditions(
+        file_bytes=2**20,
+        file_count=100,
+        bandwidth_bps=10e9,
+        rtt_s=0.04,
+        buffer_bytes=2**25,
+        network="here->there, fast 0",
+    )
+    assert undated.when_s is None
+    ended = datetime(2015, 4, 8, 10, 0, 3, tzinfo=UTC)
+    assert dated.when_s == ended.timestamp()
+
+
+def test_levels_that_were_not_recorded_count_as_one_and_pipelining_from_one() -> None:
+    rows = sweep(parallelism=None, pipelining=0)
+    assert {one.levels.parallelism for one in only(*rows).transfers} == {1}
+    assert {one.levels.pipelining for one in only(*rows).transfers} == {1}
+
+
+def test_the_transfers_of_other_tables_are_handed_on() -> None:
+    (mine,), _ = made(*sweep())
+    (other,), _ = made(*sweep(source="elsewhere"))
+    assert list(mine.knowledge([other]).transfers) == list(other.transfers)
+    assert list(mine.knowledge().transfers) == []
 
 
 def test_what_is_not_known_is_not_made_up() -> None:

@@ -1,7 +1,6 @@
 """The neural model that HARP is compared with."""
 
 import msgspec
-import numpy as np
 import pytest
 
 from advisor.domain.transfers import Conditions, Levels, PastTransfer
@@ -18,7 +17,7 @@ def answer(
     entries: list[PastTransfer], sample_bps: float, seed: int = 0, bounds: Box = BOX
 ) -> NeuralAnswer:
     sample = Sample(levels=START, throughput_bps=sample_bps)
-    return neural_answer(WAN, sample, History.of(entries), bounds, np.random.default_rng(seed))
+    return neural_answer(WAN, sample, History.of(entries), bounds, seed=seed)
 
 
 def test_it_finds_the_top_of_what_it_was_taught() -> None:

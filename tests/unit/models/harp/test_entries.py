@@ -8,8 +8,8 @@ import pytest
 
 from advisor.domain.transfers import Conditions, Levels, PastTransfer
 from advisor.models.file_classes import Size, size_of
-from advisor.models.harp.entries import History, features_of
-from tests.unit.models.harp.worlds import LAN, WAN
+from advisor.models.harp.entries import Archive, History, features_of
+from tests.unit.models.harp.worlds import LAN, WAN, hill, sweep
 
 LEVELS = Levels(concurrency=2, parallelism=3, pipelining=4)
 
@@ -66,3 +66,11 @@ def test_levels_are_counted_from_one() -> None:
 def test_an_impossible_figure_is_refused(figure: float) -> None:
     with pytest.raises(ValueError, match="rtt_s"):
         Conditions(file_bytes=1e6, rtt_s=figure)
+
+
+def test_an_archive_is_put_into_columns_once() -> None:
+    archive = Archive(iter(sweep(hill((16, 8, 4), 5e9))))
+    assert History.of(archive) is History.of(archive)
+    assert len(archive) == len(History.of(archive)) == 216
+    assert archive[0].levels == Levels(concurrency=1, parallelism=1, pipelining=1)
+    assert archive[-2:][1].levels == Levels(concurrency=32, parallelism=32, pipelining=32)

@@ -1,0 +1,59 @@
+"""Methods that measure one sample, work out one answer from what it gave, and measure that."""
+
+from abc import abstractmethod
+from typing import Final
+
+import numpy as np
+
+from advisor.domain.events import StopGauge
+from advisor.domain.space import Setting, Space
+from advisor.methods.searching import Memory, Search
+
+_STEPS: Final = 2
+
+
+class SampleMemory(Memory, kw_only=True):
+    """The setting of the sample; the answer, once it is known."""
+
+    sample: Setting
+    answer: Setting | None = None
+
+
+class SampleThenAnswer(Search[SampleMemory]):
+    """A sample's failure leaves its own setting as the answer."""
+
+    def __init__(self, space: Space, rng: np.random.Generator, sample: Setting) -> None:
+        super().__init__(space, rng, SampleMemory(sample=sample, label="sample"))
+
+    @abstractmethod
+    def _answered(self, sample_bps: float) -> tuple[Setting, str]:
+        """The setting to use, and why: a sentence. `sample_bps`: above zero."""
+
+    @property
+    def gauges(self) -> list[StopGauge]:
+        """Which of the two steps is done."""
+        return [
+            StopGauge(
+                name="steps",
+                value=self.memory.iteration,
+                limit=_STEPS,
+                meaning="the sample, then the answer",
+            )
+        ]
+
+    def _setting(self) -> Setting:
+        return dict(self.memory.answer or self.memory.sample)
+
+    def _take(self, bps: float) -> None:
+        memory = self.memory
+        memory.iteration += 1
+        if memory.answer is not None:
+            memory.stop_reason = "this method has one answer, and it is measured"
+            return
+        if not bps:
+            memory.stop_reason = "the sample failed: its own setting is all there is"
+            return
+        memory.answer, memory.move_reason = self._answered(bps)
+        memory.label = "answer"
+        if memory.answer == memory.sample:
+            memory.stop_reason = memory.move_reason

@@ -1,0 +1,162 @@
+"""What octave believes of every candidate's log rate, before and after probes; all of it normal."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from advisor.api import Setting
+
+from .surface import FLOOR, OCTAVES, OWN, REMAINDER, Array, Surface
+
+Coefficients: TypeAlias = tuple[Array, Array]
+"""Mean and covariance of w."""
+
+_WIDE_REMAINDER: Final = 0.2  # of the smooth remainder, where the table does not speak
+# The chance, beforehand, that a path is unlike all those known. Such a path is met with the
+# general rows instead of the table; which kind it is, the probes tell (by marginal likelihood).
+_STRANGE: Final = 0.3
+_REACH: Final = 1.5 / OCTAVES  # over which the remainder changes
+_LEVEL: Final = 1.0  # of the path's level, once the first probe has given it
+_SURPRISE: Final = 3.0
+_AGED: Final = 16.0
+_NOISE_WEIGHT: Final = 4.0  # repeats that the assumed noise is worth
+
+
+class Belief:
+    """The candidates' log rates: prior, what probes gave, posterior.
+
+    `surfaces`: of a path like those known, and of one unlike all of them. `noise`: the spread of a
+    probe that is assumed. `told`: the candidate of each probe, and its bit/s; 0 for a failure.
+    `changed_at`: how many of them are from before the path changed.
+    """
+
+    def __init__(
+        self, settings: Sequence[Setting], surfaces: tuple[Surface, Surface], noise: float
+    ) -> None:
+        self._settings = settings
+        self._surfaces = surfaces
+        self._assumed_noise = noise
+        self.told: list[tuple[int, float]] = []
+        self.changed_at = 0
+        self._surprises: list[float] = []
+        # The posterior, with how much was known when it was worked out.
+        self._weighed: tuple[tuple[int, int], tuple[Array, Array]] | None = None
+        self._lay_out([surface.belief() for surface in surfaces])
+
+    def _lay_out(self, coefficients: list[Coefficients]) -> None:
+        """Prior mean and covariance of every candidate, but for the level, from those of w."""
+        self._coefficients = coefficients
+        self._priors: list[tuple[Array, Array]] = []
+        for surface, (mean, covariance) in zip(self._surfaces, coefficients, strict=True):
+            u = surface.places(self._settings)
+            phi = surface.features(u)
+            phi = phi - phi.mean(axis=0)
+            remainder = REMAINDER if surface.known else _WIDE_REMAINDER
+            self._priors.append(
+                (
+                    phi @ mean,
+                    _LEVEL**2
+                    + phi @ covariance @ phi.T
+                    + remainder**2 * _smooth(u, u)
+                    + OWN**2 * np.eye(len(u)),
+                )
+            )
+        usual, strange = self._priors[0][0], self._priors[1][0]
+        self.prior_mean: Array = (1 - _STRANGE) * usual + _STRANGE * strange
+
+    def tell(self, index: int, bps: float) -> None:
+        """Take what a probe of a candidate gave, 0 for a failure."""
+        self._watch_for_change(index, bps)
+        self.told.append((index, bps))
+
+    def _watch_for_change(self, index: int, bps: float) -> None:
+        if len(self.told) - self.changed_at < 2 or bps <= 0:
+            return
+        mean, covariance = self.posterior()
+        spread = math.sqrt(covariance[index, index] + self.noise() ** 2)
+        surprise = (math.log(bps) - float(mean[index])) / spread
+        self._surprises = [*self._surprises[-1:], surprise]
+        if len(self._surprises) == 2 and all(
+            abs(s) > _SURPRISE and s * surprise > 0 for s in self._surprises
+        ):
+            self.changed_at = len(self.told) - 1
+            self._surprises = []
+
+    def noise(self) -> float:
+        """Spread of one probe: what is assumed, until this search's own repeats outweigh it."""
+        groups: dict[int, list[float]] = {}
+        for index, bps in self.told[self.changed_at :]:
+            if bps > 0:
+                groups.setdefault(index, []).append(math.log(bps))
+        squares = sum(_squares(group) for group in groups.values() if len(group) > 1)
+        freedom = sum(len(g) - 1 for g in groups.values())
+        assumed = self._assumed_noise
+        return math.sqrt((_NOISE_WEIGHT * assumed**2 + squares) / (_NOISE_WEIGHT + freedom))
+
+    def posterior(self) -> tuple[Array, Array]:
+        """Mean and covariance of log bit/s of every candidate, over both kinds of path."""
+        known = (len(self.told), self.changed_at)
+        if self._weighed is None or self._weighed[0] != known:
+            self._weighed = (known, self._weigh())
+        return self._weighed[1]
+
+    def _weigh(self) -> tuple[Array, Array]:
+        rates = [bps for _, bps in self.told]
+        top = math.log(max(rates)) if any(rates) else 0.0
+        y = np.array([max(math.log(bps), top - FLOOR) if bps else top - FLOOR for bps in rates])
+        at = [index for index, _ in self.told]
+        noise = np.full(len(at), self.noise() ** 2)
+        noise[: self.changed_at] *= _AGED
+        good = [k for k, bps in enumerate(rates) if bps] or list(range(len(rates)))
+        evidence, means, covariances = [], [], []
+        for (prior_mean, prior), chance in zip(self._priors, (1 - _STRANGE, _STRANGE), strict=True):
+            level = float(np.mean(y[good] - prior_mean[at][good]))
+            off = y - prior_mean[at] - level
+            spread = prior[np.ix_(at, at)] + np.diag(noise)
+            gain = np.linalg.solve(spread, prior[at]).T
+            fit = off @ np.linalg.solve(spread, off) + np.linalg.slogdet(spread)[1]
+            evidence.append(math.log(chance) - 0.5 * float(fit))
+            means.append(prior_mean + level + gain @ off)
+            covariances.append(prior - gain @ prior[at])
+        weights = np.exp(np.array(evidence) - max(evidence))
+        weights /= weights.sum()
+        mean: Array = weights[0] * means[0] + weights[1] * means[1]
+        apart = means[1] - means[0]
+        covariance: Array = (
+            weights[0] * covariances[0]
+            + weights[1] * covariances[1]
+            + weights[0] * weights[1] * np.outer(apart, apart)
+        )
+        return mean, covariance
+
+    def state(self) -> dict[str, Any]:
+        """As plain JSON values."""
+        return {
+            # What history taught is kept: history may have grown when a search is resumed.
+            "beliefs": [[mean.tolist(), cov.tolist()] for mean, cov in self._coefficients],
+            # Settings, not their numbers: what was seen elsewhere meanwhile may move the box.
+            "told": [[self._settings[index], bps] for index, bps in self.told],
+            "changed_at": self.changed_at,
+            "surprises": list(self._surprises),
+        }
+
+    def restore(self, state: Mapping[str, Any], told: Sequence[tuple[int, float]]) -> None:
+        """Go on from what `state` gave; `told`: the same probes, as candidates."""
+        self._lay_out([(np.array(mean), np.array(cov)) for mean, cov in state["beliefs"]])
+        self.told = list(told)
+        self._weighed = None
+        self.changed_at = int(state["changed_at"])
+        self._surprises = [float(s) for s in state["surprises"]]
+
+
+def _smooth(a: Array, b: Array) -> Array:
+    squares = ((a[:, None, :] - b[None, :, :]) / _REACH) ** 2
+    covariance: Array = np.exp(-0.5 * squares.sum(axis=2))
+    return covariance
+
+
+def _squares(values: Sequence[float]) -> float:
+    mean = sum(values) / len(values)
+    return sum((value - mean) ** 2 for value in values)

@@ -1,0 +1,43 @@
+"""The settings that octave chooses among."""
+
+import math
+from itertools import product
+from typing import Final
+
+import numpy as np
+
+from advisor.api import Parameter, Setting, Space
+
+_MOST_CANDIDATES: Final = 500
+
+
+def _levels(parameter: Parameter, fine: bool) -> list[int]:
+    """Values an octave (half an octave where fine) apart, both bounds among them."""
+    octaves = math.log2(parameter.upper / parameter.lower)
+    if octaves == 0:
+        return [parameter.lower]
+    count = parameter.unit == ""
+    per_octave = 2 if fine and count else 1
+    steps = range(math.floor(octaves * per_octave) + 1)
+    anchor, sign = (parameter.lower, 1) if count else (parameter.upper, -1)
+    raw = [anchor * 2.0 ** (sign * step / per_octave) for step in steps][:12]
+    q = parameter.quantum
+    values = {min(parameter.upper, max(parameter.lower, round(v / q) * q)) for v in raw}
+    return sorted(values | {parameter.lower, parameter.upper})
+
+
+def candidates(space: Space) -> list[Setting]:
+    """A grid of octaves, its bounds included; of a grid beyond 500 settings so many."""
+    levels = [_levels(p, fine=space.dimensions <= 2) for p in space.parameters]
+    names = [p.name for p in space.parameters]
+    total = math.prod(len(one) for one in levels)
+    if total <= _MOST_CANDIDATES:
+        points = list(product(*levels))
+    else:
+        # The same sample every time: a search that is resumed finds its candidates again.
+        spread = np.random.default_rng(0).choice(total, _MOST_CANDIDATES - 1, replace=False)
+        picks = np.union1d(spread, [total - 1])
+        shape = tuple(len(one) for one in levels)
+        indices = np.stack(np.unravel_index(picks, shape), axis=1).tolist()
+        points = [tuple(one[i] for one, i in zip(levels, row, strict=True)) for row in indices]
+    return [dict(zip(names, point, strict=True)) | space.fixed for point in points]

@@ -1,0 +1,51 @@
+"""The past as octave learns from it."""
+
+from typing import Final
+
+from advisor.api import (
+    History,
+    Knowledge,
+    Measurement,
+    PastSurface,
+    Peak,
+    Role,
+    Setting,
+    Space,
+    box_of,
+    conditions_of,
+    peak_of,
+    role_of,
+)
+
+_OF_TRANSFERS: Final = {Role.CONCURRENCY, Role.PARALLELISM, Role.PIPELINING}
+
+
+def past_surfaces(knowledge: Knowledge) -> list[PastSurface]:
+    """What is known, with this pair's own stored probes as one surface per session."""
+    sessions: dict[str, list[tuple[Setting, float]]] = {}
+    for record in knowledge.past:
+        if isinstance(record.result, Measurement):
+            one = sessions.setdefault(record.session, [])
+            one.append((record.setting, record.result.throughput_bps))
+    own = [
+        PastSurface(
+            settings=[s for s, _ in probes],
+            rates_bps=[bps for _, bps in probes],
+            repeats=[1] * len(probes),
+            same_pair=True,
+        )
+        for probes in sessions.values()
+    ]
+    return [*knowledge.surfaces, *own]
+
+
+def peak_of_transfers(space: Space, knowledge: Knowledge) -> Peak | None:
+    """Where past transfers of files that were alike went fastest (HARP); None if they do not tell.
+
+    Nor do they tell anything of a space that has other parameters than theirs.
+    """
+    roles = {role_of(parameter) for parameter in space.parameters}
+    if not roles <= _OF_TRANSFERS or roles <= {Role.PIPELINING}:
+        return None
+    wanted = conditions_of(knowledge.dataset, knowledge.path, knowledge.bandwidth_bps)
+    return peak_of(wanted, History.of(knowledge.transfers), box_of(space))

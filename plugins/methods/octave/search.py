@@ -1,0 +1,236 @@
+"""octave's search: which candidate to probe next, when to stop, what to recommend."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from advisor.api import (
+    FLOW_NAMES,
+    Knowledge,
+    Outcome,
+    Setting,
+    Space,
+    StopGauge,
+    format_rate,
+    setting_key,
+    setting_of,
+    usable_bps,
+)
+
+from .belief import Belief
+from .candidates import candidates
+from .past import past_surfaces, peak_of_transfers
+from .surface import Array, Surface
+
+_MOST_WEIGHED: Final = 72
+_QUANTILES: Final = np.linspace(-2.6, 2.6, 14)
+_WEIGHTS: Final = np.exp(-0.5 * _QUANTILES**2) / np.exp(-0.5 * _QUANTILES**2).sum()
+
+
+class Octave:
+    """One search. See the package's text."""
+
+    def __init__(
+        self,
+        space: Space,
+        knowledge: Knowledge,
+        constants: Mapping[str, float],
+    ) -> None:
+        self._k = constants
+        self._bandwidth_bps = knowledge.bandwidth_bps
+        shipped = constants["shipped"] != 0
+        file_bytes = knowledge.mean_file_bytes
+        usual, strange = (Surface(space, file_bytes, table) for table in (shipped, False))
+        for past in past_surfaces(knowledge):
+            usual.learn(past, constants["noise"])
+        self._flow_names = [p.name for p in space.parameters if p.name in FLOW_NAMES]
+        self._other_names = [p.name for p in space.parameters if p.name not in FLOW_NAMES]
+        # The straight lines through the box: fewer cannot tell a rise from a fall everywhere.
+        self._least_probes = space.dimensions + 2
+        self._settings = candidates(space)
+        self._index = {setting_key(s): i for i, s in enumerate(self._settings)}
+        octaves = np.array([self._octaves(s) for s in self._settings])
+        self._price = constants["octave_cost"] * octaves
+        self._surface = usual
+        self._belief = Belief(self._settings, (usual, strange), constants["noise"])
+        self._seconds: list[float] = []
+        self._best: tuple[Setting, float] | None = None
+        self._stop_reason: str | None = None
+        self._move_reason: str | None = None
+        self._label = "prior"
+        self._next = int((self._belief.prior_mean - self._price).argmax())
+        if constants["history"] and (peak := peak_of_transfers(space, knowledge)):
+            self._label = "history"
+            self._next = self._number(setting_of(space, peak.levels))
+
+    def _octaves(self, setting: Setting) -> float:
+        flows = sum(math.log2(float(setting[name])) for name in self._flow_names)
+        return flows + 0.1 * sum(math.log2(float(setting[name])) for name in self._other_names)
+
+    @property
+    def iteration(self) -> int:
+        """How many probes it was told."""
+        return len(self._belief.told)
+
+    @property
+    def label(self) -> str:
+        """prior, history, explore, repeat or confirm: what the setting last asked is for."""
+        return self._label
+
+    @property
+    def stop_reason(self) -> str | None:
+        """Why the search is over, None while it goes on."""
+        return self._stop_reason
+
+    @property
+    def move_reason(self) -> str | None:
+        """What the last probe changed and what the next is for."""
+        return self._move_reason
+
+    @property
+    def gauges(self) -> list[StopGauge]:
+        """N and C; the expected gain falls by fits and starts and fills no gauge."""
+        done = StopGauge(
+            name="N", value=len(self._belief.told), limit=self._k["N"], meaning="probes done"
+        )
+        if not self._bandwidth_bps:
+            return [done]
+        reached = StopGauge(
+            name="C",
+            value=self._reached(),
+            limit=self._k["C"],
+            meaning="share of the path's bandwidth reached",
+        )
+        return [done, reached]
+
+    def _reached(self) -> float:
+        """The best probe's share of the path's bandwidth; 0 where that is not known."""
+        if not self._bandwidth_bps or self._best is None:
+            return 0.0
+        return self._best[1] / self._bandwidth_bps
+
+    def best(self) -> tuple[Setting, float] | None:
+        """The best setting measured and its throughput in bit/s."""
+        return self._best
+
+    def recommended(self) -> tuple[Setting, float] | None:
+        """The measured setting with the best posterior mean less its price; None before any.
+
+        The rate is the posterior mean in bit/s, not the sample.
+        """
+        measured = sorted({i for i, bps in self._belief.told if bps > 0})
+        if not measured:
+            return None
+        mean, _ = self._belief.posterior()
+        worth = mean - self._price
+        winner = max(measured, key=lambda i: float(worth[i]))
+        return self._settings[winner], float(np.exp(mean[winner]))
+
+    def ask(self) -> Setting | None:
+        """The setting whose measurement is expected to gain most per second."""
+        return None if self._stop_reason else dict(self._settings[self._next])
+
+    def tell(self, setting: Setting, outcome: Outcome) -> None:
+        """Take what a setting gave."""
+        bps = usable_bps(outcome)
+        index = self._number(setting)
+        self._belief.tell(index, bps)
+        self._seconds.append(outcome.elapsed_s)
+        if bps > 0 and (self._best is None or bps > self._best[1]):
+            self._best = (dict(setting), bps)
+        self._decide()
+
+    def _number(self, setting: Setting) -> int:
+        """The candidate that a setting is, or is nearest to."""
+        known = self._index.get(setting_key(setting))
+        if known is not None:
+            return known
+        places = self._surface.places([setting, *self._settings])
+        return int(((places[1:] - places[0]) ** 2).sum(axis=1).argmin())
+
+    def _decide(self) -> None:
+        mean, covariance = self._belief.posterior()
+        worth = mean - self._price
+        spread = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+        shortlist = np.argsort(-(worth + 1.5 * spread), kind="stable")[:_MOST_WEIGHED]
+        gains = self._gains(worth[shortlist], covariance[np.ix_(shortlist, shortlist)])
+        per_second = gains / self._expected_seconds(mean[shortlist])
+        pick = int(per_second.argmax())
+        self._next = int(shortlist[pick])
+        known = {index for index, _ in self._belief.told}
+        self._label = "repeat" if self._next in known else "explore"
+        gain = float(gains[pick])
+        leader = self._settings[int(worth.argmax())]
+        self._move_reason = (
+            f"best so far, by the model: {_words(leader)} at "
+            f"{format_rate(math.exp(mean[worth.argmax()]))}; "
+            f"{'repeating' if self._label == 'repeat' else 'trying'} "
+            f"{_words(self._settings[self._next])} should gain {gain:.1%}"
+        )
+        if len(self._belief.told) >= self._k["N"]:
+            self._stop_reason = f"{len(self._belief.told)} probes done (N)"
+        elif self._reached() >= self._k["C"]:
+            reached, wanted = self._reached(), self._k["C"]
+            self._stop_reason = (
+                f"{reached:.0%} of the path's bandwidth reached, {wanted:.0%} asked (C)"
+            )
+        elif len(self._belief.told) < self._least_probes:
+            return
+        elif float(gains.max()) < self._k["least_gain"] and int(worth.argmax()) in known:
+            self._stop_reason = (
+                f"no probe is expected to gain {self._k['least_gain']:.1%} any more (least_gain)"
+            )
+        elif float(gains.max()) < self._k["least_gain"]:
+            # Advice stands on a measurement: the model's choice is measured before it is given.
+            self._next, self._label = int(worth.argmax()), "confirm"
+
+    def _gains(self, worth: Array, covariance: Array) -> Array:
+        """The knowledge gradient of each setting, in log rate."""
+        effect = covariance / np.sqrt(np.diag(covariance) + self._belief.noise() ** 2)[None, :]
+        after = (worth[:, None, None] + effect[:, :, None] * _QUANTILES).max(axis=0)
+        gains: Array = after @ _WEIGHTS - worth.max()
+        return gains
+
+    def _expected_seconds(self, mean: Array) -> Array:
+        """Seconds a probe takes, up to a factor: the same for all, or so many bytes at its rate.
+
+        Whichever of the two has varied less over the probes so far.
+        """
+        both = zip(self._seconds, self._belief.told, strict=True)
+        done = [(s, bps) for s, (_, bps) in both if bps and s]
+        seconds = np.log([s for s, _ in done])
+        volumes = np.log([s * bps for s, bps in done])
+        if len(done) < 3 or seconds.std() <= volumes.std():
+            return np.ones_like(mean)
+        # A setting that the model thinks hopeless is not made cheaper or dearer without end.
+        expected: Array = np.exp(-np.maximum(mean - mean.max(), -1.0))
+        return expected
+
+    def state(self) -> dict[str, Any]:
+        """All that is needed to go on, as plain JSON values."""
+        return {
+            **self._belief.state(),
+            "seconds": list(self._seconds),
+            "best": list(self._best) if self._best else None,
+            "next": self._settings[self._next],
+            "label": self._label,
+            "stop_reason": self._stop_reason,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what `state` gave."""
+        told = [(self._number(setting), float(bps)) for setting, bps in state["told"]]
+        self._belief.restore(state, told)
+        self._seconds = [float(s) for s in state["seconds"]]
+        best = state["best"]
+        self._best = (dict(best[0]), float(best[1])) if best else None
+        self._next = self._number(state["next"])
+        self._label = str(state["label"])
+        self._stop_reason = state["stop_reason"]
+        self._move_reason = None
+
+
+def _words(setting: Setting) -> str:
+    return ", ".join(f"{name} {value}" for name, value in setting.items())
