@@ -5,6 +5,7 @@
 # make bench-tui what the terminal interface costs (ten minutes)
 # make bench-wan advice against a sweep on emulated paths, into docs/benchmarks.md (over an hour)
 # make bench-disk lines of globus-url-copy, run as advised, into docs/benchmarks-disk.md (an hour)
+# make bench-plans mixed files under three loads, by HARP's plan and others (an hour)
 # make bench-methods the search methods on recorded tables, of ADVISOR_DATA (minutes)
 # make soak      long runs (tens of minutes)
 
@@ -14,7 +15,7 @@ UV := $(VENV)/bin/uv
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: install install-dev run test check bench bench-tui bench-wan bench-disk bench-methods soak clean
+.PHONY: install install-dev run test check bench bench-tui bench-wan bench-disk bench-plans bench-methods soak clean
 
 install: $(VENV)/.runtime
 
@@ -65,6 +66,10 @@ bench-wan: install-dev
 bench-disk: install-dev
 	$(VENV)/bin/python -m tests.benchmarks.disk
 	$(VENV)/bin/python -m tests.benchmarks.disk --document
+
+bench-plans: install-dev
+	$(VENV)/bin/python -m tests.benchmarks.plans
+	$(VENV)/bin/python -m tests.benchmarks.plans --document
 
 bench-methods: install-dev
 	@$(VENV)/bin/python -m tests.benchmarks.methods

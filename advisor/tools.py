@@ -236,6 +236,8 @@ class TransferOrder(msgspec.Struct, frozen=True, kw_only=True):
 
     `list_file`: a path of a file on the source that a `Step` may have written before it starts.
     `base_port`: the first of as many free ports at the destination as there are flows.
+    `make_folders`: whether the folders of the targets may be missing and are to be made; None for
+    where they are as a rule, with several pieces.
     """
 
     setting: Setting
@@ -246,6 +248,7 @@ class TransferOrder(msgspec.Struct, frozen=True, kw_only=True):
     server_url: str | None = None
     verify: bool = False
     base_port: int = 0
+    make_folders: bool | None = None
 
     @property
     def total_bytes(self) -> int:

@@ -20,6 +20,7 @@ from advisor.cli.errors import one_sentence
 _COMMANDS: Final = {
     "advise": ("advisor.cli.advise", "Measure the path to DESTINATION and recommend settings."),
     "resume": ("advisor.cli.resume", "Go on with the last interrupted session."),
+    "plan": ("advisor.cli.plan", "Plan how files of all sizes are best moved, and move them."),
     "path": ("advisor.cli.path", "Look at the path and both hosts, without any load."),
     "file-io": ("advisor.cli.file_io", "Measure how fast a folder is read and written."),
     "verify": ("advisor.cli.verify", "Compare what arrived at DESTINATION with what was sent."),

@@ -54,7 +54,7 @@ def run_session(
                 interrupted=interrupted,
             )
 
-        status = asyncio.run(_with_signals(session, control, publish, orders=orders))
+        status = asyncio.run(with_signals(session, control, publish, orders=orders))
     wanted = request.destination.lab_host
     if wanted and status == EXIT_ADVICE and not as_json:
         click.echo(f"Run the lines inside the lab: advisor lab exec {wanted.lab} -- …", err=True)
@@ -91,14 +91,15 @@ async def _never(_: list[ev.PastResult]) -> bool:
     return False
 
 
-async def _with_signals(
+async def with_signals(
     session: Callable[[], Coroutine[Any, Any, int]],
     control: Control,
     publish: Publish,
     *,
-    orders: bool,
+    orders: bool = False,
+    stopping: str = "stopping with the best so far",
 ) -> int:
-    """The first signal stops with the best so far, the second leaves at once.
+    """The first signal stops, with a sentence on what that means, the second leaves at once.
 
     Leaving is by cancelling: what is running ends its children on the way out.
     """
@@ -108,9 +109,7 @@ async def _with_signals(
         if control.stop.is_set():
             running.cancel()
             return
-        publish(
-            ev.Notice(at_s=0, message="stopping with the best so far; once more leaves at once")
-        )
+        publish(ev.Notice(at_s=0, message=f"{stopping}; once more leaves at once"))
         control.stop.set()
 
     loop = asyncio.get_running_loop()

@@ -11,9 +11,9 @@ import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from pathlib import Path
-from typing import IO, Final, NoReturn
+from typing import IO, Any, Final, NoReturn
 
 LINE_LIMIT_BYTES: Final = 64 * 1024
 _STDERR_KEPT_BYTES: Final = 256 * 1024
@@ -160,7 +160,19 @@ class Daemon:
 
 
 async def start(argv: Sequence[str]) -> Child:
-    """Start a process. The caller owes it an `end`. Raises OSError when it cannot be started."""
+    """Start a process. The caller owes it an `end`. Raises OSError when it cannot be started.
+
+    Cancelled in the middle, it leaves neither a process nor a pipe.
+    """
+    starting = asyncio.ensure_future(_started(argv))
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        await _whole(_undone(starting))
+        raise
+
+
+async def _started(argv: Sequence[str]) -> Child:
     process = await asyncio.create_subprocess_exec(
         *argv,
         stdin=asyncio.subprocess.PIPE,
@@ -172,6 +184,25 @@ async def start(argv: Sequence[str]) -> Child:
     return Child(process)
 
 
+async def _undone(starting: asyncio.Future[Child]) -> None:
+    with contextlib.suppress(OSError):
+        child = await starting
+        await child.end()
+
+
+async def _whole(work: Coroutine[Any, Any, None]) -> None:
+    """Do it to its end, however often this task is cancelled meanwhile, and be cancelled then."""
+    task, cancelled = asyncio.ensure_future(work), False
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError:
+            cancelled = True
+    task.result()
+    if cancelled:
+        raise asyncio.CancelledError
+
+
 @contextlib.asynccontextmanager
 async def running(argv: Sequence[str], grace_s: float = 0.0) -> AsyncIterator[Child]:
     """A process for as long as the block lasts."""
@@ -179,7 +210,7 @@ async def running(argv: Sequence[str], grace_s: float = 0.0) -> AsyncIterator[Ch
     try:
         yield child
     finally:
-        await asyncio.shield(child.end(grace_s))
+        await _whole(child.end(grace_s))
 
 
 async def output_of(argv: Sequence[str], timeout_s: float) -> tuple[int, str]:

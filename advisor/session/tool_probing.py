@@ -21,6 +21,7 @@ from advisor.models.slicing import Part, Slicer, slice_bytes
 from advisor.models.steadiness import probe_length, steady_part
 from advisor.models.transfer_length import transfer_length
 from advisor.probing.transfer import Ran, run_transfer
+from advisor.session.arriving import is_short, shortage, written_sizes
 from advisor.session.prober import Probed, Watcher
 from advisor.session.request import AdviceRequest
 from advisor.session.tool_steps import run_steps
@@ -32,7 +33,6 @@ _ROOM_TO_GROW: Final = 1.1
 part of a probe, not its mean: a small slice over a long path is all start-up, and its mean would
 make the next one as small."""
 
-_STILL_WRITING_S: Final = (0.2, 1.0, 2.0)
 _SUPPOSED_BPS: Final = 1e9
 _FEW_INTERVALS: Final = 4
 
@@ -280,28 +280,11 @@ class ToolProber:
 
 
 async def _check_sizes(link: AgentLink, pieces: Sequence[Piece]) -> None:
-    """Whether all of it is there: a tool that says it is done may have left a short file.
-
-    The server may still be writing when it has said so: it is asked again before it is believed.
-    """
-    for wait_s in (*_STILL_WRITING_S, None):
-        there = await link.sizes([piece.target for piece in pieces])
-        short = [pair for pair in zip(pieces, there, strict=True) if _is_short(*pair)]
-        if not short:
-            return
-        if wait_s is not None:
-            await asyncio.sleep(wait_s)
-    piece, size = short[0]
-    found = "is not there" if size is None else f"has {size} bytes there"
-    wanted = piece.offset_bytes + piece.size_bytes
-    raise _Mishap(
-        FailureKind.INCOMPLETE,
-        f"{piece.source} {found} instead of {wanted}, though the tool reported success",
-    )
-
-
-def _is_short(piece: Piece, size: int | None) -> bool:
-    return size is None or size < piece.offset_bytes + piece.size_bytes
+    """Whether all of it is there. Raises _Mishap."""
+    sizes = await written_sizes(link.sizes, pieces)
+    for piece, size in zip(pieces, sizes, strict=True):
+        if is_short(piece, size):
+            raise _Mishap(FailureKind.INCOMPLETE, shortage(piece, size))
 
 
 def measurement_of(ran: Ran, rtt_s: float) -> Measurement:

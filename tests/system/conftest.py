@@ -1,5 +1,6 @@
 """What the tests of the whole program share: running it, agents, namespaces, what is left."""
 
+import asyncio
 import contextlib
 import functools
 import itertools
@@ -10,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +22,8 @@ import pytest
 from advisor.hosts import compiled
 from advisor.lab import emulator
 from advisor.lab.state import MARK
+from advisor.testing.gridftp import GridFTPServer, anonymous_server
+from tests.plugins.tools.gridftp_lines import require
 
 ADVISOR = [sys.executable, "-P", "-m", "advisor"]
 SHORT = ["--budget", "10"]
@@ -425,3 +429,55 @@ def new_lab(tmp_path: Path, lab_cache: Path) -> Iterator[NewLab]:
 def lab(new_lab: NewLab) -> Lab:
     """A path of 200 Mbit/s and 20 ms with Ethernet's MTU."""
     return new_lab().up(*MODEST)
+
+
+class Server:
+    """A GridFTP server in a thread of its own, until it is ended."""
+
+    def __init__(self, *, own_account: bool = False) -> None:
+        self._own_account = own_account
+        self._loop = asyncio.new_event_loop()
+        self._over = asyncio.Event()
+        self._ready = threading.Event()
+        self.offered: GridFTPServer | None = None
+        self._thread = threading.Thread(target=self._loop.run_until_complete, args=(self._run(),))
+        self._thread.start()
+        assert self._ready.wait(30)
+
+    async def _run(self) -> None:
+        async with anonymous_server(own_account=self._own_account) as self.offered:
+            self._ready.set()
+            await self._over.wait()
+
+    @property
+    def folder(self) -> Path:
+        assert self.offered is not None
+        return self.offered.folder
+
+    @property
+    def url(self) -> str:
+        assert self.offered is not None
+        return self.offered.url
+
+    def end(self) -> None:
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._over.set)
+            self._thread.join()
+            self._loop.close()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    require("globus-gridftp-server", "globus-url-copy")
+    one = Server()
+    yield one
+    one.end()
+
+
+@pytest.fixture
+def own_server() -> Iterator[Server]:
+    """One that works under the account of the agent."""
+    require("globus-gridftp-server", "globus-url-copy")
+    one = Server(own_account=True)
+    yield one
+    one.end()

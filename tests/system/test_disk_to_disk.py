@@ -1,6 +1,5 @@
 """Profiling globus-url-copy on this host: a real server, client, fio and agent."""
 
-import asyncio
 import contextlib
 import filecmp
 import os
@@ -8,7 +7,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,65 +16,11 @@ import pytest
 
 from advisor.hosts.file_io import fio_available
 from advisor.report.ndjson import schema
-from advisor.testing.gridftp import GridFTPServer, anonymous_server
-from tests.plugins.tools.gridftp_lines import require
 
-from .conftest import Run, Start
+from .conftest import Run, Server, Start
 
 BUDGET = ["--budget", "12"]
 SEED = ["--seed", "1"]
-
-
-class Server:
-    """A GridFTP server in a thread of its own, until it is ended."""
-
-    def __init__(self, *, own_account: bool = False) -> None:
-        self._own_account = own_account
-        self._loop = asyncio.new_event_loop()
-        self._over = asyncio.Event()
-        self._ready = threading.Event()
-        self.offered: GridFTPServer | None = None
-        self._thread = threading.Thread(target=self._loop.run_until_complete, args=(self._run(),))
-        self._thread.start()
-        assert self._ready.wait(30)
-
-    async def _run(self) -> None:
-        async with anonymous_server(own_account=self._own_account) as self.offered:
-            self._ready.set()
-            await self._over.wait()
-
-    @property
-    def folder(self) -> Path:
-        assert self.offered is not None
-        return self.offered.folder
-
-    @property
-    def url(self) -> str:
-        assert self.offered is not None
-        return self.offered.url
-
-    def end(self) -> None:
-        if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._over.set)
-            self._thread.join()
-            self._loop.close()
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    require("globus-gridftp-server", "globus-url-copy")
-    one = Server()
-    yield one
-    one.end()
-
-
-@pytest.fixture
-def own_server() -> Iterator[Server]:
-    """One that works under the account of the agent."""
-    require("globus-gridftp-server", "globus-url-copy")
-    one = Server(own_account=True)
-    yield one
-    one.end()
 
 
 @pytest.fixture

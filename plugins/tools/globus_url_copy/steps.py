@@ -11,8 +11,9 @@ def steps_for(order: TransferOrder) -> list[Step]:
     """One program, on the source."""
     several = len(order.pieces) > 1
     options = [*joint_options(order.setting, several=several), *_verify(order)]
-    # The line of a single file has no -cd, which takes ten round trips.
-    folders = ["-cd"] if several else []
+    # -cd takes ten round trips, so the line of a single file has none unless it is asked for.
+    makes_folders = several if order.make_folders is None else order.make_folders
+    folders = ["-cd"] if makes_folders else []
     scheme = scheme_of(order.server_url) or "ftp"
     server = server_at(order.server_url, order.destination_host, scheme)
     return [

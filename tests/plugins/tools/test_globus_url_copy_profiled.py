@@ -128,6 +128,22 @@ def test_a_transfer_is_one_program_and_a_list() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("pieces", "make_folders", "makes"),
+    [
+        (PIECES, None, True),
+        (PIECES, False, False),
+        (PIECES[:1], None, False),
+        (PIECES[:1], True, True),
+    ],
+)
+def test_folders_are_made_where_they_may_be_missing(
+    pieces: tuple[Piece, ...], make_folders: bool | None, makes: bool
+) -> None:
+    (step,) = PLUGIN.steps(an_order(pieces=pieces, make_folders=make_folders))
+    assert ("-cd" in step.argv) is makes
+
+
 def test_whole_files_alone_are_no_ranges() -> None:
     (step,) = PLUGIN.steps(an_order(pieces=PIECES[:1]))
     assert step.list_text == "file:///d/a%20b ftp://[2001:db8::1]:2811/s/a%20b\n"

@@ -1,0 +1,178 @@
+"""`advisor plan`: how a dataset is best moved, class by class, and with --run it is moved so."""
+
+import asyncio
+import secrets
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import click
+from platformdirs import user_state_path
+
+from advisor.cli.asking import reach_fields, reach_options, with_those_of_the_host
+from advisor.cli.options import store_option
+from advisor.cli.plan_narration import PlanNarration
+from advisor.cli.sessions import on_lab, with_signals
+from advisor.cli.tables import print_table
+from advisor.cli.terminal import stdout_columns
+from advisor.domain import events as ev
+from advisor.domain.addresses import parse_server
+from advisor.domain.plan import TransferPlan
+from advisor.domain.quantities import format_bytes
+from advisor.hosts.datasets import scan
+from advisor.models.harp.optimum import RELAXATION
+from advisor.models.planning import PAPERS_CHANNELS, Rule
+from advisor.report import ndjson
+from advisor.report.plan import COLUMNS, lines_text, plan_rows, reasons_text
+from advisor.session.control import Control
+from advisor.session.plans.lines import SCRIPT
+from advisor.session.plans.transfer import PlanOptions, plan_transfer
+from advisor.session.request import AdviceRequest
+
+_STREAMS: Final = 32
+
+
+@click.command()
+@click.argument("data", type=click.Path(exists=True, path_type=Path))
+@reach_options
+@click.option("--to", "to", help="Where it goes on the destination.")
+@click.option("--server", help="The destination's GridFTP server, as in gsiftp://HOST:2811.")
+@click.option(
+    "--method",
+    type=click.Choice([rule.value for rule in Rule]),
+    default=Rule.HARP.value,
+    show_default=True,
+    help="Whose rules: harp learns from past transfers, the others are rules of thumb.",
+)
+@click.option("--run", "run", is_flag=True, help="Move the files, with progress for each class.")
+@click.option(
+    "--sample/--no-sample",
+    default=None,
+    help="With --run: a short sample of each class first. [where it can be expected to pay off]",
+)
+@click.option(
+    "--max-concurrency",
+    type=click.IntRange(1, 128),
+    default=PAPERS_CHANNELS,
+    show_default=True,
+    help="Files at a time at most, over all classes for promc.",
+)
+@click.option(
+    "--max-streams",
+    type=click.IntRange(1, 128),
+    default=_STREAMS,
+    show_default=True,
+    help="Streams for each file at most.",
+)
+@click.option(
+    "--relaxation",
+    type=click.FloatRange(0.1, 1.0),
+    default=RELAXATION[0],
+    show_default=True,
+    help="harp: share of the rate that fewer files at a time, and fewer streams, must each keep.",
+)
+@click.option(
+    "--lists",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for the lists of files and a script of the lines. [a new one of advisor's own]",
+)
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Repeats the fits.")
+@click.option("--json", "as_json", is_flag=True, help="Events as lines of JSON.")
+@store_option
+@click.pass_context
+def plan(context: click.Context, /, **options: Any) -> int:
+    """Plan how the files in DATA are best moved to DESTINATION, and with --run move them.
+
+    \b
+    advisor plan /data/run42 dtn02 --to /store/run42
+    advisor plan /data/run42 dtn02 --to /store/run42 --run
+
+    Files are parted by size. For each class past transfers that are alike say how many files at a
+    time over how many streams are best (HARP, Arslan et al. 2018); then all classes are moved
+    together. Without --run nothing is sent but a look at the path.
+    """
+    options = with_those_of_the_host(context, options)
+    if not options["to"]:
+        raise click.UsageError("--to is missing: say where the files go on the destination")
+    if options["sample"] is not None and not options["run"]:
+        raise click.UsageError("--sample and --no-sample are about --run: give that too")
+    request = on_lab(_request(options))
+    lists = options["lists"] or user_state_path("advisor") / "plans" / secrets.token_hex(4)
+    wanted = PlanOptions(
+        rule=Rule(options["method"]),
+        run=options["run"],
+        sample=options["sample"],
+        relaxation=options["relaxation"],
+        lists=lists.absolute(),
+    )
+    return _planned(request, wanted, options)
+
+
+def _request(options: dict[str, Any]) -> AdviceRequest:
+    try:
+        dataset = scan(options["data"])
+    except (OSError, ValueError) as error:
+        raise click.UsageError(f"DATA {options['data']}: {error}") from None
+    try:
+        server = parse_server(options["server"]) if options["server"] else None
+    except ValueError as error:
+        raise click.UsageError(f"--server {error}") from None
+    return AdviceRequest(
+        **reach_fields(options),
+        max_concurrency=options["max_concurrency"],
+        max_streams=options["max_streams"],
+        seed=options["seed"],
+        dataset=dataset,
+        destination_path=options["to"],
+        server_url=server,
+    )
+
+
+def _planned(request: AdviceRequest, wanted: PlanOptions, options: dict[str, Any]) -> int:
+    as_json, control = options["as_json"], Control()
+    bars = sys.stderr.isatty() and not as_json
+    with PlanNarration(sys.stderr, bars=bars) as narration:
+        data = ndjson.writer(sys.stdout) if as_json else _as_text
+
+        def publish(event: ev.AnyEvent) -> None:
+            narration(event)
+            data(event)
+
+        async def session() -> int:
+            return await plan_transfer(
+                request, wanted, store=options["store"], publish=publish, control=control
+            )
+
+        status = asyncio.run(
+            with_signals(session, control, publish, stopping="stopping; what arrived stays there")
+        )
+    if not as_json and status == 0 and not wanted.run:
+        click.echo(f"\nThe lists of files, and all lines in a script: {wanted.lists / SCRIPT}")
+        if lab := request.destination.lab_host:
+            click.echo(f"Run it inside the lab: advisor lab exec {lab.lab} -- …", err=True)
+    return status
+
+
+def _as_text(event: ev.AnyEvent) -> None:
+    match event:
+        case ev.PlanMade():
+            _print_plan(event.plan, final=event.final)
+        case ev.TransferEnded():
+            click.echo(event.message)
+            for line in event.missing:
+                click.echo(f"  {line}")
+            if more := event.missing_files - len(event.missing):
+                click.echo(f"  and {more} more")
+        case ev.GaveUp():
+            click.echo(f"advisor: {event.message}", err=True)
+
+
+def _print_plan(plan: TransferPlan, *, final: bool) -> None:
+    files = sum(one.files for one in plan.classes)
+    total = format_bytes(sum(one.total_bytes for one in plan.classes))
+    state = "" if final else ", before the samples"
+    click.echo(f"Plan for {files} files, {total}: {plan.method}, {plan.order}{state}")
+    print_table(COLUMNS, plan_rows(plan))
+    click.echo(f"\n{reasons_text(plan, stdout_columns())}")
+    if final:
+        click.echo(f"\n{lines_text(plan)}")

@@ -1,0 +1,108 @@
+"""What a planned transfer tells while it runs: lines, and on a terminal a bar for each class."""
+
+from types import TracebackType
+from typing import Any, Final, TextIO
+
+from advisor.domain import events as ev
+from advisor.domain.quantities import format_rate
+from advisor.report.lines import line_of
+from advisor.report.plan import left_words, progress_words
+
+_LINE_EVERY_S: Final = 10.0
+
+
+class PlanNarration:
+    """A listener. On a terminal bars below the lines; elsewhere a line now and then."""
+
+    def __init__(self, stream: TextIO, *, bars: bool) -> None:
+        self._stream = stream
+        self._with_bars = bars
+        self._progress: Any = None
+        self._tasks: dict[str, Any] = {}
+        self._last_line_s = 0.0
+
+    def __enter__(self) -> "PlanNarration":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.finish()
+
+    def __call__(self, event: ev.AnyEvent) -> None:
+        """Hear one event."""
+        match event:
+            case ev.FilesMoving():
+                if self._with_bars:
+                    self._move(event)
+                elif event.at_s >= self._last_line_s + _LINE_EVERY_S:
+                    self._last_line_s = event.at_s
+                    self._say(f"  {_phase(event)}: {progress_words(event.classes)}")
+            case ev.PlanMade() | ev.TransferEnded() | ev.GaveUp():
+                self.finish()
+            case _:
+                if line := line_of(event):
+                    self._say(line)
+
+    def _begin(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        self._progress = Progress(
+            TextColumn("{task.description:<7}"),
+            BarColumn(bar_width=20),
+            TextColumn("{task.percentage:>3.0f} %"),
+            TextColumn("{task.fields[said]}"),
+            console=Console(file=self._stream, highlight=False),
+            transient=True,
+            # What others print must not be redirected: standard output is data.
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        self._progress.start()
+
+    def _move(self, event: ev.FilesMoving) -> None:
+        if self._progress is None:
+            self._begin()
+        for one in event.classes:
+            clients = f"{one.clients} × {one.parallelism}" if one.clients else "waits"
+            is_over = one.files == one.total_files
+            self._bar(
+                one.size,
+                one.moved_bytes,
+                one.total_bytes,
+                "there" if is_over else f"{format_rate(one.rate_bps):>13}  {clients}",
+            )
+        total = sum(one.total_bytes for one in event.classes)
+        moved = sum(one.moved_bytes for one in event.classes)
+        rate = format_rate(sum(one.rate_bps for one in event.classes))
+        left = left_words(event.left_s) or _phase(event)
+        self._bar("all", moved, total, f"{rate:>13}  {left}")
+
+    def _bar(self, name: str, completed: int, total: int, said: str) -> None:
+        if name not in self._tasks:
+            self._tasks[name] = self._progress.add_task(name, said="")
+        self._progress.update(
+            self._tasks[name], completed=completed, total=max(1, total), said=said
+        )
+
+    def _say(self, line: str) -> None:
+        if self._progress is not None:
+            self._progress.console.print(line, markup=False)
+        else:
+            self._stream.write(line + "\n")
+            self._stream.flush()
+
+    def finish(self) -> None:
+        """Take the bars away."""
+        if self._progress is not None:
+            self._progress.stop()
+            self._progress = None
+            self._tasks.clear()
+
+
+def _phase(event: ev.FilesMoving) -> str:
+    return "samples" if event.phase == "sample" else "moving"

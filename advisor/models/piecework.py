@@ -1,0 +1,210 @@
+"""A whole dataset as pieces of work, drawn one after the other by those who move it.
+
+Every stretch of the work has the sizes of the whole: the classes of sizes (powers of two) are gone
+through side by side, each by its share. So the rate of a moment stands for that of the rest, and
+large files are not all left for the end.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import msgspec
+
+from advisor.models.slicing import FileEntry, Part
+
+GRAIN_BYTES: Final = 2**20
+LEAST_RANGE_BYTES: Final = 4 * 2**20
+MOST_FILES: Final = 2000
+"""In a batch; more would be much to repeat where one of them fails."""
+
+_LEAST_SHARE: Final = 0.25
+"""Of the wanted bytes: towards the end batches get no smaller than this, as each costs a set-up."""
+
+
+class Batch(msgspec.Struct, frozen=True):
+    """What is moved at one go: whole files, the largest first, or a range of a large one.
+
+    What is left of a batch towards its end takes as long as what came shortly before, then.
+    """
+
+    parts: tuple[Part, ...]
+
+    @property
+    def total_bytes(self) -> int:
+        """Of all its parts."""
+        return sum(part.size_bytes for part in self.parts)
+
+    def halves(self) -> list["Batch"]:
+        """Two batches of half the parts; itself where it has but one."""
+        middle = len(self.parts) // 2
+        return [Batch(some) for some in (self.parts[:middle], self.parts[middle:]) if some]
+
+
+class _Class:
+    """The files of about one size that were not drawn yet, and how far the first of them is cut."""
+
+    def __init__(self) -> None:
+        self.files: deque[FileEntry] = deque()
+        self.cut_bytes = 0
+        self._total = self._left = 0
+
+    def add(self, file: FileEntry) -> None:
+        self.files.append(file)
+        self._total += max(1, file.size_bytes)
+        self._left = self._total
+
+    @property
+    def left_share(self) -> float:
+        return self._left / self._total
+
+    def draw(self, size_bytes: int) -> Part:
+        """So much more of the first file, which has it."""
+        file = self.files[0]
+        part = Part(file, self.cut_bytes, size_bytes)
+        self.cut_bytes += size_bytes
+        self._left -= max(1, size_bytes)
+        if self.cut_bytes == file.size_bytes:
+            self._next()
+        return part
+
+    def drop_first(self) -> int:
+        """Leave out the first file; how many bytes of it were not drawn."""
+        left = self.files[0].size_bytes - self.cut_bytes
+        self._left -= max(1, left)
+        self._next()
+        return left
+
+    def _next(self) -> None:
+        self.files.popleft()
+        self.cut_bytes = 0
+
+
+class Piecework:
+    """The files of a dataset, whose names differ, to be drawn in batches and reported done.
+
+    Every byte of every file is in exactly one batch that is drawn and not given back; the same
+    calls give the same batches.
+    """
+
+    def __init__(self, files: Sequence[FileEntry]) -> None:
+        by_bin: dict[int, _Class] = {}
+        for file in files:
+            by_bin.setdefault(file.size_bytes.bit_length(), _Class()).add(file)
+        self._classes = [by_bin[exponent] for exponent in sorted(by_bin, reverse=True)]
+        self._returned: deque[Batch] = deque()
+        self._dropped: set[str] = set()
+        self._dropped_bytes = 0
+        self._undone_bytes: dict[str, int] = {}
+        self._undrawn_bytes = sum(file.size_bytes for file in files)
+        self._undrawn_files = len(files)
+        self.total_bytes = self._undrawn_bytes
+        self.total_files = len(files)
+        self.done_bytes = 0
+        self.done_files = 0
+
+    @property
+    def left_bytes(self) -> int:
+        """What is neither done nor dropped."""
+        return self.total_bytes - self.done_bytes - self._dropped_bytes
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every file is done, or was dropped."""
+        return self.done_files + len(self._dropped) == self.total_files
+
+    def is_dropped(self, file: FileEntry) -> bool:
+        """Whether it is not to be moved any more."""
+        return file.name in self._dropped
+
+    def draw(self, wanted_bytes: int, clients: int, file_bytes: int = 0) -> Batch | None:
+        """The next batch, of about so many bytes; None while there is nothing to draw.
+
+        Towards the end it is less, so that all of so many `clients` end at about one time. A file
+        larger than is wanted comes in ranges, the smaller ones together. `file_bytes`: what each
+        file takes beside its bytes, as bytes that could be moved meanwhile.
+        """
+        if self._returned:
+            return self._returned.popleft()
+        wanted_bytes = self._bounded(wanted_bytes, clients, file_bytes)
+        parts: list[Part] = []
+        cost_bytes = 0
+        passed_over: list[_Class] = []
+        while cost_bytes < wanted_bytes and len(parts) < MOST_FILES:
+            one = self._least_drawn(passed_over)
+            if one is None:
+                break
+            size_bytes = _next_bytes(one, wanted_bytes)
+            if size_bytes == one.files[0].size_bytes:
+                parts.append(self._drawn(one, size_bytes))
+                cost_bytes += size_bytes + file_bytes
+            elif parts:
+                passed_over.append(one)
+            else:
+                return Batch((self._drawn(one, size_bytes),))
+        parts.sort(key=lambda part: part.size_bytes, reverse=True)
+        return Batch(tuple(parts)) if parts else None
+
+    def done(self, batch: Batch) -> None:
+        """All of it has arrived."""
+        for part in batch.parts:
+            if part.file.name in self._dropped:
+                continue
+            self.done_bytes += part.size_bytes
+            left = self._undone_bytes.pop(part.file.name, part.file.size_bytes) - part.size_bytes
+            if left:
+                self._undone_bytes[part.file.name] = left
+            else:
+                self.done_files += 1
+
+    def give_back(self, batch: Batch) -> None:
+        """It did not arrive: it is drawn again, before anything else."""
+        parts = self._wanted(batch.parts)
+        if parts:
+            self._returned.append(Batch(parts))
+
+    def drop(self, file: FileEntry) -> None:
+        """Leave out a file that cannot be moved, of which something is not done yet."""
+        if file.name in self._dropped:
+            return
+        self._dropped.add(file.name)
+        self._dropped_bytes += file.size_bytes
+        self.done_bytes -= file.size_bytes - self._undone_bytes.pop(file.name, file.size_bytes)
+        kept = (self._wanted(batch.parts) for batch in self._returned)
+        self._returned = deque(Batch(parts) for parts in kept if parts)
+
+    def _wanted(self, parts: Iterable[Part]) -> tuple[Part, ...]:
+        return tuple(part for part in parts if part.file.name not in self._dropped)
+
+    def _bounded(self, wanted_bytes: int, clients: int, file_bytes: int) -> int:
+        """Guided self-scheduling: no more than half of a client's share of what is left."""
+        left = self._undrawn_bytes + self._undrawn_files * file_bytes
+        least = max(LEAST_RANGE_BYTES, round(wanted_bytes * _LEAST_SHARE))
+        return max(1, min(wanted_bytes, max(left // (2 * max(1, clients)), least)))
+
+    def _least_drawn(self, but: Sequence[_Class]) -> _Class | None:
+        """The class of which the most is left by its share; of the same, that of larger files."""
+        found: _Class | None = None
+        for one in self._classes:
+            while one.files and one.files[0].name in self._dropped:
+                self._undrawn_files -= not one.cut_bytes
+                self._undrawn_bytes -= one.drop_first()
+            if not one.files or one in but:
+                continue
+            if found is None or one.left_share > found.left_share:
+                found = one
+        return found
+
+    def _drawn(self, one: _Class, size_bytes: int) -> Part:
+        self._undrawn_files -= not one.cut_bytes
+        self._undrawn_bytes -= size_bytes
+        return one.draw(size_bytes)
+
+
+def _next_bytes(one: _Class, wanted_bytes: int) -> int:
+    """How much of its first file to take: all, or a range; a small rest goes with the last one."""
+    left = one.files[0].size_bytes - one.cut_bytes
+    length = max(LEAST_RANGE_BYTES, round(wanted_bytes / GRAIN_BYTES) * GRAIN_BYTES)
+    if left <= max(wanted_bytes, LEAST_RANGE_BYTES) or left - length < LEAST_RANGE_BYTES:
+        return left
+    return length

@@ -1,0 +1,93 @@
+"""A plan for a transfer as text."""
+
+import textwrap
+from collections.abc import Sequence
+from typing import Final
+
+from advisor.domain.plan import ClassPlan, ClassProgress, TransferPlan
+from advisor.domain.quantities import format_bytes, format_duration, format_rate
+from advisor.domain.transfers import Levels
+from advisor.report.evidence import evidence_lines
+
+COLUMNS: Final = ("class", "files", "size", "at a time × streams", "alone", "expected alone")
+
+
+def plan_rows(plan: TransferPlan) -> list[list[str]]:
+    """The table of classes, under COLUMNS."""
+    return [_row(one) for one in plan.classes]
+
+
+def _row(one: ClassPlan) -> list[str]:
+    return [
+        one.size,
+        f"{one.files:,}".replace(",", " "),
+        format_bytes(one.total_bytes),
+        _levels(one.levels),
+        _levels(one.alone),
+        format_rate(one.expected_bps) if one.expected_bps else "not known",
+    ]
+
+
+def _levels(levels: Levels) -> str:
+    return f"{levels.concurrency} × {levels.parallelism}"
+
+
+def reasons_text(plan: TransferPlan, columns: int) -> str:
+    """Why each class has its levels, whether a sample pays off, and what else is to be known."""
+    lines = []
+    for one in plan.classes:
+        sample = ""
+        if one.sample:
+            sample = f"sample {_levels(one.sample.levels)}: "
+            sample += f"{format_rate(one.sample.throughput_bps)}. "
+        lines += _wrapped(f"{one.size}: {sample}{one.reason}", "  ", columns)
+        if one.evidence:
+            lines += [
+                part
+                for line in evidence_lines(one.evidence)
+                for part in _wrapped(line, "    ", columns)
+            ]
+    if plan.pay_off:
+        lines += _wrapped(plan.pay_off, "  ", columns)
+    lines += [part for note in plan.notes for part in _wrapped(note, "  ", columns)]
+    return "\n".join(["Why", *lines])
+
+
+def lines_text(plan: TransferPlan) -> str:
+    """The command lines, never broken: they are there to be copied."""
+    order = "all at once" if plan.order == "together" else "one after the other"
+    if len(plan.commands) == 1:
+        order = "one line"
+    lines = [f"Run, {order}"]
+    for command in plan.commands:
+        lines += [f"  # {command.note}", f"  {command.shell}"]
+    return "\n".join(lines)
+
+
+def _wrapped(text: str, indent: str, columns: int) -> list[str]:
+    return textwrap.wrap(
+        text,
+        max(40, columns),
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def progress_words(classes: Sequence[ClassProgress]) -> str:
+    """All classes in one line, where no bars can be drawn."""
+    return ", ".join(
+        f"{one.size} {format_bytes(one.moved_bytes)} of {format_bytes(one.total_bytes)} "
+        f"({format_rate(one.rate_bps)})"
+        for one in classes
+        if one.moved_bytes < one.total_bytes
+    )
+
+
+def left_words(left_s: tuple[float, float, float] | None) -> str:
+    """`2 min 10 s left (90 %: 2 min to 2 min 30 s)`; "" as long as nothing can be said."""
+    if left_s is None:
+        return ""
+    likely, shortest, longest = (format_duration(round(one)) for one in left_s)
+    return f"{likely} left (90 %: {shortest} to {longest})"

@@ -1,0 +1,41 @@
+"""Whether what a tool says it moved is at the destination: a status of 0 tells nothing of sizes."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, TypeAlias
+
+from advisor.tools import Piece
+
+_STILL_WRITING_S: Final = (0.2, 1.0, 2.0)
+
+Ask: TypeAlias = Callable[[Sequence[str]], Awaitable[list[int | None]]]
+"""The sizes of files at the destination, None where there is no file."""
+
+
+async def written_sizes(ask: Ask, pieces: Sequence[Piece]) -> list[int | None]:
+    """The sizes at the destination of the files that these pieces are of.
+
+    The server may still be writing when the tool is done: what is short is asked again, for a few
+    seconds, before that is believed. Raises PeerError.
+    """
+    sizes = await ask([piece.target for piece in pieces])
+    for wait_s in _STILL_WRITING_S:
+        short = [i for i, piece in enumerate(pieces) if is_short(piece, sizes[i])]
+        if not short:
+            break
+        await asyncio.sleep(wait_s)
+        for i, size in zip(short, await ask([pieces[i].target for i in short]), strict=True):
+            sizes[i] = size
+    return sizes
+
+
+def is_short(piece: Piece, size: int | None) -> bool:
+    """Whether a file of this size, None for none, cannot hold the piece."""
+    return size is None or size < piece.offset_bytes + piece.size_bytes
+
+
+def shortage(piece: Piece, size: int | None) -> str:
+    """What is wrong with a piece that is short, as a sentence."""
+    found = "is not there" if size is None else f"has {size} bytes there"
+    wanted = piece.offset_bytes + piece.size_bytes
+    return f"{piece.source} {found} instead of {wanted}, though the tool reported success"

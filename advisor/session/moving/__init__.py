@@ -1,0 +1,1 @@
+"""Moves a dataset by pieces: settings change while it runs, and nothing is restarted."""

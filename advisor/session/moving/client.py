@@ -1,0 +1,100 @@
+"""One client at work on one batch, watched while it runs."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from advisor.domain.measurement import Interval
+from advisor.models.piecework import Batch
+from advisor.probing.transfer import Ran, run_transfer
+from advisor.tools import OutputReader, Progress, Step
+
+_LONGEST_S: Final = 7 * 86400.0
+_LOOKS: Final = 3
+
+
+class Client:
+    """A run of the tool for one batch.
+
+    `moved_bytes`: what the other side's kernel has of it. `has_ended`: the program is gone. Times
+    are the event loop's.
+    """
+
+    def __init__(
+        self, batch: Batch, sample_every_s: float, stall_s: float, begun: Callable[[float], None]
+    ) -> None:
+        """`begun` hears of the seconds from its start to the first byte."""
+        self.batch = batch
+        self.moved_bytes = 0
+        self.has_ended = False
+        self._total_bytes = batch.total_bytes
+        self._sample_every_s = sample_every_s
+        self._stall_s = stall_s
+        self._begun = begun
+        self._clock = asyncio.get_running_loop().time
+        self._looks: deque[tuple[float, int]] = deque(maxlen=_LOOKS)
+        self.began_s = self._clock()
+
+    def is_ending(self, within_s: float) -> bool:
+        """Whether it has ended, or has so little left that it will within this time.
+
+        By its rate of late: the small files come last in a batch, and are slower.
+        """
+        if self.has_ended:
+            return True
+        if len(self._looks) < 2:
+            return False
+        (first_s, first_bytes), (last_s, last_bytes) = self._looks[0], self._looks[-1]
+        gained_bytes, passed_s = last_bytes - first_bytes, self._clock() - last_s
+        left_bytes = self._total_bytes - last_bytes
+        return left_bytes * (last_s - first_s) <= (within_s + passed_s) * gained_bytes
+
+    async def run(self, step: Step, reader: OutputReader, list_file: Path) -> Ran | None:
+        """Run it to its end; None where it stalled, and was ended for it. Raises OSError."""
+        self.began_s = self._clock()
+        try:
+            async with asyncio.timeout(self._stall_s) as patience:
+                return await run_transfer(
+                    step,
+                    _Listening(reader, lambda: self._lives(patience)),
+                    list_file,
+                    self._total_bytes,
+                    ceiling_s=_LONGEST_S,
+                    sample_every_s=self._sample_every_s,
+                    seen=lambda interval: self._see(interval, patience),
+                )
+        except TimeoutError:
+            return None
+        finally:
+            self.has_ended = True
+            list_file.unlink(missing_ok=True)
+
+    def _see(self, interval: Interval, patience: asyncio.Timeout) -> None:
+        now_s = self._clock()
+        self.moved_bytes += interval.received_bytes
+        if not self._looks:
+            self._begun(max(0.0, now_s - self.began_s - self._sample_every_s / 2))
+        self._looks.append((now_s, self.moved_bytes))
+        if interval.received_bytes:
+            self._lives(patience)
+
+    def _lives(self, patience: asyncio.Timeout) -> None:
+        if not patience.expired():
+            patience.reschedule(self._clock() + self._stall_s)
+
+
+class _Listening:
+    """A reader that also tells that something was said: empty files move no byte."""
+
+    def __init__(self, reader: OutputReader, said: Callable[[], None]) -> None:
+        self._reader = reader
+        self._said = said
+
+    def feed(self, line: str) -> Progress | None:
+        """As the reader does."""
+        progress = self._reader.feed(line)
+        if progress is not None:
+            self._said()
+        return progress

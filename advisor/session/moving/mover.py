@@ -1,0 +1,229 @@
+"""Moves a whole dataset with a tool that knows nothing of changing its settings while it runs.
+
+The work is a queue of pieces of a few seconds, and a client is a run of the tool for one of them.
+How many files are moved at a time is how many clients are kept at work; what changes is the next
+client that starts, or does not. None is ended before its piece is.
+"""
+
+import asyncio
+import contextlib
+import itertools
+import posixpath
+import tempfile
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from advisor.agent.client import AgentLink, PeerError
+from advisor.domain.path import PathFacts
+from advisor.models.piecework import Batch
+from advisor.session.moving.client import Client
+from advisor.session.moving.pace import Pace, SetUps
+from advisor.session.moving.portion import Places, Portion
+from advisor.session.moving.settling import MovingFailed, Settling
+from advisor.session.tool_probing import unbroken
+from advisor.tools import Piece, Step, TransferOrder, TransferTool
+
+__all__ = ["Mover", "MovingFailed"]
+
+_TURN_S: Final = 0.1
+_LEAST_STALL_S: Final = 15.0
+_STALL_ROUND_TRIPS: Final = 30
+_SAMPLE_EVERY_S: Final = 0.5
+_LOOKS_PER_S: Final = 16
+"""Of all clients together: one look reads every connection of this host, 7 ms for 300 of them."""
+
+
+class Mover:
+    """Keeps clients at work while its block lasts; leaving it ends them all.
+
+    Inside, whoever else speaks with the agent holds the lock `asking` meanwhile.
+    """
+
+    def __init__(
+        self,
+        link: AgentLink,
+        tool: TransferTool,
+        path: PathFacts,
+        places: Places,
+        portions: Sequence[Portion],
+        *,
+        expected_bps: float,
+        tell: Callable[[str], None],
+        piece_s: float = 5.0,
+    ) -> None:
+        """`expected_bps`: of all clients together, above 0; the first pieces are sized by it.
+
+        `piece_s`: how long a piece is to take. `tell` hears what goes wrong, in sentences. Raises
+        ValueError for a tool that moves one file at a time.
+        """
+        if not tool.moves_several:
+            raise ValueError(f"{tool.name} moves one file at a time: choose another tool")
+        self._tool = tool
+        self._path = path
+        self._places = places
+        self._portions = portions
+        self._piece_s = piece_s
+        self._stall_s = max(_LEAST_STALL_S, _STALL_ROUND_TRIPS * path.rtt_s)
+        self._paces = {portion: Pace(expected_bps, path.rtt_s) for portion in portions}
+        self._set_ups = SetUps()
+        self._settling = Settling(link, tool, places, tell)
+        self._made: set[str] = set()
+        self._failure: BaseException | None = None
+        self._own = contextlib.ExitStack()
+        self._lists = Path()
+        self._numbers = itertools.count()
+        self._news = asyncio.Event()
+        self._turned = asyncio.Condition()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def asking(self) -> asyncio.Lock:
+        """Held by whoever speaks with the agent."""
+        return self._settling.asking
+
+    async def __aenter__(self) -> Self:
+        """Set aside what the tool cannot carry, and begin."""
+        for portion in self._portions:
+            self._settling.leave_out(portion)
+        folder = tempfile.TemporaryDirectory(prefix="advisor-", ignore_cleanup_errors=True)
+        self._lists = Path(self._own.enter_context(folder))
+        self._start(self._keep())
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End every client."""
+        tasks = self._cancel()
+        try:
+            if tasks:
+                await unbroken(asyncio.wait(tasks))
+        finally:
+            self._own.close()
+
+    async def finished(self) -> None:
+        """Wait until all portions are over. Raises MovingFailed."""
+        await self.until(lambda: all(portion.is_over for portion in self._portions))
+
+    async def idle(self, portion: Portion) -> None:
+        """Wait until no client is at work on it. Raises MovingFailed."""
+        await self.until(lambda: not portion.clients)
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Wait until it holds; it is looked at several times a second. Raises MovingFailed."""
+        async with self._turned:
+            await self._turned.wait_for(lambda: self._failure is not None or condition())
+        if self._failure is not None:
+            raise self._failure
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._news.set()
+        if task.cancelled() or self._failure or not (error := task.exception()):
+            return
+        is_known = isinstance(error, PeerError | OSError)
+        self._failure = MovingFailed(str(error)) if is_known else error
+        self._cancel()
+        self._start(self._notify())
+
+    def _cancel(self) -> set[asyncio.Task[None]]:
+        """Those that are being ended. One that is already is left to see to its program's end."""
+        for task in self._tasks:
+            if not task.cancelling():
+                task.cancel()
+        return set(self._tasks)
+
+    async def _notify(self) -> None:
+        async with self._turned:
+            self._turned.notify_all()
+
+    async def _keep(self) -> None:
+        """For ever: see that as many clients are at work as are wanted."""
+        while True:
+            self._news.clear()
+            for portion in self._portions:
+                self._fill(portion)
+            await self._notify()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_TURN_S):
+                    await self._news.wait()
+
+    def _fill(self, portion: Portion) -> None:
+        """Start what is missing. A client that is about to end is not waited for.
+
+        What its successor needs to set up its connections passes meanwhile.
+        """
+        if not self._settling.setbacks.may_start(asyncio.get_running_loop().time()):
+            return
+        within_s = self._set_ups.usual_s
+        at_work = sum(not client.is_ending(within_s) for client in portion.clients)
+        for _ in range(portion.concurrency - at_work):
+            pace, clients = self._paces[portion], self._clients_wanted
+            wanted_bytes = pace.bytes_in(self._piece_s, clients)
+            batch = portion.work.draw(wanted_bytes, portion.concurrency, pace.file_bytes(clients))
+            if batch is None:
+                return
+            client = self._client(batch)
+            portion.clients.add(client)
+            self._start(self._move(portion, client))
+
+    @property
+    def _clients_wanted(self) -> int:
+        wanted = (portion.concurrency for portion in self._portions if not portion.is_over)
+        return max(1, sum(wanted))
+
+    def _client(self, batch: Batch) -> Client:
+        running = sum(portion.running for portion in self._portions)
+        every_s = max(_SAMPLE_EVERY_S, running / _LOOKS_PER_S)
+        return Client(batch, every_s, self._stall_s, self._set_ups.learn)
+
+    async def _move(self, portion: Portion, client: Client) -> None:
+        parallelism, clients = portion.parallelism, self._clients_wanted
+        try:
+            if not await self._settling.may_be_moved(portion, client.batch):
+                return
+            pieces = tuple(self._places.piece(part) for part in client.batch.parts)
+            folders = {posixpath.dirname(piece.target) for piece in pieces}
+            order = self._order(pieces, parallelism, make_folders=not folders <= self._made)
+            ran = await client.run(self._step(order), self._tool.reader(), Path(order.list_file))
+            self._news.set()
+            if await self._settling.settle(portion, client.batch, ran, client.began_s):
+                self._made |= folders
+            else:
+                # They may be gone.
+                self._made -= folders
+            if ran is not None and ran.status == 0:
+                batch, took_s = client.batch, ran.elapsed_s - ran.begun_s
+                self._paces[portion].learn(batch.total_bytes, len(batch.parts), took_s, clients)
+        finally:
+            client.has_ended = True
+            portion.clients.discard(client)
+
+    def _order(
+        self, pieces: tuple[Piece, ...], parallelism: int, *, make_folders: bool
+    ) -> TransferOrder:
+        return TransferOrder(
+            setting={"concurrency": 1, "parallelism": parallelism},
+            pieces=pieces,
+            path=self._path,
+            destination_host=self._places.destination_host,
+            list_file=str(self._lists / f"{next(self._numbers)}.list"),
+            server_url=self._places.server_url,
+            make_folders=make_folders,
+        )
+
+    def _step(self, order: TransferOrder) -> Step:
+        match self._tool.steps(order):
+            case [Step(side="source") as step]:
+                return step
+        raise MovingFailed(f"{self._tool.name} is not run on the source alone: choose another tool")

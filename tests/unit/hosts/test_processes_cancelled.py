@@ -1,0 +1,38 @@
+"""Children that are given up, at whatever moment and however often."""
+
+import asyncio
+import gc
+import warnings
+from pathlib import Path
+
+import psutil
+import pytest
+
+from advisor.hosts.processes import running, tethered
+
+
+async def _given_up(after_s: float, times: int) -> None:
+    async def work() -> None:
+        async with running(tethered(["sleep", "60"])):
+            await asyncio.sleep(60)
+
+    task = asyncio.create_task(work())
+    await asyncio.sleep(after_s)
+    for _ in range(times):
+        task.cancel()
+        await asyncio.sleep(0)
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+@pytest.mark.parametrize("times", [1, 3])
+@pytest.mark.parametrize("after_s", [0.0, 0.0005, 0.001, 0.002, 0.004, 0.05])
+def test_no_process_and_no_pipe_is_left(after_s: float, times: int) -> None:
+    before = {child.pid for child in psutil.Process().children(recursive=True)}
+    descriptors = len(list(Path("/proc/self/fd").iterdir()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        asyncio.run(_given_up(after_s, times))
+        gc.collect()
+    assert len(list(Path("/proc/self/fd").iterdir())) == descriptors
+    assert {child.pid for child in psutil.Process().children(recursive=True)} == before
