@@ -45,16 +45,16 @@ LOADS = {"light": 0, "medium": 4, "heavy": 16}
 """Parallel TCP streams of other traffic in the same direction."""
 SETTINGS = tuple(itertools.product((1, 2, 4, 8), (1, 4, 8)))
 HISTORY_FILES = {
-    Size.TINY: (400, 250_000),
-    Size.SMALL: (60, 1_700_000),
+    Size.TINY: (120, 250_000),
+    Size.SMALL: (40, 1_700_000),
     Size.MEDIUM: (10, 10_000_000),
     Size.LARGE: (8, 40_000_000),
 }
 PLANNED_FILES = {
-    Size.TINY: (4000, 50_000, 400_000),
-    Size.SMALL: (500, 700_000, 2_500_000),
-    Size.MEDIUM: (150, 4_000_000, 24_000_000),
-    Size.LARGE: (6, 300_000_000, 500_000_000),
+    Size.TINY: (1500, 50_000, 400_000),
+    Size.SMALL: (300, 700_000, 2_500_000),
+    Size.MEDIUM: (100, 4_000_000, 24_000_000),
+    Size.LARGE: (4, 300_000_000, 500_000_000),
 }
 """How many, of sizes drawn between the two, in bytes."""
 METHODS = ("harp", "harp --relaxation 1", "harp --relaxation 1 --no-sample", "promc", "globus")

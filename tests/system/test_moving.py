@@ -18,7 +18,6 @@ from advisor.agent.client import AgentLink
 from advisor.agent.connect import reach_embedded
 from advisor.hosts.datasets import regular_files
 from advisor.models.slicing import FileEntry
-from advisor.session.moving import mover
 from advisor.session.moving.mover import Mover
 from advisor.session.moving.portion import Places, Portion
 from advisor.session.moving.settling import MovingFailed
@@ -332,7 +331,7 @@ async def test_a_client_that_is_killed_is_replaced(site: Site) -> None:
 async def test_a_client_that_stalls_is_replaced(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mover, "_LEAST_STALL_S", 2.0)
+    monkeypatch.setattr("advisor.session.moving.mover._LEAST_STALL_S", 2.0)
     _write(site.source / "one", 30 * MIB)
     for number in range(30):
         _write(site.source / "small" / f"{number}", 1000)
