@@ -338,6 +338,8 @@ def main() -> None:
     try:
         with own_folder() as folder:
             os.environ["XDG_RUNTIME_DIR"] = str(folder)
+            # What a killed run left.
+            shutil.rmtree(folder / "data", ignore_errors=True)
             data = {size: _history_data(folder / "data", size) for size in HISTORY_FILES}
             for load in loads:
                 collect(folder, data, load, results)
