@@ -1,14 +1,16 @@
-"""Tables to replay from the user's own probes: one per pair, transport or tool, and path."""
+"""Tables to replay from the user's own probes: one per pair, transport or tool, path and files."""
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from advisor.backtest.from_transfers import path_of, space_of
 from advisor.backtest.recorded import Cell, RecordedTable, Repeat
+from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Measurement
-from advisor.domain.quantities import format_duration
+from advisor.domain.quantities import format_bytes, format_duration
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import FLOW_NAMES, Scale, SettingKey, describe, setting_key
 from advisor.models.past_transfers import transfers_of
@@ -19,12 +21,16 @@ _HELD: Final = {"mss_bytes"}
 
 
 class _Profile(NamedTuple):
-    """What the probes of one table share, besides the path."""
+    """What the probes of one table share, besides the path.
+
+    `octave`: of the mean size of the files that were moved, None from memory to memory.
+    """
 
     pair: Pair
     subject: str
     fixed: SettingKey
     names: tuple[str, ...]
+    octave: int | None
 
 
 def history_tables(probes: Iterable[ProbeRecord], least_cells: int = 5) -> list[RecordedTable]:
@@ -57,7 +63,8 @@ def _profile(probe: ProbeRecord) -> _Profile | None:
     if not names or any(int(setting[name]) < 1 for name in names):
         return None
     fixed = setting_key({n: value for n, value in setting.items() if n not in names})
-    return _Profile(probe.pair, probe.subject, fixed, names)
+    octave = round(math.log2(probe.file_bytes)) if probe.file_bytes else None
+    return _Profile(probe.pair, probe.subject, fixed, names, octave)
 
 
 def _by_path(probes: Sequence[ProbeRecord]) -> list[list[ProbeRecord]]:
@@ -98,6 +105,8 @@ def _table(
     fixed = dict(profile.fixed)
     words = [describe(profile.subject, fixed) if fixed else profile.subject.upper()]
     words.append(" × ".join(profile.names))
+    if newest.file_bytes:
+        words.append(f"{format_bytes(newest.file_bytes)} files")
     if several_paths:
         words.append(f"RTT {format_duration(rtt_s)}" if rtt_s else "RTT not known")
     return RecordedTable(
@@ -119,8 +128,16 @@ def _table(
             mtu_bytes=newest.mtu_bytes,
         ),
         bandwidth_bps=newest.bandwidth_bps,
+        dataset=_dataset(newest),
         transfers=list(transfers_of(probes)),
     )
+
+
+def _dataset(probe: ProbeRecord) -> Dataset | None:
+    """The files that were moved; None where none were, or they were not counted."""
+    if not probe.file_bytes or not probe.files:
+        return None
+    return Dataset(total_bytes=max(1, round(probe.file_bytes * probe.files)), files=probe.files)
 
 
 def _cost_order(names: Sequence[str]) -> list[str]:

@@ -10,13 +10,14 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from advisor.domain.endpoints import Pair
+from advisor.domain.dataset import Dataset
 from advisor.domain.evidence import Evidence, SampleSeen
 from advisor.domain.path import PathFacts
 from advisor.domain.plan import ClassPlan
 from advisor.domain.transfers import Conditions, Levels, PastTransfer
 from advisor.models.file_classes import Size
 from advisor.models.harp.account import evidence_of
+from advisor.models.harp.asking import conditions_of
 from advisor.models.harp.entries import History
 from advisor.models.harp.optimiser import Sample, optimise
 from advisor.models.harp.optimum import RELAXATION, Box
@@ -55,7 +56,6 @@ class Planner:
     def __init__(
         self,
         rule: Rule,
-        pair: Pair,
         path: PathFacts,
         files: Sequence[FileEntry],
         transfers: Sequence[PastTransfer],
@@ -64,7 +64,6 @@ class Planner:
         keep: float = RELAXATION[0],
     ) -> None:
         self.rule = rule
-        self._pair = pair
         self._path = path
         self._limits = limits
         self._seed = seed
@@ -123,14 +122,8 @@ class Planner:
         )
 
     def _conditions(self, files: SizedFiles) -> Conditions:
-        return Conditions(
-            file_bytes=max(1.0, files.total_bytes / len(files.files)),
-            file_count=len(files.files),
-            bandwidth_bps=self._path.capacity_bps,
-            rtt_s=self._path.rtt_s,
-            buffer_bytes=buffer_of(self._path),
-            network=str(self._pair),
-        )
+        dataset = Dataset(total_bytes=max(1, files.total_bytes), files=len(files.files))
+        return conditions_of(dataset, self._path, self._path.capacity_bps)
 
     def _box(self, files: SizedFiles) -> Box:
         one = Levels(concurrency=1, parallelism=1)

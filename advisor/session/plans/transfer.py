@@ -224,7 +224,6 @@ class _Planned:
         limits = LevelLimits(channels=request.max_concurrency, streams=request.max_streams)
         return Planner(
             self._options.rule,
-            self._pair,
             path,
             files,
             self._store.transfers() if is_harp else (),

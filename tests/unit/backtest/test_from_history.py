@@ -146,3 +146,26 @@ def test_few_settings_are_left_out() -> None:
     assert history_tables(sweep()[:4]) == []
     assert len(history_tables(sweep()[:4], least_cells=4)) == 1
     assert history_tables([]) == []
+
+
+def test_files_of_other_sizes_are_another_table_that_knows_them() -> None:
+    small, large = (
+        [
+            probe(
+                {"concurrency": files, "parallelism": 2},
+                subject="globus-url-copy",
+                file_bytes=file_bytes,
+                files=50,
+            )
+            for files in STREAMS
+        ]
+        for file_bytes in (1e6, 1e9)
+    )
+    tables = history_tables(small + large)
+    assert [table.dataset and table.dataset.total_bytes for table in tables] == [
+        50 * 10**6,
+        50 * 10**9,
+    ]
+    assert all(table.dataset and table.dataset.files == 50 for table in tables)
+    assert [len(table.transfers) for table in tables] == [5, 5]
+    assert tables[0].name.endswith("977 KiB files")

@@ -46,7 +46,6 @@ HISTORY = past(MB, 500, 6, 1e9) + past(2000 * MB, 20, 3, 8e9)
 def planner(rule: Rule, history: list[PastTransfer] | None = None) -> Planner:
     made = Planner(
         rule,
-        PAIR,
         a_path(rtt_s=0.04, bandwidth_bps=10e9),
         FILES,
         HISTORY if history is None else history,
@@ -118,7 +117,6 @@ def test_rules_of_thumb_ask_nothing_of_the_past(rule: Rule) -> None:
 def test_files_without_a_byte_get_levels_too() -> None:
     made = Planner(
         Rule.HARP,
-        PAIR,
         a_path(rtt_s=0.04, bandwidth_bps=10e9),
         [FileEntry("empty", 0, 0)],
         HISTORY,
