@@ -137,6 +137,8 @@ def _planned(request: AdviceRequest, wanted: PlanOptions, options: dict[str, Any
         def publish(event: ev.AnyEvent) -> None:
             narration(event)
             data(event)
+            if isinstance(event, ev.PlanMade) and not wanted.run and not as_json:
+                _print_lines(event.plan, wanted.lists)
 
         async def session() -> int:
             return await plan_transfer(
@@ -146,10 +148,9 @@ def _planned(request: AdviceRequest, wanted: PlanOptions, options: dict[str, Any
         status = asyncio.run(
             with_signals(session, control, publish, stopping="stopping; what arrived stays there")
         )
-    if not as_json and status == 0 and not wanted.run:
-        click.echo(f"\nThe lists of files, and all lines in a script: {wanted.lists / SCRIPT}")
-        if lab := request.destination.lab_host:
-            click.echo(f"Run it inside the lab: advisor lab exec {lab.lab} -- …", err=True)
+    lab = request.destination.lab_host
+    if lab and status == 0 and not as_json and not wanted.run:
+        click.echo(f"Run it inside the lab: advisor lab exec {lab.lab} -- …", err=True)
     return status
 
 
@@ -174,5 +175,8 @@ def _print_plan(plan: TransferPlan, *, final: bool) -> None:
     click.echo(f"Plan for {files} files, {total}: {plan.method}, {plan.order}{state}")
     print_table(COLUMNS, plan_rows(plan))
     click.echo(f"\n{reasons_text(plan, stdout_columns())}")
-    if final:
-        click.echo(f"\n{lines_text(plan)}")
+
+
+def _print_lines(plan: TransferPlan, lists: Path) -> None:
+    click.echo(f"\n{lines_text(plan)}")
+    click.echo(f"\nThe lists of files, and all lines in a script: {lists / SCRIPT}")

@@ -35,7 +35,19 @@ def _levels(levels: Levels) -> str:
 def reasons_text(plan: TransferPlan, columns: int) -> str:
     """Why each class has its levels, whether a sample pays off, and what else is to be known."""
     lines = []
-    for one in plan.classes:
+    if len({one.reason for one in plan.classes}) == 1 and not plan.classes[0].evidence:
+        lines += _wrapped(f"every class: {plan.classes[0].reason}", "  ", columns)
+    else:
+        lines += _by_class(plan.classes, columns)
+    if plan.pay_off:
+        lines += _wrapped(plan.pay_off, "  ", columns)
+    lines += [part for note in plan.notes for part in _wrapped(note, "  ", columns)]
+    return "\n".join(["Why", *lines])
+
+
+def _by_class(classes: Sequence[ClassPlan], columns: int) -> list[str]:
+    lines = []
+    for one in classes:
         sample = ""
         if one.sample:
             sample = f"sample {_levels(one.sample.levels)}: "
@@ -47,10 +59,7 @@ def reasons_text(plan: TransferPlan, columns: int) -> str:
                 for line in evidence_lines(one.evidence)
                 for part in _wrapped(line, "    ", columns)
             ]
-    if plan.pay_off:
-        lines += _wrapped(plan.pay_off, "  ", columns)
-    lines += [part for note in plan.notes for part in _wrapped(note, "  ", columns)]
-    return "\n".join(["Why", *lines])
+    return lines
 
 
 def lines_text(plan: TransferPlan) -> str:

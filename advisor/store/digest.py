@@ -156,6 +156,8 @@ class Digester:
             digest.remarks.append(record)
         elif isinstance(record, TransferRecord):
             digest.transfers.append(record)
+            # A planned transfer has no question that was recorded.
+            self._facts(record.session, record.recorded_s)
         else:
             self._add_to_session(record, offset, length)
 

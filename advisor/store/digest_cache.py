@@ -27,7 +27,7 @@ from advisor.store.remarks import Standing
 
 # To be raised with every change of what a digest holds, and of what is a record: lines that were
 # skipped may be records then.
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 _MADE_FOR: Final = f"{_FORMAT} {advisor.__version__} {sys.byteorder} {sys.maxsize}\n".encode()
 _CHECK_BYTES: Final = 4
 # Below, reading the journal costs no more than reading its digest.

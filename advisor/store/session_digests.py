@@ -11,7 +11,8 @@ from advisor.domain.space import Setting
 from advisor.store.digest import AdviceFacts, JournalDigest, SessionFacts
 from advisor.store.remarks import OWN_ORIGIN, Note, Standing
 
-State = Literal["advised", "incomplete", "interrupted", "nothing usable", "imported"]
+State = Literal["advised", "incomplete", "interrupted", "nothing usable", "imported", "planned"]
+"""Planned: files were moved by a plan, and no advice was asked for."""
 CameTrue = Literal["within", "above", "below"]
 
 
@@ -124,6 +125,8 @@ def _state(facts: SessionFacts) -> State:
         return "advised"
     if facts.closed:
         return "nothing usable"
+    if facts.opened_s is None and facts.advice is None:
+        return "planned"
     return "incomplete" if facts.advice else "interrupted"
 
 

@@ -218,11 +218,25 @@ def test_sessions_say_what_came_of_them(place: Path, cache: Path) -> None:
                 elapsed_s=1.0,
             ),
         )
+    _add(
+        store,
+        TransferRecord(
+            pair=PAIR, recorded_s=5.0, session="planned", total_bytes=1000, elapsed_s=1.0
+        ),
+    )
     found = store.sessions(PAIR)
     assert found == store.sessions()
-    none, cut, half, advised, imported = found
+    none, cut, half, advised, planned, imported = found
     states = [s.state for s in found]
-    assert states == ["nothing usable", "interrupted", "incomplete", "advised", "imported"]
+    assert states == [
+        "nothing usable",
+        "interrupted",
+        "incomplete",
+        "advised",
+        "planned",
+        "imported",
+    ]
+    assert (planned.probes, len(planned.transfers)) == (0, 1)
     assert (none.probes, cut.best, half.advice is not None) == (0, None, True)
     assert (advised.probes, advised.failures, advised.outlier_probes) == (3, 1, [12.0])
     assert advised.best is not None
