@@ -50,7 +50,7 @@ CONSTANTS: Final = (
         default=6000,
         lower=1,
         upper=1e6,
-        meaning="similar transfers to look for, of 21,000; of fewer as many in proportion",
+        meaning="similar transfers to look for, of 21,000; of fewer the fewer",
         integer=True,
     ),
     Constant(

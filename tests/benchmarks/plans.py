@@ -45,19 +45,19 @@ LOADS = {"light": 0, "medium": 4, "heavy": 16}
 """Parallel TCP streams of other traffic in the same direction."""
 SETTINGS = tuple(itertools.product((1, 2, 4, 8), (1, 4, 8)))
 HISTORY_FILES = {
-    Size.TINY: (120, 250_000),
-    Size.SMALL: (40, 1_700_000),
+    Size.TINY: (60, 250_000),
+    Size.SMALL: (30, 1_700_000),
     Size.MEDIUM: (10, 10_000_000),
-    Size.LARGE: (8, 40_000_000),
+    Size.LARGE: (8, 30_000_000),
 }
 PLANNED_FILES = {
-    Size.TINY: (1500, 50_000, 400_000),
-    Size.SMALL: (300, 700_000, 2_500_000),
-    Size.MEDIUM: (100, 4_000_000, 24_000_000),
-    Size.LARGE: (4, 300_000_000, 500_000_000),
+    Size.TINY: (1200, 50_000, 400_000),
+    Size.SMALL: (240, 700_000, 2_500_000),
+    Size.MEDIUM: (80, 4_000_000, 24_000_000),
+    Size.LARGE: (3, 300_000_000, 500_000_000),
 }
 """How many, of sizes drawn between the two, in bytes."""
-METHODS = ("harp", "harp --relaxation 1", "harp --relaxation 1 --no-sample", "promc", "globus")
+METHODS = ("harp --sample", "harp --sample --relaxation 1", "promc", "globus")
 SEED = 7
 
 
@@ -205,8 +205,17 @@ def import_history(folder: Path, results: Results) -> Path:
     """A store with all of it, by way of the table."""
     table, store = folder / "history.csv", folder / "history-store"
     shutil.rmtree(store, ignore_errors=True)
-    fields = ["FileSize", "FileCount", "Bandwidth", "RTT", "Concurrency", "Parallelism"]
-    fields += ["Pipelining", "Throughput", "Duration", "Date", "Time", "Source", "Destination"]
+    fields = ["FileSize", "FileCount", "Bandwidth", "RTT", "BufferSize", "Concurrency"]
+    fields += [
+        "Parallelism",
+        "Pipelining",
+        "Throughput",
+        "Duration",
+        "Date",
+        "Time",
+        "Source",
+        "Destination",
+    ]
     with table.open("w", newline="") as out:
         writer = csv.writer(out)
         writer.writerow(fields)
@@ -214,7 +223,8 @@ def import_history(folder: Path, results: Results) -> Path:
             count, each = HISTORY_FILES[one.size]
             when = datetime.fromtimestamp(one.when_s, UTC)
             mibit_s = count * each * 8 / 2**20 / one.seconds
-            row = [each, count, RATE_BPS, RTT_S, one.concurrency, one.parallelism, 1]
+            row = [each, count, RATE_BPS, RTT_S, _buffer_bytes(), one.concurrency]
+            row += [one.parallelism, 1]
             row += [f"{mibit_s:.4f}", f"{one.seconds:.4f}", f"{when:%Y-%m-%d}", f"{when:%H:%M:%S}"]
             writer.writerow([*row, "source", "far"])
     argv = [sys.executable, "-P", "-m", "advisor", "history", "import", str(table)]
@@ -229,6 +239,12 @@ def import_history(folder: Path, results: Results) -> Path:
         raise Trouble(f"the history was not imported: {done.stderr}")
     say(done.stdout.strip())
     return store
+
+
+def _buffer_bytes() -> int:
+    """The most that the kernel gives a socket, as the program finds it on both hosts."""
+    files = (Path(f"/proc/sys/net/ipv4/{name}") for name in ("tcp_rmem", "tcp_wmem"))
+    return min(int(file.read_text().split()[2]) for file in files)
 
 
 def run_plans(
@@ -325,7 +341,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--loads", default=",".join(LOADS))
-    parser.add_argument("--runs", type=int, default=2, help="of each method and load [2]")
+    parser.add_argument("--runs", type=int, default=1, help="of each method and load [1]")
     parser.add_argument("--out", type=Path, default=ROOT / "docs/benchmarks/plans.jsonl")
     parser.add_argument("--document", action="store_true", help="write the tables, measure not")
     options = parser.parse_args()

@@ -28,8 +28,11 @@ THRESHOLD_STEP: Final = 0.01
 ENOUGH: Final = 6000
 """How many entries the paper lowers its threshold for …"""
 PAPERS_HISTORY: Final = 21_000
-"""… of as many: with less history the same share is enough here, where the authors' own program
-goes on lowering its threshold for ever."""
+"""… of as many. With less history the same share is enough here, where the authors' own program
+goes on lowering its threshold for ever; below 6000 the share falls in proportion as well, for of
+little history only what is really alike is worth anything …"""
+FITTABLE: Final = 10
+"""… down to the entries that a surface of two levels takes to be fitted and checked."""
 
 # Link 1 Mbit/s to 1 Tbit/s, RTT 0.1 ms to 1 s, BDP over buffer, files 1 KB to 1 TB, a million.
 _LOWEST: Final = np.array([1e6, 1e-4, 1e-3, 0.0, 1e3, 1.0])
@@ -55,7 +58,8 @@ class Similar:
 
 def enough_of(entries: int) -> int:
     """How many similar entries to look for in a history of so many."""
-    return min(ENOUGH, math.ceil(entries * ENOUGH / PAPERS_HISTORY))
+    share = ENOUGH / PAPERS_HISTORY * min(1.0, entries / ENOUGH)
+    return min(ENOUGH, max(FITTABLE, math.ceil(entries * share)))
 
 
 def likeness(wanted: Conditions, history: History) -> Floats:

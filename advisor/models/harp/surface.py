@@ -8,6 +8,10 @@ The paper starts with degree one and finds that "quadratic or cubic" is mostly w
 has its maximum in a corner of the box whatever was measured, and passes for half of the published
 grids, so here, as in the authors' own program, the quadratic is tried first and degree four at
 last; the plane is left for groups that have too few entries for anything else, or fit nothing else.
+
+Where no polynomial fits since all settings of a group gave the same, within FLAT, R² is that of the
+noise. Such a group is no outlier: it says that the levels do not matter here. It gets a surface of
+degree 0, whose highest point is the cheapest setting.
 """
 
 from dataclasses import dataclass
@@ -21,6 +25,9 @@ import numpy as np
 from advisor.models.harp.entries import Floats, Indices
 
 LEAST_R2: Final = 0.7
+FLAT: Final = 0.1
+"""Standard deviation over mean of a group that is taken for flat; repeats of one setting differ by
+8 to 23 % on the published grids."""
 TRAINING_SHARE: Final = 0.7
 DEGREES: Final = (2, 3, 4, 1)
 _LEAST_VALIDATION: Final = 3
@@ -38,7 +45,7 @@ class Surface:
 
     `lower`, `upper`: the levels between which the group was measured; what is asked beyond is
     answered from the edge. `least_bps`, `most_bps`: what was measured. `training_r2`,
-    `validation_r2`: of the check.
+    `validation_r2`: of the check; 0 at degree 0, which is not checked.
     """
 
     degree: int
@@ -130,7 +137,23 @@ def fit(levels: Floats, throughput_bps: Floats, rng: np.random.Generator) -> Sur
                 powers=of_all,
                 coefficients=_coefficients(terms, throughput_bps),
             )
+    if throughput_bps.std() <= FLAT * throughput_bps.mean():
+        return _flat(lower, upper, throughput_bps)
     return Outlier(f"no polynomial fits it: R² reaches {best:.2f}, not {LEAST_R2:g}")
+
+
+def _flat(lower: Floats, upper: Floats, throughput_bps: Floats) -> Surface:
+    return Surface(
+        degree=0,
+        lower=lower,
+        upper=upper,
+        least_bps=float(throughput_bps.min()),
+        most_bps=float(throughput_bps.max()),
+        training_r2=0.0,
+        validation_r2=0.0,
+        powers=np.zeros((1, 3), dtype=np.intp),
+        coefficients=np.array([throughput_bps.mean()]),
+    )
 
 
 @lru_cache

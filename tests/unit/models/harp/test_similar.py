@@ -9,7 +9,7 @@ import pytest
 
 from advisor.domain.transfers import Conditions, Levels, PastTransfer
 from advisor.models.harp.entries import History
-from advisor.models.harp.similar import ENOUGH, enough_of, likeness, similar
+from advisor.models.harp.similar import ENOUGH, FITTABLE, enough_of, likeness, similar
 from tests.unit.models.harp.worlds import LAN, WAN
 
 
@@ -96,7 +96,9 @@ def test_with_little_history_it_uses_what_there_is() -> None:
     assert len(similar(WAN, of([])).rows) == 0
 
 
-def test_enough_is_the_papers_share_of_less_history_than_the_papers() -> None:
+def test_enough_is_the_papers_share_and_less_of_little_history() -> None:
     assert enough_of(21_000) == enough_of(10**6) == ENOUGH
-    assert enough_of(2100) == 600
-    assert enough_of(1) == 1
+    assert enough_of(10_500) == ENOUGH / 2
+    assert enough_of(6000) == 1715
+    assert enough_of(2100) == 210
+    assert enough_of(48) == enough_of(1) == FITTABLE

@@ -5,8 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from advisor.models.harp.optimum import maximum
 from advisor.models.harp.surface import LEAST_R2, Outlier, Surface, fit
-from tests.unit.models.harp.worlds import columns, hill, sweep
+from tests.unit.models.harp.worlds import BOX, columns, hill, sweep
 
 
 def fitted(truth: Callable[[int, int, int], float], noise: float = 0.0) -> Surface:
@@ -55,6 +56,16 @@ def test_a_plausible_throughput_is_above_zero_where_the_polynomial_is_not() -> N
     assert found.at(everywhere).min() < 0 < found.plausible(everywhere).min()
 
 
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+def test_where_all_settings_give_the_same_the_surface_is_flat(noise: float) -> None:
+    found = fitted(lambda cc, p, pp: 1e9, noise=noise)
+    assert found.degree == 0
+    everywhere = np.array([[1, 1, 1], [7, 9, 3], [32, 32, 32]], dtype=float)
+    assert found.at(everywhere) == pytest.approx(1e9, rel=0.01)
+    assert not found.slope(everywhere[1]).any()
+    assert maximum(found, BOX).tolist() == [1, 1, 1]
+
+
 def test_noise_alone_is_an_outlier() -> None:
     found = fit(*columns(sweep(lambda cc, p, pp: 1e9, noise=0.2)), np.random.default_rng(0))
     assert isinstance(found, Outlier)
@@ -93,11 +104,6 @@ def test_a_group_too_small_for_a_quadratic_gets_a_plane() -> None:
 def test_a_group_of_one_setting_has_no_surface() -> None:
     found = fit(np.ones((50, 3)), np.full(50, 1e9), np.random.default_rng(0))
     assert found == Outlier("it has one setting")
-
-
-def test_the_same_throughput_everywhere_is_an_outlier() -> None:
-    levels, _ = columns(sweep(hill((12, 6, 4), 5e9)))
-    assert isinstance(fit(levels, np.full(216, 1e9), np.random.default_rng(0)), Outlier)
 
 
 def test_levels_that_never_varied_cost_no_entries() -> None:
