@@ -1,10 +1,16 @@
 """Stored probes that moved files, as the past transfers that HARP learns from."""
 
 from collections.abc import Iterable, Iterator
+from itertools import product
 
+import msgspec
+
+from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Measurement
+from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
 from advisor.domain.transfers import Conditions, Levels, PastTransfer
+from advisor.models.transfer_heuristics import buffer_of
 
 
 def transfers_of(probes: Iterable[ProbeRecord]) -> Iterator[PastTransfer]:
@@ -42,3 +48,33 @@ def _levels(probe: ProbeRecord) -> Levels | None:
     if not found.keys() & {"concurrency", "parallelism"}:
         return None
     return Levels(**({"concurrency": 1, "parallelism": 1} | found))
+
+
+def completed(
+    transfers: Iterable[PastTransfer], pair: Pair, path: PathFacts
+) -> Iterator[PastTransfer]:
+    """The transfers, those between these two hosts with what is known of their path today.
+
+    A server's log tells neither RTT nor bandwidth nor buffers. `pair`: as the user names the hosts;
+    a log may have their own names or their addresses.
+    """
+    here = _networks(pair, path)
+    today = {
+        "bandwidth_bps": path.capacity_bps,
+        "rtt_s": path.rtt_s,
+        "buffer_bytes": buffer_of(path),
+    }
+    for one in transfers:
+        found = one.conditions
+        missing = {name: v for name, v in today.items() if v and getattr(found, name) is None}
+        if missing and found.network in here:
+            found = msgspec.structs.replace(found, **missing)
+            yield msgspec.structs.replace(one, conditions=found)
+        else:
+            yield one
+
+
+def _networks(pair: Pair, path: PathFacts) -> set[str]:
+    sources = {pair.source, path.source_address, path.source.hostname}
+    destinations = {pair.destination, path.destination_address, path.destination.hostname}
+    return {str(Pair(*ends)) for ends in product(sources, destinations) if all(ends)}

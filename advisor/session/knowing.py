@@ -7,6 +7,7 @@ from advisor.domain.measurement import Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, SettingKey, setting_key
 from advisor.methods.api import Knowledge, PastSurface
+from advisor.models.past_transfers import completed
 from advisor.session.context import Context
 
 
@@ -18,7 +19,7 @@ def knowledge_of(context: Context, subject: str) -> Knowledge:
         past=[p for p in context.past if p.subject == subject],
         dataset=context.request.dataset,
         surfaces=surfaces_of(p for p in context.past_of_similar if p.subject == subject),
-        transfers=context.past_transfers,
+        transfers=list(completed(context.past_transfers, context.pair, context.path)),
     )
 
 

@@ -36,6 +36,10 @@ UNLIKE: Final = 0.95
 _FAR_OFF: Final = 0.3
 
 
+class NothingAlike(ValueError):
+    """There is neither a sample nor a past transfer that says anything of the one wanted."""
+
+
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
     """What a short transfer gave just now; `throughput_bps` is above zero."""
 
@@ -123,7 +127,7 @@ def optimise(
 
     `sample` None: all groups count the same. `rng` draws what the surfaces are checked with.
     `enough`: how many similar entries to look for, see `similar`. `keep`: the relaxation's ρ.
-    Raises ValueError where there is neither a history nor a sample.
+    Raises NothingAlike where there is neither a sample nor a history that fits.
     """
     found = similar(wanted, history, enough)
     fitted, left_out = _candidates(history, groups(history, found.rows), bounds, rng)
@@ -216,8 +220,8 @@ def _without_surfaces(
     elif seen is not None:
         best, whence = seen, "These are the best levels among the entries most similar"
     else:
-        raise ValueError(
-            "HARP has nothing to go by: run a sample transfer, or bring past transfers"
+        raise NothingAlike(
+            "HARP has nothing to go by: run a sample transfer, or bring past transfers of this kind"
         )
     counted = f"{len(found.rows)} similar {'entry' if len(found.rows) == 1 else 'entries'}"
     return HarpAnswer(
@@ -233,8 +237,11 @@ def _without_surfaces(
 
 
 def _best_seen(history: History, found: Similar, box: Box) -> Sample | None:
-    """The setting with the highest median among the entries as similar as the first."""
-    if not len(found.rows):
+    """The setting with the highest median among the entries as similar as the first.
+
+    None where even that is of another kind of path or files.
+    """
+    if not len(found.rows) or found.likeness[0] < UNLIKE:
         return None
     rows = found.rows[np.isclose(found.likeness, found.likeness[0])]
     within = (box.nearest(history.levels[rows]) == history.levels[rows]).all(axis=1)

@@ -19,7 +19,7 @@ from advisor.models.file_classes import Size
 from advisor.models.harp.account import evidence_of
 from advisor.models.harp.asking import conditions_of
 from advisor.models.harp.entries import History
-from advisor.models.harp.optimiser import Sample, optimise
+from advisor.models.harp.optimiser import NothingAlike, Sample, optimise
 from advisor.models.harp.optimum import RELAXATION, Box
 from advisor.models.harp.pay_off import PayOff
 from advisor.models.harp.sampling import LONGEST_S
@@ -96,14 +96,8 @@ class Planner:
         if self.rule is not Rule.HARP:
             levels = self._by_rule[files.size]
             self._outlooks[files.size] = _Outlook(levels=levels, reason=_rule_reason(self.rule))
-        elif sampled or self.knows_transfers:
-            self._outlooks[files.size] = self._by_harp(files, sampled)
         else:
-            levels = self.sample_levels[files.size]
-            reason = (
-                "no past transfer of files is known: worked out from file size and path (ProMC)"
-            )
-            self._outlooks[files.size] = _Outlook(levels=levels, reason=reason)
+            self._outlooks[files.size] = self._by_harp(files, sampled)
 
     def _by_harp(self, files: SizedFiles, sampled: SampleSeen | None) -> _Outlook:
         wanted = self._conditions(files)
@@ -111,7 +105,14 @@ class Planner:
         if sampled:
             sample = Sample(levels=sampled.levels, throughput_bps=sampled.throughput_bps)
         rng = np.random.default_rng([self._seed, list(Size).index(files.size)])
-        answer = optimise(wanted, sample, self._history, self._box(files), rng, keep=self._keep)
+        box = self._box(files)
+        try:
+            answer = optimise(wanted, sample, self._history, box, rng, keep=self._keep)
+        except NothingAlike:
+            return _Outlook(
+                levels=self.sample_levels[files.size],
+                reason="no past transfer is like this one: worked out from file size and path",
+            )
         return _Outlook(
             levels=answer.levels,
             expected_bps=answer.throughput_bps,

@@ -22,6 +22,7 @@ from advisor.domain.records import ProbeRecord, TransferRecord
 from advisor.hosts.datasets import regular_files
 from advisor.models.file_classes import Size
 from advisor.models.harp.optimum import RELAXATION
+from advisor.models.past_transfers import completed
 from advisor.models.planning import LevelLimits, Rule
 from advisor.models.slicing import FileEntry
 from advisor.models.transfer_heuristics import buffer_of
@@ -226,7 +227,7 @@ class _Planned:
             self._options.rule,
             path,
             files,
-            self._store.transfers() if is_harp else (),
+            list(completed(self._store.transfers(), self._pair, path)) if is_harp else (),
             limits,
             request.seed,
             self._options.relaxation,

@@ -2,12 +2,14 @@
 
 from typing import Any
 
+import msgspec
+
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting
-from advisor.domain.transfers import Levels
-from advisor.models.past_transfers import transfers_of
-from advisor.testing.samples import failed, measured
+from advisor.domain.transfers import Conditions, Levels, PastTransfer
+from advisor.models.past_transfers import completed, transfers_of
+from advisor.testing.samples import a_path, failed, measured
 
 
 def probe(setting: Setting, bps: float = 1e9, **facts: Any) -> ProbeRecord:
@@ -63,3 +65,25 @@ def test_what_moved_no_files_or_came_to_nothing_is_no_transfer() -> None:
             ]
         )
     )
+
+
+def test_a_log_between_these_hosts_is_told_what_is_known_of_their_path() -> None:
+    path = a_path(rtt_s=0.04, bandwidth_bps=10e9)
+    logged = PastTransfer(
+        conditions=Conditions(
+            file_bytes=1e6, network=f"{path.source_address}->{path.destination.hostname}"
+        ),
+        levels=Levels(concurrency=2, parallelism=4),
+        throughput_bps=1e9,
+    )
+    elsewhere = msgspec.structs.replace(
+        logged, conditions=Conditions(file_bytes=1e6, network="x->y")
+    )
+    own, other = completed([logged, elsewhere], Pair("here", "there"), path)
+    assert (own.conditions.rtt_s, own.conditions.bandwidth_bps) == (0.04, 10e9)
+    assert other == elsewhere
+    known = msgspec.structs.replace(
+        logged, conditions=msgspec.structs.replace(logged.conditions, rtt_s=0.1)
+    )
+    [kept] = completed([known], Pair("here", "there"), path)
+    assert kept.conditions.rtt_s == 0.1

@@ -95,9 +95,20 @@ def test_without_history_it_is_a_rule_of_thumb_and_says_so() -> None:
     assert not made.knows_transfers
     plans = made.class_plans()
     assert all(one.expected_bps is None for one in plans)
-    assert all("no past transfer" in one.reason for one in plans)
+    assert all("no past transfer is like" in one.reason for one in plans)
     assert [one.alone for one in plans] == list(made.sample_levels.values())
     assert made.pay_off() is None
+
+
+def test_past_transfers_of_another_kind_are_no_guide() -> None:
+    elsewhere = Conditions(file_bytes=2e9, file_count=20, network="a->b")
+    one = Levels(concurrency=1, parallelism=1)
+    made = planner(
+        Rule.HARP, [PastTransfer(conditions=elsewhere, levels=one, throughput_bps=9e9)] * 20
+    )
+    assert made.knows_transfers
+    assert all(plan.evidence is None for plan in made.class_plans())
+    assert [plan.alone for plan in made.class_plans()] == list(made.sample_levels.values())
 
 
 def test_what_samples_cost_is_weighed_against_what_they_bring() -> None:
