@@ -45,16 +45,16 @@ LOADS = {"light": 0, "medium": 4, "heavy": 16}
 """Parallel TCP streams of other traffic in the same direction."""
 SETTINGS = tuple(itertools.product((1, 2, 4, 8), (1, 4, 8)))
 HISTORY_FILES = {
-    Size.TINY: (60, 250_000),
-    Size.SMALL: (30, 1_700_000),
+    Size.TINY: (24, 250_000),
+    Size.SMALL: (20, 1_700_000),
     Size.MEDIUM: (10, 10_000_000),
     Size.LARGE: (8, 30_000_000),
 }
 PLANNED_FILES = {
-    Size.TINY: (1200, 50_000, 400_000),
-    Size.SMALL: (240, 700_000, 2_500_000),
-    Size.MEDIUM: (80, 4_000_000, 24_000_000),
-    Size.LARGE: (3, 300_000_000, 500_000_000),
+    Size.TINY: (600, 50_000, 400_000),
+    Size.SMALL: (150, 700_000, 2_500_000),
+    Size.MEDIUM: (60, 4_000_000, 24_000_000),
+    Size.LARGE: (2, 300_000_000, 500_000_000),
 }
 """How many, of sizes drawn between the two, in bytes."""
 METHODS = ("harp --sample", "harp --sample --relaxation 1", "promc", "globus")
