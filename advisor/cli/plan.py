@@ -51,6 +51,12 @@ _STREAMS: Final = 32
     help="With --run: a short sample of each class first. [where it can be expected to pay off]",
 )
 @click.option(
+    "--anew",
+    "anew",
+    is_flag=True,
+    help="With --run: move everything, whatever an earlier run has moved already.",
+)
+@click.option(
     "--max-concurrency",
     type=click.IntRange(1, 128),
     default=PAPERS_CHANNELS,
@@ -96,14 +102,19 @@ def plan(context: click.Context, /, **options: Any) -> int:
         raise click.UsageError("--to is missing: say where the files go on the destination")
     if options["sample"] is not None and not options["run"]:
         raise click.UsageError("--sample and --no-sample are about --run: give that too")
+    if options["anew"] and not options["run"]:
+        raise click.UsageError("--anew is about --run: give that too")
     request = on_lab(_request(options))
-    lists = options["lists"] or user_state_path("advisor") / "plans" / secrets.token_hex(4)
+    state = user_state_path("advisor")
+    lists = options["lists"] or state / "plans" / secrets.token_hex(4)
     wanted = PlanOptions(
         rule=Rule(options["method"]),
         run=options["run"],
         sample=options["sample"],
         relaxation=options["relaxation"],
         lists=lists.absolute(),
+        journals=state / "transfers",
+        anew=options["anew"],
     )
     return _planned(request, wanted, options)
 

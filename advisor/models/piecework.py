@@ -6,8 +6,8 @@ large files are not all left for the end.
 """
 
 from collections import deque
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -17,6 +17,9 @@ GRAIN_BYTES: Final = 2**20
 LEAST_RANGE_BYTES: Final = 4 * 2**20
 MOST_FILES: Final = 2000
 """In a batch; more would be much to repeat where one of them fails."""
+
+Done: TypeAlias = Mapping[str, Sequence[tuple[int, int]]]
+"""By a file's name the ranges of it that are done: offset and length in bytes, in any order."""
 
 _LEAST_SHARE: Final = 0.25
 """Of the wanted bytes: towards the end batches get no smaller than this, as each costs a set-up."""
@@ -42,66 +45,90 @@ class Batch(msgspec.Struct, frozen=True):
 
 
 class _Class:
-    """The files of about one size that were not drawn yet, and how far the first of them is cut."""
+    """What was not drawn yet of the files of about one size: stretches, all or a range of a file.
+
+    `cut_bytes`: how far the first of them is cut.
+    """
 
     def __init__(self) -> None:
-        self.files: deque[FileEntry] = deque()
+        self.stretches: deque[Part] = deque()
         self.cut_bytes = 0
         self._total = self._left = 0
 
-    def add(self, file: FileEntry) -> None:
-        self.files.append(file)
-        self._total += max(1, file.size_bytes)
+    def add(self, stretch: Part) -> None:
+        self.stretches.append(stretch)
+        self._total += max(1, stretch.size_bytes)
         self._left = self._total
 
     @property
     def left_share(self) -> float:
         return self._left / self._total
 
+    @property
+    def first_bytes(self) -> int:
+        """What is left of the first stretch."""
+        return self.stretches[0].size_bytes - self.cut_bytes
+
     def draw(self, size_bytes: int) -> Part:
-        """So much more of the first file, which has it."""
-        file = self.files[0]
-        part = Part(file, self.cut_bytes, size_bytes)
+        """So much more of the first stretch, which has it."""
+        first = self.stretches[0]
+        part = Part(first.file, first.offset_bytes + self.cut_bytes, size_bytes)
         self.cut_bytes += size_bytes
         self._left -= max(1, size_bytes)
-        if self.cut_bytes == file.size_bytes:
+        if self.cut_bytes == first.size_bytes:
             self._next()
         return part
 
     def drop_first(self) -> int:
-        """Leave out the first file; how many bytes of it were not drawn."""
-        left = self.files[0].size_bytes - self.cut_bytes
+        """Leave out the first stretch; how many bytes of it were not drawn."""
+        left = self.first_bytes
         self._left -= max(1, left)
         self._next()
         return left
 
     def _next(self) -> None:
-        self.files.popleft()
+        self.stretches.popleft()
         self.cut_bytes = 0
 
 
 class Piecework:
     """The files of a dataset, whose names differ, to be drawn in batches and reported done.
 
-    Every byte of every file is in exactly one batch that is drawn and not given back; the same
-    calls give the same batches.
+    Every byte of every file is in exactly one batch that is drawn and not given back, or was done
+    before; the same calls give the same batches. `done`: what was, each range within its file; an
+    empty file is done with any range of no bytes.
     """
 
-    def __init__(self, files: Sequence[FileEntry]) -> None:
-        by_bin: dict[int, _Class] = {}
-        for file in files:
-            by_bin.setdefault(file.size_bytes.bit_length(), _Class()).add(file)
-        self._classes = [by_bin[exponent] for exponent in sorted(by_bin, reverse=True)]
+    def __init__(self, files: Sequence[FileEntry], done: Done | None = None) -> None:
         self._returned: deque[Batch] = deque()
         self._dropped: set[str] = set()
         self._dropped_bytes = 0
         self._undone_bytes: dict[str, int] = {}
-        self._undrawn_bytes = sum(file.size_bytes for file in files)
-        self._undrawn_files = len(files)
-        self.total_bytes = self._undrawn_bytes
+        self._undrawn_bytes = self._undrawn_stretches = 0
+        self.total_bytes = sum(file.size_bytes for file in files)
         self.total_files = len(files)
         self.done_bytes = 0
         self.done_files = 0
+        by_bin: dict[int, _Class] = {}
+        for file in files:
+            for stretch in self._left_of(file, (done or {}).get(file.name, ())):
+                by_bin.setdefault(stretch.size_bytes.bit_length(), _Class()).add(stretch)
+                self._undrawn_bytes += stretch.size_bytes
+                self._undrawn_stretches += 1
+        self._classes = [by_bin[exponent] for exponent in sorted(by_bin, reverse=True)]
+
+    def _left_of(self, file: FileEntry, done: Sequence[tuple[int, int]]) -> list[Part]:
+        """What is left of a file of which something is done, that being counted."""
+        if not done:
+            return [Part(file, 0, file.size_bytes)]
+        left = [Part(file, offset, length) for offset, length in _gaps(file.size_bytes, done)]
+        left_bytes = sum(part.size_bytes for part in left)
+        self.done_bytes += file.size_bytes - left_bytes
+        if left:
+            self._undone_bytes[file.name] = left_bytes
+        else:
+            self.done_files += 1
+        return left
 
     @property
     def left_bytes(self) -> int:
@@ -135,7 +162,7 @@ class Piecework:
             if one is None:
                 break
             size_bytes = _next_bytes(one, wanted_bytes)
-            if size_bytes == one.files[0].size_bytes:
+            if size_bytes == one.stretches[0].file.size_bytes:
                 parts.append(self._drawn(one, size_bytes))
                 cost_bytes += size_bytes + file_bytes
             elif parts:
@@ -178,7 +205,7 @@ class Piecework:
 
     def _bounded(self, wanted_bytes: int, clients: int, file_bytes: int) -> int:
         """Guided self-scheduling: no more than half of a client's share of what is left."""
-        left = self._undrawn_bytes + self._undrawn_files * file_bytes
+        left = self._undrawn_bytes + self._undrawn_stretches * file_bytes
         least = max(LEAST_RANGE_BYTES, round(wanted_bytes * _LEAST_SHARE))
         return max(1, min(wanted_bytes, max(left // (2 * max(1, clients)), least)))
 
@@ -186,25 +213,36 @@ class Piecework:
         """The class of which the most is left by its share; of the same, that of larger files."""
         found: _Class | None = None
         for one in self._classes:
-            while one.files and one.files[0].name in self._dropped:
-                self._undrawn_files -= not one.cut_bytes
+            while one.stretches and one.stretches[0].file.name in self._dropped:
+                self._undrawn_stretches -= not one.cut_bytes
                 self._undrawn_bytes -= one.drop_first()
-            if not one.files or one in but:
+            if not one.stretches or one in but:
                 continue
             if found is None or one.left_share > found.left_share:
                 found = one
         return found
 
     def _drawn(self, one: _Class, size_bytes: int) -> Part:
-        self._undrawn_files -= not one.cut_bytes
+        self._undrawn_stretches -= not one.cut_bytes
         self._undrawn_bytes -= size_bytes
         return one.draw(size_bytes)
 
 
 def _next_bytes(one: _Class, wanted_bytes: int) -> int:
-    """How much of its first file to take: all, or a range; a small rest goes with the last one."""
-    left = one.files[0].size_bytes - one.cut_bytes
+    """How much of its first stretch: all, or a range; a small rest goes with the last one."""
+    left = one.first_bytes
     length = max(LEAST_RANGE_BYTES, round(wanted_bytes / GRAIN_BYTES) * GRAIN_BYTES)
     if left <= max(wanted_bytes, LEAST_RANGE_BYTES) or left - length < LEAST_RANGE_BYTES:
         return left
     return length
+
+
+def _gaps(size_bytes: int, done: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Offset and length of what is between these ranges of so many bytes, and behind them."""
+    at = 0
+    for offset, length in sorted(done):
+        if offset > at:
+            yield at, offset - at
+        at = max(at, offset + length)
+    if at < size_bytes:
+        yield at, size_bytes - at

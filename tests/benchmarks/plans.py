@@ -7,8 +7,8 @@ An emulated path of 45.6 ms and 500 Mbit/s. Under each load every class of files
 twelve settings by globus-url-copy: that is the history, together with that of the loads before,
 which comes into a store by `advisor history import` as the table that HARP's authors publish theirs
 in. Then other files, of all classes, are moved by `advisor plan --run` with each method in turn.
-What is timed is the command from its start to its end. Every copy is compared with what was sent. Wants an idle
-machine; goes on where it was.
+What is timed is the command from its start to its end. Every copy is compared with what was sent.
+Wants an idle machine; goes on where it was.
 """
 
 from __future__ import annotations

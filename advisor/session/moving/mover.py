@@ -21,7 +21,7 @@ from advisor.models.piecework import Batch
 from advisor.session.moving.client import Client
 from advisor.session.moving.pace import Pace, SetUps
 from advisor.session.moving.portion import Places, Portion
-from advisor.session.moving.settling import MovingFailed, Settling
+from advisor.session.moving.settling import MovingFailed, Note, Settling
 from advisor.session.tool_probing import unbroken
 from advisor.tools import Piece, Step, TransferOrder, TransferTool
 
@@ -52,11 +52,13 @@ class Mover:
         expected_bps: float,
         tell: Callable[[str], None],
         piece_s: float = 5.0,
+        note: Note | None = None,
     ) -> None:
         """`expected_bps`: of all clients together, above 0; the first pieces are sized by it.
 
-        `piece_s`: how long a piece is to take. `tell` hears what goes wrong, in sentences. Raises
-        ValueError for a tool that moves one file at a time.
+        `piece_s`: how long a piece is to take. `tell` hears what goes wrong, in sentences. `note`
+        keeps what has arrived and was checked, before it counts. Raises ValueError for a tool that
+        moves one file at a time.
         """
         if not tool.moves_several:
             raise ValueError(f"{tool.name} moves one file at a time: choose another tool")
@@ -68,7 +70,7 @@ class Mover:
         self._stall_s = max(_LEAST_STALL_S, _STALL_ROUND_TRIPS * path.rtt_s)
         self._paces = {portion: Pace(expected_bps, path.rtt_s) for portion in portions}
         self._set_ups = SetUps()
-        self._settling = Settling(link, tool, places, tell)
+        self._settling = Settling(link, tool, places, tell, note)
         self._made: set[str] = set()
         self._failure: BaseException | None = None
         self._own = contextlib.ExitStack()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from advisor.models.piecework import Piecework
+from advisor.models.piecework import Done, Piecework
 from advisor.models.slicing import FileEntry, Part
 from advisor.session.moving.client import Client
 from advisor.tools import Piece
@@ -50,15 +50,20 @@ class Portion:
 
     `concurrency`: how many clients are to be at work; 0 for none: those that are end their piece.
     `parallelism`: the streams of those that start from now on. `troubles`: the files that could not
-    be moved.
+    be moved. `done`: what has arrived before, as `Piecework` has it.
     """
 
     def __init__(
-        self, name: str, files: Sequence[FileEntry], concurrency: int = 0, parallelism: int = 1
+        self,
+        name: str,
+        files: Sequence[FileEntry],
+        concurrency: int = 0,
+        parallelism: int = 1,
+        done: Done | None = None,
     ) -> None:
         self.name = name
         self.files = tuple(files)
-        self.work = Piecework(files)
+        self.work = Piecework(files, done)
         self.concurrency = concurrency
         self.parallelism = parallelism
         self.clients: set[Client] = set()

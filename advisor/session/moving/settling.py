@@ -2,9 +2,9 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from advisor.agent.client import AgentLink
 from advisor.domain.measurement import FailureKind
@@ -27,6 +27,9 @@ _OF_FILES: Final = (
 )
 """What may be the matter with a single file; where nothing has arrived yet, it is with them all."""
 
+Note: TypeAlias = Callable[[Sequence[Part]], Awaitable[None]]
+"""Keeps what has arrived."""
+
 
 class MovingFailed(Exception):
     """Nothing gets through any more; the message is one sentence."""
@@ -36,7 +39,12 @@ class Settling:
     """Looks at both ends of what was moved. The agent is asked under the lock `asking`."""
 
     def __init__(
-        self, link: AgentLink, tool: TransferTool, places: Places, tell: Callable[[str], None]
+        self,
+        link: AgentLink,
+        tool: TransferTool,
+        places: Places,
+        tell: Callable[[str], None],
+        note: Note | None = None,
     ) -> None:
         self.asking = asyncio.Lock()
         self.setbacks = Setbacks()
@@ -44,6 +52,7 @@ class Settling:
         self._tool = tool
         self._places = places
         self._tell = tell
+        self._note = note
         self._told = ""
         self._has_arrived = False
         self._misses: Counter[Part] = Counter()
@@ -126,6 +135,8 @@ class Settling:
             else:
                 arrived.append(part)
         if arrived:
+            if self._note is not None:
+                await self._note(arrived)
             portion.work.done(Batch(tuple(arrived)))
             self._has_arrived = True
             self.setbacks.clear()

@@ -69,7 +69,8 @@ class PlanRun:
         """None where the class was over before anything could be told."""
         portion, levels = self._portions[files.size], self._planner.sample_levels[files.size]
         portion.parallelism, portion.concurrency = levels.parallelism, levels.concurrency
-        await mover.until(lambda: portion.moved_bytes > 0 or portion.is_over)
+        arrived_bytes = portion.arrived_bytes
+        await mover.until(lambda: portion.moved_bytes > arrived_bytes or portion.is_over)
         began_s, sample, bps = self._clock(), AdaptiveSample(), None
         while bps is None and not portion.is_over:
             bps = await self._look(mover, portion, sample)
@@ -133,7 +134,7 @@ class PlanRun:
     async def look_on(self) -> None:
         """For ever: tell how far it is."""
         rates_bps: list[float] = []
-        before = dict.fromkeys(self._portions, 0)
+        before = {size: portion.moved_bytes for size, portion in self._portions.items()}
         before_s = self._clock()
         while True:
             await asyncio.sleep(_LOOK_EVERY_S)

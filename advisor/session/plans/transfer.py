@@ -20,13 +20,15 @@ from advisor.domain.plan import TransferPlan
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
 from advisor.domain.records import ProbeRecord, TransferRecord
 from advisor.hosts.datasets import regular_files
-from advisor.models.file_classes import Size
 from advisor.models.harp.optimum import RELAXATION
 from advisor.models.past_transfers import completed
+from advisor.models.piecework import Done
 from advisor.models.planning import LevelLimits, Rule
 from advisor.models.slicing import FileEntry
 from advisor.models.transfer_heuristics import buffer_of
 from advisor.session.control import Control
+from advisor.session.moving.going_on import going_on_words, still_there
+from advisor.session.moving.journal import JournalStuck, TransferJournal, TransferRuns
 from advisor.session.moving.mover import Mover
 from advisor.session.moving.portion import Places, Portion
 from advisor.session.moving.settling import MovingFailed
@@ -59,13 +61,17 @@ class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What is wanted beside the request. `lists`: the folder for lists of files and the script.
 
     `sample` None: where it can be expected to pay off. `relaxation`: see `Planner`.
+    `journals`: the folder for what has arrived of transfers that are not complete. `anew`: move all
+    of it, whatever has arrived before.
     """
 
     rule: Rule
     lists: Path
+    journals: Path
     run: bool = False
     sample: bool | None = None
     relaxation: float = RELAXATION[0]
+    anew: bool = False
 
 
 async def plan_transfer(
@@ -87,7 +93,7 @@ async def plan_transfer(
         return session.give_up(str(error), EXIT_PEER)
     except BadSecret as error:
         return session.give_up(f"--secret-file {request.secret_file} {error}", EXIT_USAGE)
-    except StoreError as error:
+    except (StoreError, TransferRuns, JournalStuck) as error:
         return session.give_up(str(error), EXIT_NOT_ALL)
     except OSError as error:
         return session.give_up(f"{error.filename}: {error.strerror}", EXIT_NOT_ALL)
@@ -95,6 +101,37 @@ async def plan_transfer(
         return session.give_up(str(error), EXIT_USAGE)
     finally:
         await asyncio.shield(session.close())
+
+
+class _Moving:
+    """All classes on their way. `earlier_bytes`: what was there before."""
+
+    def __init__(self, planner: Planner, journal: TransferJournal, done: Done) -> None:
+        self.journal = journal
+        self.portions = {
+            one.size: Portion(one.size, one.files, done=done) for one in planner.classes
+        }
+        self.earlier_bytes = self.arrived_bytes
+
+    @property
+    def arrived_bytes(self) -> int:
+        """Of all of it, what was there before too."""
+        return sum(portion.arrived_bytes for portion in self.portions.values())
+
+    @property
+    def remedy(self) -> str:
+        """What to do where it is not complete."""
+        if self.journal.is_kept:
+            return "the same command goes on from there"
+        return "the same command moves again what could not be kept in a journal"
+
+    def words(self, elapsed_s: float) -> str:
+        """How much it is, and how fast it was."""
+        if not self.earlier_bytes:
+            return _moved_words(self.arrived_bytes, elapsed_s)
+        now_bytes = self.arrived_bytes - self.earlier_bytes
+        moved = _moved_words(now_bytes, elapsed_s) if now_bytes else "nothing"
+        return f"{format_bytes(self.arrived_bytes)}; of it now {moved}"
 
 
 class _Planned:
@@ -121,6 +158,9 @@ class _Planned:
         made: Any = event(at_s=self._clock() - self._began_s, **fields)
         self._publish(made)
 
+    def _notice(self, message: str) -> None:
+        self._tell(ev.Notice, message=message)
+
     def give_up(self, message: str, exit_code: int) -> int:
         self._tell(ev.GaveUp, message=message, exit_code=exit_code)
         return exit_code
@@ -138,16 +178,32 @@ class _Planned:
         for one in planner.classes:
             await asyncio.to_thread(planner.look, one)
         way = self._way(path)
-        sampling = self._options.run and self._samples_pay(planner)
-        plan = await self._tell_plan(planner, way, final=not sampling)
         if not self._options.run:
+            await self._tell_plan(planner, way, final=True)
             return EXIT_DONE
-        return await self._move(planner, way, plan, sampling=sampling)
+        with TransferJournal(self._options.journals, way.places, self._notice) as journal:
+            sampling = self._samples_pay(planner)
+            plan = await self._tell_plan(planner, way, final=not sampling)
+            done = await self._done(journal, way, files)
+            return await self._move(planner, way, plan, _Moving(planner, journal, done), sampling)
 
-    async def _move(self, planner: Planner, way: Way, plan: TransferPlan, *, sampling: bool) -> int:
+    async def _done(self, journal: TransferJournal, way: Way, files: Sequence[FileEntry]) -> Done:
+        """What need not be moved again; it is told."""
+        assert self._reached is not None  # `run` has reached it.
+        if self._options.anew:
+            journal.forget()
+        carried = [file for file in files if not way.tool.carries(file.name)]
+        done = await still_there(journal, self._reached.link, way.places, carried)
+        if words := going_on_words(files, done):
+            self._notice(words)
+        return done
+
+    async def _move(
+        self, planner: Planner, way: Way, plan: TransferPlan, moving: _Moving, sampling: bool
+    ) -> int:
         """Run the plan to its end; the exit code."""
         assert self._reached is not None  # `run` has reached it.
-        portions = {one.size: Portion(one.size, one.files) for one in planner.classes}
+        portions = moving.portions
         running = PlanRun(planner, portions, self._tell, lambda alone: self._keep_alone(way, alone))
         mover = Mover(
             self._reached.link,
@@ -156,7 +212,8 @@ class _Planned:
             way.places,
             list(portions.values()),
             expected_bps=_first_client_bps(way.path, plan),
-            tell=lambda message: self._tell(ev.Notice, message=message),
+            tell=self._notice,
+            note=moving.journal.note,
         )
         began_s = self._clock()
 
@@ -175,27 +232,24 @@ class _Planned:
         finally:
             looking.cancel()
             await asyncio.wait([looking])
-        return self._end(portions, self._clock() - began_s, failure, is_over=is_over)
+        return self._end(moving, self._clock() - began_s, failure, is_over=is_over)
 
-    def _end(
-        self, portions: dict[Size, Portion], elapsed_s: float, failure: str, *, is_over: bool
-    ) -> int:
+    def _end(self, moving: _Moving, elapsed_s: float, failure: str, *, is_over: bool) -> int:
         """Tell what is there and what is not; the exit code."""
-        troubles = [one for portion in portions.values() for one in portion.troubles]
-        moved_bytes = sum(portion.arrived_bytes for portion in portions.values())
-        files = sum(portion.arrived_files for portion in portions.values())
-        total_files = sum(portion.total_files for portion in portions.values())
+        troubles = [one for portion in moving.portions.values() for one in portion.troubles]
+        files = sum(portion.arrived_files for portion in moving.portions.values())
+        total_files = sum(portion.total_files for portion in moving.portions.values())
         complete = is_over and not troubles
         exit_code = EXIT_DONE if complete else EXIT_NOT_ALL
         if complete:
-            message = f"all {files} files are there, {_moved_words(moved_bytes, elapsed_s)}"
-            self._store.append(self._transfer(moved_bytes, elapsed_s))
+            message = f"all {files} files are there, {moving.words(elapsed_s)}"
+            self._complete(moving, elapsed_s)
         else:
             message = f"{files} of {total_files} files are there whole"
             if failure:
-                message = f"{failure}; {message}"
+                message = f"{failure}; {message}; {moving.remedy}"
             elif not is_over:
-                message = f"stopped: {message}; the same command moves all of them again"
+                message = f"stopped: {message}; {moving.remedy}"
                 exit_code = EXIT_INTERRUPTED
             else:
                 message += f", {len(troubles)} could not be moved"
@@ -203,7 +257,7 @@ class _Planned:
             ev.TransferEnded,
             complete=complete,
             files=files,
-            moved_bytes=moved_bytes,
+            moved_bytes=moving.arrived_bytes,
             elapsed_s=elapsed_s,
             message=message,
             missing=[f"{one.file.name}: {one.message}" for one in troubles[:_NAMED]],
@@ -211,6 +265,15 @@ class _Planned:
             exit_code=exit_code,
         )
         return exit_code
+
+    def _complete(self, moving: _Moving, elapsed_s: float) -> None:
+        """Keep what it gave, and forget how it went. Raises StoreError."""
+        try:
+            moving.journal.forget()
+        except JournalStuck as error:
+            self._notice(str(error))
+        if moved_bytes := moving.arrived_bytes - moving.earlier_bytes:
+            self._store.append(self._transfer(moved_bytes, elapsed_s))
 
     @property
     def _source(self) -> str:

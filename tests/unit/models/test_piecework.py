@@ -120,6 +120,58 @@ def test_every_byte_exactly_once_whatever_happens(
         assert len(parts) == 1 or min(p.size_bytes for p in parts) >= LEAST_RANGE_BYTES
 
 
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.lists(sizes, max_size=20),
+    st.lists(st.lists(st.sampled_from(ACTS), max_size=20), min_size=1, max_size=4),
+    st.data(),
+)
+def test_every_byte_exactly_once_however_often_it_is_broken_off(
+    sizes: list[int], runs: list[list[Callable[[_Site], None]]], data: st.DataObject
+) -> None:
+    files = _files(*sizes)
+    arrived: dict[str, list[Part]] = defaultdict(list)
+    for acts in [*runs, [_Site.finish]]:
+        done = {
+            name: data.draw(st.permutations([(p.offset_bytes, p.size_bytes) for p in parts]))
+            for name, parts in arrived.items()
+        }
+        work = Piecework(files, done)
+        assert work.done_bytes == sum(p.size_bytes for parts in arrived.values() for p in parts)
+        assert work.done_files == sum(_covers(f, arrived[f.name]) for f in files if f.name in done)
+        assert work.left_bytes == work.total_bytes - work.done_bytes
+        site = _Site(work, data)
+        for act in acts:
+            act(site)
+        for name, parts in site.arrived.items():
+            if name not in site.dropped:
+                arrived[name] += parts
+    assert work.is_done
+    assert (work.done_files, work.done_bytes) == (len(files), sum(sizes))
+    for file in files:
+        assert _covers(file, arrived[file.name])
+        assert sum(not part.size_bytes for part in arrived[file.name]) == (not file.size_bytes)
+
+
+def test_what_is_left_of_a_file_has_its_places() -> None:
+    [file] = _files(100 * MIB)
+    work = Piecework([file], {file.name: [(60 * MIB, 30 * MIB), (0, 20 * MIB)]})
+    left = [part for batch in _all(work, 500 * MIB) for part in batch.parts]
+    assert sorted((part.offset_bytes, part.size_bytes) for part in left) == [
+        (20 * MIB, 40 * MIB),
+        (90 * MIB, 10 * MIB),
+    ]
+
+
+def test_all_of_it_was_done_before() -> None:
+    files = _files(100 * MIB, 5, 0)
+    ranges = {file.name: [(0, file.size_bytes)] for file in files}
+    work = Piecework(files, ranges)
+    assert work.is_done
+    assert work.draw(1, 1) is None
+    assert (work.left_bytes, work.done_files, work.done_bytes) == (0, 3, work.total_bytes)
+
+
 def test_a_batch_is_whole_files_or_one_range() -> None:
     work = Piecework(_files(*[300_000] * 500, *[8 * MIB] * 20, 300 * MIB, 250 * MIB))
     batches = _all(work, 20 * MIB)
