@@ -23,7 +23,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
@@ -206,8 +206,8 @@ def _server(lab: Lab) -> str:
     return state_of(lab.endpoint.removeprefix("lab:")).far("far").gridftp_url or ""
 
 
-def import_history(folder: Path, results: Results) -> Path:
-    """A store with all of it, by way of the table."""
+def import_history(folder: Path, loads: Sequence[str], results: Results) -> Path:
+    """A store with that of these loads, by way of the table."""
     table, store = folder / "history.csv", folder / "history-store"
     shutil.rmtree(store, ignore_errors=True)
     fields = ["FileSize", "FileCount", "Bandwidth", "RTT", "BufferSize", "Concurrency"]
@@ -224,7 +224,7 @@ def import_history(folder: Path, results: Results) -> Path:
     with table.open("w", newline="") as out:
         writer = csv.writer(out)
         writer.writerow(fields)
-        for one in results.moved:
+        for one in (moved for moved in results.moved if moved.load in loads):
             count, each = HISTORY_FILES[one.size]
             when = datetime.fromtimestamp(one.when_s, UTC)
             mibit_s = count * each * 8 / 2**20 / one.seconds
@@ -363,9 +363,9 @@ def main() -> None:
             shutil.rmtree(folder / "data", ignore_errors=True)
             data = {size: _history_data(folder / "data", size) for size in HISTORY_FILES}
             planned = _planned_data(folder / "data" / "planned")
-            for load in loads:
+            for place, load in enumerate(loads, 1):
                 collect(folder, data, load, results)
-                store = import_history(folder, results)
+                store = import_history(folder, loads[:place], results)
                 run_plans(folder, planned, store, load, options.runs, results)
             shutil.rmtree(folder / "data")
     except Trouble as trouble:
