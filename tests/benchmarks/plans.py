@@ -62,7 +62,13 @@ PLANNED_FILES = {
     Size.LARGE: (2, 300_000_000, 500_000_000),
 }
 """How many, of sizes drawn between the two, in bytes."""
-METHODS = ("harp --sample", "harp --sample --relaxation 1", "promc", "globus")
+METHODS = (
+    "harp --sample",
+    "harp --sample --relaxation 1",
+    "harp --relaxation 1",
+    "promc",
+    "globus",
+)
 SEED = 7
 
 
