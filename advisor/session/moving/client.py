@@ -12,7 +12,8 @@ from advisor.probing.transfer import Ran, run_transfer
 from advisor.tools import OutputReader, Progress, Step
 
 _LONGEST_S: Final = 7 * 86400.0
-_LOOKS: Final = 3
+_FEWEST_LOOKS: Final = 3
+_LATE_S: Final = 1.5
 
 
 class Client:
@@ -34,7 +35,7 @@ class Client:
         self._stall_s = stall_s
         self._begun = begun
         self._clock = asyncio.get_running_loop().time
-        self._looks: deque[tuple[float, int]] = deque(maxlen=_LOOKS)
+        self._looks: deque[tuple[float, int]] = deque()
         self.began_s = self._clock()
 
     def is_ending(self, within_s: float) -> bool:
@@ -77,6 +78,8 @@ class Client:
         if not self._looks:
             self._begun(max(0.0, now_s - self.began_s - self._sample_every_s / 2))
         self._looks.append((now_s, self.moved_bytes))
+        while len(self._looks) > _FEWEST_LOOKS and self._looks[1][0] <= now_s - _LATE_S:
+            self._looks.popleft()
         if interval.received_bytes:
             self._lives(patience)
 

@@ -30,7 +30,8 @@ __all__ = ["Mover", "MovingFailed"]
 _TURN_S: Final = 0.1
 _LEAST_STALL_S: Final = 15.0
 _STALL_ROUND_TRIPS: Final = 30
-_SAMPLE_EVERY_S: Final = 0.5
+_SAMPLE_EVERY_S: Final = 0.125
+"""At best. What a sample transfer of 3 s says of few clients is off by as much of its time."""
 _LOOKS_PER_S: Final = 16
 """Of all clients together: one look reads every connection of this host, 7 ms for 300 of them."""
 
