@@ -9,21 +9,21 @@ from typing import Any, Final
 import click
 from platformdirs import user_state_path
 
-from advisor.cli.asking import reach_fields, reach_options, with_those_of_the_host
+from advisor.cli.asking import with_those_of_the_host
+from advisor.cli.moving import moving_options, moving_request
 from advisor.cli.options import store_option
 from advisor.cli.plan_narration import PlanNarration
 from advisor.cli.sessions import on_lab, with_signals
 from advisor.cli.tables import print_table
 from advisor.cli.terminal import stdout_columns
 from advisor.domain import events as ev
-from advisor.domain.addresses import parse_server
 from advisor.domain.plan import TransferPlan
 from advisor.domain.quantities import format_bytes
-from advisor.hosts.datasets import scan
 from advisor.models.harp.optimum import RELAXATION
 from advisor.models.planning import PAPERS_CHANNELS, Rule
 from advisor.report import ndjson
 from advisor.report.plan import COLUMNS, lines_text, plan_rows, reasons_text
+from advisor.report.transfer import ended_lines
 from advisor.session.control import Control
 from advisor.session.plans.lines import SCRIPT
 from advisor.session.plans.transfer import PlanOptions, plan_transfer
@@ -33,10 +33,7 @@ _STREAMS: Final = 32
 
 
 @click.command()
-@click.argument("data", type=click.Path(exists=True, path_type=Path))
-@reach_options
-@click.option("--to", "to", help="Where it goes on the destination.")
-@click.option("--server", help="The destination's GridFTP server, as in gsiftp://HOST:2811.")
+@moving_options
 @click.option(
     "--method",
     type=click.Choice([rule.value for rule in Rule]),
@@ -98,13 +95,18 @@ def plan(context: click.Context, /, **options: Any) -> int:
     together. Without --run nothing is sent but a look at the path.
     """
     options = with_those_of_the_host(context, options)
-    if not options["to"]:
-        raise click.UsageError("--to is missing: say where the files go on the destination")
     if options["sample"] is not None and not options["run"]:
         raise click.UsageError("--sample and --no-sample are about --run: give that too")
     if options["anew"] and not options["run"]:
         raise click.UsageError("--anew is about --run: give that too")
-    request = on_lab(_request(options))
+    request = on_lab(
+        moving_request(
+            options,
+            max_concurrency=options["max_concurrency"],
+            max_streams=options["max_streams"],
+            seed=options["seed"],
+        )
+    )
     state = user_state_path("advisor")
     lists = options["lists"] or state / "plans" / secrets.token_hex(4)
     wanted = PlanOptions(
@@ -117,26 +119,6 @@ def plan(context: click.Context, /, **options: Any) -> int:
         anew=options["anew"],
     )
     return _planned(request, wanted, options)
-
-
-def _request(options: dict[str, Any]) -> AdviceRequest:
-    try:
-        dataset = scan(options["data"])
-    except (OSError, ValueError) as error:
-        raise click.UsageError(f"DATA {options['data']}: {error}") from None
-    try:
-        server = parse_server(options["server"]) if options["server"] else None
-    except ValueError as error:
-        raise click.UsageError(f"--server {error}") from None
-    return AdviceRequest(
-        **reach_fields(options),
-        max_concurrency=options["max_concurrency"],
-        max_streams=options["max_streams"],
-        seed=options["seed"],
-        dataset=dataset,
-        destination_path=options["to"],
-        server_url=server,
-    )
 
 
 def _planned(request: AdviceRequest, wanted: PlanOptions, options: dict[str, Any]) -> int:
@@ -170,11 +152,7 @@ def _as_text(event: ev.AnyEvent) -> None:
         case ev.PlanMade():
             _print_plan(event.plan, final=event.final)
         case ev.TransferEnded():
-            click.echo(event.message)
-            for line in event.missing:
-                click.echo(f"  {line}")
-            if more := event.missing_files - len(event.missing):
-                click.echo(f"  and {more} more")
+            click.echo("\n".join(ended_lines(event)))
         case ev.GaveUp():
             click.echo(f"advisor: {event.message}", err=True)
 

@@ -234,6 +234,20 @@ class FilesMoving(Event, frozen=True, kw_only=True, tag="files_moving"):
     left_s: tuple[float, float, float] | None = None
 
 
+class SettingChanged(Event, frozen=True, kw_only=True, tag="setting_changed"):
+    """A transfer that runs goes on with another setting, after the control epoch of that number.
+
+    `throughput_bps`: what that epoch gave at the `old` setting, 0 where nothing arrived in it.
+    `reason`: why the method goes to the `new` one, in its own words.
+    """
+
+    epoch: int
+    old: Setting
+    new: Setting
+    throughput_bps: float
+    reason: str
+
+
 class TransferEnded(Event, frozen=True, kw_only=True, tag="transfer_ended"):
     """The last event of a transfer. `complete`: every file that can be moved is there.
 
@@ -292,6 +306,7 @@ AnyEvent: TypeAlias = (
     | FilesPlanned
     | PlanMade
     | FilesMoving
+    | SettingChanged
     | TransferEnded
     | Notice
     | AdviceGiven

@@ -352,6 +352,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--loads", default=",".join(LOADS))
+    parser.add_argument("--no-collect", action="store_true", help="only the history that is there")
     parser.add_argument("--runs", type=int, default=1, help="of each method and load [1]")
     parser.add_argument("--out", type=Path, default=ROOT / "docs/benchmarks/plans.jsonl")
     parser.add_argument("--document", action="store_true", help="write the tables, measure not")
@@ -369,9 +370,11 @@ def main() -> None:
             shutil.rmtree(folder / "data", ignore_errors=True)
             data = {size: _history_data(folder / "data", size) for size in HISTORY_FILES}
             planned = _planned_data(folder / "data" / "planned")
-            for place, load in enumerate(loads, 1):
-                collect(folder, data, load, results)
-                store = import_history(folder, loads[:place], results)
+            for load in loads:
+                if not options.no_collect:
+                    collect(folder, data, load, results)
+                until = list(LOADS).index(load) + 1
+                store = import_history(folder, list(LOADS)[:until], results)
                 run_plans(folder, planned, store, load, options.runs, results)
             shutil.rmtree(folder / "data")
     except Trouble as trouble:

@@ -1,0 +1,62 @@
+"""A tuned transfer as text."""
+
+import pytest
+
+from advisor.domain import events as ev
+from advisor.domain.plan import ClassProgress
+from advisor.report.transfer import beside_the_bar, changed_line, ended_lines, progress_line
+
+NOW = ClassProgress(
+    size="all",
+    files=12,
+    total_files=400,
+    moved_bytes=3 * 2**30,
+    total_bytes=10 * 2**30,
+    rate_bps=9.41e9,
+    clients=4,
+    parallelism=8,
+)
+
+
+@pytest.mark.parametrize(
+    ("gave_bps", "reason", "line"),
+    [
+        (9.41e9, "y fell", "  epoch 3: 2 × 8 gave 9.41 Gbit/s, now 10 × 1 (y fell)"),
+        (0.0, "", "  epoch 3: 2 × 8 gave nothing, now 10 × 1"),
+    ],
+)
+def test_a_change_says_what_was_and_what_is_next(gave_bps: float, reason: str, line: str) -> None:
+    event = ev.SettingChanged(
+        at_s=90.0,
+        epoch=3,
+        old={"concurrency": 2, "parallelism": 8},
+        new={"concurrency": 10},
+        throughput_bps=gave_bps,
+        reason=reason,
+    )
+    assert changed_line(event) == line
+
+
+def test_progress() -> None:
+    assert beside_the_bar(NOW, None) == "9.41 Gbit/s, 12 of 400 files, 4 × 8"
+    event = ev.FilesMoving(at_s=90.0, phase="transfer", classes=[NOW], left_s=(130.0, 120.0, 150.0))
+    assert progress_line(event) == (
+        "  3 GiB of 10 GiB, 9.41 Gbit/s, 12 of 400 files, 4 × 8, "
+        "2 min 10 s left (90 %: 2 min to 2 min 30 s)"
+    )
+
+
+@pytest.mark.parametrize(("missing_files", "more"), [(2, []), (105, ["  and 103 more"])])
+def test_the_end_names_what_is_missing(missing_files: int, more: list[str]) -> None:
+    event = ev.TransferEnded(
+        at_s=90.0,
+        complete=False,
+        files=5,
+        moved_bytes=100,
+        elapsed_s=89.0,
+        message="5 of 7 files are there whole",
+        missing=["a: gone", "b: closed"],
+        missing_files=missing_files,
+        exit_code=1,
+    )
+    assert ended_lines(event) == ["5 of 7 files are there whole", "  a: gone", "  b: closed", *more]
