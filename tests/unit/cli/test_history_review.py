@@ -24,6 +24,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
         make_a_session("20261121T07-aa", 990.0),
         make_a_probe(2e9, session="20261121T07-aa"),
         make_an_advice("20261121T07-aa", 1001.0),
+        make_a_session("20261122T08-bb", 1999.0, Pair("x", "y")),
         make_a_probe(session="20261122T08-bb", pair=Pair("x", "y"), recorded_s=2000.0),
     ):
         store.append(record)
@@ -78,7 +79,7 @@ def test_a_deleted_session_is_hidden_and_brought_back(run: Run) -> None:
     assert "20261122" not in run("sessions").stdout
     assert "x->y" not in run().stdout
     assert "20261122" not in run("export", "--format", "csv").stdout
-    assert len(run("export").stdout.splitlines()) == 5
+    assert len(run("export").stdout.splitlines()) == 6
     assert "are deleted" in run("sessions", "y").stderr
     assert "deleted" in run("sessions", "--deleted").stdout
     assert "is back" in run("delete", "20261122", "--undo").stdout
