@@ -19,7 +19,6 @@ from advisor.cli.terminal import stdout_columns
 from advisor.domain import events as ev
 from advisor.domain.plan import TransferPlan
 from advisor.domain.quantities import format_bytes
-from advisor.models.harp.optimum import RELAXATION
 from advisor.models.planning import PAPERS_CHANNELS, Rule
 from advisor.report import ndjson
 from advisor.report.plan import COLUMNS, lines_text, plan_rows, reasons_text
@@ -70,9 +69,10 @@ _STREAMS: Final = 32
 @click.option(
     "--relaxation",
     type=click.FloatRange(0.1, 1.0),
-    default=RELAXATION[0],
+    default=1.0,
     show_default=True,
-    help="harp: share of the rate that fewer files at a time, and fewer streams, must each keep.",
+    help="harp: share of the rate that fewer files at a time, and fewer streams, must each keep; "
+    "0.7 in its paper.",
 )
 @click.option(
     "--lists",

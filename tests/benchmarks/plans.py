@@ -63,9 +63,9 @@ PLANNED_FILES = {
 }
 """How many, of sizes drawn between the two, in bytes."""
 METHODS = (
+    "harp --sample --relaxation 0.7",
     "harp --sample",
-    "harp --sample --relaxation 1",
-    "harp --relaxation 1",
+    "harp",
     "promc",
     "globus",
 )

@@ -61,7 +61,7 @@ class Planner:
         transfers: Sequence[PastTransfer],
         limits: LevelLimits,
         seed: int,
-        keep: float = RELAXATION[0],
+        keep: float = 1.0,
     ) -> None:
         self.rule = rule
         self._path = path

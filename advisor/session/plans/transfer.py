@@ -20,7 +20,6 @@ from advisor.domain.plan import TransferPlan
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
 from advisor.domain.records import ProbeRecord, TransferRecord
 from advisor.hosts.datasets import regular_files
-from advisor.models.harp.optimum import RELAXATION
 from advisor.models.past_transfers import completed
 from advisor.models.piecework import Done
 from advisor.models.planning import LevelLimits, Rule
@@ -70,7 +69,7 @@ class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
     journals: Path
     run: bool = False
     sample: bool | None = None
-    relaxation: float = RELAXATION[0]
+    relaxation: float = 1.0
     anew: bool = False
 
 
