@@ -176,7 +176,8 @@ def test_ten_thousand_tiny_files(start: Start, server: Server, tmp_path: Path) -
 
 
 def test_the_server_goes_away_in_the_middle(start: Start, server: Server, source: Path) -> None:
-    run = _advise(start, server, source, server.folder / "there", "--keep")
+    long = ("--budget", "30")
+    run = _advise(start, server, source, server.folder / "there", "--keep", *long)
     run.wait_for("probe_ended", transport="globus-url-copy")
     run.wait_for("probe_ended", transport="globus-url-copy")
     folder = server.folder

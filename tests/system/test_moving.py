@@ -122,20 +122,21 @@ def _server_process() -> int:
     raise AssertionError("no server runs")
 
 
-def _clients() -> list[psutil.Process]:
-    """Processes of ours that are clients, or belong to one."""
+def _clients(program: str = "") -> list[psutil.Process]:
+    """Processes of ours that are clients, or belong to one; of one `program`, where it is said."""
     found = []
     for child in psutil.Process().children(recursive=True):
         try:
-            if any(word.endswith(".list") for word in child.cmdline()):
-                found.append(child)
+            words = child.cmdline()
         except (psutil.NoSuchProcess, psutil.ZombieProcess):
             continue
+        if any(word.endswith(".list") for word in words) and words[0].endswith(program):
+            found.append(child)
     return found
 
 
 def _copying() -> list[psutil.Process]:
-    return [one for one in _clients() if one.cmdline()[0].endswith("globus-url-copy")]
+    return _clients("globus-url-copy")
 
 
 async def _comes_true(condition: Callable[[], bool], timeout_s: float = 30) -> None:
