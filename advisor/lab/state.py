@@ -67,13 +67,21 @@ class LabState(msgspec.Struct, frozen=True, kw_only=True):
     backend: str
     hosts: list[Host]
 
-    def networks(self) -> set[int]:
-        """The inodes of its network namespaces, as far as its keeper holds them open."""
+    @contextlib.contextmanager
+    def held_networks(self) -> Iterator[set[int]]:
+        """The inodes of its network namespaces, as far as its keeper holds them open.
+
+        They are held open here too: no other namespace gets their numbers meanwhile.
+        """
         found = set()
-        for host in self.hosts:
-            with contextlib.suppress(OSError):
-                found.add(Path(host.network).stat().st_ino)
-        return found
+        with contextlib.ExitStack() as held:
+            for host in self.hosts:
+                with contextlib.suppress(OSError):
+                    # Only its place: nothing is done to what may be another's by now.
+                    network = os.open(host.network, os.O_PATH)
+                    held.callback(os.close, network)
+                    found.add(os.fstat(network).st_ino)
+            yield found
 
     @property
     def source(self) -> Host:
@@ -160,9 +168,9 @@ class Place:
         """End everything that still runs in the lab's namespaces, and forget it."""
         state = self.read()
         if state is not None:
-            # Numbers of namespaces are used again: they are the lab's for as long as it is kept.
-            networks = state.networks() if self.is_kept else set()
-            end_all(state.mark, networks)
+            with state.held_networks() as networks:
+                # The paths name the keeper's process: once it is gone they may be another's.
+                end_all(state.mark, networks if self.is_kept else set())
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -170,6 +171,42 @@ def test_processes_are_ended_by_their_mark() -> None:
         for process in processes:
             process.kill()
             process.wait()
+
+
+def test_numbers_of_held_networks_are_not_used_again() -> None:
+    """The kernel gives the number of a namespace that has gone to the next one."""
+
+    def network() -> subprocess.Popen[bytes]:
+        command = ["unshare", "--user", "--net", "sh", "-c", "echo; exec sleep 60"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        with process.stdout as printed:
+            if not printed.readline():
+                process.wait()
+                pytest.skip("this machine lets nobody make a namespace")
+        return process
+
+    def end(process: subprocess.Popen[bytes]) -> None:
+        process.kill()
+        process.wait()
+
+    def number(process: subprocess.Popen[bytes]) -> int:
+        return Path(f"/proc/{process.pid}/ns/net").stat().st_ino
+
+    lab = network()
+    host = Host(name="kraken", address="10.0.0.2", network=f"/proc/{lab.pid}/ns/net")
+    later = []
+    try:
+        with state(host).held_networks() as held:
+            assert held == {number(lab)}
+            end(lab)
+            time.sleep(0.3)  # The kernel takes them apart later.
+            for _ in range(40):
+                later.append(network())
+            assert held.isdisjoint(map(number, later))
+    finally:
+        for process in (lab, *later):
+            end(process)
 
 
 def test_removing_a_lab_ends_what_runs_in_it(folder: Path) -> None:
