@@ -6,6 +6,7 @@
 # make bench-wan advice against a sweep on emulated paths, into docs/benchmarks.md (over an hour)
 # make bench-disk lines of globus-url-copy, run as advised, into docs/benchmarks-disk.md (an hour)
 # make bench-plans mixed files under three loads, by HARP's plan and others (an hour)
+# make bench-transfers transfers that tune themselves, into docs/benchmarks-transfers.md (an hour)
 # make bench-methods the search methods on recorded tables, of ADVISOR_DATA (minutes)
 # make soak      long runs (tens of minutes)
 
@@ -15,7 +16,7 @@ UV := $(VENV)/bin/uv
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: install install-dev run test check bench bench-tui bench-wan bench-disk bench-plans bench-methods soak clean
+.PHONY: install install-dev run test check quick bench bench-tui bench-wan bench-disk bench-plans bench-transfers bench-methods soak clean
 
 install: $(VENV)/.runtime
 
@@ -47,9 +48,12 @@ check: install-dev
 # What holds a figure of an emulated path against its own has the machine for itself.
 FIGURES = tests/system/test_wanpath.py tests/system/test_lab_check.py tests/system/test_lab_netem.py
 
-test: check
+quick: install-dev
 	$(VENV)/bin/pytest --numprocesses 2 tests/unit tests/plugins tests/tui
-	$(VENV)/bin/pytest --numprocesses 2 --dist loadfile --durations 10 tests/system \
+
+test: install-dev
+	$(MAKE) --jobs 2 check quick
+	$(VENV)/bin/pytest --numprocesses 3 --dist loadfile --durations 10 tests/system \
 	  $(FIGURES:%=--ignore %)
 	$(VENV)/bin/pytest --durations 5 $(FIGURES)
 
@@ -70,6 +74,10 @@ bench-disk: install-dev
 bench-plans: install-dev
 	$(VENV)/bin/python -m tests.benchmarks.plans
 	$(VENV)/bin/python -m tests.benchmarks.plans --document
+
+bench-transfers: install-dev
+	$(VENV)/bin/python -m tests.benchmarks.transfers
+	$(VENV)/bin/python -m tests.benchmarks.transfers --document
 
 bench-methods: install-dev
 	@$(VENV)/bin/python -m tests.benchmarks.methods

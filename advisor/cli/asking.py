@@ -18,12 +18,21 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 _TYPED = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 
 
+def reach_options_for(destination: click.ParamType[Any]) -> Callable[[_Command], _Command]:
+    """DESTINATION of this type, and the options that say how to reach it and what is known."""
+    return lambda command: _decorated(command, destination)
+
+
 def reach_options(command: _Command) -> _Command:
-    """DESTINATION, and the options that say how to reach it and what is known of the path."""
+    """The same, with a host for DESTINATION."""
+    return _decorated(command, p.ENDPOINT)
+
+
+def _decorated(command: _Command, destination: click.ParamType[Any]) -> _Command:
     for decorate in reversed(
         [
             click.argument(
-                "destination", type=p.ENDPOINT, required=False, shell_complete=destinations
+                "destination", type=destination, required=False, shell_complete=destinations
             ),
             click.option("--agent", type=p.HOST_PORT, help="A listening agent instead of ssh."),
             click.option(

@@ -10,11 +10,11 @@ from advisor.cli.options import store_option
 from advisor.cli.parameters import DURATION, SIZE
 from advisor.cli.stored import resolve_pair, resolve_session, store_errors
 from advisor.cli.tables import print_table
+from advisor.domain.advice import CameTrue, came_true
 from advisor.domain.quantities import format_rate, format_rates
 from advisor.domain.records import RemarkRecord, TransferRecord
 from advisor.store.exporters import utc_text
 from advisor.store.history import SessionDigest, Store
-from advisor.store.session_digests import CameTrue, came_true
 
 _COLUMNS: Final = ("session", "began", "pair", "state", "probes", "best", "advice", "remarks")
 _CAME_TRUE: Final[dict[CameTrue, str]] = {

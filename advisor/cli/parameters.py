@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
 
 import click
 
+from advisor.cli.urls import parse_file_url
 from advisor.domain.addresses import parse_host_port, parse_listen, parse_ports
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.names import parse_names
@@ -29,6 +31,21 @@ class Parsed(click.ParamType[Any]):
             return self._parse(value)
         except ValueError as error:
             self.fail(f"'{value}': {error}", param, ctx)
+
+
+class LocalData(click.Path):
+    """A path that is there, also as a file:// URL."""
+
+    def __init__(self) -> None:
+        super().__init__(exists=True, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path, or a usage error."""
+        try:
+            path = parse_file_url(value) if isinstance(value, str) else value
+        except ValueError as error:
+            self.fail(f"'{value}': {error}", param, ctx)
+        return super().convert(path, param, ctx)
 
 
 def parse_constant(text: str) -> tuple[str, float]:

@@ -1,8 +1,7 @@
 """`advisor plan`: how a dataset is best moved, class by class, and with --run it is moved so."""
 
-import asyncio
 import secrets
-import sys
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,23 +9,21 @@ import click
 from platformdirs import user_state_path
 
 from advisor.cli.asking import with_those_of_the_host
-from advisor.cli.moving import moving_options, moving_request
+from advisor.cli.moving import kept_of, moving_options, moving_request, run_moving, with_urls
 from advisor.cli.options import store_option
 from advisor.cli.plan_narration import PlanNarration
-from advisor.cli.sessions import on_lab, with_signals
 from advisor.cli.tables import print_table
 from advisor.cli.terminal import stdout_columns
 from advisor.domain import events as ev
 from advisor.domain.plan import TransferPlan
 from advisor.domain.quantities import format_bytes
 from advisor.models.planning import PAPERS_CHANNELS, Rule
-from advisor.report import ndjson
 from advisor.report.plan import COLUMNS, lines_text, plan_rows, reasons_text
 from advisor.report.transfer import ended_lines
 from advisor.session.control import Control
+from advisor.session.moving.session import Publish
 from advisor.session.plans.lines import SCRIPT
 from advisor.session.plans.transfer import PlanOptions, plan_transfer
-from advisor.session.request import AdviceRequest
 
 _STREAMS: Final = 32
 
@@ -94,55 +91,40 @@ def plan(context: click.Context, /, **options: Any) -> int:
     time over how many streams are best (HARP, Arslan et al. 2018); then all classes are moved
     together. Without --run nothing is sent but a look at the path.
     """
-    options = with_those_of_the_host(context, options)
+    options = with_those_of_the_host(context, with_urls(options))
     if options["sample"] is not None and not options["run"]:
         raise click.UsageError("--sample and --no-sample are about --run: give that too")
     if options["anew"] and not options["run"]:
         raise click.UsageError("--anew is about --run: give that too")
-    request = on_lab(
-        moving_request(
-            options,
-            max_concurrency=options["max_concurrency"],
-            max_streams=options["max_streams"],
-            seed=options["seed"],
-        )
+    request = moving_request(
+        options,
+        max_concurrency=options["max_concurrency"],
+        max_streams=options["max_streams"],
+        seed=options["seed"],
     )
-    state = user_state_path("advisor")
-    lists = options["lists"] or state / "plans" / secrets.token_hex(4)
+    lists = options["lists"] or user_state_path("advisor") / "plans" / secrets.token_hex(4)
     wanted = PlanOptions(
         rule=Rule(options["method"]),
         run=options["run"],
         sample=options["sample"],
         relaxation=options["relaxation"],
         lists=lists.absolute(),
-        journals=state / "transfers",
-        anew=options["anew"],
+        kept=kept_of(options),
     )
-    return _planned(request, wanted, options)
 
-
-def _planned(request: AdviceRequest, wanted: PlanOptions, options: dict[str, Any]) -> int:
-    as_json, control = options["as_json"], Control()
-    bars = sys.stderr.isatty() and not as_json
-    with PlanNarration(sys.stderr, bars=bars) as narration:
-        data = ndjson.writer(sys.stdout) if as_json else _as_text
-
-        def publish(event: ev.AnyEvent) -> None:
-            narration(event)
-            data(event)
-            if isinstance(event, ev.PlanMade) and not wanted.run and not as_json:
-                _print_lines(event.plan, wanted.lists)
-
-        async def session() -> int:
-            return await plan_transfer(
-                request, wanted, store=options["store"], publish=publish, control=control
-            )
-
-        status = asyncio.run(
-            with_signals(session, control, publish, stopping="stopping; what arrived stays there")
+    def session(publish: Publish, control: Control) -> Coroutine[Any, Any, int]:
+        return plan_transfer(
+            request, wanted, store=options["store"], publish=publish, control=control
         )
+
+    def as_text(event: ev.AnyEvent) -> None:
+        _as_text(event)
+        if isinstance(event, ev.PlanMade) and not wanted.run:
+            _print_lines(event.plan, wanted.lists)
+
+    status = run_moving(session, PlanNarration, as_text, as_json=options["as_json"])
     lab = request.destination.lab_host
-    if lab and status == 0 and not as_json and not wanted.run:
+    if lab and status == 0 and not options["as_json"] and not wanted.run:
         click.echo(f"Run it inside the lab: advisor lab exec {lab.lab} -- …", err=True)
     return status
 

@@ -1,36 +1,24 @@
 """What a planned transfer tells while it runs: lines, and on a terminal a bar for each class."""
 
-from types import TracebackType
 from typing import Any, Final, TextIO
 
 from advisor.domain import events as ev
 from advisor.domain.quantities import format_rate
+from advisor.report.bars import LinesAndBars
 from advisor.report.lines import line_of
 from advisor.report.plan import left_words, progress_words
 
 _LINE_EVERY_S: Final = 10.0
 
 
-class PlanNarration:
+class PlanNarration(LinesAndBars):
     """A listener. On a terminal bars below the lines; elsewhere a line now and then."""
 
     def __init__(self, stream: TextIO, *, bars: bool) -> None:
-        self._stream = stream
+        super().__init__(stream)
         self._with_bars = bars
-        self._progress: Any = None
         self._tasks: dict[str, Any] = {}
         self._last_line_s = 0.0
-
-    def __enter__(self) -> "PlanNarration":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.finish()
 
     def __call__(self, event: ev.AnyEvent) -> None:
         """Hear one event."""
@@ -40,29 +28,26 @@ class PlanNarration:
                     self._move(event)
                 elif event.at_s >= self._last_line_s + _LINE_EVERY_S:
                     self._last_line_s = event.at_s
-                    self._say(f"  {_phase(event)}: {progress_words(event.classes)}")
+                    self._say(self._line(event))
             case ev.PlanMade() | ev.TransferEnded() | ev.GaveUp():
                 self.finish()
             case _:
                 if line := line_of(event):
                     self._say(line)
 
-    def _begin(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn
+    def _line(self, event: ev.FilesMoving) -> str:
+        """What is said now and then where there are no bars."""
+        return f"  {_phase(event)}: {progress_words(event.classes)}"
 
-        self._progress = Progress(
-            TextColumn("{task.description:<7}"),
+    def _begin(self) -> None:
+        from rich.progress import BarColumn, TextColumn
+
+        self._start_bars(
+            TextColumn("{task.description:<8}", markup=False),
             BarColumn(bar_width=20),
             TextColumn("{task.percentage:>3.0f} %"),
-            TextColumn("{task.fields[said]}"),
-            console=Console(file=self._stream, highlight=False),
-            transient=True,
-            # What others print must not be redirected: standard output is data.
-            redirect_stdout=False,
-            redirect_stderr=False,
+            TextColumn("{task.fields[said]}", markup=False),
         )
-        self._progress.start()
 
     def _move(self, event: ev.FilesMoving) -> None:
         if self._progress is None:
@@ -89,19 +74,10 @@ class PlanNarration:
             self._tasks[name], completed=completed, total=max(1, total), said=said
         )
 
-    def _say(self, line: str) -> None:
-        if self._progress is not None:
-            self._progress.console.print(line, markup=False)
-        else:
-            self._stream.write(line + "\n")
-            self._stream.flush()
-
     def finish(self) -> None:
-        """Take the bars away."""
-        if self._progress is not None:
-            self._progress.stop()
-            self._progress = None
-            self._tasks.clear()
+        """Take the bars away; they may come back."""
+        super().finish()
+        self._tasks.clear()
 
 
 def _phase(event: ev.FilesMoving) -> str:

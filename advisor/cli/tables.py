@@ -10,10 +10,10 @@ def print_table(columns: tuple[str, ...], rows: list[list[str]]) -> None:
     """A table as the reader can use it: drawn on a terminal, plain columns in a pipe."""
     if sys.stdout.isatty():
         from rich.console import Console
-        from rich.table import Table
+        from rich.table import Column, Table
         from rich.text import Text
 
-        table = Table(*columns)
+        table = Table(*(Column(name, overflow="fold") for name in columns))
         for row in rows:
             table.add_row(*(Text(cell) for cell in row))
         Console().print(table)

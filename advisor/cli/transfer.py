@@ -1,58 +1,45 @@
 """`advisor transfer`: moves a dataset, at settings that are tuned while it runs."""
 
-import asyncio
-import re
-import sys
-from typing import Any, Final
+from collections.abc import Coroutine
+from typing import Any
 
 import click
 
 from advisor import registry
 from advisor.cli import parameters as p
 from advisor.cli.asking import with_those_of_the_host
-from advisor.cli.moving import moving_options, moving_request
+from advisor.cli.moving import kept_of, moving_options, moving_request, run_moving, with_urls
 from advisor.cli.options import store_option
-from advisor.cli.sessions import on_lab, with_signals
 from advisor.cli.transfer_narration import TransferNarration
 from advisor.domain import events as ev
-from advisor.domain.quantities import format_duration
-from advisor.domain.space import Setting
-from advisor.report import ndjson
 from advisor.report.transfer import ended_lines
 from advisor.session.control import Control
-from advisor.session.request import AdviceRequest
+from advisor.session.moving.patience import PATIENCE_S
+from advisor.session.moving.session import Publish
+from advisor.session.transfers.entering import parse_epoch, parse_price, parse_start
 from advisor.session.transfers.transfer import EPOCH_S, TransferOptions, transfer_tuned
-from advisor.session.transfers.tuners import FIXED, START_METHODS
-
-_LEAST_EPOCH_S: Final = 1.0
-_START: Final = re.compile(r"([1-9]\d{0,2})\s*[x×]\s*([1-9]\d{0,2})")
-
-
-def _start(text: str) -> Setting:
-    if not (match := _START.fullmatch(text.strip())):
-        raise ValueError("write files at a time and streams for each, as in 4x8")
-    return {"concurrency": int(match.group(1)), "parallelism": int(match.group(2))}
+from advisor.session.transfers.tuners import FIXED
 
 
 @click.command()
 @moving_options
 @click.option(
     "--method",
-    default="nelder-mead",
+    default="doubling",
     show_default=True,
     help="What tunes: any of `advisor plugins`, or fixed for a setting that stays.",
 )
 @click.option(
     "--epoch",
-    type=p.DURATION,
+    type=p.Parsed("time", parse_epoch),
     default=f"{EPOCH_S:g}s",
     show_default=True,
     help="Time between two decisions.",
 )
 @click.option(
     "--start",
-    type=p.Parsed("CxP", _start),
-    help="fixed, harp: files at a time × streams for each to begin with. [fixed: 2x8]",
+    type=p.Parsed("CxP", parse_start),
+    help="Files at a time × streams for each to begin with. [what was advised, else 2x8]",
 )
 @click.option(
     "--max-concurrency",
@@ -75,8 +62,41 @@ def _start(text: str) -> Setting:
     show_default=True,
     help="Streams in all at most: files at a time × streams for each.",
 )
+@click.option(
+    "--price",
+    type=p.Parsed("percent", parse_price),
+    help="Price of one flow, as in 2%: a flow more has to bring more than that. Two transfers "
+    "that are tuned at one source then settle instead of outdoing each other.",
+)
+@click.option(
+    "--max-rate", type=p.RATE, help="What all together are held to on average, as in 2Gbit."
+)
+@click.option(
+    "--nice",
+    type=click.IntRange(0, 19),
+    default=0,
+    show_default=True,
+    help="Niceness of the clients: they give way to others on this host's cores.",
+)
+@click.option(
+    "--verify", is_flag=True, help="Compare checksums of all files at the end; both sides read."
+)
+@click.option(
+    "--patience",
+    type=p.DURATION,
+    default=f"{PATIENCE_S / 60:g}min",
+    show_default=True,
+    help="How long the path may be lost before the transfer gives up.",
+)
+@click.option("--anew", is_flag=True, help="Move everything, whatever an earlier run has moved.")
+@click.option(
+    "--restart-epochs",
+    is_flag=True,
+    help="End all clients and begin anew each epoch, as the tuners of the paper: to compare.",
+)
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Of the method.")
 @click.option("--json", "as_json", is_flag=True, help="Events as lines of JSON.")
+@click.option("--orders", is_flag=True, help="Read orders from standard input, as lines of JSON.")
 @store_option
 @click.pass_context
 def transfer(context: click.Context, /, **options: Any) -> int:
@@ -84,36 +104,52 @@ def transfer(context: click.Context, /, **options: Any) -> int:
 
     \b
     advisor transfer /data/run42 dtn02 --to /store/run42
-    advisor transfer /data/run42 dtn02 --to /store/run42 --method harp --epoch 10s
+    advisor transfer file:///data/run42 gsiftp://dtn02/store/run42 --method compass --epoch 10s
 
     After each control epoch the method is told what the present setting gave, and says how many
     files at a time over how many streams are next (Balaprakash et al. 2016). Nothing is restarted
     for it: clients that run end their piece, those that follow have the new setting.
+
+    Run again after it was broken off, the same command goes on from where it was.
     """
-    options = with_those_of_the_host(context, options)
+    options = with_those_of_the_host(context, with_urls(options))
     _check(options)
-    request = on_lab(
-        moving_request(
-            options,
-            method=options["method"],
-            max_concurrency=options["max_concurrency"],
-            max_streams=options["max_streams"],
-            seed=options["seed"],
-        )
+    request = moving_request(
+        options,
+        method=options["method"],
+        max_concurrency=options["max_concurrency"],
+        max_streams=options["max_streams"],
+        seed=options["seed"],
     )
     wanted = TransferOptions(
-        epoch_s=options["epoch"], start=options["start"], most_flows=options["max_flows"]
+        kept=kept_of(options),
+        epoch_s=options["epoch"],
+        start=options["start"],
+        most_flows=options["max_flows"],
+        price=options["price"],
+        restarts=options["restart_epochs"],
+        ceiling_bps=options["max_rate"],
+        niceness=options["nice"],
+        verify=options["verify"],
+        patience_s=options["patience"],
     )
-    return _moved(request, wanted, options)
+
+    def session(publish: Publish, control: Control) -> Coroutine[Any, Any, int]:
+        return transfer_tuned(
+            request, wanted, store=options["store"], publish=publish, control=control
+        )
+
+    return run_moving(
+        session,
+        TransferNarration,
+        _as_text,
+        as_json=options["as_json"],
+        orders=options["orders"],
+    )
 
 
 def _check(options: dict[str, Any]) -> None:
     method, start = options["method"], options["start"]
-    if options["epoch"] < _LEAST_EPOCH_S:
-        raise click.UsageError(
-            f"--epoch is {format_duration(options['epoch'])}: give at least "
-            f"{format_duration(_LEAST_EPOCH_S)}"
-        )
     if method != FIXED:
         try:
             registry.method(method)
@@ -121,37 +157,12 @@ def _check(options: dict[str, Any]) -> None:
             raise click.UsageError(f"--method: {error}, or {FIXED}") from None
     if start is None:
         return
-    if method not in START_METHODS:
-        raise click.UsageError(
-            f"--start is for --method {' and '.join(START_METHODS)}: {method} begins where its "
-            "paper does"
-        )
-    if start["concurrency"] > options["max_concurrency"]:
+    if start.concurrency > options["max_concurrency"]:
         raise click.UsageError("--start has more files at a time than --max-concurrency")
-    if start["parallelism"] > options["max_streams"]:
+    if start.parallelism > options["max_streams"]:
         raise click.UsageError("--start has more streams than --max-streams")
-    if start["concurrency"] * start["parallelism"] > options["max_flows"]:
+    if start.concurrency * start.parallelism > options["max_flows"]:
         raise click.UsageError("--start has more streams in all than --max-flows")
-
-
-def _moved(request: AdviceRequest, wanted: TransferOptions, options: dict[str, Any]) -> int:
-    as_json, control = options["as_json"], Control()
-    bars = sys.stderr.isatty() and not as_json
-    with TransferNarration(sys.stderr, bars=bars) as narration:
-        data = ndjson.writer(sys.stdout) if as_json else _as_text
-
-        def publish(event: ev.AnyEvent) -> None:
-            narration(event)
-            data(event)
-
-        async def session() -> int:
-            return await transfer_tuned(
-                request, wanted, store=options["store"], publish=publish, control=control
-            )
-
-        return asyncio.run(
-            with_signals(session, control, publish, stopping="stopping; what arrived stays there")
-        )
 
 
 def _as_text(event: ev.AnyEvent) -> None:

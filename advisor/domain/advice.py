@@ -8,6 +8,7 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.space import Setting
 
 Side = Literal["source", "destination"]
+CameTrue = Literal["within", "above", "below"]
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,3 +120,28 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     basis: Literal["measured", "history"] = "measured"
     transfer_s: Estimate | None = None
     composition: Composition | None = None
+
+
+class Fulfilment(msgspec.Struct, frozen=True, kw_only=True):
+    """What a real transfer gave beside what a session's advice had promised for it.
+
+    `advised_s`: Unix time of the advice. Rates in bit/s.
+    """
+
+    session: str
+    advised_s: float
+    interval_bps: tuple[float, float]
+    rate_bps: float
+
+    @property
+    def came_true(self) -> CameTrue:
+        """Where the rate lies to the interval."""
+        return came_true(self.rate_bps, self.interval_bps)
+
+
+def came_true(rate_bps: float, interval_bps: tuple[float, float]) -> CameTrue:
+    """Where a rate lies to an interval, whose ends belong to it."""
+    lower_bps, upper_bps = interval_bps
+    if rate_bps < lower_bps:
+        return "below"
+    return "above" if rate_bps > upper_bps else "within"

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from advisor.domain.advice import Advice, Limit
+from advisor.domain.advice import Advice, Fulfilment, Limit
 from advisor.domain.endpoints import Pair
 from advisor.domain.evidence import Evidence
 from advisor.domain.file_io import Filesystem
@@ -224,14 +224,55 @@ class PlanMade(Event, frozen=True, kw_only=True, tag="plan_made"):
 class FilesMoving(Event, frozen=True, kw_only=True, tag="files_moving"):
     """About once a second while files are moved: how far each class is.
 
-    `phase`: sample while one class is moved for its sample, else transfer. `left_s`: how much
-    longer it takes, with the lower and upper end of what is likely; None as long as nothing can be
-    said.
+    `phase`: sample while one class is moved for its sample; verify once all is there and both sides
+    read it again, `moved_bytes` then being what was read; else transfer. `left_s`: how much longer
+    it takes, with the lower and upper end of what is likely; None as long as nothing can be said.
     """
 
-    phase: Literal["sample", "transfer"]
+    phase: Literal["sample", "transfer", "verify"]
     classes: list[ClassProgress]
     left_s: tuple[float, float, float] | None = None
+
+
+class TransferStarted(Event, frozen=True, kw_only=True, tag="transfer_started"):
+    """A tuned transfer begins to move files, at this setting.
+
+    `session`: by which the history knows its epochs. `epoch_s`: the length of a control epoch.
+    `files`, `total_bytes`: all there is to move; `earlier_bytes`: what of it had arrived before.
+    """
+
+    session: str
+    pair: Pair
+    method: str
+    setting: Setting
+    epoch_s: float
+    files: int
+    total_bytes: int
+    earlier_bytes: int = 0
+
+
+class EpochEnded(Event, frozen=True, kw_only=True, tag="epoch_ended"):
+    """A control epoch of a tuned transfer is over; they are counted from 1.
+
+    `setting`: what it was to have. `throughput_bps`: what it gave once that was in effect, with its
+    standard error; 0 where nothing arrived, of which `failure` then says why.
+    """
+
+    epoch: int
+    setting: Setting
+    throughput_bps: float
+    stderr_bps: float = 0.0
+    failure: str = ""
+
+
+class LoadChanged(Event, frozen=True, kw_only=True, tag="load_changed"):
+    """The external load of the lab that a transfer runs in is another from now on.
+
+    `transfers`: ext.tfr, parallel TCP streams. `compute`: ext.cmp, processes that compute.
+    """
+
+    transfers: int
+    compute: int
 
 
 class SettingChanged(Event, frozen=True, kw_only=True, tag="setting_changed"):
@@ -251,9 +292,11 @@ class SettingChanged(Event, frozen=True, kw_only=True, tag="setting_changed"):
 class TransferEnded(Event, frozen=True, kw_only=True, tag="transfer_ended"):
     """The last event of a transfer. `complete`: every file that can be moved is there.
 
-    `files`, `moved_bytes`: what arrived and was checked. `elapsed_s`: from the first client's start
-    to the last one's end. `missing`: files that could not be moved, each with its sentence, the
-    first hundred of `missing_files`.
+    `files`, `moved_bytes`: what arrived and was checked, of which earlier runs moved
+    `earlier_bytes`. `elapsed_s`: from this run's first client's start to its last one's end.
+    `missing`: files that could not be moved, each with its sentence, the first hundred of
+    `missing_files`. `advised`: what an earlier advice had promised, where there was one and the
+    whole was moved at one go.
     """
 
     complete: bool
@@ -264,6 +307,8 @@ class TransferEnded(Event, frozen=True, kw_only=True, tag="transfer_ended"):
     missing: list[str]
     missing_files: int
     exit_code: int
+    earlier_bytes: int = 0
+    advised: Fulfilment | None = None
 
 
 class Notice(Event, frozen=True, kw_only=True, tag="notice"):
@@ -306,6 +351,9 @@ AnyEvent: TypeAlias = (
     | FilesPlanned
     | PlanMade
     | FilesMoving
+    | TransferStarted
+    | EpochEnded
+    | LoadChanged
     | SettingChanged
     | TransferEnded
     | Notice

@@ -50,7 +50,8 @@ class TransferPlan(msgspec.Struct, frozen=True, kw_only=True):
 class ClassProgress(msgspec.Struct, frozen=True, kw_only=True):
     """How far a class is: what arrived and was checked, beside all there is.
 
-    `moved_bytes`: with those under way. `rate_bps`: since the last look. `clients`: under way now.
+    `moved_bytes`: with those under way. `rate_bps`: since the last look. `clients`: under way now,
+    where `concurrency` are wanted, each over `parallelism` streams.
     """
 
     size: str
@@ -61,3 +62,4 @@ class ClassProgress(msgspec.Struct, frozen=True, kw_only=True):
     rate_bps: float
     clients: int
     parallelism: int
+    concurrency: int = 0

@@ -147,12 +147,15 @@ class Space(msgspec.Struct, frozen=True, kw_only=True):
     the one with less of the first name is the cheaper, then of the second, and so on.
     `fixed` is what every setting of this space also carries (congestion control, MSS).
     `note` is a sentence for the user on how the bounds were chosen.
+    `most_flows`: what `flows_of` a setting may be at most, None for any number. A method may ask
+    for more; whoever measures then takes what comes nearest.
     """
 
     parameters: tuple[Parameter, ...]
     cost_order: tuple[str, ...]
     fixed: Setting = msgspec.field(default_factory=dict)
     note: str = ""
+    most_flows: int | None = None
 
     @property
     def dimensions(self) -> int:

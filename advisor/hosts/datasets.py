@@ -11,6 +11,7 @@ import msgspec
 
 from advisor.domain.dataset import Dataset, SizeBin
 from advisor.models.file_classes import SizeHistogram
+from advisor.models.slicing import FileEntry
 
 _KEPT_REASONS: Final = 10
 
@@ -100,6 +101,13 @@ def regular_files(path: Path) -> Iterator[tuple[str, os.stat_result]]:
             name = os.path.relpath(entry.path, path)
             if stat.S_ISREG(status.st_mode) and _is_utf8(name) and _readable(entry.path, status):
                 yield name, status
+
+
+def listed_files(path: Path) -> list[FileEntry]:
+    """The same, by name. Raises OSError."""
+    found = regular_files(path)
+    entries = (FileEntry(name, status.st_size, status.st_mtime_ns) for name, status in found)
+    return sorted(entries, key=lambda one: one.name)
 
 
 class _Found:

@@ -14,7 +14,7 @@ from advisor.domain.measurement import Outcome
 from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, Space
-from advisor.domain.transfers import PastTransfer
+from advisor.domain.transfers import Levels, PastTransfer
 
 
 class PastSurface(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +38,8 @@ class Knowledge(msgspec.Struct, frozen=True, kw_only=True):
     this pair, newest last; a reference profile's where the user has none. `dataset`: the files to
     move, None where it was not said. `surfaces`: what other conditions and paths gave.
     `transfers`: all transfers of files there were between any hosts, for methods that find out by
-    themselves which of them are alike.
+    themselves which of them are alike. `start`: where a search is to begin that would begin at
+    Globus's default, the papers' x_0; None leaves it there.
     """
 
     path: PathFacts | None = None
@@ -47,6 +48,7 @@ class Knowledge(msgspec.Struct, frozen=True, kw_only=True):
     dataset: Dataset | None = None
     surfaces: tuple[PastSurface, ...] = ()
     transfers: Sequence[PastTransfer] = ()
+    start: Levels | None = None
 
     @property
     def mean_file_bytes(self) -> float | None:

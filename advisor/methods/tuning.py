@@ -4,11 +4,17 @@ A control epoch is a stretch of time with one setting (Balaprakash et al. 2016, 
 it gave is told to a tuner. A search method is one, as it is asked and told in turns.
 """
 
+from collections.abc import Callable
 from typing import Final, Protocol
 
-from advisor.domain.measurement import Outcome
+import msgspec
+
+from advisor.domain.measurement import Measurement, Outcome
+from advisor.domain.quantities import format_rate
 from advisor.domain.space import Setting, flows_of
 from advisor.methods.api import Method
+from advisor.methods.changing import Changing
+from advisor.methods.searching import usable_bps
 
 _CONCURRENCY: Final = "concurrency"
 _PARALLELISM: Final = "parallelism"
@@ -39,24 +45,33 @@ class Fixed:
 class Searching:
     """What a search method asks for; once it has ended, what it recommends.
 
-    `most_flows`: see `within_flows`. The method is told what its own setting gave, as if that had
-    been used: the papers' fBnd, which projects onto the bounds.
+    Then it watches, and where conditions change a new search begins, from where it stands. `make`:
+    makes the method, to begin at a setting where it is given one. `most_flows`: see `within_flows`.
+    The method is told what its own setting gave, as if that had been used: the papers' fBnd, which
+    projects onto the bounds.
     """
 
-    def __init__(self, method: Method, most_flows: int | None = None) -> None:
+    def __init__(
+        self, make: Callable[[Setting | None], Method], most_flows: int | None = None
+    ) -> None:
         """Raises ValueError for a method that asks for nothing at all."""
-        self._method = method
+        self._make = make
         self._most_flows = most_flows
-        asked = method.ask()
+        self._watch = Changing()
+        self._begin(None)
+
+    def _begin(self, at: Setting | None) -> None:
+        self._method = self._make(at)
+        asked = self._method.ask()
         if asked is None:
-            raise ValueError(f"the method has nothing to try: {method.stop_reason}")
+            raise ValueError(f"the method has nothing to try: {self._method.stop_reason}")
         self._asked: Setting | None = asked
-        self.setting = within_flows(asked, most_flows)
+        self.setting = within_flows(asked, self._most_flows)
 
     def tell(self, outcome: Outcome) -> str:
         """Why the method goes where it goes, in its own words."""
         if self._asked is None:
-            return ""
+            return self._again(usable_bps(outcome))
         self._method.tell(self._asked, outcome)
         reason = self._method.move_reason
         self._asked = self._method.ask()
@@ -65,7 +80,51 @@ class Searching:
             return reason or self._method.label
         if recommended := self._method.recommended():
             self.setting = within_flows(recommended[0], self._most_flows)
-        return f"{self._method.stop_reason}: it stays with the best"
+        self._watch = Changing()
+        return f"{self._method.stop_reason}: it stays with the best, and watches"
+
+    def _again(self, bps: float) -> str:
+        if not self._watch.sees(bps):
+            return ""
+        before_bps = self._watch.reference_bps
+        self._begin(self.setting)
+        return (
+            f"{format_rate(before_bps)} became {format_rate(bps)} at the same setting: it searches "
+            "again"
+        )
+
+
+class Priced:
+    """A tuner that is told the utility of a setting instead of its throughput T: T / (1 + price)^n.
+
+    That is the utility of Falcon (Arifuzzaman and Arslan, "Online optimization of file transfers in
+    high-speed networks", SC 2021), whose K is 1 + price, without its term for losses, and with n
+    all flows: concurrency × parallelism. One more flow has to gain more than the price to be worth
+    it. Two such transfers that share what a link gives by their flows settle at 1 / (2 ln K) flows
+    each, where neither gains by more, instead of outdoing each other without end.
+    """
+
+    def __init__(self, tuner: Tuner, price: float) -> None:
+        """`price`: of one flow, as a share of the throughput, above 0."""
+        self._tuner = tuner
+        self._price = price
+
+    @property
+    def setting(self) -> Setting:
+        """As the tuner has it."""
+        return self._tuner.setting
+
+    def tell(self, outcome: Outcome) -> str:
+        """Let the tuner decide; its rates are less the price."""
+        if isinstance(outcome, Measurement):
+            worth = (1 + self._price) ** -flows_of(self._tuner.setting)
+            outcome = msgspec.structs.replace(
+                outcome,
+                throughput_bps=outcome.throughput_bps * worth,
+                stderr_bps=outcome.stderr_bps * worth,
+            )
+        reason = self._tuner.tell(outcome)
+        return f"{reason} [rates less {self._price:.2g} of them per flow]" if reason else ""
 
 
 def within_flows(setting: Setting, most: int | None) -> Setting:

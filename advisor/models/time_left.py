@@ -5,7 +5,9 @@ import statistics
 from collections.abc import Sequence
 from typing import Final
 
-_LOOKED_AT: Final = 30
+LOOKED_AT: Final = 30
+"""Rates that count; older ones need not be kept."""
+
 _FEWEST: Final = 5
 # Looks that follow each other are alike: so many of them are worth one that stands by itself.
 _ALIKE: Final = 4.0
@@ -19,7 +21,7 @@ def time_left(left_bytes: int, rates_bps: Sequence[float]) -> tuple[float, float
     """
     if not left_bytes:
         return 0.0, 0.0, 0.0
-    looked_at = rates_bps[-_LOOKED_AT:]
+    looked_at = rates_bps[-LOOKED_AT:]
     if len(looked_at) < _FEWEST or (mean_bps := statistics.fmean(looked_at)) <= 0:
         return None
     from scipy.stats import t  # Imported late: it takes longer than all the rest.

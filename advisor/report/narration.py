@@ -2,35 +2,22 @@
 
 import asyncio
 import sys
-from types import TracebackType
 from typing import Any, TextIO
 
 from advisor.domain import events as ev
 from advisor.domain.quantities import format_duration, format_rate
 from advisor.domain.space import subject_name
+from advisor.report.bars import LinesAndBars
 from advisor.report.lines import line_of
 
 
-class Narration:
+class Narration(LinesAndBars):
     """A listener. On a terminal it draws a bar below the lines; elsewhere it writes lines alone."""
 
     def __init__(self, stream: TextIO, bar: bool | None = None) -> None:
-        self._stream = stream
-        self._progress: Any = None
+        super().__init__(stream)
         self._task: Any = None
         self._with_bar = stream.isatty() if bar is None else bar
-        self._best = ""
-
-    def __enter__(self) -> "Narration":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.finish()
 
     def __call__(self, event: ev.AnyEvent) -> None:
         """Hear one event."""
@@ -41,30 +28,15 @@ class Narration:
         self._move(event)
 
     def _begin(self, event: ev.StageStarted) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn
+        from rich.progress import BarColumn, TextColumn
 
-        self._progress = Progress(
+        self._start_bars(
             TextColumn("{task.description}"),
             BarColumn(bar_width=12),
             TextColumn("{task.fields[left]}"),
             TextColumn("{task.fields[best]}"),
-            console=Console(file=self._stream, highlight=False),
-            transient=True,
-            refresh_per_second=4,
-            # What others print must not be redirected: standard output is data.
-            redirect_stdout=False,
-            redirect_stderr=False,
         )
         self._task = self._progress.add_task(event.stage, total=1.0, left="", best="")
-        self._progress.start()
-
-    def _say(self, line: str) -> None:
-        if self._progress is not None:
-            self._progress.console.print(line, markup=False)
-        else:
-            self._stream.write(line + "\n")
-            self._stream.flush()
 
     def _move(self, event: ev.AnyEvent) -> None:
         if self._progress is None:
@@ -86,11 +58,10 @@ class Narration:
             self._progress.update(self._task, **update)
 
     def finish(self) -> None:
-        """Take the bar away."""
+        """Take the bar away, for good."""
         if self._progress is not None:
-            self._progress.stop()
-            self._progress = None
             self._with_bar = False
+        super().finish()
 
     async def ask(self, past: list[ev.PastResult]) -> bool:
         """Whether the user takes what is stored instead of measuring. Anything but yes is no."""

@@ -1,8 +1,10 @@
 """A tuned transfer as text."""
 
+from typing import Final
+
 from advisor.domain import events as ev
-from advisor.domain.plan import ClassProgress
-from advisor.domain.quantities import format_bytes, format_rate
+from advisor.domain.advice import CameTrue, Fulfilment
+from advisor.domain.quantities import format_bytes, format_duration, format_rate, format_rates
 from advisor.domain.space import Setting
 from advisor.report.plan import left_words
 
@@ -14,6 +16,22 @@ def changed_line(event: ev.SettingChanged) -> str:
     return f"  epoch {event.epoch}: {_levels(event.old)} gave {gave}, now {_levels(event.new)}{why}"
 
 
+def started_line(event: ev.TransferStarted) -> str:
+    """What begins, and where."""
+    left = format_bytes(event.total_bytes - event.earlier_bytes)
+    tuned = f"tuned by {event.method}, a control epoch is {format_duration(event.epoch_s)}"
+    return (
+        f"{event.pair}: session {event.session}, {left} to move, begins at "
+        f"{_levels(event.setting)} (files at a time × streams); "
+        + ("that stays" if event.method == "fixed" else tuned)
+    )
+
+
+def load_line(event: ev.LoadChanged) -> str:
+    """The lab's external load from now on."""
+    return f"  external load: ext.tfr {event.transfers}, ext.cmp {event.compute}"
+
+
 def _levels(setting: Setting) -> str:
     return f"{setting.get('concurrency', 1)} × {setting.get('parallelism', 1)}"
 
@@ -22,16 +40,19 @@ def progress_line(event: ev.FilesMoving) -> str:
     """`1.2 GiB of 10 GiB, ` and what is said beside the bar."""
     [one] = event.classes
     moved = f"{format_bytes(one.moved_bytes)} of {format_bytes(one.total_bytes)}"
-    return f"  {moved}, {beside_the_bar(one, event.left_s)}"
+    return f"  {moved}, {beside_the_bar(event)}"
 
 
-def beside_the_bar(one: ClassProgress, left_s: tuple[float, float, float] | None) -> str:
+def beside_the_bar(event: ev.FilesMoving) -> str:
     """Rate, files, clients × streams, and the time left."""
+    [one] = event.classes
+    if event.phase == "verify":
+        return format_rate(one.rate_bps)
     parts = [
-        f"{format_rate(one.rate_bps)}",
+        format_rate(one.rate_bps),
         f"{one.files} of {one.total_files} files",
         f"{one.clients} × {one.parallelism}",
-        left_words(left_s),
+        left_words(event.left_s),
     ]
     return ", ".join(part for part in parts if part)
 
@@ -43,4 +64,20 @@ def ended_lines(event: ev.TransferEnded) -> list[str]:
         event.message,
         *(f"  {line}" for line in event.missing),
         *([f"  and {more} more"] if more else []),
+        *([advised_line(event.advised)] if event.advised else []),
     ]
+
+
+_CAME_TRUE: Final[dict[CameTrue, str]] = {
+    "within": "it came true",
+    "above": "it was better",
+    "below": "it was worse",
+}
+
+
+def advised_line(advised: Fulfilment) -> str:
+    """Whether an earlier advice came true."""
+    return (
+        f"Session {advised.session} had promised {format_rates(*advised.interval_bps)}: "
+        f"{_CAME_TRUE[advised.came_true]}, {format_rate(advised.rate_bps)}"
+    )

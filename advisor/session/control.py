@@ -2,6 +2,8 @@
 
 import asyncio
 from collections import deque
+from collections.abc import Coroutine
+from typing import Any
 
 from advisor.domain import orders as o
 
@@ -47,6 +49,20 @@ class Control:
             for task in waiting:
                 task.cancel()
             await asyncio.wait(waiting)
+
+    async def until_stopped(self, work: Coroutine[Any, Any, None]) -> bool:
+        """Whether it came to its end before `stop`; then it is cancelled. Raises as it does."""
+        doing, stopping = asyncio.ensure_future(work), asyncio.create_task(self.stop.wait())
+        try:
+            await asyncio.wait((doing, stopping), return_when=asyncio.FIRST_COMPLETED)
+            if not doing.done():
+                return False
+            doing.result()
+            return True
+        finally:
+            for task in (doing, stopping):
+                task.cancel()
+            await asyncio.wait((doing, stopping))
 
     def is_skipped(self, stage: str) -> bool:
         """Whether the user wants no more of this run of probes."""

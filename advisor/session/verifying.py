@@ -4,7 +4,7 @@ import asyncio
 import functools
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Literal, TypeAlias
 
@@ -106,13 +106,22 @@ def target_of(source: Path, to: str) -> str:
 
 
 async def compare(
-    link: AgentLink, source: Path, target: str, seen: Seen, *, sizes_only: bool = False
+    link: AgentLink,
+    source: Path,
+    target: str,
+    seen: Seen,
+    *,
+    sizes_only: bool = False,
+    names: Collection[str] | None = None,
 ) -> Comparison:
     """Every file below `source`, or that file itself, with what is at `target`.
 
-    What is there and not here does not matter. Raises PeerError, NothingThere, OSError.
+    `names`: only of these. What is there and not here does not matter. Raises PeerError,
+    NothingThere, OSError.
     """
     found = await in_thread(functools.partial(_listed, source, target), lambda _: None)
+    if names is not None:
+        found = [one for one in found if one.name in names]
     files = [one for one in found if isinstance(one, _Local)]
     differences = [one for one in found if isinstance(one, Difference)]
     if not found:

@@ -176,6 +176,11 @@ class Store:
                 )
         return sorted(found, key=lambda s: s.likeness, reverse=True)[:limit]
 
+    def stored_pairs(self) -> list[Pair]:
+        """Every pair of the user's own history that has any record at all."""
+        looked = (self._digests.look(journal)[0].pair for journal in self._journals())
+        return [pair for pair in looked if pair is not None]
+
     def records(self, pair: Pair) -> list[Record]:
         """All of the user's own records of a pair, in the order they were stored."""
         return _typed(self._table(self.directory, pair))[0]

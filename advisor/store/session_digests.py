@@ -5,6 +5,7 @@ from typing import Literal
 
 import msgspec
 
+from advisor.domain.advice import CameTrue, came_true
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import TransferRecord
 from advisor.domain.space import Setting
@@ -13,7 +14,6 @@ from advisor.store.remarks import OWN_ORIGIN, Note, Standing
 
 State = Literal["advised", "incomplete", "interrupted", "nothing usable", "imported", "planned"]
 """Planned: files were moved by a plan, and no advice was asked for."""
-CameTrue = Literal["within", "above", "below"]
 
 
 class BestProbe(msgspec.Struct, frozen=True):
@@ -139,11 +139,3 @@ def _transfer(transfer: TransferRecord, advice: AdviceFacts | None) -> TransferD
         came_true=came_true(transfer.rate_bps, advice.interval_bps) if advice else None,
         note=transfer.note,
     )
-
-
-def came_true(rate_bps: float, interval_bps: tuple[float, float]) -> CameTrue:
-    """Where a rate lies to an interval, whose ends belong to it."""
-    lower_bps, upper_bps = interval_bps
-    if rate_bps < lower_bps:
-        return "below"
-    return "above" if rate_bps > upper_bps else "within"

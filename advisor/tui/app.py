@@ -16,7 +16,7 @@ from advisor.tui.draft import Draft, keep_draft
 from advisor.tui.help import HelpScreen
 from advisor.tui.jump import JumpScreen
 from advisor.tui.listing import Listing
-from advisor.tui.running import LiveSession
+from advisor.tui.running import LiveSession, LiveTransfer
 from advisor.tui.screens import screen_named
 from advisor.tui.step import WALK, Page
 from advisor.tui.too_small import LEAST_COLUMNS, LEAST_LINES, TooSmallScreen
@@ -30,8 +30,9 @@ _COLLECTED_AFTER: Final = (20_000, 10, 25)
 class AdvisorApp(App[int]):
     """`store`: the history. `draft`: what was entered. `session`: that which runs, or ran last.
 
-    `drawing`: what charts are drawn with: braille, block or ascii. `keys`: by names of bindings.
-    `first`: the screen to begin with, over home.
+    `transfer`: the files that are moved, or were moved last. `drawing`: what charts are drawn with:
+    braille, block or ascii. `keys`: by names of bindings. `first`: the screen to begin with, over
+    home.
     """
 
     CSS_PATH = "advisor.tcss"
@@ -63,6 +64,7 @@ class AdvisorApp(App[int]):
         self.draft = draft
         self.drawing = drawing
         self.session: LiveSession | None = None
+        self.transfer: LiveTransfer | None = None
         self.theme = theme
         self._keys = dict(keys or {})
         self._kept = Draft()
@@ -93,8 +95,8 @@ class AdvisorApp(App[int]):
     async def on_unmount(self) -> None:
         """Nothing of what was started outlives the program."""
         self._keep_draft()
-        if self.session:
-            await self.session.close()
+        under_way = [one for one in (self.session, self.transfer) if one]
+        await asyncio.gather(*(one.close() for one in under_way))
 
     def on_resize(self, event: Resize) -> None:
         """Below the least size a friendly word stands in for the screen, which stays as it is."""
@@ -140,10 +142,29 @@ class AdvisorApp(App[int]):
         store = ["--store", str(self.store.directory)]
         self.begin_session(["resume", "--json", "--orders", *store])
 
+    def begin_moving(self, arguments: list[str]) -> None:
+        """Have files moved, and show it. Not beside a session: see `why_no_session`."""
+        self.transfer = LiveTransfer(arguments)
+        self.go("moving")
+
+    def go_on_moving(self, ended: LiveTransfer) -> None:
+        """Go on with a transfer that came to no good end; its screen stays."""
+        ended.story.go_on()
+        # What was to be begun anew was: now it goes on.
+        words = [word for word in ended.arguments if word != "--anew"]
+        self.transfer = LiveTransfer(words, ended.story)
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether files are being moved."""
+        return self.transfer is not None and self.transfer.is_running
+
     def why_no_session(self) -> str:
-        """Why none can be begun now; "" when one can."""
+        """Why nothing can be measured or moved now; "" when it can."""
         if self.session and self.session.is_running:
             return "a session is running: stop it first, or wait for its end"
+        if self.is_moving:
+            return "files are being moved, which would disturb it: stop that first, or wait"
         return ""
 
     def refuse(self, reason: str) -> None:
@@ -161,8 +182,25 @@ class AdvisorApp(App[int]):
             self.push_screen(JumpScreen(self.screen))
 
     async def action_quit(self) -> None:
-        """Leave. A session that runs is ended with what it has, and can be resumed."""
-        self.exit(0)
+        """Leave. A session that runs is ended with what it has, and can be resumed.
+
+        So can a transfer, but it may have hours behind it and before it: that is asked first.
+        """
+        if not self.is_moving:
+            self.exit(0)
+            return
+        from advisor.tui.screens.ask import AskScreen
+
+        if not isinstance(self.screen, AskScreen):
+            question = (
+                "Files are being moved, which stops when you leave. What arrived stays there, and "
+                "the same transfer goes on from there the next time."
+            )
+            self.push_screen(AskScreen(question, "Stop and leave"), self._leave_if)
+
+    def _leave_if(self, yes: bool | None) -> None:
+        if yes:
+            self.exit(0)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Every action of this screen, the steps of the walk, and what Textual brings."""

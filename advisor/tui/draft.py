@@ -5,14 +5,12 @@ from pathlib import Path
 from typing import Final, Literal
 
 import msgspec
-from platformdirs import user_state_path
 
 from advisor.domain.dataset import Dataset
 from advisor.domain.events import PastResult
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import parse_size
-from advisor.store.errors import StoreError
-from advisor.store.files import make_directory, replace_file
+from advisor.tui.kept import keep, load_kept
 
 Way = Literal["ssh", "agent"]
 What = Literal["data", "size", "count", "unknown"]
@@ -171,19 +169,11 @@ def _given(options: dict[str, str]) -> list[str]:
     return [f"{name}={text.strip()}" for name, text in options.items() if text.strip()]
 
 
-def _file() -> Path:
-    return user_state_path("advisor") / _FILE
-
-
 def load_draft() -> Draft:
     """The one that was kept last; an empty one where there is none that can be read."""
-    with contextlib.suppress(OSError, msgspec.MsgspecError):
-        return msgspec.json.decode(_file().read_bytes(), type=Draft)
-    return Draft()
+    return load_kept(_FILE, Draft) or Draft()
 
 
 def keep_draft(draft: Draft) -> None:
     """Keep it for the next start. Where it cannot be kept, it lasts as long as the program."""
-    with contextlib.suppress(OSError, StoreError):
-        make_directory(_file().parent)
-        replace_file(_file(), msgspec.json.encode(draft))
+    keep(_FILE, draft)

@@ -1,19 +1,36 @@
-"""A session under way, as the screens have it: its process, its story, and the user's orders."""
+"""What is under way, as the screens have it: its process, its story, and the user's orders."""
 
 import asyncio
 from collections.abc import Sequence
+from typing import Generic, Protocol, TypeVar
 
 from advisor.domain.events import AnyEvent, GaveUp
 from advisor.domain.orders import Order
 from advisor.tui.child import AdvisorChild
+from advisor.tui.moving_story import MovingStory
 from advisor.tui.story import Story
 
 
-class LiveSession:
-    """Started with the words of `advisor advise` or `resume`; `story` grows as events come."""
+class _Told(Protocol):
+    @property
+    def is_over(self) -> bool: ...
 
-    def __init__(self, arguments: Sequence[str]) -> None:
-        self.story = Story()
+    def hear(self, event: AnyEvent) -> None: ...
+
+
+StoryT = TypeVar("StoryT", bound=_Told)
+
+
+class LiveRun(Generic[StoryT]):
+    """Started with the words of a command that takes orders; `story` grows as events come.
+
+    `name`: what it is to be called where it cannot be done.
+    """
+
+    name = "run"
+
+    def __init__(self, arguments: Sequence[str], story: StoryT) -> None:
+        self.story = story
         self.arguments = list(arguments)
         self._child: AdvisorChild | None = None
         self._reading = asyncio.create_task(self._read())
@@ -30,17 +47,17 @@ class LiveSession:
                 self.story.hear(event)
             status, said = await self._child.ended()
             if not self.story.is_over:
-                self._give_up(said or f"the session ended with status {status}", status)
+                self._give_up(said or f"the {self.name} ended with status {status}", status)
         except OSError as error:
-            self._give_up(f"the session cannot be started: {error.strerror or error}", 1)
+            self._give_up(f"the {self.name} cannot be started: {error.strerror or error}", 1)
         finally:
             if self._child:
                 await asyncio.shield(self._child.close(at_once=True))
 
     def _give_up(self, message: str, exit_code: int) -> None:
         message = message.removeprefix("advisor: ")
-        last: AnyEvent = GaveUp(at_s=self.story.at_s, message=message, exit_code=exit_code)
-        self.story.hear(last)
+        # Of no moment of its own: it is the latest that the story knows of.
+        self.story.hear(GaveUp(at_s=0.0, message=message, exit_code=exit_code))
 
     def order(self, order: Order) -> None:
         """Order something; what it changed comes as an event."""
@@ -48,8 +65,27 @@ class LiveSession:
             self._child.order(order)
 
     async def close(self) -> None:
-        """End the session, if it runs: what it has is stored and it can be resumed."""
+        """End it, if it runs: what it has is stored and it can be gone on with."""
         if self._child and self.is_running:
             await self._child.close()
         self._reading.cancel()
         await asyncio.wait([self._reading])
+
+
+class LiveSession(LiveRun[Story]):
+    """A session, started with the words of `advisor advise` or `resume`."""
+
+    name = "session"
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        super().__init__(arguments, Story())
+
+
+class LiveTransfer(LiveRun[MovingStory]):
+    """A tuned transfer, started with the words of `advisor transfer`."""
+
+    name = "transfer"
+
+    def __init__(self, arguments: Sequence[str], story: MovingStory | None = None) -> None:
+        """`story`: that of the run before, to go on with."""
+        super().__init__(arguments, story or MovingStory())

@@ -73,12 +73,12 @@ class Compass(WatchingSearch[_Memory]):
         self,
         space: Space,
         rng: np.random.Generator,
-        _knowledge: Knowledge,
+        knowledge: Knowledge,
         constants: Mapping[str, float],
     ) -> None:
         lattice = Lattice.of_steps(space)
         self._radius = constants["lambda"]
-        self._start = lattice.nearest(setting_of(space, GLOBUS_LARGE_FILES))
+        self._start = lattice.nearest(setting_of(space, knowledge.start or GLOBUS_LARGE_FILES))
         memory = _Memory(point=self._start, radius=self._radius)
         super().__init__(space, rng, memory, lattice, constants["epsilon"])
         self._begin(None)

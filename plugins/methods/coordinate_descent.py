@@ -90,11 +90,11 @@ class CoordinateDescent(WatchingSearch[_Memory]):
         self,
         space: Space,
         rng: np.random.Generator,
-        _knowledge: Knowledge,
+        knowledge: Knowledge,
         constants: Mapping[str, float],
     ) -> None:
         lattice = Lattice.of_steps(space)
-        start = lattice.nearest(setting_of(space, GLOBUS_LARGE_FILES))
+        start = lattice.nearest(setting_of(space, knowledge.start or GLOBUS_LARGE_FILES))
         memory = _Memory(point=start, start=start, label="x0")
         super().__init__(space, rng, memory, lattice, constants["epsilon"])
         self._still = int(constants["still"])

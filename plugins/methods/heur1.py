@@ -37,12 +37,12 @@ def _a_step_up(parameter: Parameter, value: int) -> int:
 
 
 def _make(
-    space: Space, rng: np.random.Generator, _knowledge: Knowledge, constants: Mapping[str, float]
+    space: Space, rng: np.random.Generator, knowledge: Knowledge, constants: Mapping[str, float]
 ) -> Climb:
     return Climb(
         space,
         rng,
-        start=setting_of(space, GLOBUS_LARGE_FILES),
+        start=setting_of(space, knowledge.start or GLOBUS_LARGE_FILES),
         order=space.parameters,
         raised=_a_step_up,
         gain_percent=constants["epsilon"],

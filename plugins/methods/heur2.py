@@ -47,12 +47,12 @@ def _doubled(parameter: Parameter, value: int) -> int:
 
 
 def _make(
-    space: Space, rng: np.random.Generator, _knowledge: Knowledge, constants: Mapping[str, float]
+    space: Space, rng: np.random.Generator, knowledge: Knowledge, constants: Mapping[str, float]
 ) -> Climb:
     return Climb(
         space,
         rng,
-        start=setting_of(space, GLOBUS_LARGE_FILES),
+        start=setting_of(space, knowledge.start or GLOBUS_LARGE_FILES),
         order=in_order(space, *_ORDER),
         raised=_doubled,
         gain_percent=constants["epsilon"],

@@ -39,6 +39,10 @@ class TestHeur2(MethodContract):
     plugin = registry.method("heur2")
 
 
+class TestDoubling(MethodContract):
+    plugin = registry.method("doubling")
+
+
 class TestGlobusDefault(MethodContract):
     plugin = registry.method("globus-default")
 

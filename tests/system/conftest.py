@@ -24,9 +24,10 @@ from advisor.lab import emulator
 from advisor.lab.state import MARK
 from advisor.testing.gridftp import GridFTPServer, anonymous_server
 from tests.plugins.tools.gridftp_lines import require
+from tests.soak.gridftp import KillableServer
 
 ADVISOR = [sys.executable, "-P", "-m", "advisor"]
-SHORT = ["--budget", "10"]
+SHORT = ["--budget", "12"]
 LONGEST_HOME = 75
 MODEST = ["--rate", "200Mbit", "--rtt", "20ms", "--mtu", "1500"]
 
@@ -74,7 +75,9 @@ class Run:
             newest = self.events[-1]
             if newest["event"] == event and fields.items() <= newest.items():
                 return newest
-        raise AssertionError(f"no {event} came: {self.process.stderr and self.finish().stderr}")
+        self._end()
+        assert self.process.stderr is not None
+        raise AssertionError(f"no {event} came: {self.process.stderr.read()}")
 
     def _line(self, deadline: float) -> bytes:
         """The next line of output; nothing after the deadline or the end."""
@@ -102,9 +105,14 @@ class Run:
         self.events += [json.loads(line) for line in out.splitlines() if line.startswith("{")]
         return subprocess.CompletedProcess([], self.process.returncode, out, err)
 
-    def kill(self) -> None:
+    def _end(self) -> None:
+        if self.process.returncode is not None:
+            return  # Its number may be another's by now.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
+
+    def kill(self) -> None:
+        self._end()
         for stream in (self.process.stdout, self.process.stderr):
             if stream:
                 stream.close()
@@ -247,7 +255,7 @@ def ip(*words: str) -> None:
 
 @pytest.fixture
 def joined() -> Iterator[Namespaces]:
-    """Two namespaces joined by a veth pair of 500 Mbit/s each way."""
+    """Two namespaces joined by a veth pair of 200 Mbit/s each way."""
     _root_only()
     pair = Namespaces(f"adv{os.getpid()}")
     try:
@@ -267,7 +275,7 @@ def joined() -> Iterator[Namespaces]:
             subprocess.run(
                 [
                     *("tc", "-n", namespace, "qdisc", "add", "dev", "v0", "root"),
-                    *("tbf", "rate", "500mbit", "burst", "256kb", "latency", "50ms"),
+                    *("tbf", "rate", "200mbit", "burst", "256kb", "latency", "50ms"),
                 ],
                 check=True,
                 timeout=10,
@@ -432,9 +440,10 @@ def lab(new_lab: NewLab) -> Lab:
 
 
 class Server:
-    """A GridFTP server in a thread of its own, until it is ended."""
+    """A GridFTP server in a thread of its own, until it is ended. `options`: more for its line."""
 
-    def __init__(self, *, own_account: bool = False) -> None:
+    def __init__(self, *options: str, own_account: bool = False) -> None:
+        self._options = options
         self._own_account = own_account
         self._loop = asyncio.new_event_loop()
         self._over = asyncio.Event()
@@ -445,7 +454,7 @@ class Server:
         assert self._ready.wait(30)
 
     async def _run(self) -> None:
-        async with anonymous_server(own_account=self._own_account) as self.offered:
+        async with anonymous_server(*self._options, own_account=self._own_account) as self.offered:
             self._ready.set()
             await self._over.wait()
 
@@ -481,3 +490,13 @@ def own_server() -> Iterator[Server]:
     one = Server(own_account=True)
     yield one
     one.end()
+
+
+@pytest.fixture
+def killable() -> Iterator[KillableServer]:
+    require("globus-gridftp-server", "globus-url-copy")
+    with tempfile.TemporaryDirectory(prefix="gridftp-") as base:
+        # The server's account has to get through.
+        Path(base).chmod(0o711)
+        with KillableServer(Path(base)) as one:
+            yield one

@@ -102,7 +102,7 @@ def test_strangers_get_silence(start_agent: StartAgent, start: Start) -> None:
     assert b"say" not in answer_to(
         agent, m.as_line(m.Hello(protocol=m.PROTOCOL, version="x")) * 100
     )
-    assert start("advise", "--json", *agent.options, "--budget", "6").finish().returncode == 0
+    assert start("path", "--json", *agent.options).finish().returncode == 0
 
 
 def authenticated(agent: Agent) -> ssl.SSLSocket:
@@ -127,8 +127,9 @@ def test_garbage_ends_the_conversation_in_silence(start_agent: StartAgent, garba
     with authenticated(agent) as tls:
         heard = tls.recv(4096)
         assert m.read_reply(heard) == m.Welcome(protocol=m.PROTOCOL, version="0.1.0")
-        tls.sendall(garbage)
+        # It may be over before all of it was sent.
         with contextlib.suppress(ConnectionError, ssl.SSLError):
+            tls.sendall(garbage)
             assert tls.recv(4096) == b""
     assert agent.run.process.poll() is None
 
@@ -146,7 +147,7 @@ def test_an_older_advisor_gets_a_sentence(start_agent: StartAgent) -> None:
 
 def test_only_one_probe_port_at_a_time_and_only_for_the_peer(start_agent: StartAgent) -> None:
     """The data port is closed with its probe, and with the conversation."""
-    agent = start_agent("--ports", "42310-42319")
+    agent = start_agent("--ports", "19310-19319")
     with authenticated(agent) as tls:
         file = tls.makefile("rwb")
         file.readline()
@@ -163,7 +164,7 @@ def test_only_one_probe_port_at_a_time_and_only_for_the_peer(start_agent: StartA
         file.flush()
         ready = m.read_reply(file.readline())
         assert isinstance(ready, m.ProbeReady)
-        assert 42310 <= ready.port <= 42319
+        assert 19310 <= ready.port <= 19319
         file.write(m.as_line(m.CloseProbe()))
         file.flush()
         assert isinstance(m.read_reply(file.readline()), m.ProbeEnded)
@@ -177,7 +178,7 @@ def test_only_one_probe_port_at_a_time_and_only_for_the_peer(start_agent: StartA
 
 def test_one_agent_serves_several_advisors_in_turn(start: Start, start_agent: StartAgent) -> None:
     agent = start_agent()
-    runs = [start("advise", "--json", *agent.options, "--budget", "9") for _ in range(3)]
+    runs = [start("advise", "--json", *agent.options, "--budget", "7") for _ in range(3)]
     for run in runs:
         done = run.finish()
         assert done.returncode == 0, done.stderr
@@ -187,7 +188,7 @@ def test_one_agent_serves_several_advisors_in_turn(start: Start, start_agent: St
 
 def test_an_agent_killed_in_the_middle(start: Start, start_agent: StartAgent) -> None:
     agent = start_agent()
-    run = start("advise", "--json", *agent.options, "--budget", "30")
+    run = start("advise", "--json", *agent.options, "--budget", "60")
     for _ in range(3):
         run.wait_for("probe_ended")
     run.wait_for("interval")
@@ -205,11 +206,12 @@ def test_an_agent_killed_in_the_middle(start: Start, start_agent: StartAgent) ->
 
 def test_an_agent_that_comes_back_is_reached_again(start: Start, start_agent: StartAgent) -> None:
     agent = start_agent()
-    run = start("advise", "--json", *agent.options, "--budget", "15")
+    run = start("advise", "--json", *agent.options, "--budget", "13")
     run.wait_for("probe_ended")
     run.wait_for("interval")
     for process in psutil.Process(agent.run.process.pid).children(recursive=True):
-        process.kill()
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
     done = run.finish()
     assert done.returncode == 0, done.stderr
     assert run.events[-1]["incomplete"] is False
@@ -219,18 +221,18 @@ def test_an_agent_that_comes_back_is_reached_again(start: Start, start_agent: St
 def test_the_whole_job_between_two_hosts(
     start: Start, start_agent: StartAgent, joined: Namespaces
 ) -> None:
-    """500 Mbit/s: what is advised reaches what the link carries."""
+    """200 Mbit/s: what is advised reaches what the link carries."""
     agent = start_agent(
         *("--ports", "50000-50009"),
         host=joined.destination_address,
         prefix=joined.at_destination(),
     )
-    run = start(*("advise", "--json", *agent.options, "--budget", "24"), prefix=joined.at_source())
+    run = start(*("advise", "--json", *agent.options, "--budget", "16"), prefix=joined.at_source())
     done = run.finish()
     assert done.returncode == 0, done.stderr
     advice = run.events[-1]
-    # Of 500 Mbit/s, Ethernet, IP and TCP headers leave 478.
-    assert 0.95 * 478e6 < advice["expected_bps"] < 1.02 * 478e6
+    # Of 200 Mbit/s, Ethernet, IP and TCP headers leave 191.
+    assert 0.95 * 191e6 < advice["expected_bps"] < 1.02 * 191e6
     path = next(e for e in run.events if e["event"] == "path_found")["path"]
     assert path["mtu_bytes"] == 1500
     udt = [e for e in run.events if e["event"] == "probe_ended" and e["transport"] == "udt"]

@@ -18,9 +18,10 @@ from advisor.agent.client import AgentLink
 from advisor.agent.connect import reach_embedded
 from advisor.hosts.datasets import regular_files
 from advisor.models.slicing import FileEntry
-from advisor.session.moving.mover import Mover
+from advisor.session.moving.mover import Handling, Mover
 from advisor.session.moving.portion import Places, Portion
 from advisor.session.moving.settling import MovingFailed
+from advisor.session.moving.way import Way
 from advisor.testing.gridftp import anonymous_server
 from advisor.testing.samples import a_path
 from advisor.tools import Step, TransferOrder
@@ -83,16 +84,10 @@ class Site:
             destination_host="127.0.0.1",
             server_url=self.url,
         )
-        return Mover(
-            self.link,
-            tool,  # type: ignore[arg-type]  # Hurdled passes on all that it does not have.
-            PATH,
-            places,
-            portions,
-            expected_bps=1e9,
-            tell=self.told.append,
-            piece_s=piece_s,
-        )
+        # Hurdled passes on all that it does not have.
+        way = Way(tool=tool, path=PATH, places=places)  # type: ignore[arg-type]
+        handling = Handling(expected_bps=1e9, piece_s=piece_s)
+        return Mover(self.link, way, portions, handling, tell=self.told.append)
 
     def is_same(self) -> bool:
         """Whether all of it is there, byte by byte."""
@@ -404,10 +399,12 @@ def test_a_tool_for_single_files_is_refused() -> None:
     with pytest.raises(ValueError, match="one file at a time"):
         Mover(
             None,  # type: ignore[arg-type]  # Never asked.
-            Single(),  # type: ignore[arg-type]  # All that is looked at.
-            PATH,
-            Places(source="/a", target="/b", destination_host="c"),
+            Way(
+                tool=Single(),  # type: ignore[arg-type]  # All that is looked at.
+                path=PATH,
+                places=Places(source="/a", target="/b", destination_host="c"),
+            ),
             [],
-            expected_bps=1e9,
+            Handling(expected_bps=1e9),
             tell=print,
         )

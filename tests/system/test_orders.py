@@ -7,16 +7,23 @@ import pytest
 from .conftest import Run, Start
 
 
-@pytest.fixture
-def session(start: Start) -> Run:
-    options = ["--json", "--orders", "--seed", "3", "--budget", "12"]
+def _advise(start: Start, budget_s: int) -> Run:
+    options = ["--json", "--orders", "--seed", "3", "--budget", str(budget_s)]
     return start("advise", "localhost", *options, stdin=subprocess.PIPE)
 
 
+@pytest.fixture
+def session(start: Start) -> Run:
+    """It would last longer than a test takes to end it."""
+    return _advise(start, 60)
+
+
 def test_a_pause_holds_the_time_and_the_probes(session: Run) -> None:
-    left_s = session.wait_for("probe_ended")["remaining_s"]
+    session.wait_for("probe_ended")
     session.order(order="pause")
     session.wait_for("paused")
+    ends = [e for e in session.events if e["event"] == "probe_ended"]
+    left_s = ends[-1]["remaining_s"]
     started = [e["ordinal"] for e in session.events if e["event"] == "probe_started"]
     ended = [e["ordinal"] for e in session.events if e["event"] == "probe_ended"]
     assert started == ended  # Nothing runs.
@@ -31,7 +38,8 @@ def test_a_pause_holds_the_time_and_the_probes(session: Run) -> None:
     assert session.finish().returncode == 130
 
 
-def test_a_setting_by_hand_and_a_run_that_is_skipped(session: Run) -> None:
+def test_a_setting_by_hand_and_a_run_that_is_skipped(start: Start) -> None:
+    session = _advise(start, 12)
     first = session.wait_for("probe_started", transport="tcp")
     setting = first["setting"] | {"streams": 3}
     session.order(order="try", transport="tcp", setting=setting)

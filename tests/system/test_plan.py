@@ -1,7 +1,6 @@
 """`advisor plan` on this host: real server and client, files of all sizes."""
 
-import filecmp
-import os
+import itertools
 import signal
 import subprocess
 from pathlib import Path
@@ -9,15 +8,13 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from advisor.domain.endpoints import Endpoint, Pair
-from advisor.domain.measurement import Interval, Measurement
-from advisor.domain.records import ProbeRecord, TransferRecord
+from advisor.domain.records import TransferRecord
 from advisor.report.ndjson import schema
-from advisor.session.reaching import pair_of
-from advisor.session.request import AdviceRequest
 from advisor.store.history import Store
+from tests.benchmarks.disk.files import difference
 
 from .conftest import Run, Server, Start
+from .moved import keep_sweep, make_files, pair_here
 
 # Of a path on which the files below are tiny, small and medium.
 PATH = ["--bandwidth", "1Gbit", "--rtt", "20ms"]
@@ -26,12 +23,7 @@ GROUPS = {"tiny": (80, 20_000), "small": (12, 1_500_000), "medium": (2, 15_000_0
 
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
-    folder = tmp_path / "run 42"
-    for name, (count, size) in GROUPS.items():
-        (folder / name).mkdir(parents=True)
-        for number in range(count):
-            (folder / name / f"{number}.dat").write_bytes(os.urandom(size))
-    return folder
+    return make_files(tmp_path / "run 42", GROUPS)
 
 
 def _plan(start: Start, server: Server, source: Path, *options: str) -> Run:
@@ -41,41 +33,14 @@ def _plan(start: Start, server: Server, source: Path, *options: str) -> Run:
     )
 
 
-def _are_same(source: Path, copy: Path) -> bool:
-    names = [str(p.relative_to(source)) for p in source.rglob("*") if p.is_file()]
-    same, _, _ = filecmp.cmpfiles(source, copy, names, shallow=False)
-    return sorted(same) == sorted(names)
-
-
-def _pair() -> Pair:
-    return pair_of(AdviceRequest(destination=Endpoint("localhost")))
-
-
 def _with_history(store: Store) -> None:
     """A sweep of each class, with its best at 4 files at a time and 2 streams."""
-    for size_bytes in (20_000, 1_500_000, 15_000_000):
-        for number, (files, streams) in enumerate((f, p) for f in (1, 2, 4, 8) for p in (1, 2, 4)):
-            bps = 4e8 * (1 - 0.045 * (files - 4) ** 2 - 0.05 * (streams - 2) ** 2)
-            store.append(
-                ProbeRecord(
-                    pair=_pair(),
-                    subject="globus-url-copy",
-                    setting={"concurrency": files, "parallelism": streams},
-                    result=Measurement(
-                        throughput_bps=bps,
-                        stderr_bps=0.0,
-                        intervals=[Interval(0.0, 1.0, int(bps / 8))],
-                        steady_from=0,
-                        settled=True,
-                        elapsed_s=1.0,
-                    ),
-                    recorded_s=1.7e9 + number,
-                    rtt_s=0.02,
-                    bandwidth_bps=1e9,
-                    file_bytes=size_bytes,
-                    files=100,
-                )
-            )
+    rates_bps = {
+        (files, streams): 4e8 * (1 - 0.045 * (files - 4) ** 2 - 0.05 * (streams - 2) ** 2)
+        for files, streams in itertools.product((1, 2, 4, 8), (1, 2, 4))
+    }
+    for _, size_bytes in GROUPS.values():
+        keep_sweep(store, rates_bps, file_bytes=size_bytes, files=100)
 
 
 def test_a_plan_is_printed_and_its_script_moves_everything(
@@ -88,7 +53,7 @@ def test_a_plan_is_printed_and_its_script_moves_everything(
     assert not (server.folder / "there").exists()
     assert done.stdout.count("globus-url-copy -vb") == 3
     subprocess.run([tmp_path / "lists/run.sh"], check=True, capture_output=True, timeout=60)
-    assert _are_same(source, server.folder / "there")
+    assert not difference(source, server.folder / "there")
 
 
 @pytest.mark.parametrize("method", ["harp", "globus", "single-chunk", "promc"])
@@ -101,7 +66,7 @@ def test_every_method_moves_everything(
     validator = jsonschema.Draft202012Validator(schema())
     for event in run.events:
         validator.validate(event)
-    assert _are_same(source, server.folder / "there")
+    assert not difference(source, server.folder / "there")
     end = run.events[-1]
     assert end["event"] == "transfer_ended"
     assert end["complete"]
@@ -120,7 +85,7 @@ def test_samples_are_part_of_the_transfer_and_of_the_history(
     )
     done = run.finish()
     assert done.returncode == 0, done.stderr
-    assert _are_same(source, server.folder / "there")
+    assert not difference(source, server.folder / "there")
     plans = [event for event in run.events if event["event"] == "plan_made"]
     assert [plan["final"] for plan in plans] == [False, True]
     for one in plans[0]["plan"]["classes"]:
@@ -128,10 +93,10 @@ def test_samples_are_part_of_the_transfer_and_of_the_history(
         assert one["expected_bps"] > 0
     assert "pay" in plans[0]["plan"]["pay_off"]
     stored = Store(tmp_path / "store")
-    [record] = [r for r in stored.records(_pair()) if isinstance(r, TransferRecord)]
+    [record] = [r for r in stored.records(pair_here()) if isinstance(r, TransferRecord)]
     assert record.total_bytes == 80 * 20_000 + 12 * 1_500_000 + 2 * 15_000_000
     # As many as there was time for before a class was over.
-    samples = [p for p in stored.probes(_pair()) if p.label == "sample"]
+    samples = [p for p in stored.probes(pair_here()) if p.label == "sample"]
     assert len(stored.transfers()) == known + len(samples)
 
 
@@ -184,27 +149,6 @@ def test_files_that_cannot_be_carried_are_named(start: Start, server: Server, so
     assert done.returncode == 1
     assert "94 of 95 files" in done.stdout
     assert "naïve.dat" in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["/nowhere", "localhost", "--to", "/x"], "/nowhere"),
-        (["DATA", "localhost"], "--to is missing"),
-        (["DATA", "localhost", "--to", "/x", "--no-sample"], "--run"),
-        (["DATA", "localhost", "--to", "/x", "--method", "magic"], "magic"),
-        (["DATA", "localhost", "--to", "/x", "--server", "what"], "--server"),
-        (["DATA", "--to", "/x"], "DESTINATION"),
-    ],
-)
-def test_nonsense_is_refused_in_a_sentence(
-    start: Start, source: Path, arguments: list[str], said: str
-) -> None:
-    run = start("plan", *[str(source) if word == "DATA" else word for word in arguments])
-    done = run.finish()
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
 
 
 def test_nothing_to_move(start: Start, tmp_path: Path) -> None:

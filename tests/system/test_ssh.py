@@ -15,6 +15,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from advisor.agent.ports import free_run
+
 from .conftest import SHORT, Start, children_left, wait_until
 
 SSHD = shutil.which("sshd") or "/usr/sbin/sshd"
@@ -33,15 +35,9 @@ class Sshd:
     def cut(self) -> None:
         """Cut every connection, as a network that fails does: both sides' sshd are killed."""
         for session in psutil.Process(self.process.pid).children(recursive=True):
-            if session.name() == "sshd":
-                with contextlib.suppress(psutil.NoSuchProcess):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if session.name() == "sshd":
                     session.kill()
-
-
-def free_port() -> int:
-    with socket.socket() as trial:
-        trial.bind(("127.0.0.1", 0))
-        return int(trial.getsockname()[1])
 
 
 @pytest.fixture
@@ -53,7 +49,7 @@ def sshd(tmp_path: Path) -> Iterator[Sshd]:
             ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True
         )
     shutil.copy(folder / "user_key.pub", folder / "authorized_keys")
-    port = free_port()
+    port = free_run(1, (0, 0), socket.AF_INET)
     (folder / "sshd_config").write_text(
         f"""Port {port}
 ListenAddress 127.0.0.1
@@ -104,7 +100,7 @@ Host unknown
     GlobalKnownHostsFile /dev/null
 Host nobody-home
     HostName 127.0.0.1
-    Port {free_port()}
+    Port {free_run(1, (0, 0), socket.AF_INET)}
 """
         )
         yield Sshd(folder, process)
@@ -126,7 +122,7 @@ def over_ssh(sshd: Sshd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> lis
 
 
 def test_a_session(start: Start, sshd: Sshd, over_ssh: list[str], tmp_path: Path) -> None:
-    run = start("advise", "dtn", "--json", *over_ssh, "--ports", "43210-43219", *SHORT)
+    run = start("advise", "dtn", "--json", *over_ssh, "--ports", "19410-19419", *SHORT)
     done = run.finish()
     assert done.returncode == 0, done.stderr
     advice = run.events[-1]
@@ -160,7 +156,7 @@ def test_the_connection_cut_in_the_middle(
 def test_the_connection_cut_for_good(
     start: Start, sshd: Sshd, over_ssh: list[str], tmp_path: Path
 ) -> None:
-    run = start("advise", "dtn", "--json", *over_ssh, "--budget", "30")
+    run = start("advise", "dtn", "--json", *over_ssh, "--budget", "60")
     for _ in range(3):
         run.wait_for("probe_ended")
     run.wait_for("interval")
@@ -201,8 +197,9 @@ def test_a_login_that_prints_first_is_no_trouble(
     start: Start, sshd: Sshd, over_ssh: list[str]
 ) -> None:
     command = f"echo Welcome to dtn; {over_ssh[1]}"
-    run = start("advise", "dtn", "--json", "--agent-command", command, "--budget", "6")
+    run = start("path", "dtn", "--json", "--agent-command", command)
     assert run.finish().returncode == 0
+    assert run.events[0]["event"] == "path_found"
 
 
 @pytest.mark.parametrize(

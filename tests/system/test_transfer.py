@@ -1,87 +1,74 @@
 """`advisor transfer` on this host: real server and client, short epochs."""
 
-import filecmp
+import contextlib
 import itertools
 import os
+import shutil
 import signal
+import time
 from pathlib import Path
+from urllib.parse import quote
 
 import jsonschema
+import psutil
 import pytest
 
-from advisor.domain.endpoints import Endpoint, Pair
-from advisor.domain.measurement import Interval, Measurement
-from advisor.domain.records import ProbeRecord, TransferRecord
+from advisor.domain.advice import Advice
+from advisor.domain.measurement import Measurement
+from advisor.domain.records import AdviceRecord, TransferRecord
 from advisor.report.ndjson import schema
-from advisor.session.reaching import pair_of
-from advisor.session.request import AdviceRequest
 from advisor.store.history import Store
+from tests.benchmarks.disk.files import difference
+from tests.soak.ranges import Range
+from tests.soak.runs import Journal
 
-from .conftest import Run, Server, Start
+from .conftest import Run, Server, Start, wait_until
+from .moved import keep_sweep, make_files, pair_here
+from .transfers import EPOCHS, MANY, MANY_BYTES, PATH, make_endless, transfer
 
-# Of a path on which a piece is short, so that there are many of them.
-PATH = ["--bandwidth", "1Gbit", "--rtt", "20ms"]
-EPOCHS = ["--epoch", "1s", "--max-concurrency", "4", "--max-streams", "4"]
 GROUPS = {"tiny": (40, 20_000), "small": (10, 1_500_000), "large": (3, 40_000_000)}
 FILES = sum(count for count, _ in GROUPS.values())
-MANY, MANY_BYTES = 20_000, 1000
 TOTAL_BYTES = sum(count * size for count, size in GROUPS.values())
+# Of those that are moved slowly.
+FEW_GROUPS = {"tiny": (40, 20_000), "small": (10, 1_500_000), "large": (3, 15_000_000)}
+FEW_BYTES = sum(count * size for count, size in FEW_GROUPS.values())
 
 
-@pytest.fixture
-def source(tmp_path: Path) -> Path:
-    folder = tmp_path / "run 42"
-    for name, (count, size) in GROUPS.items():
-        (folder / name).mkdir(parents=True)
-        for number in range(count):
-            (folder / name / f"{number}.dat").write_bytes(os.urandom(size))
-    return folder
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What no test changes."""
+    return make_files(tmp_path_factory.mktemp("source") / "run 42", GROUPS)
 
 
-@pytest.fixture
-def endless(tmp_path: Path) -> Path:
-    """Few bytes in so many files that a test ends it before it is over."""
-    folder = tmp_path / "endless"
-    folder.mkdir()
-    for number in range(MANY):
-        (folder / str(number)).write_bytes(os.urandom(MANY_BYTES))
-    return folder
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Fewer bytes; no test changes them."""
+    return make_files(tmp_path_factory.mktemp("few"), FEW_GROUPS)
 
 
-def _transfer(start: Start, server: Server, source: Path, *options: str) -> Run:
-    return start(
-        *("transfer", str(source), "localhost", "--to", str(server.folder / "there"), *PATH),
-        *("--server", server.url, *EPOCHS, *options),
-    )
+@pytest.fixture(scope="module")
+def endless(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What no test changes, nor waits for."""
+    return make_endless(tmp_path_factory.mktemp("endless"))
 
 
-def _are_same(source: Path, copy: Path) -> bool:
-    names = [str(p.relative_to(source)) for p in source.rglob("*") if p.is_file()]
-    same, _, _ = filecmp.cmpfiles(source, copy, names, shallow=False)
-    return sorted(same) == sorted(names)
-
-
-def _pair() -> Pair:
-    return pair_of(AdviceRequest(destination=Endpoint("localhost")))
-
-
-@pytest.mark.parametrize("method", ["nelder-mead", "coordinate-descent", "harp", "fixed"])
+@pytest.mark.parametrize("method", ["doubling", "harp"])
 def test_everything_arrives_whatever_tunes(
     start: Start, server: Server, source: Path, tmp_path: Path, method: str
 ) -> None:
     store = tmp_path / "store"
-    run = _transfer(start, server, source, "--json", "--method", method, "--store", str(store))
+    run = transfer(start, server, source, "--json", "--method", method, "--store", str(store))
     done = run.finish()
     assert done.returncode == 0, done.stderr
     validator = jsonschema.Draft202012Validator(schema())
     for event in run.events:
         validator.validate(event)
-    assert _are_same(source, server.folder / "there")
+    assert not difference(source, server.folder / "there")
     end = run.events[-1]
     assert end["event"] == "transfer_ended"
     assert end["complete"]
     assert (end["files"], end["moved_bytes"]) == (FILES, TOTAL_BYTES)
-    records = Store(store).records(_pair())
+    records = Store(store).records(pair_here())
     [record] = [one for one in records if isinstance(one, TransferRecord)]
     assert record.total_bytes == TOTAL_BYTES
 
@@ -96,7 +83,7 @@ def test_settings_change_while_it_runs_and_epochs_are_stored(
     start: Start, server: Server, endless: Path, tmp_path: Path
 ) -> None:
     store = tmp_path / "store"
-    run = _transfer(start, server, endless, "--json", "--max-flows", "6", "--store", str(store))
+    run = transfer(start, server, endless, "--json", "--max-flows", "6", "--store", str(store))
     _until_changed(run, 3)
     assert run.finish(30).returncode == 130
     validator = jsonschema.Draft202012Validator(schema())
@@ -107,7 +94,7 @@ def test_settings_change_while_it_runs_and_epochs_are_stored(
         assert change["new"] == following["old"]
     settings = [change["new"] for change in changes] + [changes[0]["old"]]
     assert all(one["concurrency"] * one["parallelism"] <= 6 for one in settings)
-    probes = Store(store).probes(_pair())
+    probes = Store(store).probes(pair_here())
     assert len(probes) >= 3
     by_ordinal = dict(enumerate(probes, 1))
     for change in changes:
@@ -125,7 +112,7 @@ def test_settings_change_while_it_runs_and_epochs_are_stored(
 def test_ctrl_c_ends_it_at_once_and_says_what_is_there(
     start: Start, server: Server, endless: Path
 ) -> None:
-    run = _transfer(start, server, endless, "--json")
+    run = transfer(start, server, endless, "--json")
     run.wait_for("files_moving")
     run.process.send_signal(signal.SIGINT)
     assert run.finish(30).returncode == 130
@@ -135,9 +122,10 @@ def test_ctrl_c_ends_it_at_once_and_says_what_is_there(
     assert end["message"].startswith("stopped: ")
     assert end["files"] < MANY
     assert f"{end['files']} of {MANY} files" in end["message"]
+    assert end["message"].endswith("the same command goes on from there")
     # What is said to be there is there.
-    there = [one for one in (server.folder / "there").iterdir() if one.stat().st_size == MANY_BYTES]
-    assert len(there) >= end["files"]
+    there = (server.folder / "there" / "many").iterdir()
+    assert sum(one.stat().st_size == MANY_BYTES for one in there) >= end["files"]
 
 
 def test_harp_follows_what_past_transfers_say(
@@ -148,33 +136,16 @@ def test_harp_follows_what_past_transfers_say(
     Three are the fewest that keep 70 % of it, which is HARP's relaxation, and two steps away.
     """
     store = Store(tmp_path / "store")
-    for number, (files, streams) in enumerate((f, p) for f in (1, 2, 3, 4) for p in (1, 2, 4)):
-        bps = 4e8 * (1 - 0.1 * (files - 4) ** 2 - 0.02 * (streams - 2) ** 2)
-        store.append(
-            ProbeRecord(
-                pair=_pair(),
-                subject="globus-url-copy",
-                setting={"concurrency": files, "parallelism": streams},
-                result=Measurement(
-                    throughput_bps=bps,
-                    stderr_bps=0.0,
-                    intervals=[Interval(0.0, 1.0, int(bps / 8))],
-                    steady_from=0,
-                    settled=True,
-                    elapsed_s=1.0,
-                ),
-                recorded_s=1.7e9 + number,
-                rtt_s=0.02,
-                bandwidth_bps=1e9,
-                file_bytes=MANY_BYTES,
-                files=MANY,
-            )
-        )
-    run = _transfer(
+    rates_bps = {
+        (files, streams): 4e8 * (1 - 0.1 * (files - 4) ** 2 - 0.02 * (streams - 2) ** 2)
+        for files, streams in itertools.product((1, 2, 3, 4), (1, 2, 4))
+    }
+    keep_sweep(store, rates_bps, file_bytes=MANY_BYTES, files=MANY)
+    run = transfer(
         *(start, server, endless, "--json", "--method", "harp", "--start", "1x1"),
         *("--store", str(store.directory)),
     )
-    changed = run.wait_for("setting_changed", 30)
+    changed = run.wait_for("setting_changed")
     run.process.send_signal(signal.SIGINT)
     assert run.finish(30).returncode == 130
     assert changed["epoch"] >= 4
@@ -183,54 +154,135 @@ def test_harp_follows_what_past_transfers_say(
 
 
 def test_as_text(start: Start, server: Server, source: Path) -> None:
-    done = _transfer(start, server, source, "--method", "fixed", "--start", "3x2").finish()
+    done = transfer(start, server, source, "--method", "fixed", "--start", "3x2").finish()
     assert done.returncode == 0, done.stderr
     assert f"all {FILES} files are there" in done.stdout
-    assert _are_same(source, server.folder / "there")
+    assert not difference(source, server.folder / "there")
 
 
-def test_a_server_that_is_not_there(start: Start, server: Server, source: Path) -> None:
-    server.end()
-    run = _transfer(start, server, source, "--json")
-    assert run.finish().returncode == 1
-    end = run.events[-1]
-    assert end["event"] == "transfer_ended"
-    assert f"0 of {FILES} files" in end["message"]
-
-
-def test_files_that_cannot_be_carried_are_named(start: Start, server: Server, source: Path) -> None:
-    (source / "tiny" / "naïve.dat").write_bytes(b"x" * 1000)
-    done = _transfer(start, server, source).finish()
+def test_files_that_cannot_be_carried_are_named(
+    start: Start, server: Server, source: Path, tmp_path: Path
+) -> None:
+    with_one = shutil.copytree(source, tmp_path / "with one")
+    (with_one / "tiny" / "naïve.dat").write_bytes(b"x" * 1000)
+    done = transfer(start, server, with_one).finish()
     assert done.returncode == 1
     assert f"{FILES} of {FILES + 1} files" in done.stdout
     assert "naïve.dat" in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["/nowhere", "localhost", "--to", "/x"], "/nowhere"),
-        (["DATA", "localhost"], "--to is missing"),
-        (["DATA", "localhost", "--to", "/x", "--method", "magic"], "magic"),
-        (["DATA", "localhost", "--to", "/x", "--server", "what"], "--server"),
-        (["DATA", "localhost", "--to", "/x", "--epoch", "100ms"], "--epoch"),
-        (["DATA", "localhost", "--to", "/x", "--max-flows", "0"], "--max-flows"),
-        (["DATA", "localhost", "--to", "/x", "--start", "2x2"], "--method fixed and harp"),
-        (["DATA", "localhost", "--to", "/x", "--start", "2", "--method", "fixed"], "4x8"),
-        (["DATA", "localhost", "--to", "/x", "--start", "99x2", "--method", "fixed"], "--max-c"),
-        (["DATA", "--to", "/x"], "DESTINATION"),
-    ],
-)
-def test_nonsense_is_refused_in_a_sentence(
-    start: Start, source: Path, arguments: list[str], said: str
+def test_as_urls(start: Start, server: Server, source: Path) -> None:
+    """As globus-url-copy takes them, spaces and all."""
+    url = server.url.replace("127.0.0.1", "localhost")
+    there = f"{url}{quote(str(server.folder / 'the re'))}"
+    run = start("transfer", source.as_uri(), there, *PATH, *EPOCHS, "--json")
+    assert run.finish().returncode == 0, run.events
+    assert not difference(source, server.folder / "the re")
+
+
+def test_what_differs_at_the_destination_is_moved_again(
+    start: Start, server: Server, few: Path, tmp_path: Path
 ) -> None:
-    done = start("transfer", *[str(source) if w == "DATA" else w for w in arguments]).finish()
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+    """A file is damaged, keeping its size, between its arrival and its comparison."""
+    there = server.folder / "there"
+    run = transfer(start, server, few, "--json", "--verify", "--max-rate", "80Mbit")
+    # Among the first that are moved, and noted once nothing writes it any more.
+    first = Range("tiny/0.dat", 0, FEW_GROUPS["tiny"][1])
+    journal = Journal(tmp_path / ".local/state/advisor/transfers")
+    assert wait_until(lambda: journal.ranges().has(first), 60)
+    _damage(there / first.name)
+    assert run.finish().returncode == 0
+    said = [event["message"] for event in run.events if event["event"] == "notice"]
+    assert any(f"1 of {FILES} files are not the same there" in one for one in said), said
+    assert any("All 1 files were compared" in one for one in said), said
+    assert not difference(few, there)
+
+
+def _damage(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[7] ^= 0xFF
+    file.write_bytes(content)
+
+
+def test_a_ceiling_holds_and_its_epochs_teach_nothing(
+    start: Start, server: Server, few: Path, tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    run = transfer(
+        *(start, server, few, "--json", "--max-rate", "100Mbit", "--store", str(store)),
+        *("--method", "fixed", "--start", "4x1"),
+    )
+    assert run.finish().returncode == 0
+    end = run.events[-1]
+    # A piece of a second is above it, and what is made up of one.
+    assert (end["moved_bytes"] - 2 * 100e6 / 8) * 8 / end["elapsed_s"] <= 100e6
+    assert Store(store).probes(pair_here()) == []
+    assert any(event["event"] == "epoch_ended" for event in run.events)
+
+
+def test_clients_are_as_nice_as_they_are_to_be(start: Start, server: Server, endless: Path) -> None:
+    """So much nicer than it is itself."""
+    run = transfer(start, server, endless, "--json", "--nice", "7")
+    seen: set[int] = set()
+    while not seen:
+        run.wait_for("files_moving")
+        for client in psutil.Process(run.process.pid).children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if client.name() == "globus-url-copy":
+                    seen.add(client.nice())
+    run.process.send_signal(signal.SIGINT)
+    run.finish(30)
+    assert seen == {min(os.nice(0) + 7, 19)}
+
+
+@pytest.mark.parametrize("options", [["--restart-epochs"], ["--price", "2%"]])
+def test_variants_move_all_of_it(
+    start: Start, server: Server, source: Path, options: list[str]
+) -> None:
+    run = transfer(start, server, source, "--json", *options)
+    assert run.finish().returncode == 0
+    assert not difference(source, server.folder / "there")
+
+
+def test_whether_an_advice_came_true(
+    start: Start, server: Server, source: Path, tmp_path: Path
+) -> None:
+    """What it promised is far from all that this machine can do, and where it starts is told."""
+    store = Store(tmp_path / "store")
+    store.append(
+        AdviceRecord(
+            pair=pair_here(),
+            recorded_s=time.time(),
+            advice=Advice(
+                pair=pair_here(),
+                transport="globus-url-copy",
+                setting={"concurrency": 3, "parallelism": 2},
+                expected_bps=1.5e3,
+                interval_bps=(1e3, 2e3),
+                default_bps=None,
+                gain=None,
+                limits=[],
+                reasons=[],
+                commands=[],
+                contenders=[],
+                incomplete=False,
+                session="feedcafe",
+            ),
+        )
+    )
+    run = transfer(start, server, source, "--json", "--store", str(store.directory))
+    assert run.finish().returncode == 0
+    [started] = [event for event in run.events if event["event"] == "transfer_started"]
+    assert started["setting"] == {"concurrency": 3, "parallelism": 2}
+    advised = run.events[-1]["advised"]
+    assert advised["session"] == "feedcafe"
+    assert advised["interval_bps"] == [1e3, 2e3]
+    [session] = [one for one in store.sessions(pair_here()) if one.session == "feedcafe"]
+    assert [one.came_true for one in session.transfers] == ["above"]
+    assert session.transfers[0].total_bytes == TOTAL_BYTES
 
 
 def test_bounds_that_leave_nothing_to_tune(start: Start, server: Server, source: Path) -> None:
-    done = _transfer(start, server, source, "--max-flows", "1").finish()
+    done = transfer(start, server, source, "--max-flows", "1").finish()
     assert done.returncode == 2
     assert "--method fixed" in done.stderr

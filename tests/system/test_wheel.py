@@ -60,5 +60,5 @@ def test_it_runs_from_the_wheel(unpacked: Path, tmp_path: Path) -> None:
     assert {line["name"] for line in lines} == {one.name for one in registry.listing()}
     assert "rtt-93.6" in json.loads(run("lab", "paths", "--json"))
     assert (unpacked / "advisor/lab/wanpath.c").is_file()
-    events = run("advise", "localhost", "--json", "--budget", "6").splitlines()
+    events = run("advise", "localhost", "--json", "--budget", "8").splitlines()
     assert json.loads(events[-1])["event"] == "advice"

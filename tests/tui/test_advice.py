@@ -165,7 +165,7 @@ async def test_where_the_terminal_cannot_be_lent_the_pager_is_refused(new_app: N
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("size", SIZES[:2])
+@pytest.mark.parametrize("size", SIZES)
 async def test_saved_as_a_script_and_never_over_another_file_unasked(
     new_app: NewApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ) -> None:
@@ -294,7 +294,7 @@ async def test_an_advice_without_a_line_is_no_script(
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("size", SIZES[:2])
+@pytest.mark.parametrize("size", SIZES)
 async def test_what_the_transfer_gave_is_recorded(
     new_app: NewApp, store: Store, size: tuple[int, int]
 ) -> None:

@@ -24,7 +24,7 @@ SESSION = "20261121T074920Z-d28598"
 TCP: Setting = {"streams": 8, "buffer_bytes": 2**22, "congestion": "cubic"}
 DEFAULT: Setting = {"streams": 1, "buffer_bytes": 0, "congestion": "cubic"}
 UDT: Setting = {"block_bytes": 2**20, "buffer_bytes": 2**24}
-SIZES = [(80, 24), (120, 40), (200, 60)]
+SIZES = [(80, 24), (200, 60)]
 COMMAND = Command(
     tool="globus-url-copy",
     side="source",
@@ -187,7 +187,7 @@ async def test_bars_are_from_zero_on_one_axis_the_best_first(
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("size", SIZES[:2])
+@pytest.mark.parametrize("size", SIZES)
 async def test_without_a_session_it_says_what_to_do(new_app: NewApp, size: tuple[int, int]) -> None:
     app = new_app()
     async with app.run_test(size=size) as pilot:
@@ -201,7 +201,7 @@ async def test_without_a_session_it_says_what_to_do(new_app: NewApp, size: tuple
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("size", SIZES[:2])
+@pytest.mark.parametrize("size", SIZES)
 async def test_a_past_session_is_walked_on_to_its_advice_and_back(
     new_app: NewApp, size: tuple[int, int]
 ) -> None:

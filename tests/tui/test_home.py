@@ -109,6 +109,7 @@ async def test_an_interrupted_session_is_named_and_gone_on_with(
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "begun 2 min" in words(app, "#interrupted"))
         assert f"{pair}, begun 2 min" in words(app, "#interrupted")
+        assert app.screen.query_one("#interrupted").display
         await pilot.press("r")
         assert begun == [["resume", "--json", "--orders", "--store", str(store.directory)]]
 
@@ -124,6 +125,7 @@ async def test_a_session_that_runs_is_shown_and_gone_to(
         await until(pilot, lambda: app.session and app.session.is_running)
         await pilot.press("ctrl+g")
         await until(pilot, lambda: "A session runs" in words(app, "#under-way"))
+        assert app.screen.query_one("#under-way").display
         await pilot.press("d")
         await pilot.press("enter")
         await until(pilot, lambda: not isinstance(app.screen, HomeScreen))

@@ -16,7 +16,7 @@ from advisor.tui.widgets.session_view import PANELS, SessionView
 from tests.tui.conftest import NewApp
 from tests.tui.recorded import events
 
-SIZES = ((80, 24), (120, 40), (200, 60))
+SIZES = ((80, 24), (200, 60))
 
 
 class Recorded(LiveSession):
@@ -170,7 +170,7 @@ async def test_defaults_cannot_be_skipped(new_app: NewApp) -> None:
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("size", SIZES[:2])
+@pytest.mark.parametrize("size", SIZES)
 async def test_try_a_setting(new_app: NewApp, size: tuple[int, int]) -> None:
     app = new_app()
     async with app.run_test(size=size) as pilot:
@@ -261,7 +261,7 @@ async def test_next_waits_for_the_end(new_app: NewApp) -> None:
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("size", SIZES[:2])
+@pytest.mark.parametrize("size", SIZES)
 async def test_giving_up_shows_the_sentence_and_what_can_be_done(
     new_app: NewApp, size: tuple[int, int]
 ) -> None:
@@ -282,7 +282,7 @@ def test_resuming_is_offered_only_where_something_was_measured() -> None:
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("size", SIZES[:2])
+@pytest.mark.parametrize("size", SIZES)
 async def test_without_a_session_it_says_what_to_do(new_app: NewApp, size: tuple[int, int]) -> None:
     app = new_app()
     async with app.run_test(size=size) as pilot:

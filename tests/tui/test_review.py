@@ -96,7 +96,7 @@ def state_of(store: Store, name: str) -> Any:
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("size", SIZES[:2])
+@pytest.mark.parametrize("size", SIZES)
 async def test_an_empty_history_says_what_to_do(new_app: NewApp, size: tuple[int, int]) -> None:
     app = new_app()
     async with app.run_test(size=size) as pilot:
@@ -156,7 +156,7 @@ async def test_what_is_listed_of_a_session(new_app: NewApp, three: Store) -> Non
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("size", SIZES[:2])
+@pytest.mark.parametrize("size", SIZES)
 async def test_filtered_as_one_types(new_app: NewApp, three: Store, size: tuple[int, int]) -> None:
     app = new_app()
     async with app.run_test(size=size) as pilot:
@@ -198,7 +198,7 @@ async def test_arrows_and_vim_keys_move_the_cursor_which_stays_when_sorted(
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("size", SIZES[:2])
+@pytest.mark.parametrize("size", SIZES)
 async def test_marked_sessions_are_put_beside_each_other(
     new_app: NewApp, three: Store, size: tuple[int, int]
 ) -> None:

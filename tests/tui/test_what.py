@@ -34,12 +34,12 @@ async def test_a_directory_is_counted(
     new_app: NewApp, size: tuple[int, int], tmp_path: Path
 ) -> None:
     folder = files(tmp_path / "run 7", 3, 1000)
-    app = new_app(Draft(what="data"))
+    app = new_app(Draft(what="data", data=f"{tmp_path}/"))
     async with app.run_test(size=size) as pilot:
         app.go("what")
         await until(pilot, lambda: isinstance(app.screen, WhatScreen) and app.focused)
         app.screen.query_one("#field-data", Field).enter()
-        await pilot.press(*str(folder))
+        await pilot.press("end", *folder.name)
         await until(pilot, lambda: app.draft.scanned)
         await until(pilot, lambda: "3 files, 2.93 KiB" in words(app, "#counted"))
         assert app.draft.scanned

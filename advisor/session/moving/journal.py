@@ -145,6 +145,7 @@ class TransferJournal:
 
     def _replace(self, parts: Iterable[Part]) -> None:
         content = self._header + _encoded(parts)
+        self._close()
         with self._writing:
             replace_file(self._path, content)
             self._handle = os.open(self._path, os.O_WRONLY | os.O_CLOEXEC)

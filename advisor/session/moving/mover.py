@@ -15,15 +15,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
+import msgspec
+
 from advisor.agent.client import AgentLink, PeerError
-from advisor.domain.path import PathFacts
 from advisor.models.piecework import Batch
+from advisor.session.moving.ceiling import Ceiling
 from advisor.session.moving.client import Client
 from advisor.session.moving.pace import Pace, SetUps
-from advisor.session.moving.portion import Places, Portion
+from advisor.session.moving.portion import Portion
 from advisor.session.moving.settling import MovingFailed, Note, Settling
+from advisor.session.moving.way import Way
 from advisor.session.tool_probing import unbroken
-from advisor.tools import Piece, Step, TransferOrder, TransferTool
+from advisor.tools import Piece, Step, TransferOrder
 
 __all__ = ["Mover", "MovingFailed"]
 
@@ -32,8 +35,26 @@ _LEAST_STALL_S: Final = 15.0
 _STALL_ROUND_TRIPS: Final = 30
 _SAMPLE_EVERY_S: Final = 0.125
 """At best. What a sample transfer of 3 s says of few clients is off by as much of its time."""
-_LOOKS_PER_S: Final = 16
-"""Of all clients together: one look reads every connection of this host, 7 ms for 300 of them."""
+_FIRST_BYTES: Final = 64 * 2**20
+"""Of a piece before anything is known: at what the interface could do it would take minutes on a
+path that gives a hundredth of that, and nothing could be changed until then."""
+
+_LOOKS_PER_S: Final = 160
+"""Of all clients together: a look goes through every file that one has open."""
+
+
+class Handling(msgspec.Struct, frozen=True, kw_only=True):
+    """How clients are kept at work.
+
+    `expected_bps`: what one client is thought to move until that is seen, above 0; the first pieces
+    are no larger than that makes them. `piece_s`: how long a piece is to take. `ceiling_bps`: what
+    all clients together are held to, None for no ceiling. `niceness`: of their programs, 0 to 19.
+    """
+
+    expected_bps: float
+    piece_s: float = 5.0
+    ceiling_bps: float | None = None
+    niceness: int = 0
 
 
 class Mover:
@@ -45,33 +66,29 @@ class Mover:
     def __init__(
         self,
         link: AgentLink,
-        tool: TransferTool,
-        path: PathFacts,
-        places: Places,
+        way: Way,
         portions: Sequence[Portion],
+        handling: Handling,
         *,
-        expected_bps: float,
         tell: Callable[[str], None],
-        piece_s: float = 5.0,
         note: Note | None = None,
     ) -> None:
-        """`expected_bps`: of all clients together, above 0; the first pieces are sized by it.
+        """`tell` hears what goes wrong, in sentences.
 
-        `piece_s`: how long a piece is to take. `tell` hears what goes wrong, in sentences. `note`
-        keeps what has arrived and was checked, before it counts. Raises ValueError for a tool that
-        moves one file at a time.
+        `note` keeps what has arrived and was checked, before it counts. Raises ValueError for a
+        tool that moves one file at a time.
         """
-        if not tool.moves_several:
-            raise ValueError(f"{tool.name} moves one file at a time: choose another tool")
-        self._tool = tool
-        self._path = path
-        self._places = places
+        if not way.tool.moves_several:
+            raise ValueError(f"{way.tool.name} moves one file at a time: choose another tool")
+        self._way = way
         self._portions = portions
-        self._piece_s = piece_s
-        self._stall_s = max(_LEAST_STALL_S, _STALL_ROUND_TRIPS * path.rtt_s)
-        self._paces = {portion: Pace(expected_bps, path.rtt_s) for portion in portions}
+        self._handling = handling
+        self._ceiling = Ceiling(handling.ceiling_bps, asyncio.get_running_loop().time)
+        self._stall_s = max(_LEAST_STALL_S, _STALL_ROUND_TRIPS * way.path.rtt_s)
+        expected_bps = min(handling.expected_bps, _FIRST_BYTES * 8 / handling.piece_s)
+        self._paces = {one: Pace(expected_bps, way.path.rtt_s) for one in portions}
         self._set_ups = SetUps()
-        self._settling = Settling(link, tool, places, tell, note)
+        self._settling = Settling(link, way.tool, way.places, tell, note)
         self._made: set[str] = set()
         self._failure: BaseException | None = None
         self._own = contextlib.ExitStack()
@@ -80,11 +97,19 @@ class Mover:
         self._news = asyncio.Event()
         self._turned = asyncio.Condition()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._cancelled: set[asyncio.Task[None]] = set()
 
     @property
     def asking(self) -> asyncio.Lock:
         """Held by whoever speaks with the agent."""
         return self._settling.asking
+
+    def have_recourse(self, recourse: Callable[[str], bool]) -> None:
+        """Ask it, with a sentence on what is the matter, before giving up.
+
+        It says whether something else is tried from now on.
+        """
+        self._settling.recourse = recourse
 
     async def __aenter__(self) -> Self:
         """Set aside what the tool cannot carry, and begin."""
@@ -131,19 +156,22 @@ class Mover:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
+        self._cancelled.discard(task)
         self._news.set()
         if task.cancelled() or self._failure or not (error := task.exception()):
             return
-        is_known = isinstance(error, PeerError | OSError)
-        self._failure = MovingFailed(str(error)) if is_known else error
+        self._failure = error
+        if isinstance(error, PeerError | OSError):
+            self._failure = MovingFailed(str(error), may_pass=isinstance(error, PeerError))
         self._cancel()
         self._start(self._notify())
 
     def _cancel(self) -> set[asyncio.Task[None]]:
         """Those that are being ended. One that is already is left to see to its program's end."""
-        for task in self._tasks:
-            if not task.cancelling():
-                task.cancel()
+        # Not by `cancelling()`: that is so too where a timeout within the task is over just now.
+        for task in self._tasks - self._cancelled:
+            task.cancel()
+        self._cancelled |= self._tasks
         return set(self._tasks)
 
     async def _notify(self) -> None:
@@ -171,14 +199,17 @@ class Mover:
         within_s = self._set_ups.usual_s
         at_work = sum(not client.is_ending(within_s) for client in portion.clients)
         for _ in range(portion.concurrency - at_work):
-            pace, clients = self._paces[portion], self._clients_wanted
-            wanted_bytes = pace.bytes_in(self._piece_s, clients)
-            batch = portion.work.draw(wanted_bytes, portion.concurrency, pace.file_bytes(clients))
-            if batch is None:
+            if not self._ceiling.may_start() or (batch := self._draw(portion)) is None:
                 return
+            self._ceiling.take(batch.total_bytes)
             client = self._client(batch)
             portion.clients.add(client)
             self._start(self._move(portion, client))
+
+    def _draw(self, portion: Portion) -> Batch | None:
+        pace, clients = self._paces[portion], self._clients_wanted
+        wanted_bytes = self._ceiling.bounded(pace.bytes_in(self._handling.piece_s, clients))
+        return portion.work.draw(wanted_bytes, portion.concurrency, pace.file_bytes(clients))
 
     @property
     def _clients_wanted(self) -> int:
@@ -195,10 +226,12 @@ class Mover:
         try:
             if not await self._settling.may_be_moved(portion, client.batch):
                 return
-            pieces = tuple(self._places.piece(part) for part in client.batch.parts)
+            pieces = tuple(self._way.places.piece(part) for part in client.batch.parts)
             folders = {posixpath.dirname(piece.target) for piece in pieces}
             order = self._order(pieces, parallelism, make_folders=not folders <= self._made)
-            ran = await client.run(self._step(order), self._tool.reader(), Path(order.list_file))
+            ran = await client.run(
+                self._step(order), self._way.tool.reader(), Path(order.list_file)
+            )
             self._news.set()
             if await self._settling.settle(portion, client.batch, ran, client.began_s):
                 self._made |= folders
@@ -210,7 +243,7 @@ class Mover:
                 self._paces[portion].learn(batch.total_bytes, len(batch.parts), took_s, clients)
         finally:
             client.has_ended = True
-            portion.clients.discard(client)
+            portion.leave(client)
 
     def _order(
         self, pieces: tuple[Piece, ...], parallelism: int, *, make_folders: bool
@@ -218,15 +251,23 @@ class Mover:
         return TransferOrder(
             setting={"concurrency": 1, "parallelism": parallelism},
             pieces=pieces,
-            path=self._path,
-            destination_host=self._places.destination_host,
+            path=self._way.path,
+            destination_host=self._way.places.destination_host,
             list_file=str(self._lists / f"{next(self._numbers)}.list"),
-            server_url=self._places.server_url,
+            server_url=self._way.places.server_url,
             make_folders=make_folders,
         )
 
     def _step(self, order: TransferOrder) -> Step:
-        match self._tool.steps(order):
+        match self._way.tool.steps(order):
             case [Step(side="source") as step]:
-                return step
-        raise MovingFailed(f"{self._tool.name} is not run on the source alone: choose another tool")
+                return self._nice(step)
+        raise MovingFailed(
+            f"{self._way.tool.name} is not run on the source alone: choose another tool"
+        )
+
+    def _nice(self, step: Step) -> Step:
+        niceness = self._handling.niceness
+        if not niceness:
+            return step
+        return msgspec.structs.replace(step, argv=["nice", "-n", str(niceness), *step.argv])

@@ -26,7 +26,7 @@ class Pace:
     """
 
     def __init__(self, expected_bps: float, rtt_s: float) -> None:
-        """`expected_bps`: of all clients together. Both are above 0."""
+        """`expected_bps`: of one client. Both are above 0."""
         self._byte_s = 8 / expected_bps
         self._file_s = _FILE_ROUND_TRIPS * rtt_s
         self._bytes_2 = self._both = self._files_2 = self._bytes_1 = self._files_1 = 0.0

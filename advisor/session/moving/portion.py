@@ -50,7 +50,8 @@ class Portion:
 
     `concurrency`: how many clients are to be at work; 0 for none: those that are end their piece.
     `parallelism`: the streams of those that start from now on. `troubles`: the files that could not
-    be moved. `done`: what has arrived before, as `Piecework` has it.
+    be moved. `done`: what has arrived before, as `Piecework` has it. `work`: another kind of work
+    on the files than to move each of them once.
     """
 
     def __init__(
@@ -60,14 +61,29 @@ class Portion:
         concurrency: int = 0,
         parallelism: int = 1,
         done: Done | None = None,
+        work: Piecework | None = None,
     ) -> None:
         self.name = name
         self.files = tuple(files)
-        self.work = Piecework(files, done)
+        self.work = work or Piecework(files, done)
         self.concurrency = concurrency
         self.parallelism = parallelism
         self.clients: set[Client] = set()
         self.troubles: list[Trouble] = []
+        self._left_bytes = 0
+
+    def leave(self, client: Client) -> None:
+        """It is not at work on this any more."""
+        self.clients.discard(client)
+        self._left_bytes += client.moved_bytes
+
+    @property
+    def carried_bytes(self) -> int:
+        """What the path has carried since the beginning: it never falls, and rates are had of it.
+
+        What had to be moved again counts twice, and what had arrived before not at all.
+        """
+        return self._left_bytes + sum(client.moved_bytes for client in self.clients)
 
     @property
     def moved_bytes(self) -> int:

@@ -32,11 +32,22 @@ Note: TypeAlias = Callable[[Sequence[Part]], Awaitable[None]]
 
 
 class MovingFailed(Exception):
-    """Nothing gets through any more; the message is one sentence."""
+    """Nothing gets through any more; the message is one sentence.
+
+    `may_pass`: whether it may get through later, with nobody doing anything about it.
+    """
+
+    def __init__(self, message: str, *, may_pass: bool = False) -> None:
+        super().__init__(message)
+        self.may_pass = may_pass
 
 
 class Settling:
-    """Looks at both ends of what was moved. The agent is asked under the lock `asking`."""
+    """Looks at both ends of what was moved. The agent is asked under the lock `asking`.
+
+    `recourse`: asked, with what is the matter, where nothing gets through any more: whether
+    something else is tried from now on.
+    """
 
     def __init__(
         self,
@@ -48,6 +59,7 @@ class Settling:
     ) -> None:
         self.asking = asyncio.Lock()
         self.setbacks = Setbacks()
+        self.recourse: Callable[[str], bool] = lambda _: False
         self._link = link
         self._tool = tool
         self._places = places
@@ -190,8 +202,11 @@ class Settling:
         """One more setback. Raises MovingFailed where it is one too many."""
         self._say(message)
         self.setbacks.add(began_s, asyncio.get_running_loop().time())
-        if self.setbacks.are_too_many:
-            raise MovingFailed(message)
+        if not self.setbacks.are_too_many:
+            return
+        if not self.recourse(message):
+            raise MovingFailed(message, may_pass=True)
+        self.setbacks.clear()
 
     def _say(self, message: str) -> None:
         """Tell it, but not the same again and again."""

@@ -5,26 +5,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
 from advisor.domain.advice import Command
-from advisor.domain.path import PathFacts
 from advisor.domain.plan import ClassPlan, Order
 from advisor.models.file_classes import Size
 from advisor.models.planning import SizedFiles
 from advisor.models.slicing import Part
-from advisor.session.moving.portion import Places
-from advisor.tools import TransferOrder, TransferTool
+from advisor.session.moving.way import Way
+from advisor.tools import TransferOrder
 
 SCRIPT: Final = "run.sh"
-
-
-class Way(msgspec.Struct, frozen=True, kw_only=True):
-    """From where to where, and with what."""
-
-    tool: TransferTool
-    path: PathFacts
-    places: Places
 
 
 def write_lines(

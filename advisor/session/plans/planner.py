@@ -27,9 +27,7 @@ from advisor.models.harp.scheduler import ClassDemand, schedule
 from advisor.models.planning import LevelLimits, Rule, SizedFiles, parted, rule_levels, shared
 from advisor.models.slicing import FileEntry
 from advisor.models.transfer_heuristics import buffer_of
-
-SUPPOSED_CAPACITY_BPS: Final = 10e9
-"""Of a path where neither the user nor an interface says."""
+from advisor.session.moving.way import SUPPOSED_CAPACITY_BPS
 
 _MOST_PIPELINING: Final = 32
 

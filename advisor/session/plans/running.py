@@ -6,26 +6,20 @@ one before ("Scheduler and Optimizer can operate simultaneously").
 
 import asyncio
 import functools
-from collections.abc import Callable, Coroutine
-from typing import Any, Final, Literal
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 import msgspec
 
-from advisor.domain import events as ev
 from advisor.domain.evidence import SampleSeen
-from advisor.domain.plan import ClassProgress
 from advisor.domain.transfers import Levels
 from advisor.models.file_classes import Size
 from advisor.models.harp.sampling import INTERVAL_S, AdaptiveSample
 from advisor.models.planning import SizedFiles
-from advisor.models.time_left import time_left
 from advisor.session.moving.mover import Mover
 from advisor.session.moving.portion import Portion
+from advisor.session.moving.progress import Phase
 from advisor.session.plans.planner import Planner
-
-_LOOK_EVERY_S: Final = 1.0
-
-Tell = Callable[..., None]
 
 
 class Alone(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,36 +33,37 @@ class Alone(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlanRun:
-    """One run. `portions`: those of the mover, by class. `keep`: takes what is worth storing."""
+    """One run. `portions`: a class each, of its name. `keep`: takes what is worth storing.
+
+    `phase`: what is done at present.
+    """
 
     def __init__(
         self,
         planner: Planner,
-        portions: dict[Size, Portion],
-        tell: Tell,
+        portions: Sequence[Portion],
         keep: Callable[[Alone], None],
     ) -> None:
         self._planner = planner
-        self._portions = portions
-        self._tell = tell
+        self._portions = {Size(one.name): one for one in portions}
         self._keep = keep
         self._clock = asyncio.get_running_loop().time
-        self._phase: Literal["sample", "transfer"] = "transfer"
+        self.phase: Phase = "transfer"
 
     async def sample(self, mover: Mover) -> None:
         """A sample of each class, one after the other. Raises MovingFailed."""
-        self._phase = "sample"
+        self.phase = "sample"
         async with asyncio.TaskGroup() as looking:
             for files in self._planner.classes:
                 sampled = await self._sampled(mover, files)
                 if sampled is not None:
                     looking.create_task(asyncio.to_thread(self._planner.look, files, sampled))
-        self._phase = "transfer"
+        self.phase = "transfer"
 
     async def _sampled(self, mover: Mover, files: SizedFiles) -> SampleSeen | None:
         """None where the class was over before anything could be told."""
         portion, levels = self._portions[files.size], self._planner.sample_levels[files.size]
-        portion.parallelism, portion.concurrency = levels.parallelism, levels.concurrency
+        _set(portion, levels)
         arrived_bytes = portion.arrived_bytes
         await mover.until(lambda: portion.moved_bytes > arrived_bytes or portion.is_over)
         began_s, sample, bps = self._clock(), AdaptiveSample(), None
@@ -85,12 +80,12 @@ class PlanRun:
 
     async def _look(self, mover: Mover, portion: Portion, sample: AdaptiveSample) -> float | None:
         """One interval of a sample; the sample's throughput when that has ended it."""
-        before_bytes, before_s = portion.moved_bytes, self._clock()
+        before_bytes, before_s = portion.carried_bytes, self._clock()
         await mover.until(lambda: self._clock() >= before_s + INTERVAL_S or portion.is_over)
         if portion.is_over:
             return None
-        moved_bits = (portion.moved_bytes - before_bytes) * 8
-        return sample.look(max(0.0, moved_bits / (self._clock() - before_s)))
+        carried_bits = (portion.carried_bytes - before_bytes) * 8
+        return sample.look(carried_bits / (self._clock() - before_s))
 
     async def move(self, mover: Mover) -> None:
         """All that is left. Raises MovingFailed."""
@@ -131,58 +126,6 @@ class PlanRun:
                 Alone(files=files, label="transfer", levels=levels, bps=bps, elapsed_s=elapsed_s)
             )
 
-    async def look_on(self) -> None:
-        """For ever: tell how far it is."""
-        rates_bps: list[float] = []
-        before = {size: portion.moved_bytes for size, portion in self._portions.items()}
-        before_s = self._clock()
-        while True:
-            await asyncio.sleep(_LOOK_EVERY_S)
-            at_s = self._clock()
-            now = {size: portion.moved_bytes for size, portion in self._portions.items()}
-            rates = {
-                size: max(0.0, (now[size] - before[size]) * 8 / (at_s - before_s)) for size in now
-            }
-            before, before_s = now, at_s
-            rates_bps.append(sum(rates.values()))
-            left_bytes = sum(p.total_bytes - now[size] for size, p in self._portions.items())
-            # In a thread: the first time it loads a library, for seconds on a busy disk.
-            left_s = await asyncio.to_thread(time_left, left_bytes, rates_bps)
-            self._tell(
-                ev.FilesMoving,
-                phase=self._phase,
-                classes=[_progress(s, p, rates[s]) for s, p in self._portions.items()],
-                left_s=left_s if self._phase == "transfer" else None,
-            )
-
 
 def _set(portion: Portion, levels: Levels) -> None:
     portion.parallelism, portion.concurrency = levels.parallelism, levels.concurrency
-
-
-def _progress(size: Size, portion: Portion, rate_bps: float) -> ClassProgress:
-    return ClassProgress(
-        size=size,
-        files=portion.arrived_files,
-        total_files=portion.total_files,
-        moved_bytes=portion.moved_bytes,
-        total_bytes=portion.total_bytes,
-        rate_bps=rate_bps,
-        clients=portion.running,
-        parallelism=portion.parallelism,
-    )
-
-
-async def until_stopped(work: Coroutine[Any, Any, None], stop: asyncio.Event) -> bool:
-    """Whether it came to its end before `stop` was set; then it is cancelled. Raises as it does."""
-    doing, stopping = asyncio.ensure_future(work), asyncio.create_task(stop.wait())
-    try:
-        await asyncio.wait((doing, stopping), return_when=asyncio.FIRST_COMPLETED)
-        if not doing.done():
-            return False
-        doing.result()
-        return True
-    finally:
-        for task in (doing, stopping):
-            task.cancel()
-        await asyncio.wait((doing, stopping))

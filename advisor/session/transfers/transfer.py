@@ -1,64 +1,69 @@
 """Moves a dataset at settings that a method changes while it runs."""
 
 import asyncio
-import secrets
+import contextlib
 import time
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, Final
+from collections.abc import AsyncIterator
+from typing import Final
 
 import msgspec
 
-from advisor import registry
-from advisor.agent.client import PeerError
-from advisor.agent.connect import Reached
-from advisor.agent.secret import BadSecret
 from advisor.domain import events as ev
-from advisor.domain.dataset import Dataset
 from advisor.domain.path import PathFacts
-from advisor.domain.records import ProbeRecord, TransferRecord
-from advisor.domain.space import Setting
-from advisor.hosts.datasets import regular_files
-from advisor.methods.tuning import Tuner
+from advisor.domain.records import ProbeRecord
+from advisor.domain.transfers import Levels
+from advisor.methods.tuning import Fixed, Tuner
 from advisor.models.past_transfers import completed
-from advisor.models.slicing import FileEntry
 from advisor.models.transfer_heuristics import buffer_of
 from advisor.session.control import Control
-from advisor.session.moving.mover import Mover
-from advisor.session.moving.portion import Places, Portion
-from advisor.session.moving.settling import MovingFailed
-from advisor.session.plans.running import until_stopped
-from advisor.session.reaching import look_at_path, pair_of, reach
+from advisor.session.moving.ending import Ending, Moving
+from advisor.session.moving.mover import Handling, Mover
+from advisor.session.moving.patience import PATIENCE_S, moved_patiently
+from advisor.session.moving.portion import Portion
+from advisor.session.moving.session import Kept, MovingSession, Publish
+from advisor.session.moving.way import Way, way_of
 from advisor.session.request import AdviceRequest
-from advisor.session.transfers.ending import EXIT_NOT_ALL, ending_of
 from advisor.session.transfers.epochs import Epoch, Epochs
-from advisor.session.transfers.progress import look_on
+from advisor.session.transfers.lab_load import watch_load
+from advisor.session.transfers.promised import advised_levels, advised_session, fulfilment_of
 from advisor.session.transfers.tuners import HARP, Bounds, TunerWanted, tuner_of
-from advisor.store.errors import StoreError
+from advisor.session.transfers.verified import (
+    Verifying,
+    all_of,
+    not_compared,
+    not_the_same,
+    without,
+)
 from advisor.store.history import Store
-from advisor.tools import CommandRequest, TransferTool
-
-EXIT_USAGE: Final = 2
-EXIT_PEER: Final = 3
+from advisor.store.session_digests import SessionDigest
 
 EPOCH_S: Final = 30.0
 """The control epoch of Balaprakash et al. (2016), section IV."""
 
-_TOOL: Final = "globus-url-copy"
-_SUPPOSED_CAPACITY_BPS: Final = 10e9
 _PIECE_S: Final = 5.0
 _PIECES_IN_EPOCH: Final = 4
 """At least: a change is in effect about a piece later, well before the half of the epoch."""
 
-Publish = Callable[[ev.AnyEvent], None]
-
 
 class TransferOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wanted beside the request, whose method tunes. `start` None: the method's own."""
+    """What is wanted beside the request, whose method tunes.
 
+    `start` None: what was advised, else the method's own. `most_flows`, `price`: see `Bounds` and
+    `TunerWanted`. `restarts`: see `Epochs`. `ceiling_bps`, `niceness`: see `Handling`. `verify`:
+    compare checksums of all that has arrived. `patience_s`: how long nothing may arrive, once
+    something has, before it is given up.
+    """
+
+    kept: Kept
     epoch_s: float = EPOCH_S
-    start: Setting | None = None
+    start: Levels | None = None
     most_flows: int | None = None
+    price: float | None = None
+    restarts: bool = False
+    ceiling_bps: float | None = None
+    niceness: int = 0
+    verify: bool = False
+    patience_s: float = PATIENCE_S
 
 
 async def transfer_tuned(
@@ -73,24 +78,10 @@ async def transfer_tuned(
 
     The last event is `transfer_ended`, or `gave_up` where it did not begin.
     """
-    session = _Tuned(request, options, store, publish, control)
-    try:
-        return await session.run()
-    except PeerError as error:
-        return session.give_up(str(error), EXIT_PEER)
-    except BadSecret as error:
-        return session.give_up(f"--secret-file {request.secret_file} {error}", EXIT_USAGE)
-    except StoreError as error:
-        return session.give_up(str(error), EXIT_NOT_ALL)
-    except OSError as error:
-        return session.give_up(f"{error.filename}: {error.strerror}", EXIT_NOT_ALL)
-    except ValueError as error:
-        return session.give_up(str(error), EXIT_USAGE)
-    finally:
-        await asyncio.shield(session.close())
+    return await _Tuned(request, options, store, publish, control).run()
 
 
-class _Tuned:
+class _Tuned(MovingSession):
     def __init__(
         self,
         request: AdviceRequest,
@@ -99,147 +90,156 @@ class _Tuned:
         publish: Publish,
         control: Control,
     ) -> None:
-        self._request = request
+        super().__init__(request, options.kept, store, publish, control)
         self._options = options
-        self._store = store
-        self._publish = publish
-        self._control = control
-        self._session = secrets.token_hex(8)
-        self._pair = pair_of(request)
-        self._clock = asyncio.get_running_loop().time
-        self._began_s = self._clock()
-        self._reached: Reached | None = None
+        self._epoch = 1
 
-    def _tell(self, event: type[ev.Event], **fields: Any) -> None:
-        made: Any = event(at_s=self._clock() - self._began_s, **fields)
-        self._publish(made)
-
-    def give_up(self, message: str, exit_code: int) -> int:
-        self._tell(ev.GaveUp, message=message, exit_code=exit_code)
-        return exit_code
-
-    async def close(self) -> None:
-        if self._reached:
-            await self._reached.link.close()
-
-    async def run(self) -> int:
-        dataset = self._dataset
-        tool = registry.transfer_tool(_TOOL)
-        if not (availability := tool.available()).ok:
-            raise ValueError(f"{availability.reason} ({availability.remedy})")
-        files = await asyncio.to_thread(_files_of, Path(dataset.path or ""))
-        self._reached = await reach(self._request)
-        path = await look_at_path(self._reached, self._request)
-        self._tell(ev.PathFound, path=path, limits=[])
-        tuner = await asyncio.to_thread(self._tuner, dataset, path)
-        return await self._move(tool, path, tuner, Portion("all", files))
+    async def _run(self) -> int:
+        files = await self.files()
+        path = await self.reach()
+        way = way_of(self.request, path)
+        advised = await asyncio.to_thread(advised_session, self.store, self.pair)
+        tuner = await asyncio.to_thread(self._tuner, path, advised)
+        with self.journal(way) as journal:
+            done = await self.done(journal, way, files)
+            moving = Moving([Portion("all", files, done=done)], journal, self.unreadable)
+            self._tell_start(tuner, moving)
+            ending = await moved_patiently(
+                self,
+                way,
+                moving,
+                self._options.patience_s,
+                lambda moving, began_s: self._move(way, tuner, moving, began_s),
+            )
+            if ending.complete and self._options.verify:
+                ending = await self._verified(way, tuner, moving, ending)
+            return self._end(ending, moving, advised)
 
     async def _move(
-        self, tool: TransferTool, path: PathFacts, tuner: Tuner, portion: Portion
-    ) -> int:
-        assert self._reached is not None  # `run` has reached it.
-        concurrency = int(tuner.setting.get("concurrency", 1))
-        mover = Mover(
-            self._reached.link,
-            tool,
-            path,
-            self._places(tool, path),
-            [portion],
-            expected_bps=(path.capacity_bps or _SUPPOSED_CAPACITY_BPS) / concurrency,
-            tell=lambda message: self._tell(ev.Notice, message=message),
-            piece_s=min(_PIECE_S, self._options.epoch_s / _PIECES_IN_EPOCH),
-        )
+        self, way: Way, tuner: Tuner, moving: Moving, began_s: float | None = None
+    ) -> Ending:
+        options = self._options
         epochs = Epochs(
             tuner,
-            portion,
-            self._options.epoch_s,
-            tell=self._tell,
-            keep=lambda epoch: self._store.append(self._probe(tool, path, epoch)),
-            clock=self._clock,
+            moving.portions[0],
+            options.epoch_s,
+            restarts=options.restarts,
+            first=self._epoch,
+            tell=self.tell,
+            keep=lambda epoch: self._keep(way, epoch),
+            clock=asyncio.get_running_loop().time,
         )
-        began_s, failure = self._clock(), ""
-        looking = asyncio.create_task(look_on(portion, self._tell))
+        handling = Handling(
+            expected_bps=way.capacity_bps / int(tuner.setting.get("concurrency", 1)),
+            piece_s=min(_PIECE_S, options.epoch_s / _PIECES_IN_EPOCH),
+            ceiling_bps=options.ceiling_bps,
+            niceness=options.niceness,
+        )
+
+        async def work(mover: Mover) -> None:
+            async with self._load_seen():
+                try:
+                    await epochs.run(mover)
+                finally:
+                    self._epoch = epochs.number
+
+        return await self.move(way, moving, handling, work, began_s=began_s)
+
+    async def _verified(self, way: Way, tuner: Tuner, moving: Moving, ending: Ending) -> Ending:
+        """The end once all was compared; what differs is moved a second time."""
+        [portion] = moving.portions
+        verifying = Verifying(self.link, way, self.tell)
+        if not await self.control.until_stopped(verifying.compare(portion.files)):
+            return not_compared(ending)
+        if not (differing := verifying.differing):
+            return ending
+        done = without(all_of(portion.files), differing)
+        await moving.journal.begin(portion.files, done)
+        again = Moving([Portion("all", portion.files, done=done)], moving.journal)
+        second = await self._move(way, Fixed(tuner.setting), again)
+        if not second.complete:
+            return second
+        suspects = [file for file in portion.files if file.name in differing]
+        if not await self.control.until_stopped(verifying.compare(suspects)):
+            return not_compared(second)
+        if verifying.differing:
+            left = without(done, verifying.differing)
+            await moving.journal.begin(portion.files, left)
+            return not_the_same(second, verifying.differing)
+        return msgspec.structs.replace(ending, elapsed_s=ending.elapsed_s + second.elapsed_s)
+
+    @contextlib.asynccontextmanager
+    async def _load_seen(self) -> AsyncIterator[None]:
+        """In a lab, tell what external load there is meanwhile."""
+        lab_host = self.request.destination.lab_host
+        if lab_host is None:
+            yield
+            return
+        watching = asyncio.create_task(watch_load(lab_host.lab, self.tell))
         try:
-            async with mover:
-                is_over = await until_stopped(epochs.run(mover), self._control.stop)
-        except MovingFailed as error:
-            failure, is_over = str(error), False
+            yield
         finally:
-            looking.cancel()
-            await asyncio.wait([looking])
-        return self._end(ending_of(portion, self._clock() - began_s, failure, is_over=is_over))
+            watching.cancel()
+            await asyncio.wait([watching])
 
-    def _end(self, ending: dict[str, Any]) -> int:
-        if ending["complete"]:
-            self._store.append(
-                TransferRecord(
-                    pair=self._pair,
-                    recorded_s=time.time(),
-                    session=self._session,
-                    total_bytes=ending["moved_bytes"],
-                    elapsed_s=ending["elapsed_s"],
-                    note=f"advisor transfer, {self._request.method}",
-                )
-            )
-        self._tell(ev.TransferEnded, **ending)
-        exit_code: int = ending["exit_code"]
-        return exit_code
+    def _tell_start(self, tuner: Tuner, moving: Moving) -> None:
+        self.tell(
+            ev.TransferStarted,
+            session=self.name,
+            pair=self.pair,
+            method=self.request.method,
+            setting=tuner.setting,
+            epoch_s=self._options.epoch_s,
+            files=sum(one.total_files for one in moving.portions),
+            total_bytes=sum(one.total_bytes for one in moving.portions),
+            earlier_bytes=moving.earlier_bytes,
+        )
 
-    @property
-    def _dataset(self) -> Dataset:
-        dataset = self._request.dataset
-        if dataset is None or dataset.path is None or self._request.destination_path is None:
-            raise ValueError("a transfer needs files and --to: what to move, and where it goes")
-        return dataset
+    def _end(self, ending: Ending, moving: Moving, advised: SessionDigest | None) -> int:
+        fulfilment = fulfilment_of(advised, ending)
+        if ending.complete:
+            self.forget(moving.journal)
+            after = fulfilment.session if fulfilment else None
+            self.keep_transfer(ending, f"advisor transfer, {self.request.method}", after)
+        self.tell(ev.TransferEnded, **ending.fields, advised=fulfilment)
+        return ending.exit_code
 
-    def _tuner(self, dataset: Dataset, path: PathFacts) -> Tuner:
-        request = self._request
+    def _tuner(self, path: PathFacts, advised: SessionDigest | None) -> Tuner:
+        request, options = self.request, self._options
         wanted = TunerWanted(
             method=request.method,
             bounds=Bounds(
                 concurrency=request.max_concurrency,
                 parallelism=request.max_streams,
-                flows=self._options.most_flows,
+                flows=options.most_flows,
             ),
-            start=self._options.start,
+            start=options.start,
+            advised=advised_levels(advised),
             seed=request.seed,
+            price=options.price,
         )
-        known = self._store.transfers() if request.method == HARP else []
-        return tuner_of(wanted, dataset, path, list(completed(known, self._pair, path)))
+        known = self.store.transfers() if request.method == HARP else []
+        return tuner_of(wanted, self.dataset, path, list(completed(known, self.pair, path)))
 
-    def _places(self, tool: TransferTool, path: PathFacts) -> Places:
-        request, dataset = self._request, self._dataset
-        asked = CommandRequest(
-            transport=tool.name,
-            settings={},
-            path=path,
-            destination_host=request.destination_host,
-            dataset=dataset,
-            source_path=dataset.path,
-            destination_path=request.destination_path,
-        )
-        return Places(
-            source=asked.source,
-            target=asked.target,
-            destination_host=request.destination_host,
-            server_url=request.server_url,
-        )
+    def _keep(self, way: Way, epoch: Epoch) -> None:
+        """Store an epoch, for the next transfer to learn from; below a ceiling it teaches wrong."""
+        if self._options.ceiling_bps is None:
+            self.keep(self._probe(way, epoch))
 
-    def _probe(self, tool: TransferTool, path: PathFacts, epoch: Epoch) -> ProbeRecord:
-        """An epoch as it is stored: for the next transfer to learn from."""
-        dataset = self._dataset
+    def _probe(self, way: Way, epoch: Epoch) -> ProbeRecord:
+        dataset, path = self.dataset, way.path
         files = dataset.files or 1
         return ProbeRecord(
-            pair=self._pair,
-            subject=tool.name,
+            pair=self.pair,
+            subject=way.tool.name,
             setting={"concurrency": 1, "parallelism": 1} | epoch.setting,
             result=epoch.outcome,
             recorded_s=time.time(),
-            session=self._session,
+            session=self.name,
             stage="transfer",
             label="epoch",
-            method=self._request.method,
-            seed=self._request.seed,
+            method=self.request.method,
+            seed=self.request.seed,
             rtt_s=path.rtt_s,
             mtu_bytes=path.mtu_bytes,
             bandwidth_bps=path.bandwidth_bps,
@@ -247,10 +247,3 @@ class _Tuned:
             file_bytes=dataset.total_bytes / files,
             files=files,
         )
-
-
-def _files_of(path: Path) -> list[FileEntry]:
-    """All of them, by name. Raises OSError."""
-    found = regular_files(path)
-    entries = (FileEntry(name, status.st_size, status.st_mtime_ns) for name, status in found)
-    return sorted(entries, key=lambda one: one.name)

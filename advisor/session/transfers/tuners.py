@@ -10,10 +10,10 @@ from advisor import registry
 from advisor.domain.dataset import Dataset
 from advisor.domain.path import PathFacts
 from advisor.domain.space import Parameter, Setting, Space
-from advisor.domain.transfers import PastTransfer
-from advisor.methods.api import Knowledge
+from advisor.domain.transfers import Levels, PastTransfer
+from advisor.methods.api import Knowledge, Method
 from advisor.methods.online_tuning import OnlineTuning, Suggest
-from advisor.methods.tuning import Fixed, Searching, Tuner, within_flows
+from advisor.methods.tuning import Fixed, Priced, Searching, Tuner, within_flows
 from advisor.models.harp.asking import box_of, conditions_of, levels_in, sample_levels
 from advisor.models.harp.entries import History
 from advisor.models.harp.optimiser import Sample, optimise
@@ -21,9 +21,6 @@ from advisor.models.transfer_parameters import GLOBUS_LARGE_FILES, setting_of
 
 FIXED: Final = "fixed"
 HARP: Final = "harp"
-START_METHODS: Final = (FIXED, HARP)
-"""Those that can be told where to start; a search starts where its paper does."""
-
 _UNITS: Final = {"concurrency": "files", "parallelism": "streams"}
 
 
@@ -36,12 +33,19 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TunerWanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What a tuner is made from. `start` None: where the method starts by itself."""
+    """What a tuner is made from.
+
+    `start`: where it has to start, None where that is not said; then `advised` is where it starts
+    if the method leaves that open, None for the method's own choice. `price`: see `Priced`, None
+    for none.
+    """
 
     method: str
     bounds: Bounds
-    start: Setting | None = None
+    start: Levels | None = None
+    advised: Levels | None = None
     seed: int = 0
+    price: float | None = None
 
 
 def tuned_space(bounds: Bounds) -> Space:
@@ -62,6 +66,7 @@ def tuned_space(bounds: Bounds) -> Space:
         ),
         cost_order=tuple(searched),
         fixed={name: 1 for name in uppers if name not in searched},
+        most_flows=bounds.flows,
     )
 
 
@@ -72,29 +77,44 @@ def tuner_of(
 
     `transfers`: those of the past, which HARP learns from. It may take a second.
     """
-    space, flows = tuned_space(wanted.bounds), wanted.bounds.flows
-    if wanted.start is not None and wanted.method not in START_METHODS:
-        raise ValueError(
-            f"--start is for --method {' and '.join(START_METHODS)}: {wanted.method} begins where "
-            "its paper does"
-        )
     if wanted.method == FIXED:
-        start = wanted.start or setting_of(space, GLOBUS_LARGE_FILES)
-        return Fixed(within_flows(start, flows))
+        space = tuned_space(wanted.bounds)
+        start = setting_of(space, wanted.start or wanted.advised or GLOBUS_LARGE_FILES)
+        return Fixed(within_flows(start, wanted.bounds.flows))
+    tuner = _tuner_of(wanted, dataset, path, transfers)
+    return Priced(tuner, wanted.price) if wanted.price else tuner
+
+
+def _tuner_of(
+    wanted: TunerWanted, dataset: Dataset, path: PathFacts, transfers: Sequence[PastTransfer]
+) -> Tuner:
+    space, flows = tuned_space(wanted.bounds), wanted.bounds.flows
     if not space.parameters:
         raise ValueError("the bounds leave one setting and nothing to tune: take --method fixed")
     knowledge = Knowledge(
-        path=path, bandwidth_bps=path.capacity_bps, dataset=dataset, transfers=transfers
+        path=path,
+        bandwidth_bps=path.capacity_bps,
+        dataset=dataset,
+        transfers=transfers,
+        start=wanted.start or wanted.advised,
     )
     rng = np.random.default_rng(wanted.seed)
     if wanted.method == HARP:
         levels = sample_levels(dataset, path, knowledge.bdp_bytes, wanted.bounds.concurrency)
-        start = wanted.start or setting_of(space, levels)
+        start = setting_of(space, wanted.start or levels)
         return OnlineTuning(start, _by_harp(knowledge, space, rng), flows)
     plugin = registry.method(wanted.method)
     if not (availability := plugin.available()).ok:
         raise ValueError(f"--method {wanted.method}: {availability.reason}")
-    return Searching(plugin.create(space, rng, knowledge, {}), flows)
+
+    def make(at: Setting | None) -> Method:
+        known = msgspec.structs.replace(knowledge, start=_levels(at)) if at else knowledge
+        return plugin.create(space, rng, known, {})
+
+    tuner = Searching(make, flows)
+    if wanted.start and tuner.setting != within_flows(setting_of(space, wanted.start), flows):
+        raise ValueError(f"--method {wanted.method} begins where it wants to: leave out --start")
+    return tuner
 
 
 def _by_harp(knowledge: Knowledge, space: Space, rng: np.random.Generator) -> Suggest:
@@ -108,3 +128,10 @@ def _by_harp(knowledge: Knowledge, space: Space, rng: np.random.Generator) -> Su
         return setting_of(space, found.levels), found.worth
 
     return suggest
+
+
+def _levels(setting: Setting) -> Levels:
+    return Levels(
+        concurrency=int(setting.get("concurrency", 1)),
+        parallelism=int(setting.get("parallelism", 1)),
+    )

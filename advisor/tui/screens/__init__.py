@@ -16,6 +16,8 @@ _SCREENS: Final = {
     "advice": "AdviceScreen",
     "review": "ReviewScreen",
     "lab": "LabScreen",
+    "move": "MoveScreen",
+    "moving": "MovingScreen",
 }
 
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import click
 import msgspec
+from textual import work
 from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.markup import escape
@@ -22,9 +23,11 @@ from advisor.report.composition import verdict
 from advisor.report.markdown import markdown_text
 from advisor.report.script import script_text
 from advisor.report.text import advice_text
+from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.store.remarks import session_of
 from advisor.tui import clipboard
+from advisor.tui.move import of_session
 from advisor.tui.screens.ask import ask_for_transfer
 from advisor.tui.screens.comparison import OutcomeStep, heading
 from advisor.tui.screens.save import Format, SaveScreen
@@ -54,7 +57,8 @@ class AdviceScreen(OutcomeStep):
         Binding("c", "copy", "Copy line", id="copy"),
         Binding("s", "save", "Save", id="save"),
         Binding("o", "pager", "Pager", id="pager"),
-        Binding("t,T", "record", "Record transfer", id="record"),
+        Binding("m", "move", "Move it now", id="move-it"),
+        Binding("t,T", "record", "Record transfer", show=False, id="record"),
     ]
     DEFAULT_CSS = """
     AdviceScreen #facts { height: auto; }
@@ -65,7 +69,8 @@ class AdviceScreen(OutcomeStep):
         yield Button("Back", id="back")
         yield Button("Copy line", id="copy", variant="primary")
         yield Button("Save", id="save")
-        yield Button("Record what the transfer gave", id="record")
+        yield Button("Move it now", id="move")
+        yield Button("Record transfer", id="record")
         yield Button("Home", id="home")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -170,6 +175,26 @@ class AdviceScreen(OutcomeStep):
                     signal.signal(signal.SIGINT, before)
         except SuspendNotSupported:
             self.advisor.refuse("this terminal cannot be lent to a pager: save the advice instead")
+
+    def action_move(self) -> None:
+        """Have it moved, by a transfer that begins as advised and tunes itself."""
+        if self.advisor.is_moving:
+            self.advisor.refuse("files are being moved already: f at home leads there")
+        elif advice := self._advice():
+            self._fill_in(advice)
+
+    @work(thread=True, exclusive=True)
+    def _fill_in(self, advice: Advice) -> None:
+        # A store of its own: one is for one thread at a time.
+        store = Store(self.advisor.store.directory)
+        try:
+            move = of_session(store, advice)
+        except StoreError as error:
+            self.app.call_from_thread(self.advisor.refuse, str(error))
+            return
+        from advisor.tui.screens.move import MoveScreen
+
+        self.app.call_from_thread(lambda: self.advisor.open(MoveScreen(move)))
 
     def action_record(self) -> None:
         """Ask what the transfer gave."""

@@ -12,11 +12,11 @@ from textual.markup import escape
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Label, Static
 
-from advisor.domain.advice import Advice
+from advisor.domain.advice import Advice, CameTrue, came_true
 from advisor.domain.quantities import format_rate, format_rates, parse_duration, parse_size
 from advisor.domain.records import RemarkRecord, TransferRecord
 from advisor.store.errors import StoreError
-from advisor.store.session_digests import CameTrue, SessionDigest, came_true
+from advisor.store.session_digests import SessionDigest
 
 if TYPE_CHECKING:
     from advisor.tui.app import AdvisorApp

@@ -11,10 +11,12 @@ from textual.events import Resize, ScreenResume
 from textual.widget import Widget
 from textual.widgets import Button, DataTable, Static
 
+from advisor.domain.events import FilesMoving
 from advisor.domain.quantities import format_duration
 from advisor.store.errors import StoreError
 from advisor.store.history import PairSummary
 from advisor.tui.draft import Draft
+from advisor.tui.move import load_move, of_draft
 from advisor.tui.screens import screen_named
 from advisor.tui.step import Page
 from advisor.tui.widgets.pair_table import PairTable
@@ -28,19 +30,20 @@ Your files are not touched, and nothing on either host is changed.
 What was measured is kept, and shown here next time.
 
   n  advice on a transfer of yours
+  m  move files at once, by a transfer that tunes itself as it goes
   d  try it here: about a minute, on this machine alone, no second host needed
   l  a long-distance path, emulated on this machine, to try it on"""
 
 
-class SessionLine(Static, can_focus=True):
-    """Says that a session runs; enter goes to it."""
+class UnderWayLine(Static, can_focus=True):
+    """Says that a session runs, or files are moved; enter goes there."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "screen.session", "Running session", show=False),
+        Binding("enter", "screen.under_way", "What is under way", show=False),
     ]
 
     def on_click(self) -> None:
-        self.screen.call_later(self.run_action, "screen.session")
+        self.screen.call_later(self.run_action, "screen.under_way")
 
 
 class HomeScreen(Page):
@@ -53,16 +56,19 @@ class HomeScreen(Page):
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "new_advice", "New advice", id="new-advice"),
+        Binding("m", "move", "Move now", id="move-files", tooltip="Move files now"),
         Binding("r", "resume", "Resume", id="resume"),
         Binding("v", "review", "Review", id="review"),
-        Binding("l", "lab", "Lab", id="lab"),
+        Binding("l", "lab", "Lab", show=False, id="lab"),
+        Binding("escape", "back", "Back", show=False, id="back"),
         Binding("d", "try_here", "Try it here", show=False, id="try-here"),
         Binding("s", "session", "Running session", show=False, id="session"),
+        Binding("f", "moving", "Files being moved", show=False, id="moving"),
     ]
     DEFAULT_CSS = """
     HomeScreen #under-way { background: $primary-muted; padding: 0 1; display: none; }
     HomeScreen #interrupted { color: $text-warning; display: none; margin-bottom: 1; }
-    HomeScreen .-said { display: block; }
+    HomeScreen #under-way.-said, HomeScreen #interrupted.-said { display: block; }
     HomeScreen #welcome { height: auto; max-width: 92; margin: 1 0; }
     """
 
@@ -72,29 +78,30 @@ class HomeScreen(Page):
         super().__init__()
         self._pairs: list[PairSummary] | None = None
         self._to_resume = ""
-        self._story_drawn: object = None
+        self._under_way_drawn: object = None
 
     def content(self) -> Iterable[Widget]:
         """The known pairs."""
-        yield SessionLine(id="under-way")
+        yield UnderWayLine(id="under-way")
         yield Static(id="interrupted")
         yield Static("… looking into the history", id="welcome")
         yield PairTable()
 
     def buttons(self) -> Iterable[Button]:
         yield Button("New advice", id="new-advice", variant="primary")
+        yield Button("Move files now", id="move")
         yield Button("Resume", id="resume")
         yield Button("Review", id="review")
         yield Button("Lab", id="lab")
 
     def on_mount(self) -> None:
         self.query_one(PairTable).display = False
-        self.every(_REDRAW_S, self._show_session)
+        self.every(_REDRAW_S, self._show_under_way)
 
     def on_screen_resume(self, _: ScreenResume) -> None:
         # After the first paint: a long history must not hold up the first screen.
         self.call_after_refresh(self._load)
-        self._show_session()
+        self._show_under_way()
 
     def on_resize(self, _: Resize) -> None:
         self._show_pairs()
@@ -121,7 +128,7 @@ class HomeScreen(Page):
     def _take(self, pairs: list[PairSummary], to_resume: str) -> None:
         self._pairs, self._to_resume = pairs, to_resume
         self._show_pairs()
-        self._show_session()
+        self._show_under_way()
 
     def _show_pairs(self) -> None:
         if self._pairs is None:
@@ -134,33 +141,37 @@ class HomeScreen(Page):
         if self._pairs and not had_rows and self.focused is None:
             table.focus()
 
-    def _show_session(self) -> None:
-        """The session under way, or else one that could be gone on with."""
+    def _show_under_way(self) -> None:
+        """What is under way, or else a session that could be gone on with."""
         # Whatever changes below another screen has that screen drawn again, whole.
         if self.app.screen is not self:
             return
-        session = self.advisor.session
-        running = bool(session and session.is_running)
-        now = (running, session.story.version if session else 0, self._to_resume)
-        if now == self._story_drawn:
+        words = self._under_way_words()
+        now = (words, self._to_resume)
+        if now == self._under_way_drawn:
             return
-        self._story_drawn = now
-        under_way = self.query_one(SessionLine)
-        if running and not under_way.has_class("-said"):
+        self._under_way_drawn = now
+        under_way = self.query_one(UnderWayLine)
+        if words and not under_way.has_class("-said"):
             under_way.add_class("-said")
             under_way.focus()
-        under_way.set_class(running, "-said")
-        if session and running:
+        under_way.set_class(bool(words), "-said")
+        under_way.update(Content(words))
+        interrupted = self.query_one("#interrupted", Static)
+        interrupted.set_class(bool(self._to_resume) and not words, "-said")
+        interrupted.update(Content(f"Interrupted: {self._to_resume}. r goes on with it."))
+
+    def _under_way_words(self) -> str:
+        session, transfer = self.advisor.session, self.advisor.transfer
+        if session and session.is_running:
             story = session.story
             left = f", {format_duration(story.left_s)} left" if story.left_s else ""
-            under_way.update(
-                Content(
-                    f"▸ A session runs: {story.pair or 'beginning'}{left}. Enter or s shows it."
-                )
-            )
-        interrupted = self.query_one("#interrupted", Static)
-        interrupted.set_class(bool(self._to_resume) and not running, "-said")
-        interrupted.update(Content(f"Interrupted: {self._to_resume}. r goes on with it."))
+            return f"▸ A session runs: {story.pair or 'beginning'}{left}. Enter or s shows it."
+        if transfer and transfer.is_running:
+            pair = transfer.story.pair or "beginning"
+            left = _left_words(transfer.story.moving)
+            return f"▸ Files are being moved: {pair}{left}. Enter or f shows it."
+        return ""
 
     def _chosen(self) -> PairSummary | None:
         key = self.query_one(PairTable).chosen
@@ -213,9 +224,41 @@ class HomeScreen(Page):
         else:
             self.advisor.refuse("no session runs: n begins one")
 
+    def action_under_way(self) -> None:
+        """To what runs now."""
+        if self.advisor.is_moving:
+            self.action_moving()
+        else:
+            self.action_session()
+
+    def action_move(self) -> None:
+        """To what is moved now, else ask what is to be moved; to the chosen pair's destination."""
+        if self.advisor.is_moving:
+            self.action_moving()
+            return
+        from advisor.tui.screens.move import MoveScreen
+
+        move = load_move() or of_draft(self.advisor.draft)
+        if chosen := self._chosen():
+            move.go_to(chosen.pair.destination)
+        self.advisor.open(MoveScreen(move))
+
+    def action_moving(self) -> None:
+        """To the files that are moved, or were moved last."""
+        if self.advisor.transfer:
+            self.advisor.go("moving")
+        else:
+            self.advisor.refuse("no files are being moved: m asks which, and begins")
+
     def action_back(self) -> None:
         """There is nothing behind."""
         self.advisor.refuse("this is the first screen: ctrl+q leaves the program")
+
+
+def _left_words(moving: FilesMoving | None) -> str:
+    """`, 2 min left`; "" as long as nothing can be said."""
+    left_s = moving.left_s[0] if moving and moving.left_s else 0.0
+    return f", {format_duration(max(1, round(left_s)))} left" if left_s else ""
 
 
 def _host_of(draft: Draft) -> str:

@@ -22,6 +22,7 @@ from advisor.store.flent import flent_data
 from advisor.store.history import Store
 from advisor.store.remarks import counting, session_of
 from advisor.store.session_digests import SessionDigest
+from advisor.tui.past_moving import epochs_of, told_by_epochs
 from advisor.tui.screens.ask import ask_for_note, ask_for_transfer, keep_remark
 from advisor.tui.screens.save import Format, SaveScreen
 from advisor.tui.step import Page
@@ -155,12 +156,36 @@ class ReviewScreen(Page):
 
     def action_open(self) -> None:
         """Open the one under the cursor."""
-        if session := self._table.chosen:
-            from advisor.tui.screens.session import SessionScreen
-
-            self.advisor.open(SessionScreen(session))
-        else:
+        session = self._table.chosen
+        if session is None:
             self._refuse_without_session()
+        elif session.state == "planned":
+            self._open_moved(session)
+        else:
+            self._open_film(session)
+
+    def _open_film(self, session: SessionDigest) -> None:
+        from advisor.tui.screens.session import SessionScreen
+
+        self.advisor.open(SessionScreen(session))
+
+    @work(thread=True, exclusive=True, group="open")
+    def _open_moved(self, session: SessionDigest) -> None:
+        """One that moved files: its charts where it tuned itself, else the film of its probes."""
+        try:
+            # A store of its own: one is for one thread at a time.
+            records = Store(self.advisor.store.directory).records(session.pair)
+            epochs = epochs_of(records, session.session)
+        except StoreError as error:
+            self.app.call_from_thread(self.advisor.refuse, str(error))
+            return
+        if not epochs:
+            self.app.call_from_thread(self._open_film, session)
+            return
+        from advisor.tui.screens.past_moving import PastMovingScreen
+
+        told = told_by_epochs(epochs)
+        self.app.call_from_thread(lambda: self.advisor.open(PastMovingScreen(session, told)))
 
     def _meant(self) -> list[SessionDigest]:
         """The marked ones, else the one under the cursor; a word where there is none."""

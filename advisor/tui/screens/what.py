@@ -57,7 +57,8 @@ _FIELDS: Final[dict[What, tuple[str, ...]]] = {
 }
 
 
-def _existing(text: str) -> Path:
+def existing_path(text: str) -> Path:
+    """The whole path of something on this host. Raises ValueError for any other."""
     path = Path(text).expanduser()
     if not path.is_absolute():
         raise ValueError("write the whole path, from / or ~ on")
@@ -189,7 +190,7 @@ class WhatScreen(Step):
             "Path",
             "data",
             draft,
-            check=_existing,
+            check=existing_path,
             example="/data/run7",
             explained="A directory or a file on this host. It is counted in the background.",
             suggester=PathSuggester(),

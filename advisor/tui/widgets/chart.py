@@ -68,7 +68,10 @@ class Level(msgspec.Struct, frozen=True):
 
 
 class Upright(msgspec.Struct, frozen=True):
-    """A vertical line through the whole chart, at a place that `name` gives the value of."""
+    """A vertical line through the whole chart, at a place that `name` gives the value of.
+
+    Without a name it is one like the next, which has one.
+    """
 
     name: str
     x: float
@@ -274,13 +277,13 @@ class Chart(Widget, can_focus=True):
         words = [f"{y_label}, from 0 to {self._worded(self._y_top)}, over {x_label}."]
         for series in self._series:
             ys = [y for y in series.ys if math.isfinite(y)]
-            if ys:
+            if ys and series.name:
                 words.append(
                     f"{series.name}: {len(ys)} values, {self._worded(min(ys))} to "
                     f"{self._worded(max(ys))}, the last {self._worded(ys[-1])}."
                 )
         words += [f"Line: {lv.name}, {self._worded(lv.y)}." for lv in self._levels]
-        words += [f"Vertical line: {upright.name}." for upright in self._uprights]
+        words += [f"Vertical line: {u.name}." for u in self._uprights if u.name]
         return " ".join(words)
 
     @property
@@ -436,6 +439,7 @@ class Chart(Widget, can_focus=True):
         parts += [
             Text.assemble((_UPRIGHT, self._style(upright.colour)), f" {upright.name}")
             for upright in self._uprights
+            if upright.name
         ]
         parts.append(Text(f"→ {self._labels[0]}"))
         key = Text("   ").join(parts)

@@ -4,14 +4,13 @@ from collections.abc import Callable
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
-from textual.containers import Container
-from textual.events import Resize
 
 from advisor.domain.space import subject_name
 from advisor.tui.story import Story
 from advisor.tui.widgets.axis import nice_end
 from advisor.tui.widgets.chart import Chart
 from advisor.tui.widgets.flow_boxes import FlowBoxes
+from advisor.tui.widgets.panel_view import PanelView
 from advisor.tui.widgets.probe_curve import curve_series, disk_under_way, levels_of, probe_series
 from advisor.tui.widgets.search_panel import SearchPanel
 from advisor.tui.widgets.space_map import SpaceMap, searched_in
@@ -24,9 +23,10 @@ _BOTH_MAPS_FROM: Final = 160
 _CURVE_AT_LEAST_S: Final = 3.0
 
 
-class SessionView(Container):
+class SessionView(PanelView):
     """`show` a story as often as you like: what has not changed is not drawn again."""
 
+    NAMES = PANELS
     HELP: ClassVar[str | None] = """[b]The session[/b]
 1 throughput of each probe · 2 the probe under way · 3 the map of the settings · 4 the search ·
 5 boxes: throughput by flows, over all probes with so many.
@@ -51,8 +51,6 @@ The numbers show one of them alone, 0 shows all again where there is room."""
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # as every widget has it
         super().__init__(id=id)
         self._story: Story | None = None
-        self._alone = ""
-        self._chosen = PANELS[0]
         self._transport = ""
         self._longest_s = _CURVE_AT_LEAST_S
         self._disk = ""
@@ -77,27 +75,16 @@ The numbers show one of them alone, 0 shows all again where there is room."""
         panel.add_class("panel", "third")
         yield panel
 
-    def on_mount(self) -> None:
-        self._arrange()
-
-    def on_resize(self, _: Resize) -> None:
-        self._arrange()
-
     @property
-    def is_single(self) -> bool:
-        """Whether there is room for one panel only."""
+    def _is_single(self) -> bool:
         columns, rows = _SINGLE_BELOW
         return self.size.width < columns or self.size.height < rows - 6
 
     def _arrange(self) -> None:
-        alone = self.is_single or bool(self._alone)
-        wide = self.size.width >= _BOTH_MAPS_FROM and not alone
-        self.set_class(alone, "alone")
-        self.set_class(wide, "wide")
-        self.set_class(self._is_of_files and not alone, "files")
-        chosen = self._alone or self._chosen
-        for panel in self.query(".panel"):
-            panel.set_class(panel.id == chosen, "chosen")
+        super()._arrange()
+        wide = self.size.width >= _BOTH_MAPS_FROM
+        self.set_class(wide and not self._is_alone, "wide")
+        self.set_class(self._is_of_files and not self._is_alone, "files")
         if self._story:
             self._show_maps(self._story)
             self._show_boxes(self._story)
@@ -111,21 +98,6 @@ The numbers show one of them alone, 0 shows all again where there is room."""
         room = self._is_of_files and not self.has_class("alone")
         if room != self.has_class("files"):
             self._arrange()
-
-    def enlarge(self, panel: str) -> None:
-        """Show one of PANELS alone; the same again, or "", shows all where there is room."""
-        self._alone = "" if self.is_single or panel == self._alone else panel
-        self._chosen = panel or self._chosen
-        self._arrange()
-        self.query_one(f"#{self._chosen}").focus()
-
-    def next_panel(self, by: int) -> None:
-        """The one after, or before, the one that is shown alone."""
-        index = PANELS.index(self._alone or self._chosen)
-        self._chosen = PANELS[(index + by) % len(PANELS)]
-        self._alone = self._chosen if self._alone else ""
-        self._arrange()
-        self.query_one(f"#{self._chosen}").focus()
 
     def toggle_values(self) -> None:
         """On the maps: numbers of probes, or throughputs."""
@@ -224,7 +196,7 @@ The numbers show one of them alone, 0 shows all again where there is room."""
             self.query_one("#map-other", SpaceMap).show(story, other)
 
     def _show_boxes(self, story: Story) -> None:
-        if self._is_of_files or "boxes" in (self._alone, self._chosen):
+        if self._is_of_files or self._chosen == "boxes":
             self.query_one(FlowBoxes).show_story(story, self._transports()[0])
 
     def _side_by_side(self, story: Story) -> tuple[str, str]:

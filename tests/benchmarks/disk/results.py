@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
 from advisor.domain.advice import Composition, Estimate
 from advisor.domain.space import Setting, setting_key
+from tests.benchmarks.kept_lines import KeptLines
 from tests.benchmarks.wan.results import Late, Machine, Timed
-
-_Kind = TypeVar("_Kind")
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True, tag="session"):
@@ -77,31 +74,11 @@ def cell_key(setting: Setting) -> str:
     return ",".join(f"{name}={value}" for name, value in setting_key(setting))
 
 
-class Results:
-    """The file's lines. What a killed run left unfinished at its end is cut off."""
+class Results(KeptLines[Line]):
+    """The results of this bench."""
 
     def __init__(self, file: Path) -> None:
-        self.file = file
-        self.lines: list[Line] = []
-        data = file.read_bytes() if file.exists() else b""
-        whole = data[: data.rfind(b"\n") + 1]
-        if len(whole) < len(data):
-            file.write_bytes(whole)
-        self.lines += [msgspec.json.decode(text, type=Line) for text in whole.splitlines()]
-
-    def add(self, line: Line) -> None:
-        """Keep it, on the disk when this returns."""
-        self.lines.append(line)
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        with self.file.open("ab") as out:
-            out.write(msgspec.json.encode(line) + b"\n")
-            out.flush()
-            os.fsync(out.fileno())
-
-    def all(self, kind: type[_Kind], case: str | None = None) -> list[_Kind]:
-        """All lines of a kind, of one case where one is said."""
-        found = [line for line in self.lines if isinstance(line, kind)]
-        return [line for line in found if case is None or getattr(line, "case", None) == case]
+        super().__init__(file, Line)
 
     def session(self, case: str, method: str) -> Session | None:
         """What that method's session gave."""

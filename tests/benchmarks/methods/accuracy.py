@@ -28,7 +28,7 @@ from advisor.models.harp.optimiser import HarpAnswer, Sample, optimise
 from advisor.models.harp.optimum import RELAXATION, Box, maximum
 from advisor.models.harp.surface import LEAST_R2, TRAINING_SHARE, Surface, fit
 from advisor.models.transfer_parameters import setting_of
-from tests.benchmarks.methods.markdown import table_text
+from tests.benchmarks.markdown import table_text
 from tests.benchmarks.methods.prior import without
 from tests.benchmarks.methods.tables import by_source
 

@@ -14,7 +14,7 @@ from advisor import registry
 from advisor.api import Parameter, Scale, Space, step_values, unimodal_share
 from advisor.backtest.recorded import Cell, RecordedTable, Repeat
 from advisor.backtest.replay import replay
-from tests.benchmarks.methods.markdown import table_text
+from tests.benchmarks.markdown import table_text
 from tests.benchmarks.methods.searching import WithConstants
 
 DEPTHS_AND_WIDTHS = ((3, 1), (3, 2), (5, 1), (5, 2))

@@ -15,7 +15,7 @@ from advisor.models.harp.asking import box_of
 from advisor.models.harp.entries import History
 from advisor.models.harp.optimiser import Sample, optimise
 from advisor.models.harp.peak import peak_of
-from tests.benchmarks.methods.markdown import table_text
+from tests.benchmarks.markdown import table_text
 from tests.benchmarks.methods.tables import data_folder, grid_tables
 
 ROWS = 20_000

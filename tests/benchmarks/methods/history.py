@@ -12,8 +12,8 @@ from advisor import registry
 from advisor.api import Knowledge, MethodPlugin
 from advisor.backtest.recorded import RecordedTable
 from advisor.domain.space import flows_of
+from tests.benchmarks.markdown import table_text
 from tests.benchmarks.methods.held_out import Scenario
-from tests.benchmarks.methods.markdown import table_text
 from tests.benchmarks.methods.prior import without
 from tests.benchmarks.methods.searching import Searched, WithConstants, lead
 

@@ -14,7 +14,7 @@ from advisor.backtest.recorded import RecordedTable
 from advisor.backtest.replay import Replayed, replay
 from advisor.backtest.scores import score
 from advisor.domain.space import flows_of
-from tests.benchmarks.methods.markdown import table_text
+from tests.benchmarks.markdown import table_text
 
 
 @dataclass(frozen=True)

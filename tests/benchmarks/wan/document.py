@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
 from advisor.domain.quantities import format_bytes, format_duration
 from advisor.domain.space import describe, setting_words
+from tests.benchmarks.markdown import filled
 from tests.benchmarks.wan.cases import (
     BEST_OF_SWEEP,
     CASES,
@@ -66,16 +66,7 @@ def _filled(block: str) -> str:
             entries.append(line)
         else:
             entries[-1] += " " + line.strip()
-    return "\n".join(
-        textwrap.fill(
-            entry,
-            width=100,
-            subsequent_indent="  " if entry.startswith("- ") else "",
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        for entry in entries
-    )
+    return filled("\n".join(entries))
 
 
 def _quick_note(plan: Plan) -> str:

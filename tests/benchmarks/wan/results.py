@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
+from tests.benchmarks.kept_lines import KeptLines
+
 Setting = dict[str, Any]
-_Kind = TypeVar("_Kind")
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True, tag="machine"):
@@ -97,32 +97,11 @@ def key_of(transport: str, setting: Setting) -> str:
     return f"{transport}:{','.join(f'{n}={setting[n]}' for n in sorted(setting))}"
 
 
-class Results:
-    """The file's lines. What a killed run left unfinished at its end is cut off."""
+class Results(KeptLines[Line]):
+    """The results of this bench."""
 
     def __init__(self, file: Path) -> None:
-        self.file = file
-        self.lines: list[Line] = []
-        data = file.read_bytes() if file.exists() else b""
-        whole = data[: data.rfind(b"\n") + 1]
-        if len(whole) < len(data):
-            file.write_bytes(whole)
-        for text in whole.splitlines():
-            self.lines.append(msgspec.json.decode(text, type=Line))
-
-    def add(self, line: Line) -> None:
-        """Keep it, on the disk when this returns."""
-        self.lines.append(line)
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        with self.file.open("ab") as out:
-            out.write(msgspec.json.encode(line) + b"\n")
-            out.flush()
-            os.fsync(out.fileno())
-
-    def all(self, kind: type[_Kind], case: str | None = None) -> list[_Kind]:
-        """All lines of a kind, of one case where one is said."""
-        found = [line for line in self.lines if isinstance(line, kind)]
-        return [line for line in found if case is None or getattr(line, "case", None) == case]
+        super().__init__(file, Line)
 
 
 def cell_means(swept: Iterable[Swept]) -> dict[tuple[int, int], float]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from advisor import registry
+from advisor.agent.ports import free_run
 from advisor.domain.advice import Command
 from advisor.domain.dataset import Dataset
 from advisor.hosts.processes import running
@@ -86,12 +87,6 @@ def test_what_sshs_window_allows_is_told() -> None:
 # --- what the lines do ---
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 async def said_by(*argv: str) -> str:
     async with asyncio.timeout(LINE_S), running(list(argv)) as child:
         output = await child.stdout.read()
@@ -102,7 +97,7 @@ async def said_by(*argv: str) -> str:
 @asynccontextmanager
 async def sftp_server(home: Path, served: Path) -> AsyncIterator[list[str]]:
     """An SFTP server of rclone's own; what the environment of a line must have to reach it."""
-    key, port = home / "host_key", free_port()
+    key, port = home / "host_key", free_run(1, (0, 0), socket.AF_INET)
     await said_by("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key))
     kind, public, *_ = key.with_suffix(".pub").read_text().split()
     (home / ".ssh").mkdir()

@@ -4,7 +4,6 @@ import asyncio
 import shutil
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import msgspec
 import pytest
 
 from advisor import registry
+from advisor.agent.ports import free_run
 from advisor.domain.dataset import Dataset
 from advisor.domain.space import Setting
 from advisor.hosts.processes import Child, running
@@ -153,19 +153,6 @@ def test_names_are_carried_unless_they_are_too_long() -> None:
     assert "2047" in PLUGIN.carries("é" * 1024)
 
 
-def free_ports(count: int) -> int:
-    """The first of so many that nobody has."""
-    for first in range(42000, 60000, count):
-        with ExitStack() as taken:
-            try:
-                for port in range(first, first + count):
-                    taken.enter_context(socket.create_server(("127.0.0.1", port)))
-            except OSError:
-                continue
-            return first
-    raise OSError("no ports are free")
-
-
 async def said(child: Child, words: str) -> None:
     while words.encode() not in child.stderr:
         await asyncio.sleep(0.05)
@@ -214,7 +201,7 @@ async def test_a_file_arrives(
         setting=SETTING | changes,
         pieces=(piece,),
         path=a_path(destination_address="127.0.0.1"),
-        base_port=free_ports(4),
+        base_port=free_run(4, (0, 0), socket.AF_INET),
     )
     statuses, moved_bytes = await carry_out(PLUGIN.steps(order), PLUGIN.reader())
     assert statuses == [0, 0]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from advisor import registry
+from advisor.agent.ports import free_run
 from advisor.domain.advice import Command
 from advisor.domain.dataset import Dataset
 from advisor.hosts.processes import running
@@ -75,12 +76,6 @@ def programs() -> None:
             pytest.skip(f"{program} is absent: apt install {package}")
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 async def answers(port: int) -> None:
     for _ in range(200):
         try:
@@ -98,7 +93,7 @@ def fetch(folder: Path, **changes: object) -> None:
     command = the_line(path=a_path(source_address="127.0.0.1"), **changes)
 
     async def scenario() -> None:
-        port = free_port()
+        port = free_run(1, (0, 0), socket.AF_INET)
         server = ["xrootd", "-p", str(port), "-l", str(folder / "xrootd.log")]
         # It does not run as root.
         account = ["-R", "nobody"] if os.geteuid() == 0 else []

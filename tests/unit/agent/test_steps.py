@@ -243,32 +243,32 @@ def test_the_agent_chooses_ports_and_list_file(tmp_path: Path, has_tool: Has) ->
     tool = has_tool(StandIn("import sys; print(open(sys.argv[1]).read())"))
     tool.list_text = "a list"
     base_port, status, output, _ = asked(
-        lambda link: run_to_its_end(link, an_order(a_target(tmp_path))), ports=(42100, 42120)
+        lambda link: run_to_its_end(link, an_order(a_target(tmp_path))), ports=(19100, 19120)
     )
     assert (status, output) == (0, "a list\n")
     [order] = tool.orders
     assert order.base_port == base_port
-    assert 42100 <= order.base_port <= 42120 - 3
+    assert 19100 <= order.base_port <= 19120 - 3
     assert order.list_file != "/etc/passwd"
     assert not Path(order.list_file).exists()
 
 
 def test_ports_in_a_row_are_all_free() -> None:
     with contextlib.ExitStack() as taken:
-        for port in (42131, 42136):
+        for port in (19131, 19136):
             taken.enter_context(socket.create_server(("127.0.0.1", port)))
-        assert free_run(1, (42130, 42140), socket.AF_INET) == 42130
-        assert free_run(4, (42130, 42140), socket.AF_INET) == 42132
-        assert free_run(4, (42130, 42140), socket.AF_INET) == 42132
-        with pytest.raises(OSError, match="42130 to 42140, no 5 in a row"):
-            free_run(5, (42130, 42140), socket.AF_INET)
+        assert free_run(1, (19130, 19140), socket.AF_INET) == 19130
+        assert free_run(4, (19130, 19140), socket.AF_INET) == 19132
+        assert free_run(4, (19130, 19140), socket.AF_INET) == 19132
+        with pytest.raises(OSError, match="19130 to 19140, no 5 in a row"):
+            free_run(5, (19130, 19140), socket.AF_INET)
         assert free_run(1024, (0, 0), socket.AF_INET) > 1024
 
 
 def test_a_range_without_room_is_a_sentence(tmp_path: Path, has_tool: Has) -> None:
     tool = has_tool(StandIn(FOR_EVER))
-    with pytest.raises(Refusal, match="of the ports 42150 to 42152, no 4 in a row are free"):
-        asked(lambda link: run_to_its_end(link, an_order(a_target(tmp_path))), ports=(42150, 42152))
+    with pytest.raises(Refusal, match="of the ports 19150 to 19152, no 4 in a row are free"):
+        asked(lambda link: run_to_its_end(link, an_order(a_target(tmp_path))), ports=(19150, 19152))
     assert not tool.orders
 
 

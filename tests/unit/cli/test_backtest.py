@@ -22,6 +22,8 @@ from advisor.domain.records import ProbeRecord, RemarkRecord
 from advisor.store.history import Store
 from advisor.testing.samples import measured
 
+from .conftest import Typed
+
 ADVISOR = [sys.executable, "-P", "-m", "advisor"]
 HEADER = (
     "FileSize,FileCount,Bandwidth,RTT,Parallelism,Concurrency,Throughput,Duration,"
@@ -368,7 +370,9 @@ NONSENSE: list[tuple[list[str], list[str]]] = [
 
 
 @pytest.mark.parametrize(("arguments", "words"), NONSENSE, ids=lambda x: " ".join(x)[:40])
-def test_nonsense_gets_one_sentence(arguments: list[str], words: list[str], tmp_path: Path) -> None:
+def test_nonsense_gets_one_sentence(
+    typed: Typed, arguments: list[str], words: list[str], tmp_path: Path
+) -> None:
     places = {
         "EMPTY": tmp_path / "empty",
         "PROSE": tmp_path / "prose.csv",
@@ -377,15 +381,7 @@ def test_nonsense_gets_one_sentence(arguments: list[str], words: list[str], tmp_
     places["EMPTY"].mkdir()
     places["FOLDER"].mkdir()
     places["PROSE"].write_text("once upon a time\n")
-    given = [str(places.get(word, word)) for word in arguments]
-    done = subprocess.run(
-        [*ADVISOR, "backtest", *given],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)},
-        check=False,
-    )
+    done = typed("backtest", *(places.get(word, word) for word in arguments))
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1, done.stderr
     for word in words:

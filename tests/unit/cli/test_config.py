@@ -12,6 +12,8 @@ from advisor.cli import configuration
 from advisor.cli.advise import advise
 from advisor.cli.config import option_of
 
+from .conftest import Typed
+
 ADVISOR = [sys.executable, "-P", "-m", "advisor"]
 
 
@@ -102,10 +104,12 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "words"), WRONG)
-def test_what_is_wrong_is_told_in_one_sentence(text: str, words: list[str], tmp_path: Path) -> None:
+def test_what_is_wrong_is_told_in_one_sentence(
+    typed: Typed, text: str, words: list[str], tmp_path: Path
+) -> None:
     file = write(tmp_path, text)
     for arguments in (["config", "validate"], ["advise", "x"]):
-        done = run(tmp_path, *arguments)
+        done = typed(*arguments)
         assert done.returncode == 2, done.stdout
         assert done.stdout == ""
         assert len(done.stderr.splitlines()) == 1, done.stderr
@@ -114,31 +118,31 @@ def test_what_is_wrong_is_told_in_one_sentence(text: str, words: list[str], tmp_
             assert word in done.stderr
 
 
-def test_a_wrong_file_keeps_nobody_from_looking(tmp_path: Path) -> None:
+def test_a_wrong_file_keeps_nobody_from_looking(typed: Typed, tmp_path: Path) -> None:
     write(tmp_path, "[advise\n")
-    assert run(tmp_path, "--help").returncode == 0
-    assert run(tmp_path, "plugins").returncode == 0
+    assert typed("--help").returncode == 0
+    assert typed("plugins").returncode == 0
 
 
-def test_init_writes_a_good_file_and_never_over_another(tmp_path: Path) -> None:
-    done = run(tmp_path, "config", "init")
+def test_init_writes_a_good_file_and_never_over_another(typed: Typed) -> None:
+    done = typed("config", "init")
     assert done.returncode == 0, done.stderr
     file = Path(done.stdout.strip())
-    assert run(tmp_path, "config", "path").stdout == done.stdout
+    assert typed("config", "path").stdout == done.stdout
     assert tomllib.loads(file.read_text()) == {"advise": {}, "screen": {}, "keys": {}}
     for word in configuration.OF_SESSIONS:
         assert f"# {word} = " in file.read_text()
-    assert "good" in run(tmp_path, "config", "validate").stdout
+    assert "good" in typed("config", "validate").stdout
     file.write_text("[advise]\nbudget = 30\n")
-    again = run(tmp_path, "config", "init")
+    again = typed("config", "init")
     assert again.returncode == 2
     assert "is there already" in again.stderr
     assert file.read_text() == "[advise]\nbudget = 30\n"
-    shown = run(tmp_path, "config", "show").stdout
+    shown = typed("config", "show").stdout
     assert "[advise] budget = 30" in shown
     assert "budget" not in shown.rpartition("as built in")[2]
 
 
-def test_without_a_file_all_is_as_built_in(tmp_path: Path) -> None:
-    assert "there is no such file" in run(tmp_path, "config", "show").stdout
-    assert "nothing is set" in run(tmp_path, "config", "validate").stdout
+def test_without_a_file_all_is_as_built_in(typed: Typed) -> None:
+    assert "there is no such file" in typed("config", "show").stdout
+    assert "nothing is set" in typed("config", "validate").stdout

@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from .conftest import Typed
+
 ADVISOR = [sys.executable, "-P", "-m", "advisor"]
+
+FILE = "/etc/hostname"
+MOVED = ["--data", FILE, "--to", "/x"]
+FIXED = ["--method", "fixed", "--start"]
 
 CASES: list[tuple[list[str], list[str]]] = [
     (["advise"], ["DESTINATION"]),
@@ -115,6 +121,36 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["lab", "up", "wan\n"], ["NAME", "letters, digits and dashes"]),
     (["lab", "up", "wan", "--hosts", "localhost"], ["--hosts", "localhost"]),
     (["lab", "up", "wan", "--source-rate", "1bit"], ["source-rate", "10000"]),
+    (["advise", "localhost", "--tool", "globus-url-copy"], ["--data"]),
+    (["advise", "localhost", "--tool", "aria2c", *MOVED], ["cannot be profiled"]),
+    (["advise", "localhost", "--tool", "nothing", *MOVED], ["there is none called"]),
+    (["advise", "localhost", "--keep"], ["--tool"]),
+    (
+        ["advise", "localhost", "--tool", "globus-url-copy", *MOVED, "--congestion", "a"],
+        ["leave it out"],
+    ),
+    (["plan", "/nowhere", "localhost", "--to", "/x"], ["/nowhere"]),
+    (["plan", FILE, "localhost"], ["--to is missing"]),
+    (["plan", FILE, "localhost", "--to", "/x", "--no-sample"], ["--run"]),
+    (["plan", FILE, "localhost", "--to", "/x", "--anew"], ["--anew is about --run"]),
+    (["plan", FILE, "localhost", "--to", "/x", "--method", "magic"], ["magic"]),
+    (["plan", FILE, "localhost", "--to", "/x", "--server", "what"], ["--server"]),
+    (["plan", FILE, "--to", "/x"], ["DESTINATION"]),
+    (["transfer", "/nowhere", "localhost", "--to", "/x"], ["/nowhere"]),
+    (["transfer", FILE, "localhost"], ["--to is missing"]),
+    (["transfer", FILE, "localhost", "--to", "/x", "--method", "magic"], ["magic"]),
+    (["transfer", FILE, "localhost", "--to", "/x", "--server", "what"], ["--server"]),
+    (["transfer", FILE, "localhost", "--to", "/x", "--epoch", "100ms"], ["--epoch"]),
+    (["transfer", FILE, "localhost", "--to", "/x", "--max-flows", "0"], ["--max-flows"]),
+    (["transfer", FILE, "localhost", "--to", "/x", "--price", "free"], ["as in 2%"]),
+    (["transfer", FILE, "localhost", "--to", "/x", "--max-rate", "quick"], ["--max-rate"]),
+    (["transfer", FILE, "gsiftp://localhost/x", "--to", "/x"], ["leave out --to"]),
+    (["transfer", FILE, "gsiftp://localhost"], ["gsiftp://HOST:PORT/PATH"]),
+    (["transfer", FILE, "gsiftp://localhost/~/x"], ["the whole path"]),
+    (["transfer", "gsiftp://localhost/x", "gsiftp://localhost/y"], ["run this where the data is"]),
+    (["transfer", FILE, "localhost", "--to", "/x", *FIXED, "2"], ["4x8"]),
+    (["transfer", FILE, "localhost", "--to", "/x", *FIXED, "99x2"], ["--max-c"]),
+    (["transfer", FILE, "--to", "/x"], ["DESTINATION"]),
 ]
 
 
@@ -125,8 +161,7 @@ def run(arguments: list[str], store: Path) -> subprocess.CompletedProcess[str]:
         text=True,
         timeout=60,
         env={
-            # No lab comes up where its tools are not found, should nonsense be taken.
-            "PATH": "/nonexistent" if arguments[:1] == ["lab"] else "/usr/bin:/bin",
+            "PATH": "/usr/bin:/bin",
             "HOME": str(store),
             "XDG_DATA_HOME": str(store),
             "XDG_RUNTIME_DIR": str(store),
@@ -136,15 +171,32 @@ def run(arguments: list[str], store: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(("arguments", "words"), CASES, ids=lambda x: " ".join(x)[:40])
-def test_nonsense_gets_one_sentence(arguments: list[str], words: list[str], tmp_path: Path) -> None:
-    done = run(arguments, tmp_path)
+def test_nonsense_gets_one_sentence(
+    typed: Typed,
+    arguments: list[str],
+    words: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # No lab comes up where its tools are not found, should nonsense be taken.
+    monkeypatch.setenv("PATH", "/nonexistent" if arguments[:1] == ["lab"] else "/usr/bin:/bin")
+    assert_one_sentence(typed(*arguments), words)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("arguments", "words"), [CASES[0], CASES[-1]], ids=["advise", "transfer"])
+def test_so_it_does_as_a_process(arguments: list[str], words: list[str], tmp_path: Path) -> None:
+    assert_one_sentence(run(arguments, tmp_path), words)
+    assert list(tmp_path.iterdir()) == []
+
+
+def assert_one_sentence(done: subprocess.CompletedProcess[str], words: list[str]) -> None:
     assert done.returncode == 2
     assert done.stdout == ""
     assert len(done.stderr.strip().splitlines()) == 1, done.stderr
     assert "Traceback" not in done.stderr
     for word in words:
         assert word in done.stderr
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_secret_file_that_is_not_there_is_told(tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ from advisor.session.verifying import (
 from advisor.testing.samples import a_path
 from advisor.tools import CommandRequest
 
+from .conftest import Typed
+
 ADVISOR = [sys.executable, "-P", "-m", "advisor"]
 NAMES = ["plain", "a b", "it's", 'a"b', "a\nb", "Ünïcödé", "-rf", "*", "a\\b", "%41", "é/deep/er"]
 
@@ -235,17 +237,21 @@ def test_the_command(here: Path, there: Path) -> None:
     ],
 )
 def test_nonsense(
-    words: list[str], named: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    typed: Typed,
+    words: list[str],
+    named: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    done = run(*words)
+    done = typed("verify", *words)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert [word for word in named if word not in done.stderr] == []
 
 
-def test_a_destination_that_cannot_be_reached() -> None:
-    done = run("lab:nowhere", "--data", "/etc/hostname", "--to", "/x")
+def test_a_destination_that_cannot_be_reached(typed: Typed) -> None:
+    done = typed("verify", "lab:nowhere", "--data", "/etc/hostname", "--to", "/x")
     assert done.returncode == 3
     assert done.stderr.startswith("advisor: no lab 'nowhere' is up")
     assert len(done.stderr.splitlines()) == 1

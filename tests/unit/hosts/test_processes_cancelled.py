@@ -34,5 +34,6 @@ def test_no_process_and_no_pipe_is_left(after_s: float, times: int) -> None:
         warnings.simplefilter("error")
         asyncio.run(_given_up(after_s, times))
         gc.collect()
-    assert len(list(Path("/proc/self/fd").iterdir())) == descriptors
-    assert {child.pid for child in psutil.Process().children(recursive=True)} == before
+    # What was there before may have ended meanwhile.
+    assert len(list(Path("/proc/self/fd").iterdir())) <= descriptors
+    assert {child.pid for child in psutil.Process().children(recursive=True)} <= before

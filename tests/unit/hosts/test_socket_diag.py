@@ -53,6 +53,8 @@ async def test_an_excluded_port_and_other_processes_do_not_count() -> None:
             connection, _ = server.accept()
             with connection:
                 _read_all(connection, 1000)
+                while not ProcessSockets(child.pid).totals().connections:
+                    time.sleep(0.01)  # Who looked a moment ago shares that look.
                 assert ProcessSockets(child.pid, excluded_port=port).totals().connections == 0
                 own = ProcessSockets(1 if child.pid != 1 else 2)
                 assert own.totals().acked_bytes == 0

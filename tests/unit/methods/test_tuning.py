@@ -37,8 +37,8 @@ def surface(setting: Setting, best: int = 11) -> float:
 
 
 def searching(name: str, most_flows: int | None = None) -> Searching:
-    method = registry.method(name).create(SPACE, np.random.default_rng(1), Knowledge(), {})
-    return Searching(method, most_flows)
+    plugin, rng = registry.method(name), np.random.default_rng(1)
+    return Searching(lambda _: plugin.create(SPACE, rng, Knowledge(), {}), most_flows)
 
 
 @pytest.mark.parametrize("name", ["nelder-mead", "compass", "coordinate-descent"])
@@ -70,9 +70,31 @@ def test_what_a_method_recommends_stays_when_it_ends() -> None:
     for _ in range(60):
         tried.append(tuner.setting)
         reasons.append(tuner.tell(gave(surface(tuner.setting))))
-    [ended] = [one for one in reasons if one.endswith("it stays with the best")]
+    [ended] = [one for one in reasons if one.endswith("it stays with the best, and watches")]
     assert reasons[reasons.index(ended) + 1 :] == [""] * (59 - reasons.index(ended))
     assert tuner.setting == max(tried, key=surface)
+
+
+@pytest.mark.parametrize("name", ["heur2", "octave"])
+def test_a_method_that_has_ended_searches_again_when_conditions_change(name: str) -> None:
+    """From 11 files at a time the best moves to 25, far above what is left at 11."""
+    tuner = searching(name)
+    for _ in range(60):
+        tuner.tell(gave(surface(tuner.setting)))
+    before = tuner.setting
+    reasons = [tuner.tell(gave(surface(tuner.setting, best=25))) for _ in range(60)]
+    assert any(one.endswith("it searches again") for one in reasons)
+    assert surface(tuner.setting, best=25) > 1.5 * surface(before, best=25)
+
+
+def test_a_method_that_has_ended_does_not_search_again_for_noise() -> None:
+    """Epochs that differ by a tenth, and by a third once in a while."""
+    tuner, rng = searching("heur2"), np.random.default_rng(3)
+    reasons = []
+    for number in range(300):
+        factor = 0.6 if number % 25 == 24 else rng.normal(1.0, 0.07)
+        reasons.append(tuner.tell(gave(surface(tuner.setting) * factor)))
+    assert not any(one.endswith("it searches again") for one in reasons)
 
 
 def test_failed_epochs_are_answers_too() -> None:

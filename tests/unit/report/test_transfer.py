@@ -1,10 +1,20 @@
 """A tuned transfer as text."""
 
+import msgspec
 import pytest
 
 from advisor.domain import events as ev
+from advisor.domain.advice import Fulfilment
+from advisor.domain.endpoints import Pair
 from advisor.domain.plan import ClassProgress
-from advisor.report.transfer import beside_the_bar, changed_line, ended_lines, progress_line
+from advisor.report.transfer import (
+    advised_line,
+    beside_the_bar,
+    changed_line,
+    ended_lines,
+    progress_line,
+    started_line,
+)
 
 NOW = ClassProgress(
     size="all",
@@ -38,12 +48,53 @@ def test_a_change_says_what_was_and_what_is_next(gave_bps: float, reason: str, l
 
 
 def test_progress() -> None:
-    assert beside_the_bar(NOW, None) == "9.41 Gbit/s, 12 of 400 files, 4 × 8"
+    event = ev.FilesMoving(at_s=90.0, phase="transfer", classes=[NOW])
+    assert beside_the_bar(event) == "9.41 Gbit/s, 12 of 400 files, 4 × 8"
+    event = msgspec.structs.replace(event, phase="verify")
+    assert beside_the_bar(event) == "9.41 Gbit/s"
     event = ev.FilesMoving(at_s=90.0, phase="transfer", classes=[NOW], left_s=(130.0, 120.0, 150.0))
     assert progress_line(event) == (
         "  3 GiB of 10 GiB, 9.41 Gbit/s, 12 of 400 files, 4 × 8, "
         "2 min 10 s left (90 %: 2 min to 2 min 30 s)"
     )
+
+
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [
+        ("compass", "; tuned by compass, a control epoch is 30 s"),
+        ("fixed", "; that stays"),
+    ],
+)
+def test_the_start(method: str, words: str) -> None:
+    event = ev.TransferStarted(
+        at_s=1.0,
+        session="feedcafe",
+        pair=Pair("dtn01", "dtn02"),
+        method=method,
+        setting={"concurrency": 2, "parallelism": 8},
+        epoch_s=30.0,
+        files=400,
+        total_bytes=10 * 2**30,
+        earlier_bytes=3 * 2**30,
+    )
+    assert started_line(event) == (
+        "dtn01->dtn02: session feedcafe, 7 GiB to move, begins at 2 × 8 (files at a time × "
+        f"streams){words}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rate_bps", "words"),
+    [(3e8, "it was worse"), (1.5e9, "it came true"), (3e9, "it was better")],
+)
+def test_whether_an_advice_came_true(rate_bps: float, words: str) -> None:
+    advised = Fulfilment(
+        session="feedcafe", advised_s=1.7e9, interval_bps=(1e9, 2e9), rate_bps=rate_bps
+    )
+    line = advised_line(advised)
+    assert line.startswith("Session feedcafe had promised 1 to 2 Gbit/s: ")
+    assert words in line
 
 
 @pytest.mark.parametrize(("missing_files", "more"), [(2, []), (105, ["  and 103 more"])])

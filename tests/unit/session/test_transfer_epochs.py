@@ -12,6 +12,7 @@ from advisor.domain import events as ev
 from advisor.domain.dataset import Dataset
 from advisor.domain.measurement import Failure, Measurement, Outcome
 from advisor.domain.space import Setting
+from advisor.domain.transfers import Levels
 from advisor.methods.api import Knowledge
 from advisor.methods.tuning import Fixed, Searching, Tuner
 from advisor.models.piecework import Batch
@@ -35,7 +36,7 @@ class Sky(Portion):
         self.arrived = 0
 
     @property
-    def moved_bytes(self) -> int:
+    def carried_bytes(self) -> int:
         return self.arrived
 
 
@@ -59,6 +60,12 @@ class Wheel:
         while not condition():
             self._turn()
 
+    async def idle(self, portion: Portion) -> None:
+        await self.until(lambda: not portion.clients)
+
+    def have_recourse(self, recourse: Callable[[str], bool]) -> None:
+        self.recourse = recourse
+
     def _turn(self) -> None:
         portion = self._portion
         for client, (end_s, _) in list(self._ends_s.items()):
@@ -70,7 +77,7 @@ class Wheel:
             portion.clients.add(client)
             self._ends_s[client] = (self.now_s + PIECE_S, portion.parallelism)
         streams = [one for _, one in self._ends_s.values()]
-        rate = self._rate(len(streams), sum(streams) / len(streams))
+        rate = self._rate(len(streams), sum(streams) / len(streams)) if streams else 0.0
         portion.arrived += round(rate * TURN_S)
         self.now_s += TURN_S
         if self.now_s >= self._lasts_s:
@@ -82,20 +89,26 @@ class Ran:
     """A transfer that is over, and what it told."""
 
     def __init__(self, tuner: Tuner, rate: Callable[[int, float], float], lasts_s: float) -> None:
-        self.told: list[ev.SettingChanged] = []
+        self.events: list[ev.Event] = []
         self.kept: list[Epoch] = []
         self._tuner = tuner
         self.portion = Sky()
         self.wheel = Wheel(self.portion, rate, lasts_s)
 
-    def _tell(self, event: type[ev.SettingChanged], **fields: Any) -> None:
-        self.told.append(event(at_s=self.wheel.now_s, **fields))
+    @property
+    def told(self) -> list[ev.SettingChanged]:
+        return [one for one in self.events if isinstance(one, ev.SettingChanged)]
 
-    async def run(self, epoch_s: float = 10.0) -> "Ran":
+    def _tell(self, event: type[ev.Event], **fields: Any) -> None:
+        made: Any = event(at_s=self.wheel.now_s, **fields)
+        self.events.append(made)
+
+    async def run(self, epoch_s: float = 10.0, *, restarts: bool = False) -> "Ran":
         epochs = Epochs(
             self._tuner,
             self.portion,
             epoch_s,
+            restarts=restarts,
             tell=self._tell,
             keep=self.kept.append,
             clock=self.wheel.clock,
@@ -112,7 +125,7 @@ def peak(clients: int, streams: float) -> float:
 def nelder_mead() -> Tuner:
     space = tuned_space(Bounds(concurrency=32, parallelism=16))
     plugin = registry.method("nelder-mead")
-    return Searching(plugin.create(space, np.random.default_rng(0), Knowledge(), {}))
+    return Searching(lambda _: plugin.create(space, np.random.default_rng(0), Knowledge(), {}))
 
 
 @pytest.mark.asyncio
@@ -183,7 +196,7 @@ async def test_a_failed_epoch_is_told_as_one() -> None:
 async def test_a_method_that_ends_leaves_its_best() -> None:
     space = tuned_space(Bounds(concurrency=32, parallelism=16))
     plugin = registry.method("heur2")
-    tuner = Searching(plugin.create(space, np.random.default_rng(0), Knowledge(), {}))
+    tuner = Searching(lambda _: plugin.create(space, np.random.default_rng(0), Knowledge(), {}))
     ran = await Ran(tuner, peak, 1000.0).run()
 
     def rate(epoch: Epoch) -> float:
@@ -191,7 +204,7 @@ async def test_a_method_that_ends_leaves_its_best() -> None:
         return epoch.outcome.throughput_bps
 
     assert ran.kept[-1].setting == max(ran.kept, key=rate).setting
-    assert ran.told[-1].reason.endswith("it stays with the best")
+    assert ran.told[-1].reason.endswith("it stays with the best, and watches")
 
 
 class Told:
@@ -226,6 +239,112 @@ async def test_nor_is_one_in_which_the_work_runs_out() -> None:
 
 
 @pytest.mark.asyncio
+async def test_every_epoch_is_told() -> None:
+    ran = await Ran(nelder_mead(), peak, 100.0).run()
+    ended = [one for one in ran.events if isinstance(one, ev.EpochEnded)]
+    assert [(one.epoch, one.setting) for one in ended] == [(e.number, e.setting) for e in ran.kept]
+    for one, epoch in zip(ended, ran.kept, strict=True):
+        assert isinstance(epoch.outcome, Measurement)
+        assert one.throughput_bps == epoch.outcome.throughput_bps
+        assert one.failure == ""
+
+
+@pytest.mark.asyncio
+async def test_restarting_ends_all_clients_before_each_epoch() -> None:
+    """Those at work when an epoch begins are all of it, though the setting is the same."""
+    begun: list[set[Client]] = []
+
+    class Watched(Wheel):
+        async def idle(self, portion: Portion) -> None:
+            assert portion.concurrency == 0
+            begun.append(set(portion.clients))
+            await super().idle(portion)
+            assert not portion.clients
+
+    ran = Ran(Fixed({"concurrency": 3, "parallelism": 2}), peak, 95.0)
+    ran.wheel = Watched(ran.portion, peak, 95.0)
+    await ran.run(epoch_s=9.0, restarts=True)
+    assert len(begun) == len(ran.kept) > 5
+    assert all(len(clients) == 3 for clients in begun[:-1])
+    assert not set.intersection(*begun[:2])
+
+
+class Faulty(Told):
+    """A method with a mistake in it."""
+
+    def tell(self, outcome: Outcome) -> str:
+        super().tell(outcome)
+        if len(self.outcomes) == 3:
+            raise ZeroDivisionError("float division by zero")
+        self.setting = {"concurrency": 2 + len(self.outcomes), "parallelism": 2}
+        return "up"
+
+
+@pytest.mark.asyncio
+async def test_a_mistake_of_the_method_does_not_end_the_transfer() -> None:
+    ran = await Ran(Faulty(), peak, 95.0).run()
+    assert [int(one.setting["concurrency"]) for one in ran.kept] == [2, 3, 4, 4, 4, 4, 4, 4, 4]
+    [notice] = [one for one in ran.events if isinstance(one, ev.Notice)]
+    assert "ZeroDivisionError: float division by zero" in notice.message
+
+
+class Ladder(Told):
+    """One file more at a time after each epoch, and back to two where one failed."""
+
+    def tell(self, outcome: Outcome) -> str:
+        super().tell(outcome)
+        concurrency = int(self.setting["concurrency"])
+        failed = isinstance(outcome, Failure)
+        self.setting = {"concurrency": 2 if failed else concurrency + 1, "parallelism": 2}
+        return "next"
+
+
+@pytest.mark.asyncio
+async def test_a_setting_at_which_nothing_gets_through_fails_its_epoch() -> None:
+    """The mover finds so at five clients, and would give up: it is sent back to four."""
+    ran = Ran(Ladder(), peak, 95.0)
+
+    class Refusing(Wheel):
+        async def until(self, condition: Callable[[], bool]) -> None:
+            while not condition():
+                if self._portion.concurrency > 4:
+                    assert self.recourse("too many connections")
+                    assert self._portion.concurrency == 4
+                    # Until something got through there is nothing else to turn to.
+                    assert not self.recourse("too many connections")
+                self._turn()
+                self._portion.work.done_bytes = self._portion.arrived
+
+    ran.wheel = Refusing(ran.portion, peak, 95.0)
+    await ran.run()
+    refused = [one for one in ran.kept if isinstance(one.outcome, Failure)]
+    assert refused
+    assert {int(one.setting["concurrency"]) for one in refused} == {5}
+    for one in refused:
+        assert isinstance(one.outcome, Failure)
+        assert one.outcome.message == "too many connections"
+    after = ran.kept[ran.kept.index(refused[0]) + 1]
+    assert after.setting["concurrency"] == 2
+    assert isinstance(after.outcome, Measurement)
+
+
+@pytest.mark.asyncio
+async def test_there_is_no_recourse_from_the_first_setting() -> None:
+    ran = Ran(Told(), peak, 35.0)
+    refused: list[bool] = []
+
+    class Stuck(Wheel):
+        async def until(self, condition: Callable[[], bool]) -> None:
+            if not refused:
+                refused.append(self.recourse("connection refused"))
+            await super().until(condition)
+
+    ran.wheel = Stuck(ran.portion, peak, 35.0)
+    await ran.run()
+    assert refused == [False]
+
+
+@pytest.mark.asyncio
 async def test_fixed_stays() -> None:
     ran = await Ran(Fixed({"concurrency": 3, "parallelism": 2}), peak, 100.0).run()
     assert {tuple(one.setting.values()) for one in ran.kept} == {(3, 2)}
@@ -235,7 +354,7 @@ async def test_fixed_stays() -> None:
 @pytest.mark.parametrize(
     ("wanted", "words"),
     [
-        ({"method": "compass", "start": {"concurrency": 2, "parallelism": 2}}, "--start"),
+        ({"method": "sweep", "start": Levels(concurrency=3, parallelism=5)}, "--start"),
         ({"method": "compass", "bounds": Bounds(concurrency=8, parallelism=8, flows=1)}, "fixed"),
     ],
 )

@@ -62,7 +62,7 @@ def collect(pipe):
 for first in range(0, children, at_once):
     running = [start(child) for child in range(first, first + at_once)]
     for pid, _ in running:
-        time.sleep(rng.uniform(0.0, 0.02))
+        time.sleep(rng.uniform(0.0, 0.01))
         os.kill(pid, signal.SIGKILL)
     for pid, pipe in running:
         status = os.waitpid(pid, 0)[1]

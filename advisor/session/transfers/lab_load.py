@@ -1,0 +1,27 @@
+"""The external load of the lab that a transfer runs in, to be seen beside what it gives."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from advisor.domain import events as ev
+from advisor.lab import control
+from advisor.lab.messages import Ask
+from advisor.lab.state import LabError
+
+_LOOK_EVERY_S: Final = 1.0
+
+
+async def watch_load(lab: str, tell: Callable[..., None]) -> None:
+    """Tell what it is, where there is any, and whenever it is another; ends with the lab."""
+    before = (0, 0)
+    while True:
+        try:
+            status = await asyncio.to_thread(control.tell, lab, Ask())
+        except LabError:
+            return
+        now = (status.transfers, status.compute)
+        if now != before:
+            tell(ev.LoadChanged, transfers=status.transfers, compute=status.compute)
+        before = now
+        await asyncio.sleep(_LOOK_EVERY_S)

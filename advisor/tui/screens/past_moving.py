@@ -1,0 +1,67 @@
+"""A past transfer that tuned itself: its charts, rebuilt from the epochs that are stored."""
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.markup import escape
+from textual.widget import Widget
+from textual.widgets import Button, Static
+
+from advisor.domain.events import AnyEvent
+from advisor.store.session_digests import SessionDigest
+from advisor.tui.moving_story import MovingStory
+from advisor.tui.screens.session import about
+from advisor.tui.step import Page
+from advisor.tui.widgets.moving_view import PANELS, MovingView
+
+
+class PastMovingScreen(Page):
+    """Opened from the review. `session` is what the list knows of it; `told` what it told then."""
+
+    NAME = "Past transfer"
+    HELP = (
+        "[b]A past transfer[/b] that tuned itself while it ran: above what arrived, below how many "
+        "files at a time and streams for each there were. It is made from the control epochs that "
+        "are stored: why the method went where it went, and the seconds in which the work ran out, "
+        "are not among that."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(
+            Binding(str(n), f"enlarge('{name}')", f"Only: {name}", show=False)
+            for n, name in enumerate(PANELS, 1)
+        ),
+        Binding("0", "enlarge('')", "All panels", show=False),
+        Binding("n", "panel(1)", "Next panel", id="next-panel"),
+        Binding("N", "panel(-1)", "Panel before", show=False),
+    ]
+    DEFAULT_CSS = """
+    PastMovingScreen #body { overflow-y: hidden; }
+    PastMovingScreen #about { height: auto; }
+    """
+
+    def __init__(self, session: SessionDigest, told: Sequence[AnyEvent]) -> None:
+        super().__init__()
+        self._session = session
+        self._story = MovingStory(told)
+
+    def trail(self) -> str:
+        return f"[b]advisor[/b]  Review › {escape(self._session.session)}"
+
+    def content(self) -> Iterable[Widget]:
+        method = escape(self._session.method)
+        lines = [*about(self._session), f"Tuned by {method}; {self._session.probes} epochs."]
+        yield Static("\n".join(lines), id="about")
+        yield MovingView(id="view")
+
+    def buttons(self) -> Iterable[Button]:
+        yield Button("Back", id="back")
+
+    def on_mount(self) -> None:
+        self.query_one(MovingView).show(self._story)
+
+    def action_enlarge(self, panel: str) -> None:
+        self.query_one(MovingView).enlarge(panel)
+
+    def action_panel(self, by: int) -> None:
+        self.query_one(MovingView).next_panel(by)

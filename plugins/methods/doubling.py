@@ -1,0 +1,216 @@
+"""doubling: a search for transfers that run, along doublings both ways, at the least cost.
+
+The searches of the papers go far off to find out: a simplex of steps of eight, a compass of eight.
+What an epoch at a bad setting loses is lost, and a transfer that runs pays for each. Here a step is
+a doubling or a halving of one parameter, so that none costs more than about half.
+
+- It starts at Globus's default of concurrency 2 and parallelism 8, or where it is told to.
+- Concurrency is doubled, then parallelism (or streams), then the others; then each is halved, in
+  the same order. A doubling that gains more than ε % is kept, and tried again at once. So is a
+  halving that gains as much, or that loses less than half of ε: what performs the same with fewer
+  flows is better for everybody else. From a setting that is kept all others are tried again.
+- No setting is tried twice. When no step is left, it goes to the best it has seen, of those within
+  half of ε of that to the one with the fewest flows, and measures that once more: single epochs are
+  luck. It stays there if its mean still makes it that; else the next has its turn.
+- If that gives another rate than it did, by more than 25 %, conditions have changed during the
+  search, and it begins anew from there.
+- Settings with more flows than the space allows are left out.
+- A failed probe counts as 0 bit/s.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from advisor.api import (
+    EPSILON,
+    GLOBUS_LARGE_FILES,
+    Knowledge,
+    Memory,
+    Parameter,
+    Role,
+    Search,
+    SearchPlugin,
+    Setting,
+    Space,
+    StopGauge,
+    change_percent,
+    flows_of,
+    format_rate,
+    in_order,
+    setting_of,
+    setting_words,
+)
+
+CONSTANTS: Final = (EPSILON,)
+_ORDER: Final = (
+    Role.CONCURRENCY,
+    Role.PARALLELISM,
+    Role.STREAMS,
+    Role.PIPELINING,
+    Role.BUFFER,
+    Role.OTHER,
+)
+_CHANGED_PERCENT: Final = 25.0
+
+
+class _Seen(msgspec.Struct):
+    """A setting, the mean of what it gave, and how often it was measured."""
+
+    setting: Setting
+    bps: float
+    times: int = 1
+
+
+class _Memory(Memory, kw_only=True):
+    """`held`: where it stands, with its `bps`; `trial`: what is tried, None while it is measured.
+
+    `turn`: the step to be tried next; `refused`: how many were, one after the other. `seen`: all
+    that was measured since it began, or began anew. `ends`: whether `held` is measured once more.
+    """
+
+    held: Setting
+    bps: float | None = None
+    trial: Setting | None = None
+    turn: int = 0
+    refused: int = 0
+    seen: list[_Seen] = msgspec.field(default_factory=list)
+    ends: bool = False
+
+
+class Doubling(Search[_Memory]):
+    """One search. See the module's text."""
+
+    def __init__(
+        self,
+        space: Space,
+        rng: np.random.Generator,
+        knowledge: Knowledge,
+        constants: Mapping[str, float],
+    ) -> None:
+        start = setting_of(space, knowledge.start or GLOBUS_LARGE_FILES)
+        super().__init__(space, rng, _Memory(held=start, label="start"))
+        order = in_order(space, *_ORDER)
+        self._steps = [(one, True) for one in order] + [(one, False) for one in order]
+        self._epsilon = constants["epsilon"]
+
+    @property
+    def gauges(self) -> list[StopGauge]:
+        """How many steps were refused since the last that was kept."""
+        return [
+            StopGauge(
+                name="steps",
+                value=self.memory.refused,
+                limit=max(1, len(self._steps)),
+                meaning="doublings and halvings refused from where it stands",
+            )
+        ]
+
+    def recommended(self) -> tuple[Setting, float] | None:
+        """Where it stands, once that gave something."""
+        return (self.memory.held, self.memory.bps) if self.memory.bps else self.best()
+
+    def _setting(self) -> Setting:
+        return dict(self.memory.trial or self.memory.held)
+
+    def _take(self, bps: float) -> None:
+        memory = self.memory
+        if memory.trial is not None and memory.bps is not None:
+            memory.seen.append(_Seen(memory.trial, bps))
+            self._judge(memory.trial, memory.bps, bps)
+        elif memory.ends and memory.bps is not None:
+            self._confirm(memory.bps, bps)
+        else:
+            memory.bps = bps
+            memory.seen.append(_Seen(memory.held, bps))
+        if not memory.ends:
+            self._try_next()
+        if memory.ends:
+            self._settle()
+
+    def _judge(self, trial: Setting, before: float, bps: float) -> None:
+        memory = self.memory
+        memory.iteration += 1
+        _, is_up = self._steps[memory.turn]
+        least = self._epsilon if is_up else -self._epsilon / 2
+        words = setting_words(trial)
+        rates = f"{format_rate(bps)} after {format_rate(before)}"
+        if bps > 0 and change_percent(before, bps) > least:
+            memory.held, memory.bps, memory.refused = trial, bps, 0
+            memory.move_reason = f"{rates}: it stays at {words}"
+        else:
+            memory.turn, memory.refused = self._after(memory.turn), memory.refused + 1
+            memory.move_reason = f"{rates}: back from {words}"
+
+    def _try_next(self) -> None:
+        """The next step that leads to where it was not; else the end."""
+        memory = self.memory
+        seen = [one.setting for one in memory.seen]
+        for turn in self._turns():
+            parameter, is_up = self._steps[turn]
+            trial = memory.held | {parameter.name: _stepped(parameter, memory.held, up=is_up)}
+            if trial not in seen and self._may_be(trial):
+                memory.turn, memory.trial = turn, trial
+                memory.label = f"{parameter.name} {'up' if is_up else 'down'}"
+                return
+        memory.trial, memory.ends, memory.label = None, True, "again"
+
+    def _may_be(self, trial: Setting) -> bool:
+        most = self._space.most_flows
+        return most is None or flows_of(trial) <= most
+
+    def _turns(self) -> Iterator[int]:
+        """All steps, from the one whose turn it is, that were not refused from here."""
+        turn = self.memory.turn
+        for _ in range(len(self._steps) - self.memory.refused):
+            yield turn
+            turn = self._after(turn)
+
+    def _after(self, turn: int) -> int:
+        return (turn + 1) % max(1, len(self._steps))
+
+    def _confirm(self, before: float, bps: float) -> None:
+        """Where it stands was measured once more."""
+        memory = self.memory
+        [held] = [one for one in memory.seen if one.setting == memory.held]
+        held.bps, held.times = (held.bps * held.times + bps) / (held.times + 1), held.times + 1
+        memory.bps = held.bps
+        if abs(change_percent(before, bps)) > _CHANGED_PERCENT:
+            memory.bps, memory.ends, memory.refused, memory.turn = bps, False, 0, 0
+            memory.seen = [_Seen(memory.held, bps)]
+            memory.move_reason = (
+                f"{format_rate(before)} became {format_rate(bps)} at the same setting: it begins "
+                "anew"
+            )
+
+    def _settle(self) -> None:
+        """To the best there was, to measure it once more; the end where that was done."""
+        memory = self.memory
+        most = max(one.bps for one in memory.seen)
+        good = [one for one in memory.seen if one.bps >= most * (1 - self._epsilon / 200)]
+        best = min(good, key=lambda one: (flows_of(one.setting), -one.bps))
+        if best.setting != memory.held:
+            memory.move_reason = (
+                f"no step is left, and {setting_words(best.setting)} was the best: "
+                f"{format_rate(best.bps)}"
+            )
+        memory.held, memory.bps = best.setting, best.bps
+        if best.times > 1 or not best.bps:
+            memory.stop_reason = (
+                f"no doubling gains {self._epsilon:g} %, and no halving costs less than half of it"
+            )
+
+
+def _stepped(parameter: Parameter, held: Setting, *, up: bool) -> int:
+    value = int(held[parameter.name])
+    return parameter.nearest(2 * value if up else value // 2)
+
+
+plugin = SearchPlugin(
+    name="doubling",
+    summary="doubles and halves one parameter after the other, at the least cost to a transfer",
+    constants=CONSTANTS,
+    make=Doubling,
+)

@@ -1,0 +1,1 @@
+"""`make bench-transfers`: transfers that tune themselves, against settings that stay."""

@@ -1,0 +1,5 @@
+"""`python -m tests.benchmarks.transfers`."""
+
+from tests.benchmarks.transfers.bench import main
+
+main()

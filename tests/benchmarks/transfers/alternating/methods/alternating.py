@@ -1,0 +1,36 @@
+"""A method that goes to and fro between two settings of as many flows, for ever.
+
+It learns nothing: what a transfer loses with it, beside one that stays at either setting, is what
+changing costs. The bench brings it in by ADVISOR_PLUGINS.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+
+from advisor.api import Knowledge, Memory, Search, SearchPlugin, Setting, Space
+
+_SETTINGS: Final[tuple[Setting, ...]] = (
+    {"concurrency": 8, "parallelism": 2},
+    {"concurrency": 4, "parallelism": 4},
+)
+
+
+class Alternating(Search[Memory]):
+    """After each probe the other one."""
+
+    def _setting(self) -> Setting:
+        return _SETTINGS[self.memory.iteration % len(_SETTINGS)]
+
+    def _take(self, _bps: float) -> None:
+        self.memory.iteration += 1
+
+
+def _make(
+    space: Space, rng: np.random.Generator, _knowledge: Knowledge, _constants: Mapping[str, float]
+) -> Alternating:
+    return Alternating(space, rng, Memory())
+
+
+plugin = SearchPlugin(name="alternating", summary="8 × 2 and 4 × 4 in turn", make=_make)

@@ -1,0 +1,241 @@
+"""The path, the conditions, who is measured under them, and how long everything takes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+RTT_S: Final = 0.033
+"""Argonne to the Texas Advanced Computing Center (section IV of the paper)."""
+
+RATE_BPS: Final = 400e6
+"""What two cores carry beside the emulator, 32 clients and as many servers."""
+
+CONGESTION: Final = "reno"
+"""The paper's hosts have Hamilton TCP, which increases additively and decreases multiplicatively.
+Of that kind this is the one that every kernel lets any user take."""
+
+TURN: Final = 1000 / 1800
+"""The share of a run after which a load that changes does so (section IV.B)."""
+
+EPOCH_S: Final = 4.0
+PRICE: Final = "1%"
+
+NONE, COMPUTE, TRAFFIC, CHANGING = "none", "compute", "traffic", "changing"
+CONDITIONS_PART, RETUNING_PART, PAIR_PART = "conditions", "retuning", "pair"
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """The paper's ext.tfr, streams of others, and ext.cmp, matrix products on all cores."""
+
+    transfers: int = 0
+    compute: int = 0
+
+    @property
+    def key(self) -> str:
+        """As in the paper."""
+        return f"ext.tfr={self.transfers} ext.cmp={self.compute}"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A load; with a second one it goes over to that at `TURN`. `paper`: what was had there."""
+
+    key: str
+    loads: tuple[Load, ...]
+    paper: str
+
+    @property
+    def title(self) -> str:
+        return ", then ".join(load.key for load in self.loads)
+
+
+CONDITIONS: Final = {
+    one.key: one
+    for one in (
+        Condition(
+            NONE,
+            (Load(),),
+            "to Chicago 1.4 × the default with each of the three tuners (figure 5a); to Texas the "
+            "same as the default, 1900 MB/s (section IV.A)",
+        ),
+        Condition(
+            COMPUTE,
+            (Load(compute=64),),
+            "to Chicago 10 × the default with compass search and Nelder-Mead, 2 × with coordinate "
+            "descent (figure 5c; with ext.cmp=16 it is 7 ×, figure 5b)",
+        ),
+        Condition(
+            TRAFFIC,
+            (Load(transfers=64),),
+            "to Chicago 2 × the default with each of the three tuners (figure 5e)",
+        ),
+        Condition(
+            CHANGING,
+            (Load(transfers=64, compute=16), Load(transfers=16, compute=16)),
+            "to Texas 1.3 × the default before the change and 10 × after it, with compass search "
+            "and Nelder-Mead (figure 8, section IV.B)",
+        ),
+    )
+}
+PAPERS_OTHERS: Final = (
+    "to Texas, under all loads but none, 1.5 × to 10 × with compass search and Nelder-Mead "
+    "(section IV.A)"
+)
+PAPERS_RESTARTS: Final = {
+    NONE: "17 %",
+    COMPUTE: "33 % at ext.cmp=16, 50 % at 64",
+    TRAFFIC: "about 15 %",
+}
+"""What restarting each epoch costs the paper's tuners (section IV.A, figures 5 and 7)."""
+
+DEFAULT, BEST, PLAIN, ALTERNATING = "default", "best", "plain", "alternating"
+RESTARTING: Final = "-restarting"
+DEFAULT_SETTING: Final = "2x8"
+RETUNED: Final = ("8x2", "4x4")
+"""Those that `alternating` goes to and fro between."""
+
+TUNERS: Final = ("coordinate-descent", "compass", "nelder-mead")
+PAIRED: Final = "nelder-mead"
+OTHERS: Final = ("doubling", "octave", "heur1", "heur2", "harp")
+CONTESTANTS: Final = (
+    DEFAULT,
+    BEST,
+    *TUNERS,
+    *OTHERS,
+    *(f"{name}{RESTARTING}" for name in (DEFAULT, "compass", "nelder-mead")),
+)
+USUAL: Final = (
+    DEFAULT,
+    BEST,
+    *TUNERS,
+    "doubling",
+    f"{DEFAULT}{RESTARTING}",
+    f"nelder-mead{RESTARTING}",
+)
+"""Who is measured where nobody says who."""
+
+SWEPT: Final = ("2x8", "8x1", "8x8", "16x4", "32x1", "32x4")
+
+SWEEP_START: Final = 1 / 3
+"""The share of a sweep's run that is left out: under load 32 clients take seconds to begin."""
+
+PAIR: Final = {"chicago": "anl-uchicago", "texas": "anl-tacc"}
+"""Two destinations, by their named paths, which share the source's interface (section IV.D)."""
+
+_BESIDE_S: Final = 4.0
+_STARTING_S: Final = 10.0
+"""How much longer programs take to begin beside 64 matrix products."""
+
+
+def beside_s(load: Load) -> float:
+    """What a transfer takes beside its time: until it begins, and to remove what arrived."""
+    return _BESIDE_S + _STARTING_S * load.compute / 64
+
+
+def option_words(contestant: str, best: str = DEFAULT_SETTING) -> list[str]:
+    """The options by which `advisor transfer` is this contestant; a setting is one that stays."""
+    name = contestant.removesuffix(RESTARTING)
+    setting = {DEFAULT: DEFAULT_SETTING, BEST: best}.get(name, name)
+    words = ["--method", setting]
+    if setting[0].isdigit():
+        words = ["--method", "fixed", "--start", setting]
+    return words + (["--restart-epochs"] if name != contestant else [])
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One transfer, or two at once where `part` is `PAIR_PART`, for so many seconds.
+
+    `contestant` of a pair: the options beside its method, `--price`, as a word, or "".
+    """
+
+    part: str
+    condition: str
+    contestant: str
+    number: int
+    seconds: float
+
+    @property
+    def whole_s(self) -> float:
+        """With what comes before and after."""
+        return self.seconds + beside_s(CONDITIONS[self.condition].loads[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How much is done."""
+
+    seconds: float = 120.0
+    epoch_s: float = EPOCH_S
+    runs: int = 1
+    sweep_s: float = 12.0
+    conditions: Sequence[str] = field(default=tuple(CONDITIONS))
+    methods: Sequence[str] = USUAL
+    parts: Sequence[str] = (CONDITIONS_PART, RETUNING_PART, PAIR_PART)
+
+    @property
+    def turn_s(self) -> float:
+        return self.seconds * TURN
+
+    @property
+    def tasks(self) -> list[Task]:
+        """All of it, in the order in which it is done: those of one lab beside each other."""
+        made: list[Task] = []
+        for part, makes in _PARTS.items():
+            if part in self.parts:
+                made += makes(self)
+        return made
+
+    @property
+    def swept_loads(self) -> list[Load]:
+        """Under which the best fixed setting is looked for."""
+        if BEST not in self.methods or CONDITIONS_PART not in self.parts:
+            return []
+        return list(itertools.chain(*(CONDITIONS[key].loads for key in self.conditions)))
+
+    @property
+    def estimate_s(self) -> float:
+        """About how long all of it takes."""
+        sweeps_s = sum(len(SWEPT) * self.swept_s(load) for load in self.swept_loads)
+        return sum(task.whole_s for task in self.tasks) + sweeps_s
+
+    def swept_s(self, load: Load) -> float:
+        """One setting of a sweep, with what comes before and after."""
+        return self.sweep_s + beside_s(load)
+
+
+def _conditions(plan: Plan) -> Iterator[Task]:
+    for key, number in itertools.product(plan.conditions, range(plan.runs)):
+        for contestant in plan.methods:
+            if not _is_left_out(key, contestant):
+                short = contestant == f"{DEFAULT}{RESTARTING}"
+                seconds = plan.seconds / 2 if short else plan.seconds
+                yield Task(CONDITIONS_PART, key, contestant, number, seconds)
+
+
+def _is_left_out(condition: str, contestant: str) -> bool:
+    """As in the paper: "since cd-tuner is less effective under changing external load"."""
+    if condition != CHANGING:
+        return False
+    return contestant == "coordinate-descent" or contestant.endswith(RESTARTING)
+
+
+def _retuning(plan: Plan) -> Iterator[Task]:
+    first, second = RETUNED
+    for number in range(plan.runs):
+        for contestant in (PLAIN, DEFAULT, first, ALTERNATING, second):
+            yield Task(RETUNING_PART, NONE, contestant, number, plan.seconds / 2)
+
+
+def _pair(plan: Plan) -> Iterator[Task]:
+    for number in range(plan.runs):
+        for price in ("", PRICE):
+            yield Task(PAIR_PART, NONE, price, number, plan.seconds)
+
+
+_PARTS: Final = {CONDITIONS_PART: _conditions, RETUNING_PART: _retuning, PAIR_PART: _pair}
+PARTS: Final = tuple(_PARTS)

@@ -1,0 +1,36 @@
+"""The last section of a page: on which machine, when, and by which command."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from advisor.domain.quantities import format_bytes
+from tests.benchmarks.markdown import filled
+from tests.benchmarks.wan.results import Late, Machine
+
+
+def where_text(machines: Sequence[Machine], late: Sequence[Late], hosts: str) -> str:
+    """Empty where nothing was measured.
+
+    `hosts`: who of the lab shares the cores, as "Both hosts".
+    """
+    if not machines:
+        return ""
+    last = machines[-1]
+    versions = ", ".join(f"{name} {version}" for name, version in last.versions.items())
+    text = (
+        f"{last.processor}, {last.cores} cores, {format_bytes(last.memory_bytes)}; Linux "
+        f"{last.kernel}; {versions}. {hosts}, the emulator and the loads share these cores."
+    )
+    if late:
+        middle_ms, worst_ms = (pick(one.p99_s for one in late) * 1000 for pick in (median, max))
+        text += (
+            f" The emulator handed 99 of 100 packets over within {middle_ms:.1f} ms of their time "
+            f"in the middle lab, {worst_ms:.1f} ms in the worst."
+        )
+    began = "\n".join(
+        filled(f"- {one.when}: `{one.command}`, load average before {one.load_1min:.2f}")
+        for one in machines
+    )
+    return f"## Where\n\n{filled(text)}\n\nBegun, or gone on with:\n\n{began}"

@@ -1,0 +1,60 @@
+"""What tests of moved files share: the files, and transfers of the past."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+from advisor.domain.endpoints import Endpoint, Pair
+from advisor.domain.measurement import Interval, Measurement
+from advisor.domain.records import ProbeRecord
+from advisor.session.reaching import pair_of
+from advisor.session.request import AdviceRequest
+from advisor.store.history import Store
+
+Groups: TypeAlias = Mapping[str, tuple[int, int]]
+"""How many files there are in a folder of this name, and the size of each in bytes."""
+
+
+def make_files(folder: Path, groups: Groups) -> Path:
+    """The folder, with these files of random bytes in it."""
+    for name, (count, size) in groups.items():
+        (folder / name).mkdir(parents=True)
+        for number in range(count):
+            (folder / name / f"{number}.dat").write_bytes(os.urandom(size))
+    return folder
+
+
+def pair_here() -> Pair:
+    """From this host to itself."""
+    return pair_of(AdviceRequest(destination=Endpoint("localhost")))
+
+
+def keep_sweep(
+    store: Store, rates_bps: Mapping[tuple[int, int], float], *, file_bytes: int, files: int
+) -> None:
+    """Past transfers of so many files of a size, on a path of 1 Gbit/s and 20 ms.
+
+    `rates_bps`: by files at a time and streams for each.
+    """
+    for number, ((concurrency, parallelism), bps) in enumerate(rates_bps.items()):
+        store.append(
+            ProbeRecord(
+                pair=pair_here(),
+                subject="globus-url-copy",
+                setting={"concurrency": concurrency, "parallelism": parallelism},
+                result=Measurement(
+                    throughput_bps=bps,
+                    stderr_bps=0.0,
+                    intervals=[Interval(0.0, 1.0, int(bps / 8))],
+                    steady_from=0,
+                    settled=True,
+                    elapsed_s=1.0,
+                ),
+                recorded_s=1.7e9 + number,
+                rtt_s=0.02,
+                bandwidth_bps=1e9,
+                file_bytes=file_bytes,
+                files=files,
+            )
+        )

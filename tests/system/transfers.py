@@ -1,0 +1,40 @@
+"""What the tests of `advisor transfer` share: what is moved, and how it is begun and watched."""
+
+from pathlib import Path
+from typing import Final
+
+from tests.soak.gridftp import KillableServer
+
+from .conftest import Run, Server, Start
+from .moved import make_files
+
+# Of a path on which a piece is short, so that there are many of them.
+PATH: Final = ["--bandwidth", "1Gbit", "--rtt", "20ms"]
+EPOCHS: Final = ["--epoch", "1s", "--max-concurrency", "4", "--max-streams", "4"]
+MANY: Final = 20_000
+MANY_BYTES: Final = 1000
+
+
+def make_endless(folder: Path) -> Path:
+    """Few bytes in so many files that a test ends it before it is over."""
+    return make_files(folder, {"many": (MANY, MANY_BYTES)})
+
+
+def transfer(start: Start, server: Server | KillableServer, source: Path, *options: str) -> Run:
+    """Begin to move it to `there`, below the server's folder."""
+    return start(
+        *("transfer", str(source), "localhost", "--to", str(server.folder / "there"), *PATH),
+        *("--server", server.url, *EPOCHS, *options),
+    )
+
+
+def until_files_arrived(run: Run, number: int = 0) -> None:
+    """Until it says that more than so many are there."""
+    while run.wait_for("files_moving")["classes"][0]["files"] <= number:
+        pass
+
+
+def until_lost(run: Run) -> None:
+    """Until it says that the path is lost."""
+    while "The path is lost" not in run.wait_for("notice")["message"]:
+        pass

@@ -1,0 +1,36 @@
+"""The command as a user types it, run in the process of the tests."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from advisor.cli.main import main
+
+Typed = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Typed:
+    """`typed("advise", "localhost")`, by a user whose home is this test's folder.
+
+    For words that are refused, or answered at once: a process of their own would take half a
+    second to begin.
+    """
+    for kind in ("CACHE", "CONFIG", "DATA", "STATE"):
+        monkeypatch.delenv(f"XDG_{kind}_HOME", raising=False)
+    for name in ("HOME", "XDG_RUNTIME_DIR"):
+        monkeypatch.setenv(name, str(tmp_path))
+
+    def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
+        arguments = [str(word) for word in words]
+        with pytest.raises(SystemExit) as ended:
+            main(arguments)
+        out, err = capfd.readouterr()
+        assert isinstance(ended.value.code, int)
+        return subprocess.CompletedProcess(arguments, ended.value.code, out, err)
+
+    return run
