@@ -7,6 +7,7 @@
 # make bench-disk lines of globus-url-copy, run as advised, into docs/benchmarks-disk.md (an hour)
 # make bench-plans mixed files under three loads, by HARP's plan and others (an hour)
 # make bench-transfers transfers that tune themselves, into docs/benchmarks-transfers.md (an hour)
+# make bench-shares shares of five destinations, planned and kept, into docs/benchmarks-shares.md (an hour and a quarter)
 # make bench-methods the search methods on recorded tables, of ADVISOR_DATA (minutes)
 # make soak      long runs (tens of minutes)
 
@@ -16,7 +17,7 @@ UV := $(VENV)/bin/uv
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: install install-dev run test check quick bench bench-tui bench-wan bench-disk bench-plans bench-transfers bench-methods soak clean
+.PHONY: install install-dev run test check quick bench bench-tui bench-wan bench-disk bench-plans bench-transfers bench-shares bench-methods soak clean
 
 install: $(VENV)/.runtime
 
@@ -78,6 +79,10 @@ bench-plans: install-dev
 bench-transfers: install-dev
 	$(VENV)/bin/python -m tests.benchmarks.transfers
 	$(VENV)/bin/python -m tests.benchmarks.transfers --document
+
+bench-shares: install-dev
+	$(VENV)/bin/python -m tests.benchmarks.shares
+	$(VENV)/bin/python -m tests.benchmarks.shares --document
 
 bench-methods: install-dev
 	@$(VENV)/bin/python -m tests.benchmarks.methods

@@ -22,6 +22,7 @@ _COMMANDS: Final = {
     "resume": ("advisor.cli.resume", "Go on with the last interrupted session."),
     "plan": ("advisor.cli.plan", "Plan how files of all sizes are best moved, and move them."),
     "transfer": ("advisor.cli.transfer", "Move files, and tune the transfer while it runs."),
+    "share": ("advisor.cli.share", "Serve several destinations at once, each with its share."),
     "path": ("advisor.cli.path", "Look at the path and both hosts, without any load."),
     "file-io": ("advisor.cli.file_io", "Measure how fast a folder is read and written."),
     "verify": ("advisor.cli.verify", "Compare what arrived at DESTINATION with what was sent."),

@@ -14,6 +14,7 @@ from advisor.domain.file_io import Filesystem
 from advisor.domain.measurement import Outcome
 from advisor.domain.path import PathFacts
 from advisor.domain.plan import ClassProgress, TransferPlan
+from advisor.domain.shares import ServedRow, ShareOutcome, SharePlan, SharePurpose
 from advisor.domain.space import Setting, Space
 
 Purpose = Literal["baseline", "search", "confirm"]
@@ -311,6 +312,75 @@ class TransferEnded(Event, frozen=True, kw_only=True, tag="transfer_ended"):
     advised: Fulfilment | None = None
 
 
+class SharesPlanned(Event, frozen=True, kw_only=True, tag="shares_planned"):
+    """Which concurrencies give the destinations of one source what was asked for them."""
+
+    plan: SharePlan
+
+
+class SharesStarted(Event, frozen=True, kw_only=True, tag="shares_started"):
+    """Several destinations of one source are served from now on, at these concurrencies.
+
+    `purpose`: train for an experiment of `epochs` steps that is to teach the models, run for what
+    was planned. `total_bytes`: all there is to move, by destination; empty for an experiment.
+    `epoch_s`: the length of a step or control epoch.
+    """
+
+    session: str
+    purpose: SharePurpose
+    source: str
+    concurrency: dict[str, int]
+    parallelism: int
+    epoch_s: float
+    epochs: int | None = None
+    total_bytes: dict[str, int] = {}
+
+
+class SharesSeen(Event, frozen=True, kw_only=True, tag="shares_seen"):
+    """An epoch in which several destinations were served is over; they are counted from 1."""
+
+    epoch: int
+    rows: list[ServedRow]
+
+
+class SharesChanged(Event, frozen=True, kw_only=True, tag="shares_changed"):
+    """The concurrencies are others from now on, after the epoch of that number."""
+
+    epoch: int
+    old: dict[str, int]
+    new: dict[str, int]
+    reason: str
+
+
+class DestinationEnded(Event, frozen=True, kw_only=True, tag="destination_ended"):
+    """One of several destinations is served no more: all is there, or `message` says why not.
+
+    `files`, `moved_bytes`: what arrived and was checked, of which earlier runs moved
+    `earlier_bytes`.
+    """
+
+    destination: str
+    complete: bool
+    message: str
+    files: int = 0
+    moved_bytes: int = 0
+    earlier_bytes: int = 0
+    elapsed_s: float = 0.0
+
+
+class SharesEnded(Event, frozen=True, kw_only=True, tag="shares_ended"):
+    """The last event where several destinations were served.
+
+    `complete`: every file is at every destination; of an experiment, that it came to its end.
+    """
+
+    complete: bool
+    message: str
+    exit_code: int
+    elapsed_s: float
+    rows: list[ShareOutcome]
+
+
 class Notice(Event, frozen=True, kw_only=True, tag="notice"):
     """Something the user should know and that stops nothing."""
 
@@ -356,6 +426,12 @@ AnyEvent: TypeAlias = (
     | LoadChanged
     | SettingChanged
     | TransferEnded
+    | SharesPlanned
+    | SharesStarted
+    | SharesSeen
+    | SharesChanged
+    | DestinationEnded
+    | SharesEnded
     | Notice
     | AdviceGiven
     | GaveUp

@@ -45,8 +45,18 @@ class Try(Order, frozen=True, kw_only=True, tag="try"):
     setting: Setting
 
 
+class Ask(Order, frozen=True, kw_only=True, tag="ask"):
+    """Ask this for a destination from now on, where several are served.
+
+    `asked` as it is typed: a share `4`, a rate `400Mbit`, a factor `x1.5`, a concurrency `@3`.
+    """
+
+    destination: str
+    asked: str
+
+
 class Stop(Order, frozen=True, kw_only=True, tag="stop"):
     """End the session with the best so far."""
 
 
-AnyOrder: TypeAlias = Pause | GoOn | Skip | Extend | Try | Stop
+AnyOrder: TypeAlias = Pause | GoOn | Skip | Extend | Try | Ask | Stop

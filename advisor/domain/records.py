@@ -14,6 +14,7 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.events import Purpose
 from advisor.domain.measurement import Outcome
 from advisor.domain.path import PathFacts
+from advisor.domain.shares import Served, SharePurpose
 from advisor.domain.space import Setting
 
 
@@ -123,6 +124,27 @@ class TransferRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="recor
         return self.total_bytes * 8 / self.elapsed_s
 
 
+class ShareRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag="share"):
+    """What a destination got for a while in which others of the same source were served too.
+
+    `others`: their concurrencies. `parallelism`: streams for each file, of all.
+    """
+
+    pair: Pair
+    recorded_s: float
+    session: str
+    served: Served
+    parallelism: int
+    others: dict[str, int]
+    purpose: SharePurpose
+
+
 Record: TypeAlias = (
-    SessionRecord | ProbeRecord | AdviceRecord | ClosingRecord | RemarkRecord | TransferRecord
+    SessionRecord
+    | ProbeRecord
+    | AdviceRecord
+    | ClosingRecord
+    | RemarkRecord
+    | TransferRecord
+    | ShareRecord
 )

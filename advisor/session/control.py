@@ -14,6 +14,7 @@ class Control:
     def __init__(self) -> None:
         self.stop = asyncio.Event()
         self.tries: deque[o.Try] = deque()
+        self.asks: deque[o.Ask] = deque()
         self._may_go_on = asyncio.Event()
         self._may_go_on.set()
         self._skipped: set[str] = set()
@@ -32,6 +33,8 @@ class Control:
                 self._extension_s += by_s
             case o.Try():
                 self.tries.append(order)
+            case o.Ask():
+                self.asks.append(order)
             case o.Stop():
                 self.stop.set()
 

@@ -21,6 +21,7 @@ from advisor.domain.records import (
     Record,
     RemarkRecord,
     SessionRecord,
+    ShareRecord,
     TransferRecord,
 )
 from advisor.domain.space import Setting, SettingKey, setting_key
@@ -158,7 +159,7 @@ class Digester:
             digest.transfers.append(record)
             # A planned transfer has no question that was recorded.
             self._facts(record.session, record.recorded_s)
-        else:
+        elif not isinstance(record, ShareRecord):  # Those are read whole, and are of no session.
             self._add_to_session(record, offset, length)
 
     def _add_to_session(

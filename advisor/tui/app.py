@@ -18,6 +18,7 @@ from advisor.tui.jump import JumpScreen
 from advisor.tui.listing import Listing
 from advisor.tui.running import LiveSession, LiveTransfer
 from advisor.tui.screens import screen_named
+from advisor.tui.shares_running import LiveShares
 from advisor.tui.step import WALK, Page
 from advisor.tui.too_small import LEAST_COLUMNS, LEAST_LINES, TooSmallScreen
 
@@ -30,9 +31,9 @@ _COLLECTED_AFTER: Final = (20_000, 10, 25)
 class AdvisorApp(App[int]):
     """`store`: the history. `draft`: what was entered. `session`: that which runs, or ran last.
 
-    `transfer`: the files that are moved, or were moved last. `drawing`: what charts are drawn with:
-    braille, block or ascii. `keys`: by names of bindings. `first`: the screen to begin with, over
-    home.
+    `transfer`: the files that are moved, or were moved last; `shares`: those to several
+    destinations. `drawing`: what charts are drawn with: braille, block or ascii. `keys`: by names
+    of bindings. `first`: the screen to begin with, over home.
     """
 
     CSS_PATH = "advisor.tcss"
@@ -65,6 +66,7 @@ class AdvisorApp(App[int]):
         self.drawing = drawing
         self.session: LiveSession | None = None
         self.transfer: LiveTransfer | None = None
+        self.shares: LiveShares | None = None
         self.theme = theme
         self._keys = dict(keys or {})
         self._kept = Draft()
@@ -95,7 +97,7 @@ class AdvisorApp(App[int]):
     async def on_unmount(self) -> None:
         """Nothing of what was started outlives the program."""
         self._keep_draft()
-        under_way = [one for one in (self.session, self.transfer) if one]
+        under_way = [one for one in (self.session, self.transfer, self.shares) if one]
         await asyncio.gather(*(one.close() for one in under_way))
 
     def on_resize(self, event: Resize) -> None:
@@ -154,10 +156,19 @@ class AdvisorApp(App[int]):
         words = [word for word in ended.arguments if word != "--anew"]
         self.transfer = LiveTransfer(words, ended.story)
 
+    def begin_shares(self, arguments: list[str]) -> None:
+        """Have files moved to several destinations. Not beside a session: see `why_no_session`."""
+        self.shares = LiveShares(arguments)
+
+    @property
+    def is_sharing(self) -> bool:
+        """Whether files are being moved to several destinations."""
+        return self.shares is not None and self.shares.is_running
+
     @property
     def is_moving(self) -> bool:
         """Whether files are being moved."""
-        return self.transfer is not None and self.transfer.is_running
+        return self.is_sharing or (self.transfer is not None and self.transfer.is_running)
 
     def why_no_session(self) -> str:
         """Why nothing can be measured or moved now; "" when it can."""

@@ -18,6 +18,8 @@ _SCREENS: Final = {
     "lab": "LabScreen",
     "move": "MoveScreen",
     "moving": "MovingScreen",
+    "shares": "SharesScreen",
+    "shares_run": "SharesRunScreen",
 }
 
 

@@ -31,6 +31,7 @@ What was measured is kept, and shown here next time.
 
   n  advice on a transfer of yours
   m  move files at once, by a transfer that tunes itself as it goes
+  p  plan what several destinations get at the same time, and move files so
   d  try it here: about a minute, on this machine alone, no second host needed
   l  a long-distance path, emulated on this machine, to try it on"""
 
@@ -59,6 +60,7 @@ class HomeScreen(Page):
         Binding("m", "move", "Move now", id="move-files", tooltip="Move files now"),
         Binding("r", "resume", "Resume", id="resume"),
         Binding("v", "review", "Review", id="review"),
+        Binding("p", "shares", "Shares of several destinations", show=False, id="shares"),
         Binding("l", "lab", "Lab", show=False, id="lab"),
         Binding("escape", "back", "Back", show=False, id="back"),
         Binding("d", "try_here", "Try it here", show=False, id="try-here"),
@@ -90,6 +92,7 @@ class HomeScreen(Page):
     def buttons(self) -> Iterable[Button]:
         yield Button("New advice", id="new-advice", variant="primary")
         yield Button("Move files now", id="move")
+        yield Button("Shares", id="shares")
         yield Button("Resume", id="resume")
         yield Button("Review", id="review")
         yield Button("Lab", id="lab")
@@ -171,6 +174,10 @@ class HomeScreen(Page):
             pair = transfer.story.pair or "beginning"
             left = _left_words(transfer.story.moving)
             return f"▸ Files are being moved: {pair}{left}. Enter or f shows it."
+        if (shares := self.advisor.shares) and shares.is_running:
+            names = ", ".join(shares.story.destinations) or "beginning"
+            left = _left_words(shares.story.moving)
+            return f"▸ Files are being moved to several: {names}{left}. Enter or f shows it."
         return ""
 
     def _chosen(self) -> PairSummary | None:
@@ -243,9 +250,15 @@ class HomeScreen(Page):
             move.go_to(chosen.pair.destination)
         self.advisor.open(MoveScreen(move))
 
+    def action_shares(self) -> None:
+        """To what several destinations can get, or get now."""
+        self.advisor.go("shares")
+
     def action_moving(self) -> None:
         """To the files that are moved, or were moved last."""
-        if self.advisor.transfer:
+        if self.advisor.is_sharing or (self.advisor.shares and not self.advisor.transfer):
+            self.advisor.go("shares")
+        elif self.advisor.transfer:
             self.advisor.go("moving")
         else:
             self.advisor.refuse("no files are being moved: m asks which, and begins")

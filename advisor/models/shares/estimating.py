@@ -1,0 +1,103 @@
+"""The external load at present, from what a destination got of late (section IV.D).
+
+Three ways of the paper: that of the previous transfer (PT), that of all in the last 30 minutes
+(RT), and the same with the model's own errors taken out (RTEC). And ours: followed by a filter
+through all transfers (FT).
+
+What the paper leaves open, and what is done here:
+
+- RT and RTEC average loads. Here their adjusted logarithms are averaged, as the model has them: an
+  exponent of 0.02 makes of a throughput that is a third higher a load of 2^20 Mbit/s, and beside
+  one such the others would not count.
+- The average error for points with the same DC and SC is the geometric mean of predicted over
+  observed, and the throughput is multiplied with it.
+- Where nothing is recent, the load is the usual one.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from statistics import fmean
+from typing import Final, TypeAlias
+
+import msgspec
+
+from advisor.domain.shares import Served
+from advisor.models.shares.features import MEGA, load_feature, load_of, load_value
+from advisor.models.shares.filtering import REMEMBERED_S, filtered
+from advisor.models.shares.fitting import ShareModel
+
+RECENT_S: Final = 1800.0
+
+Corrections: TypeAlias = Mapping[tuple[int, int], float]
+"""By DC and SC: what the model's prediction is to the observation there, as a factor."""
+
+
+class Estimate(StrEnum):
+    """How the load at present is found."""
+
+    PT = "PT"
+    RT = "RT"
+    RTEC = "RTEC"
+    FT = "FT"
+
+
+def corrections_of(model: ShareModel, samples: Sequence[Served]) -> Corrections:
+    """The model's average errors, from the data it was fitted to."""
+    alike: dict[tuple[int, int], list[float]] = defaultdict(list)
+    for one in samples:
+        alike[one.concurrency, one.source_concurrency].append(one.throughput_bps / MEGA)
+    return {
+        levels: math.exp(fmean(_log_error(model, *levels, mbps, rates) for mbps in rates))
+        for levels, rates in alike.items()
+    }
+
+
+def _log_error(model: ShareModel, dc: int, sc: int, mbps: float, rates: list[float]) -> float:
+    load = load_feature(model.form, model.load, load_of(model.load, mbps, rates))
+    return math.log(model.predict_bps(dc, sc, load) / (mbps * MEGA))
+
+
+def load_now(
+    model: ShareModel,
+    way: Estimate,
+    recent: Sequence[Served],
+    now_s: float,
+    concurrency: float,
+    corrections: Corrections,
+) -> float:
+    """The feature of the load that a transfer with this concurrency will find.
+
+    `recent`: what the destination got; only what is not older than RECENT_S counts, or
+    REMEMBERED_S where it is filtered.
+    """
+    oldest_s = now_s - (REMEMBERED_S if way is Estimate.FT else RECENT_S)
+    fresh = sorted(
+        (one for one in recent if oldest_s <= one.when_s <= now_s), key=lambda one: one.when_s
+    )
+    if not fresh or not model.load_weight:
+        return model.usual_load
+    match way:
+        case Estimate.PT:
+            last = fresh[-1]
+            value = load_value(model.form, model.load, _feature_of(model, last))
+            grown = value * concurrency / last.concurrency
+            return load_feature(model.form, model.load, grown)
+        case Estimate.RT:
+            return fmean(_feature_of(model, one) for one in fresh)
+        case Estimate.RTEC:
+            return fmean(_feature_of(model, _corrected(one, corrections)) for one in fresh)
+        case Estimate.FT:
+            usual = model.usual_load
+            seen = ((one.when_s, _feature_of(model, one) - usual) for one in fresh)
+            return usual + filtered(seen, now_s)
+
+
+def _feature_of(model: ShareModel, one: Served) -> float:
+    return model.load_feature_of(one.concurrency, one.source_concurrency, one.throughput_bps)
+
+
+def _corrected(one: Served, corrections: Corrections) -> Served:
+    factor = corrections.get((one.concurrency, one.source_concurrency), 1.0)
+    return msgspec.structs.replace(one, throughput_bps=one.throughput_bps * factor)

@@ -1,0 +1,166 @@
+"""Fits a destination's model to what it got: regularised least squares (section IV.B).
+
+What the paper leaves open, and what is done here:
+
+- Which three fifths are for training: in the order of time the first, third and fifth of each five.
+- The regularisers: 0, and 46 from 0.0001 to 100, evenly on a logarithmic scale. The intercept is
+  not regularised.
+- The weight of DC has a lower bound: see `least_weights`.
+- The error is the mean of |predicted - observed| / observed.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.domain.shares import Served
+from advisor.models.shares.features import (
+    MEGA,
+    Form,
+    Load,
+    least_weights,
+    load_feature,
+    load_of,
+    mbps_of,
+    row_of,
+    target_of,
+)
+
+LEAST_SAMPLES: Final = 5
+_REGULARISERS: Final = (0.0, *np.logspace(-4, 2, 46).tolist())
+_TRAINS: Final = (0, 2, 4)
+
+Array = NDArray[np.float64]
+
+
+class TooFew(ValueError):
+    """There is too little to fit a model to; the message is one sentence."""
+
+
+class ShareModel(msgspec.Struct, frozen=True, kw_only=True):
+    """One destination's throughput, in bit/s.
+
+    `weights`: of the features, `load_weight`: of the load's, 0 without one, `intercept`: of the
+    target. `usual_load`: the mean feature of the load in the data. `regulariser`: λ. Errors are
+    shares.
+    """
+
+    form: Form
+    load: Load
+    weights: list[float]
+    load_weight: float
+    intercept: float
+    usual_load: float
+    regulariser: float
+    training_error: float
+    validation_error: float
+
+    def predict_bps(
+        self, concurrency: float, source_concurrency: float, load: float | None = None
+    ) -> float:
+        """What it gets. `load`: the load's feature, None for the usual one."""
+        return mbps_of(self.form, self._target(concurrency, source_concurrency, load)) * MEGA
+
+    def load_feature_of(
+        self, concurrency: int, source_concurrency: int, throughput_bps: float
+    ) -> float:
+        """The feature of the load at which it would have got this: the model solved for it."""
+        if not self.load_weight:
+            return self.usual_load
+        without = self._target(concurrency, source_concurrency, 0.0)
+        return (target_of(self.form, throughput_bps / MEGA) - without) / self.load_weight
+
+    def _target(self, concurrency: float, source_concurrency: float, load: float | None) -> float:
+        row = row_of(self.form, concurrency, source_concurrency)
+        known = sum(w * x for w, x in zip(self.weights, row, strict=True)) + self.intercept
+        return known + self.load_weight * (self.usual_load if load is None else load)
+
+
+def fit(samples: Sequence[Served], form: Form, load: Load = Load.NONE) -> ShareModel:
+    """The model with the least training and validation error together. Raises TooFew.
+
+    A destination's samples; those with the same DC and SC tell the load, so there have to be such.
+    """
+    if len(samples) < LEAST_SAMPLES:
+        raise TooFew(
+            f"{len(samples)} measurements of this destination are too few for a model: "
+            f"{LEAST_SAMPLES} are needed at least"
+        )
+    data = _Data(sorted(samples, key=lambda one: one.when_s), form, load)
+    models = [data.model(regulariser) for regulariser in _REGULARISERS]
+    return min(models, key=lambda one: one.training_error + one.validation_error)
+
+
+def held_back(samples: Sequence[Served]) -> list[Served]:
+    """Those that `fit` does not fit to but validates with, in the order of time."""
+    ordered = sorted(samples, key=lambda one: one.when_s)
+    return [one for number, one in enumerate(ordered) if number % 5 not in _TRAINS]
+
+
+class _Data:
+    """Features and targets, parted for training and validation."""
+
+    def __init__(self, samples: Sequence[Served], form: Form, load: Load) -> None:
+        self._form, self._load = form, load
+        self._samples = samples
+        self._features = _features(samples, form, load)
+        self._targets = np.array([target_of(form, one.throughput_bps / MEGA) for one in samples])
+        self._observed_bps = np.array([one.throughput_bps for one in samples])
+        loads = [-np.inf] if load is not Load.NONE else []
+        self._least = np.array([*least_weights(form), *loads])
+        self._trains = np.isin(np.arange(len(samples)) % 5, _TRAINS)
+
+    def model(self, regulariser: float) -> ShareModel:
+        weights, intercept = self._solved(regulariser)
+        fitted = self._features @ weights + intercept
+        predicted_bps = np.array([mbps_of(self._form, one) for one in fitted]) * MEGA
+        errors = np.abs(predicted_bps - self._observed_bps) / self._observed_bps
+        has_load = self._load is not Load.NONE
+        *plain, last = [*weights.tolist()] or [0.0]
+        return ShareModel(
+            form=self._form,
+            load=self._load,
+            weights=plain if has_load else weights.tolist(),
+            load_weight=last if has_load else 0.0,
+            intercept=float(intercept),
+            usual_load=float(self._features[:, -1].mean()) if has_load else 0.0,
+            regulariser=regulariser,
+            training_error=float(errors[self._trains].mean()),
+            validation_error=float(errors[~self._trains].mean()),
+        )
+
+    def _solved(self, regulariser: float) -> tuple[Array, float]:
+        features, targets = self._features[self._trains], self._targets[self._trains]
+        if not features.shape[1]:
+            return np.zeros(0), float(targets.mean())
+        from scipy.optimize import lsq_linear  # Imported late: it takes a while.
+
+        middle, usual = features.mean(axis=0), targets.mean()
+        count = features.shape[1]
+        # The regulariser as so many more equations, which ask for weights of 0.
+        found = lsq_linear(
+            np.vstack([features - middle, np.sqrt(regulariser) * np.eye(count)]),
+            np.concatenate([targets - usual, np.zeros(count)]),
+            bounds=(self._least, np.full(count, np.inf)),
+            method="bvls",
+        )
+        weights = np.asarray(found.x, dtype=np.float64)
+        return weights, float(usual - middle @ weights)
+
+
+def _features(samples: Sequence[Served], form: Form, load: Load) -> Array:
+    alike: dict[tuple[int, int], list[float]] = defaultdict(list)
+    for one in samples:
+        alike[one.concurrency, one.source_concurrency].append(one.throughput_bps / MEGA)
+    rows = []
+    for one in samples:
+        row = row_of(form, one.concurrency, one.source_concurrency)
+        if load is not Load.NONE:
+            others = alike[one.concurrency, one.source_concurrency]
+            row.append(load_feature(form, load, load_of(load, one.throughput_bps / MEGA, others)))
+        rows.append(row)
+    return np.array(rows, dtype=np.float64).reshape(len(rows), -1)

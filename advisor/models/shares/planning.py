@@ -1,0 +1,166 @@
+"""From what is asked for the destinations to concurrencies, and what cannot be had."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from advisor.domain.quantities import format_rate
+from advisor.domain.shares import BASE, Asked, Served, SharePlan, ShareRow
+from advisor.models.shares.allocation import (
+    MOST_CONCURRENCY,
+    Allocation,
+    Predicts,
+    Target,
+    allocate,
+)
+from advisor.models.shares.forecast import Forecast, Modelling
+from advisor.models.shares.measured import beyond_words
+
+_BEYOND: Final = 2
+
+_TOO_FAR_OFF: Final = 0.3
+"""Of a model's validation error; the worst in the paper's table II is 15 %."""
+
+
+class NotToBeShared(ValueError):
+    """What is asked makes no sense; the message is one sentence with its remedy."""
+
+
+def plan(
+    source: str,
+    asked: Mapping[str, Asked],
+    forecasts: Mapping[str, Forecast],
+    modelling: Modelling,
+    parallelism: int,
+) -> SharePlan:
+    """The concurrencies that come nearest to what is asked. Raises NotToBeShared."""
+    check(asked)
+    asked = bounded(asked, forecasts)
+    expected = capped(asked, forecasts)
+    allocation = allocate(expected, targets_of(asked, forecasts))
+    return SharePlan(
+        source=source,
+        parallelism=parallelism,
+        model=modelling.words,
+        estimate=modelling.estimate,
+        rows=[_row(name, one, forecasts[name], allocation) for name, one in asked.items()],
+        notes=list(_notes(asked, forecasts, allocation)),
+    )
+
+
+def check(asked: Mapping[str, Asked]) -> None:
+    """Raises NotToBeShared."""
+    if not asked:
+        raise NotToBeShared("nothing is asked for any destination")
+    if len(asked) == 1 and next(iter(asked.values())).share is not None:
+        [name] = asked
+        raise NotToBeShared(
+            f"a share is a part of something: {name} alone gets all there is; ask for a rate, as "
+            f"in {name}=400Mbit, or name the other destinations too"
+        )
+
+
+def bounded(asked: Mapping[str, Asked], forecasts: Mapping[str, Forecast]) -> dict[str, Asked]:
+    """With a bound for all: where nothing else is said, twice what was ever measured.
+
+    Of what is further off a model says nothing that could be trusted.
+    """
+    return {name: _bounded(one, forecasts[name].samples) for name, one in asked.items()}
+
+
+def _bounded(asked: Asked, samples: Sequence[Served]) -> Asked:
+    if asked.most is not None:
+        return asked
+    measured = max(one.concurrency for one in samples)
+    return msgspec.structs.replace(asked, most=min(MOST_CONCURRENCY, _BEYOND * measured))
+
+
+def capped(asked: Mapping[str, Asked], models: Mapping[str, Predicts]) -> dict[str, Predicts]:
+    """The models, none of which gives more than its ceiling."""
+    return {name: _capped(models[name], one.ceiling_bps) for name, one in asked.items()}
+
+
+def _capped(model: Predicts, ceiling_bps: float | None) -> Predicts:
+    if ceiling_bps is None:
+        return model
+    return lambda concurrency, total: min(ceiling_bps, model(concurrency, total))
+
+
+def targets_of(asked: Mapping[str, Asked], models: Mapping[str, Predicts]) -> dict[str, Target]:
+    """What is asked, with factors as rates."""
+    return {name: _target(one, models[name], len(asked)) for name, one in asked.items()}
+
+
+def _target(asked: Asked, model: Predicts, destinations: int) -> Target:
+    most = max(asked.most or MOST_CONCURRENCY, asked.held or 1)
+    rate_bps = asked.rate_bps
+    if asked.factor is not None:
+        rate_bps = asked.factor * model(BASE, BASE * destinations)
+    return Target(share=asked.share, rate_bps=rate_bps, held=asked.held, most=most)
+
+
+def _row(name: str, asked: Asked, forecast: Forecast, allocation: Allocation) -> ShareRow:
+    concurrency, total = allocation.concurrency[name], sum(allocation.concurrency.values())
+    low_bps, high_bps = forecast.interval_bps(concurrency, total)
+    expected_bps = allocation.expected_bps[name]
+    return ShareRow(
+        destination=name,
+        asked=asked,
+        asked_bps=allocation.asked_bps[name],
+        concurrency=concurrency,
+        expected_bps=expected_bps,
+        interval_bps=(min(low_bps, expected_bps), max(min(high_bps, _most(asked)), expected_bps)),
+        samples=len(forecast.samples),
+        model_error=forecast.error,
+        missed=_missed(name, asked, allocation) if name in allocation.missed else "",
+    )
+
+
+def _most(asked: Asked) -> float:
+    return asked.ceiling_bps or float("inf")
+
+
+def _missed(name: str, asked: Asked, allocation: Allocation) -> str:
+    wanted, expected = allocation.asked_bps[name], allocation.expected_bps[name]
+    is_short = expected < wanted
+    what = f"{asked.words} is {format_rate(wanted)} here" if asked.rate_bps is None else asked.words
+    can = f"{'at most' if is_short else 'no less than'} {format_rate(expected)}"
+    if asked.ceiling_bps is not None and is_short and expected >= asked.ceiling_bps * 0.99:
+        return f"{what}, but it is held to {format_rate(asked.ceiling_bps)}"
+    return f"{what}, but beside the others {can} can be expected"
+
+
+def _notes(
+    asked: Mapping[str, Asked], forecasts: Mapping[str, Forecast], allocation: Allocation
+) -> Iterable[str]:
+    rates_bps = [
+        allocation.asked_bps[name]
+        for name, one in asked.items()
+        if one.rate_bps is not None or one.factor is not None
+    ]
+    for name in asked:
+        if (error := forecasts[name].error) > _TOO_FAR_OFF:
+            yield (
+                f"What is known of {name} was off by {error:.0%} on average where it was tried: "
+                "learn it better, with longer steps or more of them."
+            )
+    samples = {name: forecasts[name].samples for name in asked}
+    if beyond := beyond_words(allocation.concurrency, samples):
+        yield beyond
+    seen_bps = most_together_bps(forecasts)
+    if len(rates_bps) > 1 and sum(rates_bps) > seen_bps:
+        yield (
+            f"The rates asked for come to {format_rate(sum(rates_bps))}; all destinations together "
+            f"never got more than {format_rate(seen_bps)} so far."
+        )
+
+
+def most_together_bps(forecasts: Mapping[str, Forecast]) -> float:
+    """The most that all of them got at one time, in bit/s."""
+    together_bps: dict[float, float] = defaultdict(float)
+    for forecast in forecasts.values():
+        for one in forecast.samples:
+            together_bps[one.when_s] += one.throughput_bps
+    return max(together_bps.values(), default=0.0)

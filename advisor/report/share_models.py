@@ -1,0 +1,179 @@
+"""What is known of several destinations as text: their models, and what they foretell."""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import Final
+
+import msgspec
+
+from advisor.domain.quantities import format_rate
+from advisor.models.shares.features import Form, Load
+from advisor.models.shares.fitting import ShareModel
+from advisor.models.shares.marginal import Change
+from advisor.models.shares.measured import range_words
+from advisor.report.share_names import shown
+
+COLUMNS: Final = ("destination", "samples", "at a time", "to all", "training", "validation")
+CHANGE_COLUMNS: Final = ("destination", "at a time", "now", "a file more", "a stream more")
+
+_WORDS: Final = {Form.LOG: "log", Form.LINEAR: "linear", Form.RATIO: "ratio"}
+
+
+class Learnt(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of one destination.
+
+    `samples`: how many there are, all with `parallelism` streams for each file. `concurrency`,
+    `source_concurrency`: the least and the most that were measured, None without samples. `model`:
+    None where they are too few.
+    """
+
+    destination: str
+    parallelism: int
+    samples: int
+    concurrency: tuple[int, int] | None
+    source_concurrency: tuple[int, int] | None
+    model: ShareModel | None
+
+
+def _range(levels: tuple[int, int] | None) -> str:
+    return "none" if levels is None else range_words(levels)
+
+
+def learnt_rows(learnt: Sequence[Learnt]) -> list[list[str]]:
+    """How often each was measured, where, and the errors of its model; under COLUMNS."""
+    names = shown(one.destination for one in learnt)
+    return [
+        [
+            names[one.destination],
+            f"{one.samples}",
+            _range(one.concurrency),
+            _range(one.source_concurrency),
+            _error(one.model.training_error if one.model else None),
+            _error(one.model.validation_error if one.model else None),
+        ]
+        for one in learnt
+    ]
+
+
+def formula_lines(learnt: Sequence[Learnt]) -> list[str]:
+    """Each model as table IV of the paper has it."""
+    names = shown(one.destination for one in learnt)
+    return [f"{names[one.destination]}: DT = {formula(one.model)}" for one in learnt if one.model]
+
+
+def formula(model: ShareModel) -> str:
+    """Of a throughput in Mbit/s, as in `DC^0.868 × AEL1{0.028} × 2^9.996 / SC^0.283`."""
+    return _product(model) if model.form is Form.LOG else _sum(model)
+
+
+def _product(model: ShareModel) -> str:
+    of_sc, of_dc = model.weights
+    powers = [("DC", of_dc), ("SC", of_sc)]
+    times = [f"{base}^{weight:.3f}" for base, weight in powers if weight >= 0]
+    over = [f"{base}^{-weight:.3f}" for base, weight in powers if weight < 0]
+    # EL3 is above 0: an exponent is all it needs. The others are adjusted as in equation 11.
+    if model.load is Load.EL3:
+        times.append(f"EL3^{model.load_weight:.3f}")
+    elif model.load is not Load.NONE:
+        times.append(f"A{model.load}{{{model.load_weight:.3f}}}")
+    times.append(f"2^{model.intercept:.3f}")
+    return " / ".join([" × ".join(times), *over])
+
+
+_FEATURES: Final[Mapping[Form, tuple[str, ...]]] = {
+    Form.LINEAR: ("DC", "SC"),
+    Form.RATIO: ("DC/SC",),
+    Form.DC_ONLY: ("DC",),
+    Form.SC_ONLY: ("SC",),
+    Form.MEAN: (),
+}
+
+
+def _sum(model: ShareModel) -> str:
+    terms = list(zip(model.weights, _FEATURES[model.form], strict=True))
+    if model.load is not Load.NONE:
+        terms.append((model.load_weight, model.load.value))
+    said = [(weight, f"{abs(weight):.4g} {feature}") for weight, feature in terms]
+    said.append((model.intercept, f"{abs(model.intercept):.4g}"))
+    first, *others = said
+    head = f"−{first[1]}" if first[0] < 0 else first[1]
+    return head + "".join(f" {'−' if weight < 0 else '+'} {text}" for weight, text in others)
+
+
+def symbols_line(load: Load) -> str:
+    """What the letters of a formula stand for."""
+    known = "DT: Mbit/s; DC: files at a time to it; SC: to all"
+    return known if load is Load.NONE else f"{known}; {load.value}: the external load"
+
+
+def compared_columns(models: Sequence[tuple[Form, Load]]) -> tuple[str, ...]:
+    """The header of `compared_rows`."""
+    return ("destination", *(_called(form, load) for form, load in models))
+
+
+def _called(form: Form, load: Load) -> str:
+    word = _WORDS.get(form, form.value)
+    return word if load is Load.NONE else f"{word}, {load}"
+
+
+def compared_rows(errors: Mapping[str, Sequence[float | None]]) -> list[list[str]]:
+    """The validation errors of several models beside each other, with their means below.
+
+    None where there was too little to fit a model to.
+    """
+    names = shown(errors)
+    rows = [[names[name], *(_error(one) for one in some)] for name, some in errors.items()]
+    if len(errors) > 1:
+        rows.append(["mean", *(_error(_mean(some)) for some in zip(*errors.values(), strict=True))])
+    return rows
+
+
+def _mean(errors: Sequence[float | None]) -> float | None:
+    known = [one for one in errors if one is not None]
+    return fmean(known) if known else None
+
+
+def _error(error: float | None) -> str:
+    return "too few" if error is None else f"{error:.1%}"
+
+
+def change_rows(
+    levels: Mapping[str, int], by_file: Sequence[Change], by_stream: Sequence[Change]
+) -> list[list[str]]:
+    """What each gets now and after either change, with the sum below; under CHANGE_COLUMNS."""
+    names = shown(levels)
+    rows = [
+        [
+            names[file.destination],
+            f"{levels[file.destination]}",
+            *(format_rate(bps) for bps in (file.before_bps, file.after_bps, stream.after_bps)),
+        ]
+        for file, stream in zip(by_file, by_stream, strict=True)
+    ]
+    sums = (
+        sum(one.before_bps for one in by_file),
+        sum(one.after_bps for one in by_file),
+        sum(one.after_bps for one in by_stream),
+    )
+    return [*rows, ["all", f"{sum(levels.values())}", *(format_rate(bps) for bps in sums)]]
+
+
+def change_sentence(what: str, more: str, changes: Sequence[Change]) -> str:
+    """`What` brings one destination, costs the others, and does to all together."""
+    own_bps = sum(one.gain_bps for one in changes if one.destination == more)
+    all_bps = sum(one.gain_bps for one in changes)
+    said = f"{what} {_moves(own_bps)} {shown(one.destination for one in changes)[more]}"
+    if len(changes) == 1:
+        return f"{said} {_rate(own_bps)}."
+    verb = "" if (own_bps < 0) == (all_bps - own_bps < 0) else f"{_moves(all_bps - own_bps)} "
+    others = f"{verb}the others {_rate(all_bps - own_bps)}"
+    less = "less" if all_bps < 0 else "more"
+    return f"{said} {_rate(own_bps)} and {others}: all together get {_rate(all_bps)} {less}."
+
+
+def _moves(gain_bps: float) -> str:
+    return "costs" if gain_bps < 0 else "brings"
+
+
+def _rate(bps: float) -> str:
+    return format_rate(abs(bps))

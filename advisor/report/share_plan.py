@@ -1,0 +1,93 @@
+"""A plan for several destinations as text."""
+
+import textwrap
+from collections.abc import Iterable
+from typing import Final
+
+from advisor.domain.quantities import format_rate, format_rates
+from advisor.domain.shares import SharePlan, ShareRow
+from advisor.report.share_names import shown
+
+COLUMNS: Final = ("destination", "asked", "comes to", "at a time", "expected", "90 %")
+
+
+def headline(plan: SharePlan) -> str:
+    """From where, and what all come to."""
+    total = format_rate(sum(row.expected_bps for row in plan.rows))
+    files = sum(row.concurrency for row in plan.rows)
+    return (
+        f"Shares of {plan.source}: {total} together with {files} files at a time, "
+        f"{plan.parallelism} streams each"
+    )
+
+
+def plan_rows(plan: SharePlan) -> list[list[str]]:
+    """The table of destinations, under COLUMNS."""
+    names = shown(row.destination for row in plan.rows)
+    return [_row(names[one.destination], one) for one in plan.rows]
+
+
+def _row(name: str, one: ShareRow) -> list[str]:
+    return [
+        name,
+        one.asked.words,
+        format_rate(one.asked_bps),
+        str(one.concurrency),
+        format_rate(one.expected_bps),
+        format_rates(*one.interval_bps),
+    ]
+
+
+def remarks_text(plan: SharePlan, columns: int) -> str:
+    """What cannot be had, what else is to be known, and how good the models are."""
+    names = shown(row.destination for row in plan.rows)
+    missed = [f"{names[row.destination]}: {row.missed}" for row in plan.rows if row.missed]
+    models = ", ".join(
+        f"{names[row.destination]} {row.model_error:.0%} ({row.samples} measurements)"
+        for row in plan.rows
+    )
+    sections = [
+        _section("Cannot be had", missed, columns),
+        _section("To be known", plan.notes, columns),
+        _section(
+            "Models",
+            [
+                f"{plan.model}, the present load by {plan.estimate}",
+                f"mean error where they were validated: {models}",
+            ],
+            columns,
+        ),
+    ]
+    return "\n\n".join(one for one in sections if one)
+
+
+def _section(title: str, lines: Iterable[str], columns: int) -> str:
+    body = [part for line in lines for part in _wrapped(f"- {line}", columns)]
+    return "\n".join([title, *body]) if body else ""
+
+
+def _wrapped(text: str, columns: int) -> list[str]:
+    return textwrap.wrap(
+        text,
+        max(40, columns),
+        initial_indent="  ",
+        subsequent_indent="    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def lines_text(plan: SharePlan, columns: int) -> str:
+    """The command lines, never broken: they are there to be copied. "" without any.
+
+    What several of them have to be told is said once.
+    """
+    lines = []
+    said = ""
+    for command in plan.commands:
+        if command.note != said:
+            lines += [f"  # {part.strip()}" for part in _wrapped(command.note, columns - 2)]
+            said = command.note
+        lines.append(f"  {command.shell}")
+    order = "Run, all at once" if len(plan.commands) > 1 else "Run"
+    return "\n".join([order, *lines]) if lines else ""

@@ -1,0 +1,84 @@
+"""What is said while several destinations are served, and at the end."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from advisor.domain import events as ev
+from advisor.domain.quantities import format_bytes, format_duration, format_rate
+from advisor.domain.shares import ServedRow, ShareOutcome
+from advisor.report.share_names import shown
+
+COLUMNS: Final = ("destination", "asked", "got", "share asked", "share had")
+
+
+def started_line(event: ev.SharesStarted) -> str:
+    """What begins."""
+    epoch = format_duration(event.epoch_s)
+    if event.epochs is not None:
+        lasts = format_duration(event.epochs * event.epoch_s)
+        what = f"{event.epochs} steps of {epoch}, {lasts} in all"
+    else:
+        names = shown(event.total_bytes)
+        sizes = (f"{format_bytes(size)} to {names[to]}" for to, size in event.total_bytes.items())
+        what = f"{', '.join(sizes)}; a control epoch is {epoch}"
+    return (
+        f"{event.source}: session {event.session}, {what}; begins with {_levels(event.concurrency)}"
+        f" files at a time, {event.parallelism} streams each"
+    )
+
+
+def seen_line(event: ev.SharesSeen, epochs: int | None = None) -> str:
+    """What each got in an epoch. `epochs`: how many steps an experiment has."""
+    head = f"epoch {event.epoch}" if epochs is None else f"step {event.epoch} of {epochs}"
+    names = shown(row.destination for row in event.rows)
+    return f"  {head}: {', '.join(f'{names[row.destination]} {_got(row)}' for row in event.rows)}"
+
+
+def _got(row: ServedRow) -> str:
+    """`25.1 of 31.6 Mbit/s with 3`: what was measured, what was asked, files at a time."""
+    if row.failure:
+        return f"{row.failure} with {row.concurrency}"
+    measured = format_rate(row.measured_bps)
+    # Of one that is held to a concurrency, what was asked is what it got.
+    if row.asked_bps is not None and row.asked_bps != row.measured_bps:
+        asked = format_rate(row.asked_bps)
+        number, unit = measured.split(" ")
+        measured = f"{number if asked.endswith(f' {unit}') else measured} of {asked}"
+    return f"{measured} with {row.concurrency}"
+
+
+def changed_line(event: ev.SharesChanged) -> str:
+    """The concurrencies from now on, and why."""
+    return f"  epoch {event.epoch}: now {_levels(event.new)} ({event.reason})"
+
+
+def destination_ended_line(event: ev.DestinationEnded, served: Iterable[str] = ()) -> str:
+    """How one ended. `served`: the destinations it was one of."""
+    name = shown(served).get(event.destination, event.destination)
+    return f"  {name}: {event.message}"
+
+
+def _levels(levels: Mapping[str, int]) -> str:
+    names = shown(levels)
+    return ", ".join(f"{names[name]} {level}" for name, level in levels.items())
+
+
+def outcome_rows(outcomes: Sequence[ShareOutcome]) -> list[list[str]]:
+    """The table of what each was to get and has got on average, under COLUMNS."""
+    names = shown(one.destination for one in outcomes)
+    asked_bps = sum(one.asked_bps or 0.0 for one in outcomes)
+    rates_bps = sum(one.rate_bps for one in outcomes)
+    return [
+        [
+            names[one.destination],
+            format_rate(one.asked_bps or 0.0),
+            format_rate(one.rate_bps),
+            _part(one.asked_bps or 0.0, asked_bps),
+            _part(one.rate_bps, rates_bps),
+        ]
+        for one in outcomes
+    ]
+
+
+def _part(rate_bps: float, of_bps: float) -> str:
+    return f"{rate_bps / of_bps:.0%}" if of_bps else "none"

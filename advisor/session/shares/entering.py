@@ -1,0 +1,49 @@
+"""What people type for a destination's share, on a command line or a screen."""
+
+import re
+from typing import Final
+
+import msgspec
+
+from advisor.domain.endpoints import Endpoint
+from advisor.domain.quantities import parse_rate
+from advisor.domain.shares import BASE, Asked
+
+_HELP: Final = "write a share as in 4, a rate as in 400Mbit, a factor as in x1.5, or @3 to hold 3"
+_MOST: Final = 128
+
+
+def parse_asked(text: str) -> Asked:
+    """What `4`, `400Mbit`, `x1.5` or `@3` ask for. Raises ValueError."""
+    text = text.strip()
+    try:
+        if held := re.fullmatch(r"@(\d{1,3})", text):
+            return Asked(held=_concurrency(held[1]))
+        if factor := re.fullmatch(r"(?:[x×](\S+)|(\S+)[x×])", text):
+            return Asked(factor=float(factor[1] or factor[2]))
+        if re.fullmatch(r"[\d.]+", text):
+            return Asked(share=float(text))
+        return Asked(rate_bps=parse_rate(text))
+    except ValueError:
+        raise ValueError(_HELP) from None
+
+
+def parse_destination(text: str) -> tuple[Endpoint, Asked]:
+    """`DESTINATION=ASKED`; a destination by itself stays at the base case. Raises ValueError."""
+    name, equals, asked = text.rpartition("=")
+    if not equals:
+        return Endpoint.parse(text), Asked(held=BASE)
+    return Endpoint.parse(name), parse_asked(asked)
+
+
+def with_cap(asked: Asked, text: str) -> Asked:
+    """With a cap: `8` files at a time at most, or a rate as in `300Mbit`. Raises ValueError."""
+    if re.fullmatch(r"\d{1,3}", text.strip()):
+        return msgspec.structs.replace(asked, most=_concurrency(text))
+    return msgspec.structs.replace(asked, ceiling_bps=parse_rate(text))
+
+
+def _concurrency(text: str) -> int:
+    if not 1 <= int(text) <= _MOST:
+        raise ValueError(f"give 1 to {_MOST} files at a time")
+    return int(text)

@@ -1,0 +1,110 @@
+"""What the history knows of the destinations of one source."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from statistics import median
+from typing import Final
+
+import msgspec
+
+from advisor.domain.endpoints import Pair
+from advisor.domain.measurement import Measurement
+from advisor.domain.records import ShareRecord
+from advisor.domain.shares import Served
+from advisor.models.shares.fitting import LEAST_SAMPLES, TooFew
+from advisor.models.shares.forecast import Forecast, Modelling
+from advisor.models.shares.from_transfers import Overlapping, samples_of_transfers
+from advisor.store.history import Store
+
+PARALLELISM: Final = 8
+"""Streams for each file: "held constant at eight streams for all destinations" in the paper."""
+
+_STALLED: Final = 0.03
+"""One file of twenty at a time would still get more."""
+
+
+class Known(msgspec.Struct, frozen=True, kw_only=True):
+    """Samples by destination, and the streams for each file that they were had with.
+
+    `from_logs`: those destinations of which there are no samples of their own; theirs are from the
+    times at which other transfers of the history overlapped.
+    """
+
+    samples: dict[str, list[Served]]
+    parallelism: int
+    from_logs: list[str]
+
+
+class NothingKnown(ValueError):
+    """Of some destinations too little is known; the message is one sentence with its remedy."""
+
+
+def known_of(
+    store: Store, source: str, destinations: Sequence[str], parallelism: int | None = None
+) -> Known:
+    """What is known of each, an empty list of samples where it is nothing. Raises StoreError.
+
+    `parallelism` None: of all destinations the most usual one.
+    """
+    records = {name: _records(store, Pair(source, name)) for name in destinations}
+    usual = Counter(one.parallelism for some in records.values() for one in some).most_common(1)
+    streams = parallelism or (usual[0][0] if usual else PARALLELISM)
+    samples = {
+        name: _without_stalls([one.served for one in some if one.parallelism == streams])
+        for name, some in records.items()
+    }
+    missing = [name for name, some in samples.items() if len(some) < LEAST_SAMPLES]
+    logged = samples_of_transfers(list(_overlapping(store, source))) if missing else {}
+    from_logs = [name for name in missing if len(logged.get(name, ())) >= LEAST_SAMPLES]
+    samples |= {name: logged[name] for name in from_logs}
+    return Known(samples=samples, parallelism=streams, from_logs=from_logs)
+
+
+def forecasts_of(known: Known, now_s: float, modelling: Modelling) -> dict[str, Forecast]:
+    """By destination. `now_s`: Unix time. Raises NothingKnown."""
+    found: dict[str, Forecast] = {}
+    unknown: list[str] = []
+    for name, samples in known.samples.items():
+        try:
+            found[name] = Forecast(samples, now_s, modelling)
+        except TooFew:
+            unknown.append(name)
+    if unknown:
+        names = " ".join(known.samples)
+        raise NothingKnown(
+            f"too little is known of {', '.join(unknown)}: learn it first with `advisor share "
+            f"train {names} --to FOLDER`, or import a server's log with `advisor history import`"
+        )
+    return found
+
+
+def trained_destinations(store: Store, source: str) -> list[str]:
+    """Those of the source that have samples of their own, by name. Raises StoreError."""
+    pairs = [pair for pair in store.stored_pairs() if pair.source == source]
+    return sorted(pair.destination for pair in pairs if _records(store, pair))
+
+
+def _records(store: Store, pair: Pair) -> list[ShareRecord]:
+    return [one for one in store.records(pair) if isinstance(one, ShareRecord)]
+
+
+def _without_stalls(samples: Sequence[Served]) -> list[Served]:
+    """Those that are no tiny part of the usual: where all clients stalled, or could not begin."""
+    if not samples:
+        return []
+    least_bps = _STALLED * median(one.throughput_bps for one in samples)
+    return [one for one in samples if one.throughput_bps >= least_bps]
+
+
+def _overlapping(store: Store, source: str) -> Iterator[Overlapping]:
+    for pair in store.stored_pairs():
+        for probe in store.prior(pair) if pair.source == source else ():
+            result = probe.result
+            if probe.files and isinstance(result, Measurement) and result.throughput_bps > 0:
+                yield Overlapping(
+                    destination=pair.destination,
+                    begin_s=probe.recorded_s - result.elapsed_s,
+                    end_s=probe.recorded_s,
+                    concurrency=int(probe.setting.get("concurrency", 1)),
+                    throughput_bps=result.throughput_bps,
+                )

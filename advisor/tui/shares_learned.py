@@ -1,0 +1,72 @@
+"""What was learned of this source's destinations, and plans made from it: for a thread of its own.
+
+Loading it takes numpy along.
+"""
+
+import contextlib
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from advisor.domain.shares import Asked, SharePlan
+from advisor.models.shares.fitting import TooFew
+from advisor.models.shares.forecast import DEFAULT, Forecast
+from advisor.models.shares.planning import NotToBeShared, plan
+from advisor.session.shares.knowing import Known, known_of, trained_destinations
+from advisor.session.shares.session import source_name
+from advisor.store.history import Store
+
+_GOOD_FOR_S: Final = 300.0
+"""The load of late, which is part of a forecast, is not the same for ever."""
+
+
+class Learned(msgspec.Struct, frozen=True, kw_only=True):
+    """By destination its forecast, made at `at_s` (Unix time) of what was known then.
+
+    `too_little`: those that were measured, but not often enough. `untrained`: the source's other
+    destinations. `most_bps`: the most that one of them got.
+    """
+
+    source: str
+    at_s: float
+    known: Known
+    forecasts: dict[str, Forecast]
+    too_little: list[str]
+    untrained: list[str]
+    most_bps: float
+
+
+def learned_of(store: Store, now_s: float, before: Learned | None = None) -> Learned:
+    """`now_s`: Unix time. `before`: what was learned last, if it is still good. Raises StoreError.
+
+    Fitting the models takes seconds where the host is busy.
+    """
+    source = source_name()
+    names = trained_destinations(store, source)
+    known = known_of(store, source, names)
+    if before and before.known == known and now_s < before.at_s + _GOOD_FOR_S:
+        return before
+    forecasts: dict[str, Forecast] = {}
+    for name, samples in known.samples.items():
+        with contextlib.suppress(TooFew):
+            forecasts[name] = Forecast(samples, now_s)
+    others = {pair.destination for pair in store.stored_pairs() if pair.source == source}
+    got_bps = [one.throughput_bps for each in forecasts.values() for one in each.samples]
+    return Learned(
+        source=source,
+        at_s=now_s,
+        known=known,
+        forecasts=forecasts,
+        too_little=[name for name in names if name not in forecasts],
+        untrained=sorted(others.difference(names)),
+        most_bps=max(got_bps, default=0.0),
+    )
+
+
+def plan_of(learned: Learned, asked: Mapping[str, Asked]) -> SharePlan | str:
+    """What gives the destinations what is asked, or why that makes no sense: a sentence."""
+    try:
+        return plan(learned.source, asked, learned.forecasts, DEFAULT, learned.known.parallelism)
+    except NotToBeShared as error:
+        return str(error)

@@ -1,0 +1,131 @@
+"""Shares of several destinations: what models of concurrency predict, and what feedback adds.
+
+    python -m tests.benchmarks.shares                everything, or what is missing of it
+    python -m tests.benchmarks.shares --parts ratio,factor --runs 1
+    python -m tests.benchmarks.shares --document     docs/benchmarks-shares.md
+
+Five destinations of one source on emulated paths, under external load that varies all the time, by
+`advisor share train` and `advisor share plan --run`: the experiments of Kettimuthu et al. (2014).
+Every result is written at once; a run that was interrupted goes on where it was. Wants an idle
+machine, and a folder in memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import signal
+import sys
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from advisor.domain.quantities import format_duration
+from tests.benchmarks.shares.cases import PARTS, Plan
+from tests.benchmarks.shares.document import tables, write_document
+from tests.benchmarks.shares.results import Results
+from tests.benchmarks.shares.running import left_s, run_plan
+from tests.benchmarks.wan.bench import this_machine
+from tests.benchmarks.wan.hosts import ROOT, Trouble, own_folder
+from tests.benchmarks.wan.results import Machine
+from tests.benchmarks.wan.running import say
+
+_USUAL = Plan()
+
+
+def _machine() -> Machine:
+    command = shlex.join(["python", "-m", "tests.benchmarks.shares", *sys.argv[1:]])
+    return msgspec.structs.replace(this_machine(quick=False), command=command)
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    asked = tuple(one.strip() for one in text.split(","))
+    if strange := [one for one in asked if one not in PARTS]:
+        raise argparse.ArgumentTypeError(
+            f"no {strange[0]}: there are {', '.join(PARTS)}, or several with commas"
+        )
+    return asked
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--parts", type=_parts, default=PARTS, help="[all]")
+    for name, kind, usual, what in (
+        ("--runs", int, _USUAL.runs, "of each ratio and factor"),
+        ("--train-step", float, _USUAL.step_s, "seconds of one"),
+        ("--epoch", float, _USUAL.epoch_s, "seconds of one, and of a step of the test"),
+        ("--train-steps", int, _USUAL.train_steps, "to learn from"),
+        ("--test-steps", int, _USUAL.test_steps, "to test with what was learnt"),
+        ("--ratio-epochs", int, _USUAL.ratio_epochs, "of a run"),
+        ("--factor-epochs", int, _USUAL.factor_epochs, "of a run"),
+        ("--load-seconds", float, _USUAL.load_s, "until the external load is another"),
+        ("--most", int, _USUAL.most, "files at a time to one destination"),
+    ):
+        parser.add_argument(name, type=kind, default=usual, help=f"{what} [{usual:g}]")
+    parser.add_argument(
+        "--folder", type=Path, default=Path("/dev/shm"), help="in memory, for what arrives"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=ROOT / "docs/benchmarks",
+        help="folder of the results, shares.jsonl [docs/benchmarks]",
+    )
+    parser.add_argument("--fresh", action="store_true", help="forget the results that are there")
+    parser.add_argument("--document", action="store_true", help="write the page, measure not")
+    parser.add_argument(
+        "--page",
+        type=Path,
+        default=ROOT / "docs/benchmarks-shares.md",
+        help="where it is written [docs/benchmarks-shares.md]",
+    )
+    return parser.parse_args()
+
+
+def _measure(options: argparse.Namespace, results: Results) -> None:
+    plan = Plan(
+        runs=options.runs,
+        step_s=options.train_step,
+        epoch_s=options.epoch,
+        train_steps=options.train_steps,
+        test_steps=options.test_steps,
+        ratio_epochs=options.ratio_epochs,
+        factor_epochs=options.factor_epochs,
+        load_s=options.load_seconds,
+        most=options.most,
+        parts=options.parts,
+    )
+    whole_s = sum(task.whole_s for task in plan.tasks)
+    say(
+        f"about {format_duration(left_s(plan, results))} for what is left of "
+        f"{format_duration(whole_s)}; {results.file}"
+    )
+    results.add(_machine())
+    # Where the labs are, and with them what arrives.
+    tempfile.tempdir = str(options.folder)
+    with own_folder() as folder:
+        os.environ["XDG_RUNTIME_DIR"] = str(folder)
+        run_plan(folder, plan, results)
+    print(tables(results))
+
+
+def main() -> None:
+    """The command."""
+    options = _options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    file = options.out / "shares.jsonl"
+    if options.fresh:
+        file.unlink(missing_ok=True)
+    try:
+        if options.document:
+            write_document(Results(file), options.page)
+        else:
+            _measure(options, Results(file))
+    except Trouble as trouble:
+        sys.exit(f"bench-shares: {trouble}")
+    except KeyboardInterrupt:
+        sys.exit(130)

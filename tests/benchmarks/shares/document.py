@@ -1,0 +1,422 @@
+"""docs/benchmarks-shares.md, from the results alone."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from statistics import fmean, median
+from typing import TypeAlias
+
+from advisor.domain.quantities import format_duration
+from advisor.models.shares.estimating import RECENT_S, Estimate
+from advisor.models.shares.features import Form, Load
+from advisor.models.shares.forecast import DEFAULT, Modelling
+from advisor.report.share_models import formula
+from tests.benchmarks.markdown import filled, percent, table_text
+from tests.benchmarks.shares import paper
+from tests.benchmarks.shares.cases import (
+    BASE_CONCURRENCY,
+    FACTOR,
+    HOSTS,
+    LOADS,
+    RATIO,
+    RATIOS,
+    SOURCE_RATE_BPS,
+    TEST,
+    TRAIN,
+    factor_cases,
+)
+from tests.benchmarks.shares.crossing import (
+    ABLATION,
+    OURS,
+    PAIRS,
+    Samples,
+    cross_errors,
+    fitted,
+    planned_errors,
+)
+from tests.benchmarks.shares.results import Loaded, Results, Run, samples_of
+from tests.benchmarks.shares.summary import (
+    Errors,
+    are_within,
+    asked_errors_in,
+    errors_of,
+    feedback_errors,
+    first_levels,
+    open_loop_errors,
+    over,
+    parted,
+    prediction_errors,
+)
+from tests.benchmarks.transfers.cases import CONGESTION
+from tests.benchmarks.wan.hosts import Trouble
+from tests.benchmarks.wan.results import Late, Machine
+from tests.benchmarks.wan.where import where_text
+
+_ERRORS_HEAD = ("mean", "median", "below 15 %", "below 10 %", "errors")
+_Of: TypeAlias = Callable[[Run], list[float]]
+_FOUR = tuple(pair for pair in PAIRS if pair.estimate in (Estimate.RT, Estimate.RTEC))
+_EXPECTED, _ASKED = prediction_errors, open_loop_errors
+_LINEAR_LOADS = tuple((Form.LINEAR, load) for load in (Load.EL1, Load.EL2, Load.EL3))
+_LOG_LOADS = tuple((Form.LOG, load) for load in (Load.EL1, Load.EL2, Load.EL3))
+
+
+def write_document(results: Results, page: Path) -> None:
+    """Write it. Raises Trouble where there is nothing to say yet."""
+    page.write_text(document_text(results))
+
+
+def document_text(results: Results) -> str:
+    """The page. Raises Trouble where there are no results."""
+    shown = tables(results)
+    parts = ["# Shares of several destinations", _introduction(results), shown, _method(results)]
+    where = where_text(results.all(Machine), results.all(Late), "All hosts")
+    return "\n\n".join(part for part in [*parts, where] if part) + "\n"
+
+
+def tables(results: Results) -> str:
+    """All tables, as Markdown. Raises Trouble where there are no results."""
+    if not any(not run.trouble for run in results.all(Run)):
+        raise Trouble(f"{results.file} has no run: measure first, without --document")
+    trained, test = (samples_of(results.runs(part)) for part in (TRAIN, TEST))
+    parts = [_shares(results), *_cases(results), _pairs(results)]
+    if trained and test:
+        parts += [_tested(trained, test), _ablation(trained, test)]
+    if trained:
+        parts += [_fitted(trained), _formulas(trained)]
+    return "\n\n".join(part for part in [*parts, _troubles(results)] if part)
+
+
+def _section(title: str, text: str, *tables_: str) -> str:
+    return "\n\n".join([f"## {title}", filled(text), *tables_])
+
+
+def _beside(here: float | None, there: float) -> str:
+    """A figure of this bench, and the paper's in brackets."""
+    return "–" if here is None else f"{100 * here:.1f} ({100 * there:.1f})"
+
+
+def _error_cells(errors: Errors | None) -> list[str]:
+    if errors is None:
+        return ["–"] * len(_ERRORS_HEAD)
+    shares = (errors.mean, errors.median, errors.below_15, errors.below_10)
+    return [*(percent(share) for share in shares), f"{errors.count}" if errors.count else "–"]
+
+
+def _introduction(results: Results) -> str:
+    return filled(
+        "`make bench-shares` (`python -m tests.benchmarks.shares`; the figures are "
+        f"[benchmarks/{results.file.name}](benchmarks/{results.file.name})). What five "
+        "destinations of one source get beside what `advisor share plan` expects and beside what "
+        "was asked, under external load that varies all the time: the experiments of Kettimuthu "
+        "et al. (2014), with the paper's figures beside. Those are of other machines, faster paths "
+        "and the load of others' work: what can be compared is how large errors are, and which "
+        "model has the smaller ones."
+    )
+
+
+def _shares(results: Results) -> str:
+    ratios, factors = results.runs(RATIO), results.runs(FACTOR)
+    every = [*ratios, *factors]
+    if not every:
+        return ""
+    parts = (("ratios", ratios), ("factors", factors), ("all", every))
+    rows = [row for name, runs in parts for row in _rows(f"expected, {name}", runs, _EXPECTED)]
+    rows += [row for name, runs in parts for row in _rows(f"asked, {name}", runs, _ASKED)]
+    rows += _rows("asked, ratios, with feedback", ratios, feedback_errors)
+    rows.append(["the paper: all, log with EL1 and RTEC", *_error_cells(paper.OVERALL)])
+    rows.append(["the paper: factors, the same", *_error_cells(paper.FACTORING)])
+    rows.append(["the paper: all, its four best pairs", *_error_cells(paper.FOUR_PAIRS)])
+    text = (
+        "How far what the plan expected of each destination's concurrency is off what it got (as a "
+        "share of that, as all errors of predictions here), and how far that is off what was asked "
+        "(as a share of what was asked); destinations that are held were asked for nothing. "
+        "Without feedback: the first epoch of each run, where everything rests on the models, as "
+        "in the paper, whose figures are of bandwidths as they were predicted for what is desired. "
+        "With feedback: from the third epoch on, when `--run` has corrected twice; the paper has "
+        f"nothing of the kind.\n\n{_said(every)}"
+    )
+    return _section("What was asked", text, table_text(["", *_ERRORS_HEAD], rows))
+
+
+def _said(runs: Sequence[Run]) -> str:
+    """What advisor itself said of its plans."""
+    held = [is_within for run in runs for is_within in are_within(run)]
+    missed = parted(runs)[1]
+    return (
+        f"The plan's interval, meant for nine of ten, holds {percent(fmean(held))} of the "
+        f"{len(held)} rates of first epochs. Of {len(missed)} of {len(runs)} runs advisor said "
+        "before they began that what was asked cannot be had: they are counted apart."
+    )
+
+
+def _rows(name: str, runs: Sequence[Run], errors: _Of) -> list[list[str]]:
+    """Of runs that can have what was asked; those that cannot are a row of their own."""
+    had, missed = parted(runs)
+    labelled = ((name, had), (f"{name}, where it cannot be had", missed))
+    return [
+        [label, *_error_cells(found)] for label, some in labelled if (found := over(some, errors))
+    ]
+
+
+def _cases(results: Results) -> list[str]:
+    """Each ratio, and each factor, over its runs."""
+    ratio_head = ["", "planned", "off expected", "off asked", "with feedback", "cannot be had"]
+    ratios = [
+        [f"{case}", *_case_cells(runs), _mean(runs, feedback_errors), _missed(runs)]
+        for case in RATIOS
+        if (runs := results.runs(RATIO, case))
+    ]
+    factors = [
+        [case.replace("x", "× "), *_case_cells(runs), _missed(runs)]
+        for case in factor_cases()
+        if (runs := results.runs(FACTOR, case))
+    ]
+    names = ":".join(host.capitalize() for host in HOSTS)
+    found = [_feedback(results.runs(RATIO))]
+    if ratios:
+        text = (
+            f"{names}. Mean errors over all destinations and runs; what was planned is the "
+            "concurrency of each, run by run. In the paper's figure 7 (4:5:6:8:9, log with EL1 and "
+            "RTEC) the errors of four destinations are below 5 %, that of the fifth is 10.5 %."
+        )
+        found.append(_section("Ratios", text, table_text(ratio_head, ratios)))
+    if factors:
+        text = (
+            f"One destination's rate times so much, beside that of {BASE_CONCURRENCY} files at a "
+            f"time for each; the others are held at {BASE_CONCURRENCY}. Off expected: of all five."
+        )
+        head = [*ratio_head[:4], ratio_head[-1]]
+        found.append(_section("Factors", text, table_text(head, factors)))
+    return found
+
+
+def _feedback(ratios: Sequence[Run]) -> str:
+    """Epoch by epoch."""
+    longest = max((len(run.seen) for run in ratios), default=0)
+    rows = [
+        [f"{number + 1}", *_error_cells(over(ratios, asked_errors_in(number)))]
+        for number in range(longest)
+    ]
+    if longest < 2:
+        return ""
+    text = (
+        "How far the destinations of all ratio runs are off what was asked, epoch by epoch. The "
+        "first is the plan's, with nothing measured yet; after each epoch what it taught is taken "
+        "over and concurrencies are changed by two steps of one at most. The external load changes "
+        "meanwhile as it does all the time."
+    )
+    return _section("Feedback", text, table_text(["epoch", *_ERRORS_HEAD], rows))
+
+
+def _pairs(results: Results) -> str:
+    """Each model and each way to the load, on the same plans."""
+    runs = [run for run in results.all(Run) if not run.trouble]
+    planned = [run for run in runs if run.planned]
+    errors = {pair: planned_errors(runs, planned, pair) for pair in (*PAIRS, *OURS)}
+    if not any(errors.values()):
+        return ""
+    rows = [
+        [_pair(pair) + (": ours" if pair in OURS else ""), *_error_cells(errors_of(some))]
+        for pair, some in errors.items()
+    ]
+    best = [error for pair in _FOUR for error in errors[pair]]
+    rows.append(["those four with RT and RTEC", *_error_cells(errors_of(best))])
+    rows.append(["the paper: its four best pairs", *_error_cells(paper.FOUR_PAIRS)])
+    rows.append(["the paper: log with EL1, RTEC", *_error_cells(paper.OVERALL)])
+    text = (
+        "What each model with each way to the present load would have predicted for the first "
+        "epochs of all ratio and factor runs, at the concurrencies that were planned, knowing all "
+        "that was measured before. The paper's four best are those with RT and RTEC."
+    )
+    return _section("Each model on all plans", text, table_text(["", *_ERRORS_HEAD], rows))
+
+
+def _case_cells(runs: Sequence[Run]) -> list[str]:
+    planned = ", ".join(":".join(str(n) for n in first_levels(run).values()) for run in runs)
+    return [planned, _mean(runs, _EXPECTED), _mean(runs, _ASKED)]
+
+
+def _mean(runs: Sequence[Run], errors: _Of) -> str:
+    found = over(runs, errors)
+    return percent(found.mean if found else None)
+
+
+def _missed(runs: Sequence[Run]) -> str:
+    return f"{len(parted(runs)[1])} of {len(runs)}"
+
+
+def _tested(trained: Samples, test: Samples) -> str:
+    errors = {pair: cross_errors(trained, test, pair) for pair in PAIRS}
+    rows = [
+        [
+            name.capitalize(),
+            *(
+                _beside(fmean(errors[pair][name]), there)
+                for pair, there in zip(PAIRS, paper.TESTED[name], strict=True)
+            ),
+        ]
+        for name in paper.DESTINATIONS
+        if name in errors[PAIRS[0]]
+    ]
+    head = ["", *(f"{pair.load}, {pair.estimate}" for pair in PAIRS)]
+    overall = [[_pair(pair), *_error_cells(_all(errors[pair]))] for pair in PAIRS]
+    overall += [
+        [f"{_pair(pair)}: ours", *_error_cells(_all(cross_errors(trained, test, pair)))]
+        for pair in OURS
+    ]
+    overall.append(["the paper, log, EL1, RTEC: in use", *_error_cells(paper.OVERALL)])
+    text = (
+        "Log models of the training, tested with what was measured after it: by destination the "
+        "mean error in percent, and the paper's in brackets (table III). PT takes the external "
+        "load of the previous epoch, RT the mean of the last "
+        f"{format_duration(RECENT_S)}, RTEC the same with the model's own errors taken out. Below, "
+        "of all destinations, with FT, which follows the load by a filter, and is what `advisor "
+        "share plan` takes; the paper has such figures of its ratio and factoring experiments."
+    )
+    return _section(
+        "New data", text, table_text(head, rows), table_text(["", *_ERRORS_HEAD], overall)
+    )
+
+
+def _pair(pair: Modelling) -> str:
+    return f"{pair.words}, {pair.estimate}"
+
+
+def _all(errors: dict[str, list[float]]) -> Errors | None:
+    return errors_of([one for some in errors.values() for one in some])
+
+
+def _ablation(trained: Samples, test: Samples) -> str:
+    found = [(one, _all(cross_errors(trained, test, one))) for one in ABLATION]
+    full = found[0][1]
+    rows = []
+    for one, errors in found:
+        gain = paper.GAINS.get((one.form, one.load), "–")
+        is_full = one == DEFAULT
+        name = one.words if one.load is Load.NONE else _pair(one)
+        better = "–" if is_full or not full or not errors else _less(full, errors)
+        rows.append([name, *_error_cells(errors), better, gain])
+    text = (
+        "The same test, with features left out. The paper's full model has RTEC, and a mean error "
+        f"of {percent(paper.FULL_MODEL)} there."
+    )
+    head = ["", *_ERRORS_HEAD, "the full one is better by", "in the paper"]
+    return _section("What each feature is worth", text, table_text(head, rows))
+
+
+def _less(full: Errors, other: Errors) -> str:
+    if full.mean is None or not other.mean:
+        return "–"
+    return percent(1 - full.mean / other.mean)
+
+
+def _fitted(trained: Samples) -> str:
+    plain = [fitted(trained, form, Load.NONE) for form in (Form.LINEAR, Form.LOG)]
+    loaded = [fitted(trained, form, load) for form, load in (*_LINEAR_LOADS, *_LOG_LOADS)]
+    names = [name for name in paper.DESTINATIONS if name in trained]
+    without = [
+        [
+            name.capitalize(),
+            *_all_beside(
+                [
+                    error
+                    for models in plain
+                    for error in (models[name].training_error, models[name].validation_error)
+                ],
+                paper.WITHOUT_LOAD[name],
+            ),
+        ]
+        for name in names
+    ]
+    within = [
+        [
+            name.capitalize(),
+            *_all_beside(
+                [models[name].validation_error for models in loaded], paper.WITH_LOAD[name]
+            ),
+        ]
+        for name in names
+    ]
+    text = (
+        "In percent, the paper's in brackets; three of five samples train a model, two validate "
+        "it. Without external load (table I), and validation errors with it (table II), where the "
+        "load of a sample is had from the sample itself."
+    )
+    head = ["", "linear, training", "validation", "log, training", "validation"]
+    loads = ["", *(f"{form}, {load}" for form, load in (*_LINEAR_LOADS, *_LOG_LOADS))]
+    return _section("Models", text, table_text(head, without), table_text(loads, within))
+
+
+def _all_beside(here: Iterable[float], there: Iterable[float]) -> list[str]:
+    return [_beside(one, other) for one, other in zip(here, there, strict=True)]
+
+
+def _formulas(trained: Samples) -> str:
+    models = fitted(trained, DEFAULT.form, DEFAULT.load)
+    rows = [
+        [name.capitalize(), f"`{formula(models[name])}`", f"`{paper.FORMULAS[name]}`"]
+        for name in paper.DESTINATIONS
+        if name in models
+    ]
+    text = (
+        "DT in Mbit/s from DC, files at a time to it, and SC, files at a time to all (table IV). "
+        "The paper's paths are some 20 times as fast: what can be compared are exponents."
+    )
+    return _section("Models as formulas", text, table_text(["", "here", "paper"], rows))
+
+
+def _troubles(results: Results) -> str:
+    """What failed and was not measured again."""
+    lines = []
+    for run in results.all(Run):
+        good = results.runs(run.part, run.case)
+        if run.trouble and not any(one.number == run.number for one in good):
+            lines.append(f"- {run.part}, {run.case}: {run.trouble}")
+    return "## What failed\n\n" + "\n".join(dict.fromkeys(lines)) if lines else ""
+
+
+def _method(results: Results) -> str:
+    runs = [run for run in results.all(Run) if not run.trouble]
+    training = _lengths(run for run in runs if run.part == TRAIN)
+    others = _lengths(run for run in runs if run.part != TRAIN)
+    steps = {part: sum(len(run.seen) for run in results.runs(part)) for part in (TRAIN, TEST)}
+    most = max(run.number for run in runs) + 1
+    caps = ", ".join(sorted({str(run.most) for run in runs if run.planned})) or "…"
+    lines = [
+        f"The lab: `advisor lab up --hosts {','.join(HOSTS)} --source-rate "
+        f"{SOURCE_RATE_BPS / 1e6:g}Mbit`. Each destination has its own path, of the same name; all "
+        "share the source's interface, which the paper's source is saturated at too.",
+        f"All hosts' TCP is {CONGESTION}, which any kernel has: every stream gets about as much as "
+        "any other of its path.",
+        _loads(results),
+        f"Training: {steps[TRAIN]} steps of `advisor share train`; test: {steps[TEST]} steps of "
+        "it with the destinations in the reverse order.",
+        f"Steps of the training are of {training}, those of the test and epochs of {others}; what "
+        "follows a change until clients of before have ended is not counted. The paper's transfers "
+        "took 90 s, over which more is averaged.",
+        f"Plans are made by `advisor share plan --run --most {caps}`, the paper's by at most 20 "
+        "files at a time to one destination. The store has all that was measured before, as a "
+        "user's would; plans are made of all of it.",
+        "Files are larger than can be moved, without content at the source and in memory at the "
+        "destination, and removed after each run: disks have no part in it.",
+        f"{most} run(s) of each ratio and factor, those of one case far apart in time.",
+    ]
+    return "## How it is measured\n\n" + "\n".join(filled(f"- {line}") for line in lines)
+
+
+def _lengths(runs: Iterable[Run]) -> str:
+    return ", ".join(sorted({format_duration(run.epoch_s) for run in runs})) or "…"
+
+
+def _loads(results: Results) -> str:
+    loaded = sorted(results.all(Loaded), key=lambda one: one.when_s)
+    waits_s = [after.when_s - one.when_s for one, after in itertools.pairwise(loaded)]
+    every = f" every {median(waits_s):.0f} s" if waits_s else ""
+    counts = ", ".join(str(one) for one in LOADS)
+    return (
+        f"External load: {counts} streams of others from the source to {HOSTS[0].capitalize()}, "
+        f"another number{every} by a seeded sequence, which goes on all the time. Advisor knows "
+        "nothing of it."
+    )

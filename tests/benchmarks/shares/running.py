@@ -1,0 +1,166 @@
+"""What is done in which order. All that is in the results already is left out."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from itertools import groupby, islice
+from pathlib import Path
+from typing import Final
+
+from advisor.domain.endpoints import Pair
+from advisor.domain.records import ShareRecord
+from advisor.domain.shares import SharePurpose
+from advisor.session.shares.knowing import PARALLELISM
+from advisor.session.shares.session import source_name
+from advisor.store.history import Store
+from tests.benchmarks.disk.files import remove
+from tests.benchmarks.shares.cases import TRAIN, Plan, Task, asked, load_sequence, trained_order
+from tests.benchmarks.shares.labs import check_room, five_hosts, make_source
+from tests.benchmarks.shares.loading import varying
+from tests.benchmarks.shares.results import Loaded, Results, Run, samples_in
+from tests.benchmarks.shares.watching import watch
+from tests.benchmarks.transfers.cases import Load
+from tests.benchmarks.transfers.labs import LoadedLab
+from tests.benchmarks.transfers.progress import TimeLeft
+from tests.benchmarks.transfers.watching import advisor_argv
+from tests.benchmarks.wan.hosts import Trouble
+from tests.benchmarks.wan.results import Late
+
+_SEED: Final = 11
+_PATIENCE: Final = 2.5
+"""So many times what a command is to take, it may take."""
+
+_ARRIVED: Final = "arrived"
+"""As `LoadedLab.target` has it."""
+
+_SETTLE_S: Final = 3.0
+"""For the first load's streams to have their share before anything is measured."""
+
+
+def left_s(plan: Plan, results: Results) -> float:
+    """About how long what is not in the results yet takes."""
+    return sum(task.whole_s for task in plan.tasks if not results.has(task))
+
+
+def run_plan(folder: Path, plan: Plan, results: Results) -> None:
+    """All that is left of it. `folder`: in memory, as it takes what arrives."""
+    due = [task for task in plan.tasks if not results.has(task)]
+    longest_s = max((task.whole_s for task in due if task.is_plan), default=0.0)
+    check_room(folder, longest_s)
+    with (
+        tempfile.TemporaryDirectory(dir=folder) as place,
+        TimeLeft(left_s(plan, results)) as progress,
+    ):
+        make_source(Path(place) / "data", longest_s)
+        for part, tasks in groupby(due, key=lambda task: task.part):
+            with five_hosts(folder) as lab:
+                bench = _Bench(lab, Path(place), plan, results, progress)
+                with varying(bench.put, bench.loads_left, plan.load_s) as check:
+                    time.sleep(_SETTLE_S)
+                    for task in tasks:
+                        bench.run(task)
+                        check()
+                if late := lab.late():
+                    results.add(Late(case=part, part=part, p99_s=late[0], most_s=late[1]))
+
+
+class _Bench:
+    """On the lab, which is up."""
+
+    def __init__(
+        self, lab: LoadedLab, place: Path, plan: Plan, results: Results, progress: TimeLeft
+    ) -> None:
+        self._lab = lab
+        self._place = place
+        self._plan = plan
+        self._results = results
+        self._progress = progress
+        self._store = place / "store"
+        fill_store(self._store, lab, results)
+        # The sequence goes on where it was: no part has the loads of another.
+        self.loads_left = islice(load_sequence(_SEED), len(results.all(Loaded)), None)
+
+    def put(self, transfers: int) -> None:
+        """From now on so many streams of others."""
+        self._lab.put(Load(transfers=transfers))
+        self._results.add(Loaded(when_s=round(time.time(), 2), transfers=transfers))
+
+    def run(self, task: Task) -> None:
+        """To its end; it is kept. Raises Trouble where nothing can come of the others after it."""
+        name = task.case if task.is_plan else f"{task.epochs} steps"
+        self._progress.begins(f"{task.part} {name}")
+        argv = self._plan_argv(task) if task.is_plan else self._train_argv(task)
+        home = self._place / "home"
+        more = {"XDG_DATA_HOME": str(home), "XDG_STATE_HOME": str(home)}
+        began_s = time.monotonic()
+        told, trouble = watch(argv, task.epochs, patience_s=_PATIENCE * task.whole_s, more=more)
+        self._results.add(
+            Run(
+                part=task.part,
+                case=task.case,
+                number=task.number,
+                epoch_s=task.epoch_s,
+                epochs=task.epochs,
+                seen=told.seen,
+                planned=told.planned,
+                most=self._plan.most if task.is_plan else 0,
+                trouble=trouble,
+            )
+        )
+        for host in self._lab.hosts:
+            remove(self._lab.target(host))
+        shutil.rmtree(home, ignore_errors=True)
+        took_s = time.monotonic() - began_s
+        words = f"{task.part} {name}, run {task.number + 1}: {took_s:.0f} s {trouble}"
+        self._progress.ended(words, task.whole_s)
+        if trouble and task.part == TRAIN:
+            raise Trouble(f"training: {trouble}")
+
+    def _train_argv(self, task: Task) -> list[str]:
+        ends = [self._lab.endpoint_of(host) for host in trained_order(task.part)]
+        argv = advisor_argv("share", "train", *ends, "--to", self._target("").rstrip("/"))
+        # A second more: what is left of a division may not cost a step.
+        argv += ["--time", f"{task.epochs * task.epoch_s + 1:g}s", "--step", f"{task.epoch_s:g}s"]
+        return [*argv, "--streams", str(PARALLELISM), "--store", str(self._store), "--json"]
+
+    def _plan_argv(self, task: Task) -> list[str]:
+        ends = [
+            f"{self._lab.endpoint_of(host)}={what}" if what else self._lab.endpoint_of(host)
+            for host, what in asked(task.case).items()
+        ]
+        argv = advisor_argv("share", "plan", *ends, "--to", self._target(_ARRIVED))
+        argv += ["--data", str(self._place / "data"), "--most", str(self._plan.most)]
+        argv += ["--run", "--epoch", f"{task.epoch_s:g}s", "--anew"]
+        return [*argv, "--store", str(self._store), "--json"]
+
+    def _target(self, name: str) -> str:
+        """Where files go to on every host, with `%h` for its name."""
+        [first, *_] = self._lab.hosts
+        folder = self._lab.target(first).parent
+        return str(folder.with_name("%h") / name)
+
+
+def fill_store(folder: Path, lab: LoadedLab, results: Results) -> None:
+    """A store of all that was measured before, as the commands themselves would have kept it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    store = Store(folder)
+    for run in results.all(Run):
+        if run.trouble:
+            continue
+        purpose: SharePurpose = "run" if run.planned else "train"
+        for epoch in run.seen:
+            levels = {row.destination: row.concurrency for row in epoch.rows}
+            for host, served in samples_in(epoch).items():
+                store.append(
+                    ShareRecord(
+                        pair=Pair(source_name(), lab.endpoint_of(host)),
+                        recorded_s=served.when_s,
+                        session="bench",
+                        served=served,
+                        parallelism=PARALLELISM,
+                        others={other: n for other, n in levels.items() if other != host},
+                        purpose=purpose,
+                    )
+                )

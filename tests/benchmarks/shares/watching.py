@@ -1,0 +1,134 @@
+"""One `advisor share` command, told by its events, until it has told enough."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import IO, Final
+
+import msgspec
+
+from advisor.domain import events as ev
+from advisor.domain.shares import ServedRow, ShareRow
+from tests.benchmarks.shares.results import Epoch
+from tests.benchmarks.wan.hosts import ROOT
+
+_END_S: Final = 60.0
+
+
+@dataclass(slots=True)
+class Told:
+    """What a command said until now. `failures`: of destinations and of all, in its words."""
+
+    seen: list[Epoch] = field(default_factory=list)
+    planned: list[ShareRow] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+    def take(self, event: ev.AnyEvent) -> None:
+        match event:
+            case ev.SharesPlanned(plan=plan):
+                self.planned = [
+                    msgspec.structs.replace(row, destination=_short(row.destination))
+                    for row in plan.rows
+                ]
+            case ev.SharesSeen(rows=rows):
+                self.seen.append(Epoch(when_s=round(time.time(), 2), rows=_of_hosts(rows)))
+            case ev.DestinationEnded(destination=destination, message=message):
+                self.failures.append(f"{_short(destination)}: {message}")
+            case ev.GaveUp(message=message):
+                self.failures.append(message)
+            case _:
+                pass
+
+
+def _of_hosts(rows: list[ServedRow]) -> list[ServedRow]:
+    return [
+        msgspec.structs.replace(
+            row,
+            destination=_short(row.destination),
+            measured_bps=round(row.measured_bps),
+            expected_bps=row.expected_bps and round(row.expected_bps),
+            asked_bps=row.asked_bps and round(row.asked_bps),
+        )
+        for row in rows
+    ]
+
+
+def _short(destination: str) -> str:
+    """The host's own name, without its lab's."""
+    return destination.rpartition(":")[2]
+
+
+def watch(
+    argv: list[str], epochs: int, *, patience_s: float, more: dict[str, str]
+) -> tuple[Told, str]:
+    """Run it until it has told so many epochs, then end it as a user does.
+
+    What it said until then, and why it does not count, or "": it told too little, or not all
+    destinations were served so long. `more`: of its environment.
+    """
+    told = Told()
+    with tempfile.TemporaryFile("w+") as words, _child(argv, words, more) as child:
+        assert child.stdout
+        guard = threading.Timer(patience_s, _kill, [child])
+        guard.start()
+        try:
+            for line in child.stdout:
+                told.take(msgspec.json.decode(line, type=ev.AnyEvent))
+                if len(told.seen) == epochs:
+                    break
+        finally:
+            guard.cancel()
+        _end(child)
+        is_good = len(told.seen) == epochs and not told.failures
+        return told, "" if is_good else _trouble(told, words)
+
+
+@contextlib.contextmanager
+def _child(
+    argv: list[str], words: IO[str], more: dict[str, str]
+) -> Iterator[subprocess.Popen[str]]:
+    """In a session of its own, which is ended with the block."""
+    child = subprocess.Popen(
+        argv,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=words,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)} | more,
+        cwd=ROOT,
+        start_new_session=True,
+    )
+    try:
+        yield child
+    finally:
+        _kill(child)
+        child.wait()
+        if child.stdout:
+            child.stdout.close()
+
+
+def _end(child: subprocess.Popen[str]) -> None:
+    """As a user does, and the hard way where that takes too long. What it says then is not read."""
+    child.send_signal(signal.SIGINT)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.communicate(timeout=_END_S)
+
+
+def _kill(child: subprocess.Popen[str]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+
+
+def _trouble(told: Told, words: IO[str]) -> str:
+    words.seek(0)
+    lines = words.read().strip().splitlines()
+    why = told.failures or lines[-1:] or ["it said nothing"]
+    return f"{len(told.seen)} epochs, then: {why[-1]}"

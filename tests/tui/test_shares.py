@@ -1,0 +1,534 @@
+"""The screen of shares: planning by keys, text and mouse, running, live orders, stopping."""
+
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from advisor.domain.events import GaveUp
+from advisor.domain.orders import Ask, Stop
+from advisor.store.history import Store
+from advisor.testing.gridftp import anonymous_server
+from advisor.tui import shares_learned
+from advisor.tui.app import AdvisorApp
+from advisor.tui.screens.ask import AskScreen
+from advisor.tui.screens.home import HomeScreen
+from advisor.tui.screens.shares import SharesScreen
+from advisor.tui.screens.shares_run import SharesRunScreen
+from advisor.tui.shares_draft import Sharing, keep_sharing, load_sharing
+from advisor.tui.widgets.share_bar import ShareBar
+from advisor.tui.widgets.share_row import ShareRow
+from tests.plugins.tools.gridftp_lines import require
+
+from . import shared
+from .conftest import NewApp
+from .driving import until, words
+from .shared import Told, run_in
+from .test_comparison import text_of, told
+
+SIZES = pytest.mark.parametrize("size", [(80, 24), (200, 60)])
+TWO = ["kraken", "mason"]
+
+
+@pytest.fixture
+def five(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five destinations, with the same plan whatever is asked."""
+    shared.know_by_name(monkeypatch, shared.NAMES)
+
+
+@pytest.fixture
+def two(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two destinations, with real models."""
+    know(monkeypatch)
+
+
+def know(monkeypatch: pytest.MonkeyPatch, too_little: Sequence[str] = ()) -> None:
+    learned = shared.learned({name: shared.forecast(name) for name in TWO}, too_little)
+    monkeypatch.setattr(shares_learned, "learned_of", lambda *_: learned)
+
+
+def screen_of(app: AdvisorApp) -> SharesScreen:
+    assert isinstance(app.screen, SharesScreen)
+    return app.screen
+
+
+async def shown(app: AdvisorApp, pilot: Pilot[int]) -> SharesScreen:
+    """Gone to, with a plan for what was asked last."""
+    app.go("shares")
+    await until(pilot, lambda: isinstance(app.screen, SharesScreen))
+    screen = screen_of(app)
+    await until(pilot, lambda: screen.board.plan)
+    await until(pilot, lambda: isinstance(app.focused, ShareRow))
+    return screen
+
+
+def row_of(app: AdvisorApp, name: str) -> ShareRow:
+    return next(row for row in app.screen.query(ShareRow) if row.destination == name)
+
+
+def field_of(app: AdvisorApp, name: str) -> str:
+    return row_of(app, name).query_one(Input).value
+
+
+def planned(screen: SharesScreen) -> dict[str, int]:
+    plan = screen.board.plan
+    return {row.destination: row.concurrency for row in plan.rows} if plan else {}
+
+
+@pytest.mark.asyncio
+async def test_what_was_learned_is_planned_and_a_share_changes_it(
+    new_app: NewApp, store: Store
+) -> None:
+    shared.learn(store, {name: name for name in TWO})
+    app = new_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("p")
+        await until(pilot, lambda: isinstance(app.screen, SharesScreen))
+        screen = screen_of(app)
+        await until(pilot, lambda: planned(screen))
+        await until(pilot, lambda: isinstance(app.focused, ShareRow))
+        before = planned(screen)
+        assert before.keys() == set(TWO)
+        await pilot.press(*"0.2", "enter")
+        await until(pilot, lambda: planned(screen) != before)
+        assert planned(screen)["kraken"] < before["kraken"]
+        assert "plan kraken=0.2 mason=1" in words(app, "#command")
+        assert "measurements, off by" in text_of(app)
+        learned = screen.board.learned
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, HomeScreen))
+        assert load_sharing().asked == {"kraken": "0.2", "mason": "1"}
+        await pilot.press("p")
+        await until(pilot, lambda: isinstance(app.screen, SharesScreen))
+        await app.workers.wait_for_complete()
+        # Nothing new was learned: nothing was fitted anew.
+        assert screen_of(app).board.learned is learned
+
+
+@SIZES
+@pytest.mark.asyncio
+async def test_without_anything_learned_it_says_what_to_run(
+    new_app: NewApp, size: tuple[int, int]
+) -> None:
+    app = new_app()
+    async with app.run_test(size=size) as pilot:
+        app.go("shares")
+        await until(pilot, lambda: "Nothing is learned yet" in text_of(app))
+        assert "advisor share train HOST1 HOST2 --to FOLDER" in words(app, "#command")
+        await pilot.press("c")
+        assert "Copied" in told(app)
+        await pilot.press("r", "space", "x")
+        assert "Nothing is learned yet: run the command above" in told(app)
+        assert isinstance(app.screen, SharesScreen)
+
+
+@pytest.mark.asyncio
+async def test_one_that_was_measured_too_seldom_cannot_take_part(
+    new_app: NewApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    know(monkeypatch, ["gordon"])
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = await shown(app, pilot)
+        await until(pilot, lambda: "too little is known" in text_of(app))
+        await pilot.press("up", "space", "right")
+        assert app.focused is row_of(app, "gordon")
+        assert "Too little is known of gordon" in told(app)
+        assert "Gordon is left out" in told(app)
+        assert planned(screen).keys() == set(TWO)
+
+
+@SIZES
+@pytest.mark.parametrize("is_running", [False, True])
+@pytest.mark.asyncio
+async def test_five_destinations_are_seen_whole(
+    new_app: NewApp, five: None, is_running: bool, size: tuple[int, int]
+) -> None:
+    app = new_app()
+    if is_running:
+        run_in(app, Told(shared.under_way()))
+    async with app.run_test(size=size) as pilot:
+        await shown(app, pilot)
+        await until(pilot, lambda: "Gbit/s" in words(app, "#axis"))
+        text = text_of(app)
+        rows = list(app.screen.query(ShareRow))
+        assert len(rows) == 5
+        for row in rows:
+            assert row.region.height == 2
+            assert app.screen.query_one("#rows").region.contains_region(row.region)
+            assert row.destination in text
+        for word in ("asked", "expected", "measured"):
+            assert word in text
+        assert ("What happened" if is_running else "advisor share plan") in text
+
+
+@pytest.mark.asyncio
+async def test_more_destinations_than_fit_are_scrolled_to(
+    new_app: NewApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared.know_by_name(monkeypatch, [f"dtn{number:02}" for number in range(12)])
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(app, pilot)
+        await until(pilot, lambda: "dtn00" in text_of(app))
+        assert "[x] dtn11" not in text_of(app)
+        await pilot.press("up")
+        await until(pilot, lambda: "[x] dtn11" in text_of(app))
+        assert app.focused is row_of(app, "dtn11")
+
+
+@pytest.mark.asyncio
+async def test_keys_change_what_is_asked(new_app: NewApp, two: None) -> None:
+    app = new_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = await shown(app, pilot)
+        before = planned(screen)
+        await pilot.press("right", "right", "left", "shift+right", "shift+right")
+        await until(pilot, lambda: field_of(app, "kraken") == "2.1")
+        await until(pilot, lambda: planned(screen) != before)
+        await pilot.press("down", "shift+left")
+        await until(pilot, lambda: field_of(app, "mason") == "0.95")
+        assert field_of(app, "kraken") == "2.1"
+        await pilot.press("k")
+        assert app.focused is row_of(app, "kraken")
+
+
+@pytest.mark.asyncio
+async def test_one_is_left_out_and_taken_in_again(new_app: NewApp, two: None) -> None:
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = await shown(app, pilot)
+        await pilot.press("space")
+        await until(pilot, lambda: "[ ] kraken" in text_of(app))
+        # What is left is a share of nothing.
+        await until(pilot, lambda: "alone gets all there is" in text_of(app))
+        await pilot.press("r")
+        assert "alone gets all there is" in told(app)
+        assert isinstance(app.screen, SharesScreen)
+        await pilot.press("down", "space")
+        await until(pilot, lambda: "space takes one in" in text_of(app))
+        await pilot.press("c")
+        assert "space takes one in" in told(app)
+        await pilot.press("space", "up", "space")
+        await until(pilot, lambda: planned(screen).keys() == set(TWO) and not screen.board.trouble)
+        await until(pilot, lambda: "plan kraken=1 mason=1" in words(app, "#command"))
+
+
+@pytest.mark.asyncio
+async def test_what_is_typed_counts_and_escape_takes_it_back(new_app: NewApp, two: None) -> None:
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = await shown(app, pilot)
+        await pilot.press("enter", *"40Mbit")
+        await until(pilot, lambda: planned(screen) and screen.board.plan.rows[0].asked.rate_bps)  # type: ignore[union-attr]  # there is a plan
+        assert "400 Mbit" not in text_of(app)
+        assert "asked 40 Mbit/s" in text_of(app)
+        await pilot.press("q", "q")
+        await until(
+            pilot, lambda: "kraken: write a share as in 4" in text_of(app).replace("K", "k")
+        )
+        await pilot.press("escape")
+        await until(pilot, lambda: field_of(app, "kraken") == "1")
+        assert isinstance(app.screen, SharesScreen)
+        assert app.focused is row_of(app, "kraken")
+        await until(pilot, lambda: "plan kraken=1 mason=1" in words(app, "#command"))
+        await pilot.press("@", "2", "enter")
+        await until(pilot, lambda: planned(screen)["kraken"] == 2)
+        assert "held at 2" in text_of(app)
+
+
+@pytest.mark.asyncio
+async def test_a_wrong_text_is_not_run(new_app: NewApp, two: None) -> None:
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(app, pilot)
+        await pilot.press("4", "m", "m", "enter", "r")
+        assert "Kraken: write a share as in 4" in told(app)
+        assert isinstance(app.screen, SharesScreen)
+
+
+async def drag(pilot: Pilot[int], bar: ShareBar, columns: Sequence[int]) -> None:
+    """With the button down over these columns, and up at the last."""
+    await pilot.mouse_down(bar, offset=(columns[0], 0))
+    for column in columns[1:]:
+        await pilot.hover(bar, offset=(column, 0))
+    await pilot.mouse_up(bar, offset=(columns[-1], 0))
+
+
+@pytest.mark.asyncio
+async def test_the_mark_is_dragged(new_app: NewApp, two: None) -> None:
+    keep_sharing(Sharing(asked={"kraken": "400Mbit", "mason": "1"}))
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = await shown(app, pilot)
+        bar = row_of(app, "kraken").query_one(ShareBar)
+        # A click that does not move chooses the row, and no more.
+        await pilot.click(bar, offset=(20, 0))
+        assert field_of(app, "kraken") == "400Mbit"
+        top_bps = screen.board.top_bps(screen.board.rows(None, is_running=False))
+        await drag(pilot, bar, [10, 14, 20])
+        await pilot.pause()
+        rate_bps = 20 / (bar.size.width - 2) * top_bps
+        assert field_of(app, "kraken") == f"{float(f'{rate_bps / 1e6:.2g}'):g}Mbit"
+        assert app.focused is row_of(app, "kraken")
+        # Once it is left nothing more is dragged.
+        before = field_of(app, "kraken")
+        await pilot.hover(bar, offset=(5, 0))
+        assert field_of(app, "kraken") == before
+        share = row_of(app, "mason").query_one(ShareBar)
+        await drag(pilot, share, [10, 6])
+        # The only share is all that shares get, whatever it is.
+        assert field_of(app, "mason") == "1"
+
+
+@pytest.mark.asyncio
+async def test_a_share_is_dragged_beside_the_others(new_app: NewApp, two: None) -> None:
+    app = new_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = await shown(app, pilot)
+        before = planned(screen)
+        bar = row_of(app, "kraken").query_one(ShareBar)
+        await drag(pilot, bar, [20, 8, 4])
+        await pilot.pause()
+        assert float(field_of(app, "kraken")) < 0.5
+        await until(pilot, lambda: planned(screen)["kraken"] < before["kraken"])
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The words of runs that would have begun."""
+    found: list[list[str]] = []
+    monkeypatch.setattr(AdvisorApp, "begin_shares", lambda _, words: found.append(words))
+    return found
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+@pytest.mark.asyncio
+async def test_the_form_asks_which_files_and_begins(
+    new_app: NewApp,
+    store: Store,
+    tmp_path: Path,
+    two: None,
+    begun: list[list[str]],
+    size: tuple[int, int],
+) -> None:
+    (tmp_path / "a").write_bytes(b"x" * 2048)
+    app = new_app()
+    async with app.run_test(size=size) as pilot:
+        await shown(app, pilot)
+        await pilot.press("r")
+        await until(pilot, lambda: isinstance(app.screen, SharesRunScreen))
+        assert "kraken share 1, mason share 1" in text_of(app)
+        await pilot.press("ctrl+n")
+        assert "type the path of a folder" in told(app)
+        for name, text in (("data", str(tmp_path / "a")), ("to", "/scratch/%h"), ("epoch", "5s")):
+            app.screen.query_one(f"#field-{name} Input", Input).value = text
+        await until(pilot, lambda: "✓ 1 files, 2 KiB" in words(app, "#field-data .note"))
+        app.screen.query_one("#anew").focus()
+        await pilot.press("space", "ctrl+n")
+        await until(pilot, lambda: isinstance(app.screen, SharesScreen))
+        run = ["share", "plan", "--run", "--json", "--orders", "--store", str(store.directory)]
+        told_of = ["--data", str(tmp_path / "a"), "--to=/scratch/%h", "--epoch=5s", "--anew"]
+        assert begun == [[*run, *told_of, "--", "kraken=1", "mason=1"]]
+        # The next time it goes on from there.
+        await pilot.press("r")
+        await until(pilot, lambda: isinstance(app.screen, SharesRunScreen))
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: len(begun) == 2)
+        assert "--anew" not in begun[1]
+
+
+@pytest.mark.asyncio
+async def test_files_that_are_moved_are_not_moved_twice_at_once(
+    new_app: NewApp, five: None
+) -> None:
+    app = new_app()
+    run_in(app, Told(shared.under_way()))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(app, pilot)
+        await pilot.press("r", "space")
+        assert "It is under way: x stops it" in told(app)
+        assert "who gets some can be changed after that" in told(app)
+        assert app.why_no_session().startswith("files are being moved")
+
+
+@SIZES
+@pytest.mark.asyncio
+async def test_it_is_shown_live(new_app: NewApp, five: None, size: tuple[int, int]) -> None:
+    app = new_app()
+    run = run_in(app, Told([]))
+    async with app.run_test(size=size) as pilot:
+        await shown(app, pilot)
+        await until(pilot, lambda: "reaching the destinations" in text_of(app))
+        for event in shared.under_way():
+            run.story.hear(event)
+        await until(pilot, lambda: "epoch 3, 12 s of 30 s" in text_of(app))
+        text = text_of(app)
+        assert "█" in text
+        assert "kraken 7 files instead of 5" in text
+        assert "yellowstone: all 40 files are there" in text
+        assert "yellowstone ✓" in text
+        assert "7 files" in text
+        assert "got 568 Mbit/s" in text
+        assert words(app, "#command") == "" or not app.screen.query_one("#command").display
+        run.story.hear(shared.ended())
+        run.is_running = False
+        await until(pilot, lambda: "All is there at 5 of 5 destinations." in text_of(app))
+        assert app.screen.query_one("#run").display
+
+
+@pytest.mark.asyncio
+async def test_what_is_changed_while_it_runs_is_ordered(new_app: NewApp, five: None) -> None:
+    app = new_app()
+    run = run_in(app, Told(shared.under_way()))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(app, pilot)
+        # Of keys that follow each other the last one counts.
+        await pilot.press("right", "right", "right")
+        await until(pilot, lambda: run.orders)
+        assert run.orders == [Ask(destination="blacklight", asked="1.3")]
+        await until(pilot, lambda: "1.3 is asked from epoch 4 on" in text_of(app))
+        run.story.hear(shared.seen(3, {}))
+        await until(pilot, lambda: "is asked from" not in text_of(app))
+        # Of text only what is left standing: on the way there it is another rate each time.
+        await pilot.press("down", *"40Mbit")
+        await pilot.pause(1.0)
+        assert len(run.orders) == 1
+        await pilot.press("enter")
+        await until(pilot, lambda: len(run.orders) == 2)
+        assert run.orders[1] == Ask(destination="gordon", asked="40Mbit")
+        # Of the mouse where it is let go.
+        bar = row_of(app, "kraken").query_one(ShareBar)
+        await pilot.mouse_down(bar, offset=(20, 0))
+        await pilot.hover(bar, offset=(10, 0))
+        await pilot.pause(1.0)
+        assert len(run.orders) == 2
+        await pilot.mouse_up(bar, offset=(10, 0))
+        await until(pilot, lambda: len(run.orders) == 3)
+        assert run.orders[2] == Ask(destination="kraken", asked=field_of(app, "kraken"))
+
+
+@pytest.mark.asyncio
+async def test_nothing_wrong_and_nothing_late_is_ordered(new_app: NewApp, five: None) -> None:
+    app = new_app()
+    run = run_in(app, Told(shared.under_way()))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(app, pilot)
+        await pilot.press(*"4mm", "enter")
+        await until(pilot, lambda: "Blacklight: write a share" in told(app))
+        # Its files are all there.
+        await pilot.press("up", "right")
+        assert app.focused is row_of(app, "yellowstone")
+        await pilot.pause(1.2)
+        assert run.orders == []
+
+
+@pytest.mark.asyncio
+async def test_stopping_asks_once(new_app: NewApp, five: None) -> None:
+    app = new_app()
+    run = run_in(app, Told(shared.under_way()))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(app, pilot)
+        await pilot.press("x")
+        await until(pilot, lambda: isinstance(app.screen, AskScreen))
+        await pilot.press("n")
+        await until(pilot, lambda: isinstance(app.screen, SharesScreen))
+        assert run.orders == []
+        await pilot.press("x")
+        await until(pilot, lambda: isinstance(app.screen, AskScreen))
+        await pilot.press("y")
+        await until(pilot, lambda: run.orders == [Stop()])
+        assert isinstance(app.screen, SharesScreen)
+        run.story.hear(shared.ended(complete=False))
+        run.is_running = False
+        await until(pilot, lambda: "r moves the rest" in text_of(app))
+        await pilot.press("x")
+        assert "No files are being moved: r begins" in told(app)
+        await pilot.press("r")
+        await until(pilot, lambda: isinstance(app.screen, SharesRunScreen))
+
+
+@pytest.mark.asyncio
+async def test_leaving_the_screen_leaves_it_running_and_home_leads_back(
+    new_app: NewApp, five: None
+) -> None:
+    app = new_app()
+    run = run_in(app, Told(shared.under_way()))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot)
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, HomeScreen))
+        await until(pilot, lambda: "moved to several: blacklight, gordon" in text_of(app))
+        assert "10 min 20 s left" in text_of(app)
+        assert not run.orders
+        for key in ("enter", "f", "m", "p"):
+            await pilot.press(key)
+            await until(pilot, lambda: isinstance(app.screen, SharesScreen))
+            await pilot.press("escape")
+            await until(pilot, lambda: isinstance(app.screen, HomeScreen))
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: isinstance(app.screen, AskScreen))
+        await pilot.press("y")
+    assert run.is_closed
+
+
+@pytest.mark.asyncio
+async def test_what_cannot_begin_says_why(new_app: NewApp, two: None) -> None:
+    app = new_app()
+    run_in(app, Told([GaveUp(at_s=0, message="no [host]", exit_code=3)], is_running=False))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(app, pilot)
+        await until(pilot, lambda: "No [host]." in text_of(app))
+        assert "r tries again" in text_of(app)
+        app.begin_shares(["share", "plan", "--no-such-option"])
+        await until(pilot, lambda: "o such option" in text_of(app))
+        assert app.shares
+        assert app.shares.story.gave_up
+        assert app.shares.story.gave_up.exit_code == 2
+
+
+@pytest.mark.asyncio
+async def test_the_keys_are_in_the_help(new_app: NewApp, two: None) -> None:
+    app = new_app()
+    async with app.run_test(size=(120, 50)) as pilot:
+        await shown(app, pilot)
+        await pilot.press("f1")
+        text = words(app, "#help > Static")
+        for word in ("Ask for much less", "In or out", "Copy the command", "Run", "Stop", "x1.5"):
+            assert word in text
+
+
+@pytest.mark.asyncio
+async def test_real_files_are_moved_from_the_form_to_the_end(
+    new_app: NewApp, store: Store, tmp_path: Path
+) -> None:
+    require("globus-gridftp-server", "globus-url-copy")
+    assert socket.gethostname()
+    data = tmp_path / "run [7]"
+    data.mkdir()
+    for number in range(3):
+        (data / f"{number}.dat").write_bytes(bytes([number]) * 3_000_000)
+    shared.learn(store, {"localhost": "kraken"})
+    async with anonymous_server(own_account=True) as server:
+        config = tmp_path / "config" / "advisor"
+        config.mkdir(parents=True)
+        (config / "config.toml").write_text(f'[hosts.localhost]\nserver = "{server.url}"\n')
+        to = str(server.folder / "to-%h")
+        keep_sharing(Sharing(asked={"localhost": "@2"}, data=str(data), to=to, epoch="1s"))
+        app = new_app()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await shown(app, pilot)
+            await pilot.press("r")
+            await until(pilot, lambda: isinstance(app.screen, SharesRunScreen))
+            await pilot.press("ctrl+n")
+            await until(pilot, lambda: app.shares and not app.shares.is_running)
+            await until(pilot, lambda: "All is there at 1 of 1 destinations" in text_of(app))
+            assert app.shares
+            assert app.shares.story.destinations["localhost"].ended
+        arrived = list((server.folder / "to-localhost").rglob("*.dat"))
+        assert sorted(path.read_bytes() for path in arrived) == sorted(
+            path.read_bytes() for path in data.iterdir()
+        )

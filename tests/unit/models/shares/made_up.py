@@ -1,0 +1,50 @@
+"""Destinations whose throughput is known to follow a law: what forecasts and plans are held to."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from advisor.domain.shares import Served
+from advisor.models.shares.forecast import Forecast, Modelling
+from advisor.models.shares.variation import steps
+
+NOW_S = 1e9
+
+LAWS: Mapping[str, tuple[float, float, float]] = {
+    "kraken": (0.5, -0.3, 120e6),
+    "gordon": (0.9, -0.8, 400e6),
+    "mason": (0.2, -0.1, 60e6),
+}
+"""Exponents of DC and SC, and what there is with one file at a time in all, in bit/s."""
+
+
+def truth_bps(name: str, concurrency: float, total: float) -> float:
+    of_dc, of_sc, one_bps = LAWS[name]
+    return float(one_bps * concurrency**of_dc * total**of_sc)
+
+
+def served(number: int, *, noise: float = 0.02, seed: int = 1) -> dict[str, list[Served]]:
+    """What the load variation experiment of so many steps, a minute each, sees of them."""
+    rng = np.random.default_rng(seed)
+    found: dict[str, list[Served]] = {name: [] for name in LAWS}
+    for at_s, levels in _times(number):
+        for name, level in levels.items():
+            total = sum(levels.values())
+            rate_bps = truth_bps(name, level, total) * float(np.exp(rng.normal(0, noise)))
+            one = Served(
+                concurrency=level, source_concurrency=total, throughput_bps=rate_bps, when_s=at_s
+            )
+            found[name].append(one)
+    return found
+
+
+def _times(number: int) -> Iterator[tuple[float, dict[str, int]]]:
+    for count, levels in enumerate(steps(tuple(LAWS), number)):
+        yield NOW_S - 60.0 * (number - count), levels
+
+
+def forecasts(number: int = 36, modelling: Modelling | None = None) -> dict[str, Forecast]:
+    return {
+        name: Forecast(some, NOW_S, modelling or Modelling())
+        for name, some in served(number).items()
+    }

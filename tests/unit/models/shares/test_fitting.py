@@ -1,0 +1,121 @@
+"""Models of what each of several destinations gets, fitted to made-up truth."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from advisor.domain.shares import Served
+from advisor.models.shares.features import Form, Load, load_feature, load_of, load_value
+from advisor.models.shares.fitting import TooFew, fit
+
+LEVELS = [(dc, sc) for dc, sc in product(range(1, 6), range(5, 15, 3)) if dc <= sc]
+
+
+def served(dc: int, sc: int, mbps: float, when_s: float = 0.0) -> Served:
+    return Served(concurrency=dc, source_concurrency=sc, throughput_bps=mbps * 1e6, when_s=when_s)
+
+
+def by_log(dc: int, sc: int) -> float:
+    """As Blacklight in table IV, without a load."""
+    return float(dc**0.868 * 2**9.996 / sc**0.283)
+
+
+def by_line(dc: int, sc: int) -> float:
+    return 900 + 150 * dc - 20 * sc
+
+
+def loaded(repeats: int, spread: float) -> list[Served]:
+    """Blacklight's, at all levels several times, under a load that differs from time to time."""
+    rng = np.random.default_rng(7)
+    return [
+        served(dc, sc, by_log(dc, sc) * float(rng.lognormal(0.0, spread)), when_s=float(number))
+        for number in range(repeats)
+        for dc, sc in LEVELS
+    ]
+
+
+def test_the_log_models_exponents_are_found() -> None:
+    model = fit([served(*levels, by_log(*levels)) for levels in LEVELS], Form.LOG)
+    assert model.weights == pytest.approx([-0.283, 0.868], abs=1e-3)
+    assert model.intercept == pytest.approx(9.996, abs=0.01)
+    assert model.validation_error < 1e-3
+    assert model.predict_bps(7, 20) == pytest.approx(by_log(7, 20) * 1e6, rel=0.01)
+
+
+def test_the_linear_models_too() -> None:
+    model = fit([served(*levels, by_line(*levels)) for levels in LEVELS], Form.LINEAR)
+    assert model.weights == pytest.approx([150, -20], rel=0.01)
+    assert model.predict_bps(7, 20) == pytest.approx(by_line(7, 20) * 1e6, rel=0.01)
+
+
+def test_the_form_of_the_truth_fits_best() -> None:
+    samples = loaded(5, 0.02)
+    errors = {form: fit(samples, form).validation_error for form in Form}
+    assert min(errors, key=errors.__getitem__) is Form.LOG
+    blind = [errors.pop(form) for form in (Form.MEAN, Form.SC_ONLY)]
+    assert min(blind) > 2 * max(errors.values())
+
+
+@pytest.mark.parametrize("load", [Load.EL1, Load.EL2, Load.EL3])
+def test_a_load_that_is_known_explains_what_is_left(load: Load) -> None:
+    samples = loaded(6, 0.3)
+    without, with_load = fit(samples, Form.LOG), fit(samples, Form.LOG, load)
+    assert with_load.validation_error < without.validation_error
+    assert with_load.load_weight > 0 or load is Load.EL2
+
+
+def test_solved_for_the_load_it_gives_the_throughput_back() -> None:
+    for form, load in product((Form.LOG, Form.LINEAR), (Load.EL1, Load.EL2, Load.EL3)):
+        model = fit(loaded(4, 0.3), form, load)
+        feature = model.load_feature_of(3, 11, 700e6)
+        assert model.predict_bps(3, 11, feature) == pytest.approx(700e6)
+
+
+def test_too_few_are_refused_in_a_sentence() -> None:
+    with pytest.raises(TooFew, match=r"2 measurements .* 5 are needed"):
+        fit([served(1, 2, 100), served(2, 3, 100)], Form.LOG)
+
+
+def test_one_level_alone_gives_a_model_that_knows_no_other() -> None:
+    model = fit([served(2, 4, 100 + n) for n in range(6)], Form.LOG, Load.EL1)
+    assert model.predict_bps(2, 4) == pytest.approx(102e6, rel=0.05)
+
+
+def test_loads_are_those_of_the_equations() -> None:
+    assert load_of(Load.EL1, 80, [80, 100, 120]) == -20
+    assert load_of(Load.EL2, 80, [80, 100, 120]) == -40
+    assert load_of(Load.EL3, 80, [80, 100, 160]) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("load", "value", "feature"),
+    [
+        (Load.EL1, 8.0, 3.0),
+        (Load.EL1, -8.0, -3.0),
+        (Load.EL1, 0.0, 0.0),
+        (Load.EL2, -1.0, 0.0),
+        (Load.EL3, 0.25, -2.0),
+    ],
+)
+def test_a_load_is_adjusted_as_in_equation_11(load: Load, value: float, feature: float) -> None:
+    assert load_feature(Form.LOG, load, value) == feature
+    if feature:
+        assert load_value(Form.LOG, load, feature) == pytest.approx(value)
+    assert load_feature(Form.LINEAR, load, value) == value
+
+
+@pytest.mark.parametrize(
+    ("dc", "sc", "bps"), [(0, 3, 1e9), (4, 3, 1e9), (1, 3, 0.0), (1, 3, float("inf"))]
+)
+def test_what_nobody_got_is_refused(dc: int, sc: int, bps: float) -> None:
+    with pytest.raises(ValueError, match=r"give at least 1|leave out"):
+        Served(concurrency=dc, source_concurrency=sc, throughput_bps=bps)
+
+
+@pytest.mark.parametrize("form", [Form.LOG, Form.LINEAR, Form.RATIO, Form.DC_ONLY])
+def test_chance_never_says_that_a_file_more_costs_throughput(form: Form) -> None:
+    """What was measured says so: a plan that believed it would give fewer files for more."""
+    samples = [served(dc, 8, 100 - 10 * dc, float(dc)) for dc in range(1, 8)]
+    model = fit(samples, form)
+    assert model.predict_bps(4, 8) >= model.predict_bps(2, 8)
