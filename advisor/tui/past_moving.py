@@ -1,4 +1,4 @@
-"""What was told in a past tuned transfer, made from the epochs that are stored of it. Pure."""
+"""What was told in a past tuned transfer: as it was kept, or made from its stored epochs."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -6,9 +6,20 @@ from typing import Final
 from advisor.domain import events as ev
 from advisor.domain.measurement import Failure, Measurement
 from advisor.domain.records import ProbeRecord, Record
+from advisor.store.history import Store
+from advisor.store.session_digests import SessionDigest
 
 _STAGE: Final = "transfer"
 _LABEL: Final = "epoch"
+
+
+def told_then(store: Store, session: SessionDigest) -> list[ev.AnyEvent]:
+    """Everything from its beginning; empty where it did not tune itself. Raises StoreError."""
+    kept = store.events(session.pair, session.session)
+    if any(isinstance(event, ev.TransferStarted) for event in kept):
+        return kept
+    epochs = epochs_of(store.records(session.pair), session.session)
+    return told_by_epochs(epochs) if epochs else []
 
 
 def epochs_of(records: Iterable[Record], session: str) -> list[ProbeRecord]:

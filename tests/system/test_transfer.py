@@ -7,9 +7,11 @@ import shutil
 import signal
 import time
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import jsonschema
+import msgspec
 import psutil
 import pytest
 
@@ -79,6 +81,22 @@ def _until_changed(run: Run, changes: int) -> None:
     run.process.send_signal(signal.SIGINT)
 
 
+def _told(run: Run) -> list[dict[str, Any]]:
+    """From its start on, but for what was said of the signal."""
+    names = [event["event"] for event in run.events]
+    told = run.events[names.index("transfer_started") :]
+    return [event for event in told if not event.get("message", "").startswith("stopping;")]
+
+
+def _kept(run: Run, store: Path) -> list[dict[str, Any]]:
+    """What Review has of it, from its start on."""
+    [started] = [event for event in run.events if event["event"] == "transfer_started"]
+    kept: list[dict[str, Any]] = msgspec.to_builtins(
+        Store(store).events(pair_here(), started["session"])
+    )
+    return kept[[event["event"] for event in kept].index("transfer_started") :]
+
+
 def test_settings_change_while_it_runs_and_epochs_are_stored(
     start: Start, server: Server, endless: Path, tmp_path: Path
 ) -> None:
@@ -105,6 +123,7 @@ def test_settings_change_while_it_runs_and_epochs_are_stored(
         assert probe.file_bytes == MANY_BYTES
     # What the next transfer learns from.
     assert len(Store(store).transfers()) == len(probes)
+    assert _kept(run, store) == _told(run)
     moving = [event["classes"] for event in run.events if event["event"] == "files_moving"]
     assert all([one["size"] for one in classes] == ["all"] for classes in moving)
 
@@ -218,6 +237,7 @@ def test_a_ceiling_holds_and_its_epochs_teach_nothing(
     assert (end["moved_bytes"] - 2 * 100e6 / 8) * 8 / end["elapsed_s"] <= 100e6
     assert Store(store).probes(pair_here()) == []
     assert any(event["event"] == "epoch_ended" for event in run.events)
+    assert _kept(run, store) == _told(run), "Review shows it all the same"
 
 
 def test_clients_are_as_nice_as_they_are_to_be(start: Start, server: Server, endless: Path) -> None:

@@ -313,6 +313,36 @@ async def test_a_past_one_is_opened_with_its_charts(
 
 
 @pytest.mark.asyncio
+async def test_a_past_one_is_told_as_it_was(new_app: NewApp, store: Store) -> None:
+    """Nothing of it is stored but its end, as of one that was held to a ceiling."""
+    started = tuned.started()
+    log = store.event_log(tuned.PAIR, started.session)
+    for event in [*tuned.under_way(), tuned.ended()]:
+        log(event)
+    log.close()
+    store.append(
+        TransferRecord(
+            pair=tuned.PAIR,
+            recorded_s=1100.0,
+            session=started.session,
+            total_bytes=tuned.TOTAL_BYTES,
+            elapsed_s=400.0,
+        )
+    )
+    app = new_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.go("review")
+        await settle(app, pilot)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, PastMovingScreen))
+        await until(pilot, lambda: "mean of each epoch" in text_of(app))
+        assert "Tuned by nelder-mead; 13 epochs. all 40 files are there" in words(app, "#about")
+        await pilot.press("3")
+        await until(pilot, lambda: "reflected: away from the worst of three" in text_of(app))
+        assert "16 other streams" in text_of(app)
+
+
+@pytest.mark.asyncio
 async def test_files_moved_by_a_plan_are_a_film_as_before(new_app: NewApp, store: Store) -> None:
     store.append(epoch(1, gave(1e8), label="sample"))
     app = new_app()

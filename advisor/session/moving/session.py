@@ -39,6 +39,7 @@ from advisor.session.moving.way import Way, source_of
 from advisor.session.reaching import look_at_path, pair_of, reach
 from advisor.session.request import AdviceRequest
 from advisor.store.errors import StoreError
+from advisor.store.event_log import EventLog
 from advisor.store.history import Store
 
 Publish = Callable[[ev.AnyEvent], None]
@@ -75,6 +76,7 @@ class MovingSession(ABC):
         self._clock = asyncio.get_running_loop().time
         self._began_s = self._clock()
         self._reached: Reached | None = None
+        self._log: EventLog | None = None
         self._has_begun = False
         self._has_store_failed = False
 
@@ -98,6 +100,8 @@ class MovingSession(ABC):
             return self._give_up(str(error), EXIT_USAGE)
         finally:
             await self._let_go()
+            if self._log:
+                self._log.close()
 
     async def _run_unless_stopped(self) -> int:
         """Before anything is moved there is nothing to end in order: it is cancelled."""
@@ -116,7 +120,13 @@ class MovingSession(ABC):
     def tell(self, event: type[ev.Event], **fields: Any) -> None:
         """Publish an event of this kind."""
         made: Any = event(at_s=self._clock() - self._began_s, **fields)
+        if self._log:
+            self._log(made)
         self._publish(made)
+
+    def keep_events(self) -> None:
+        """From now on keep in the history what is told, for a review of it."""
+        self._log = self.store.event_log(self.pair, self.name)
 
     def notice(self, message: str) -> None:
         """Say something that stops nothing."""

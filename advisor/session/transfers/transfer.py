@@ -100,6 +100,7 @@ class _Tuned(MovingSession):
         way = way_of(self.request, path)
         advised = await asyncio.to_thread(advised_session, self.store, self.pair)
         tuner = await asyncio.to_thread(self._tuner, path, advised)
+        self.keep_events()
         with self.journal(way) as journal:
             done = await self.done(journal, way, files)
             moving = Moving([Portion("all", files, done=done)], journal, self.unreadable)

@@ -1,4 +1,4 @@
-"""A past transfer that tuned itself: its charts, rebuilt from the epochs that are stored."""
+"""A past transfer that tuned itself: its charts, from what it told then."""
 
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
@@ -8,7 +8,7 @@ from textual.markup import escape
 from textual.widget import Widget
 from textual.widgets import Button, Static
 
-from advisor.domain.events import AnyEvent
+from advisor.domain.events import AnyEvent, EpochEnded
 from advisor.store.session_digests import SessionDigest
 from advisor.tui.moving_story import MovingStory
 from advisor.tui.screens.session import about
@@ -22,9 +22,10 @@ class PastMovingScreen(Page):
     NAME = "Past transfer"
     HELP = (
         "[b]A past transfer[/b] that tuned itself while it ran: above what arrived, below how many "
-        "files at a time and streams for each there were. It is made from the control epochs that "
-        "are stored: why the method went where it went, and the seconds in which the work ran out, "
-        "are not among that."
+        "files at a time and streams for each there were, with what happened: it is told again as "
+        "it was. Where its events were not kept, as of one that was imported, it is made from the "
+        "control epochs that are stored: without the method's reasons, the external load, and the "
+        "seconds in which the work ran out."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         *(
@@ -44,13 +45,16 @@ class PastMovingScreen(Page):
         super().__init__()
         self._session = session
         self._story = MovingStory(told)
+        self._epochs = sum(isinstance(event, EpochEnded) for event in told)
 
     def trail(self) -> str:
         return f"[b]advisor[/b]  Review › {escape(self._session.session)}"
 
     def content(self) -> Iterable[Widget]:
-        method = escape(self._session.method)
-        lines = [*about(self._session), f"Tuned by {method}; {self._session.probes} epochs."]
+        started, ended = self._story.started, self._story.ended
+        method = escape(started.method if started else self._session.method)
+        end = f" {escape(ended.message)}." if ended else ""
+        lines = [*about(self._session), f"Tuned by {method}; {self._epochs} epochs.{end}"]
         yield Static("\n".join(lines), id="about")
         yield MovingView(id="view")
 

@@ -22,7 +22,7 @@ from advisor.store.flent import flent_data
 from advisor.store.history import Store
 from advisor.store.remarks import counting, session_of
 from advisor.store.session_digests import SessionDigest
-from advisor.tui.past_moving import epochs_of, told_by_epochs
+from advisor.tui.past_moving import told_then
 from advisor.tui.screens.ask import ask_for_note, ask_for_transfer, keep_remark
 from advisor.tui.screens.save import Format, SaveScreen
 from advisor.tui.step import Page
@@ -174,17 +174,15 @@ class ReviewScreen(Page):
         """One that moved files: its charts where it tuned itself, else the film of its probes."""
         try:
             # A store of its own: one is for one thread at a time.
-            records = Store(self.advisor.store.directory).records(session.pair)
-            epochs = epochs_of(records, session.session)
+            told = told_then(Store(self.advisor.store.directory), session)
         except StoreError as error:
             self.app.call_from_thread(self.advisor.refuse, str(error))
             return
-        if not epochs:
+        if not told:
             self.app.call_from_thread(self._open_film, session)
             return
         from advisor.tui.screens.past_moving import PastMovingScreen
 
-        told = told_by_epochs(epochs)
         self.app.call_from_thread(lambda: self.advisor.open(PastMovingScreen(session, told)))
 
     def _meant(self) -> list[SessionDigest]:
