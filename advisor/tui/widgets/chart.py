@@ -1,32 +1,26 @@
 """The one chart of all screens: series and levels over time, with axes that do not jump."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from typing import ClassVar, Final, Literal, Self
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal
 
 import msgspec
 from rich.style import Style
 from rich.text import Text
-from textual.app import ComposeResult, RenderResult
-from textual.binding import BindingType
+from textual.app import ComposeResult
 from textual.color import Color, ColorParseError
-from textual.containers import Grid
 from textual.events import Resize
-from textual.geometry import Region
 from textual.markup import escape
-from textual.reactive import reactive
-from textual.strip import Strip
 from textual.theme import Theme
 from textual.widget import Widget
 from textual.widgets import Static
-from textual_hires_canvas import Canvas
-from textual_plot import HiResMode, PlotWidget
+from textual_plot import HiResMode
 from textual_plot.axis_formatter import AxisFormatter
 
 from advisor.domain.quantities import format_rate
 from advisor.tui.widgets.axis import nice_end, rate_unit, ticks
-from advisor.tui.widgets.drawing import ASCII, LIGHT
+from advisor.tui.widgets.drawing import ASCII
+from advisor.tui.widgets.plot import Plot
 
 Kind = Literal["line", "points", "steps"]
 RATE: Final = "bit/s"
@@ -78,101 +72,6 @@ class Upright(msgspec.Struct, frozen=True):
     colour: str = "foreground"
 
 
-class _Canvas(Canvas):
-    """Sends the terminal only the lines that changed. The frame is light, or in ASCII."""
-
-    def __init__(self, name: str) -> None:
-        self._strips: list[Strip] = []
-        self._base_style = Style()
-        self._is_held = False
-        super().__init__(1, 1, id=name)
-
-    @property
-    def rich_style(self) -> Style:
-        return self._base_style
-
-    @contextmanager
-    def drawing(self) -> Iterator[None]:
-        """What is drawn inside is shown at its end, where it differs."""
-        # Textual works this out anew for every line.
-        self._base_style = super().rich_style
-        self._is_held = True
-        yield
-        self._is_held = False
-        table = ASCII if getattr(self.app, "drawing", "") == "ascii" else LIGHT
-        before, self._strips = self._strips, []
-        for y in range(self.size.height):
-            strip = super().render_line(y)
-            drawn = [s._replace(text=s.text.translate(table)) for s in strip]
-            self._strips.append(Strip(drawn, strip.cell_length))
-        for y, strip in enumerate(self._strips):
-            if y >= len(before) or strip != before[y]:
-                self.refresh(Region(0, y, self.size.width, 1))
-
-    def refresh(
-        self,
-        *regions: Region,
-        repaint: bool = True,
-        layout: bool = False,
-        recompose: bool = False,
-    ) -> Self:
-        """Nothing while it is being drawn."""
-        if self._is_held and not layout and not recompose:
-            return self
-        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
-
-    def render_line(self, y: int) -> Strip:
-        if y < len(self._strips):
-            return self._strips[y]
-        # Without colours a style is asked of everything.
-        return Strip.blank(self.size.width, self._base_style)
-
-
-class _Plot(PlotWidget, can_focus=False):
-    """The drawing alone."""
-
-    BINDINGS: ClassVar[list[BindingType]] = []
-    margin_top = reactive(1)
-    margin_bottom = reactive(1)
-    margin_left = reactive(7)
-    _is_held = False
-
-    @contextmanager
-    def drawing(self) -> Iterator[None]:
-        """What is plotted inside is drawn at its end, without repainting all that is the same."""
-        self._is_held = True
-        yield
-        self._is_held = False
-        self.render()
-
-    def refresh(
-        self,
-        *regions: Region,
-        repaint: bool = True,
-        layout: bool = False,
-        recompose: bool = False,
-    ) -> Self:
-        """Nothing while it is being plotted."""
-        if self._is_held and not layout and not recompose:
-            return self
-        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
-
-    def render(self) -> RenderResult:
-        """Draw on all canvases; Textual asks for this often, mostly with nothing to draw."""
-        if not self._needs_rerender:
-            return ""
-        with ExitStack() as drawings:
-            for canvas in self.query(_Canvas):
-                drawings.enter_context(canvas.drawing())
-            return super().render()
-
-    def compose(self) -> ComposeResult:
-        with Grid():
-            for name in ("margin-top", "margin-left", "plot", "margin-bottom"):
-                yield _Canvas(name)
-        yield Static(id="legend")
-
-
 class Chart(Widget, can_focus=True):
     """`show` what there is as often as you like: unchanged, nothing is drawn.
 
@@ -187,10 +86,10 @@ class Chart(Widget, can_focus=True):
         border-top: solid $foreground 30%; border-title-color: $foreground;
     }
     Chart:focus { border-title-color: $primary; border-title-style: bold reverse; }
-    Chart > _Plot { height: 1fr; }
-    Chart > _Plot > .plot--axis { color: $foreground-muted; }
-    Chart > _Plot > .plot--tick { color: $foreground; text-style: none; }
-    Chart > _Plot > .plot--label { color: $foreground; text-style: none; }
+    Chart > Plot { height: 1fr; }
+    Chart > Plot > .plot--axis { color: $foreground-muted; }
+    Chart > Plot > .plot--tick { color: $foreground; text-style: none; }
+    Chart > Plot > .plot--label { color: $foreground; text-style: none; }
     Chart > #key { height: auto; max-height: 3; padding: 0 1; }
     """
 
@@ -216,7 +115,7 @@ class Chart(Widget, can_focus=True):
         self._key_shown = (Text(), 0)
 
     def compose(self) -> ComposeResult:
-        yield _Plot()
+        yield Plot()
         yield Static(id="key")
 
     def on_mount(self) -> None:
@@ -312,7 +211,7 @@ class Chart(Widget, can_focus=True):
         if not self.is_mounted or wanted == self._drawn or not self.size.area:
             return
         self._drawn = wanted
-        plot = self.query_one(_Plot)
+        plot = self.query_one(Plot)
         with plot.drawing():
             self._plot_all(plot)
         self._show_key()
@@ -325,7 +224,7 @@ class Chart(Widget, can_focus=True):
             self.query_one("#key", Static).update(key, layout=rows != self._key_shown[1])
             self._key_shown = (key, rows)
 
-    def _plot_all(self, plot: _Plot) -> None:
+    def _plot_all(self, plot: Plot) -> None:
         plot.clear()
         self._draw_axes(plot)
         top = (self._y_top or 1.0) * _INSIDE
@@ -341,7 +240,7 @@ class Chart(Widget, can_focus=True):
             if series.kind == "points" or series.mark:
                 self._draw_marks(plot, series, top)
 
-    def _draw_axes(self, plot: _Plot) -> None:
+    def _draw_axes(self, plot: Plot) -> None:
         top = self._y_top or 1.0
         scale, unit = rate_unit(top) if self._unit == RATE else (1.0, self._unit)
         heights = ticks(top, max(3, self.size.height // 2))
@@ -360,7 +259,7 @@ class Chart(Widget, can_focus=True):
             marked = ticks(nice_end(right), max(3, self.size.width // 8))
             plot.set_x_formatter(_Labels(marked, [f"{x:g}" for x in marked]))
 
-    def _draw_level(self, plot: _Plot, level: Level, number: int) -> None:
+    def _draw_level(self, plot: Plot, level: Level, number: int) -> None:
         """Dashed, with its number on it, each at a place of its own: levels may coincide."""
         left, right = self._x_range
         columns = max(self.size.width - plot.margin_left - 3, 2)
@@ -372,13 +271,13 @@ class Chart(Widget, can_focus=True):
             [xs[-2 - number % (len(xs) - 1)]], [height], marker=str(number + 1), marker_style=style
         )
 
-    def _draw_upright(self, plot: _Plot, upright: Upright, top: float) -> None:
+    def _draw_upright(self, plot: Plot, upright: Upright, top: float) -> None:
         rows = max(self.size.height, 2)
         heights = [top * row / (rows - 1) for row in range(rows)]
         xs = [self._within(upright.x)] * rows
         plot.scatter(xs, heights, marker=_UPRIGHT, marker_style=self._style(upright.colour))
 
-    def _draw_line(self, plot: _Plot, series: Series, top: float) -> None:
+    def _draw_line(self, plot: Plot, series: Series, top: float) -> None:
         style = self._style(series.colour)
         for run in _runs(series):
             corners = _stepped(run) if series.kind == "steps" else run
@@ -388,7 +287,7 @@ class Chart(Widget, can_focus=True):
             else:
                 plot.scatter(xs, ys, marker="·", marker_style=style)
 
-    def _draw_marks(self, plot: _Plot, series: Series, top: float) -> None:
+    def _draw_marks(self, plot: Plot, series: Series, top: float) -> None:
         style = self._style(series.colour)
         if series.lows is not None and series.highs is not None:
             bars = zip(series.xs, series.lows, series.highs, strict=True)
@@ -403,7 +302,7 @@ class Chart(Widget, can_focus=True):
         return min(x, left + (right - left) * _INSIDE)
 
     def _draw_bars(
-        self, plot: _Plot, ends: Iterable[tuple[float, float, float]], top: float, style: str
+        self, plot: Plot, ends: Iterable[tuple[float, float, float]], top: float, style: str
     ) -> None:
         """Each (x, low, high), clipped to the axis; textual-plot wants them about a middle."""
         bars = [
