@@ -304,7 +304,7 @@ async def test_a_past_one_is_opened_with_its_charts(
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, PastMovingScreen))
         await until(pilot, lambda: "mean of each epoch" in text_of(app))
-        assert "Tuned by compass; 3 epochs." in words(app, "#about")
+        assert "Tuned by compass, 3 epochs." in words(app, "#about")
         assert "200 Mbit/s" in words(app, "#about")  # 10⁹ bytes in 40 s
         await pilot.press("3")
         await until(pilot, lambda: "epoch 1: 2 × 8 gave 100 Mbit/s, now 3 × 8" in text_of(app))
@@ -336,7 +336,7 @@ async def test_a_past_one_is_told_as_it_was(new_app: NewApp, store: Store) -> No
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, PastMovingScreen))
         await until(pilot, lambda: "mean of each epoch" in text_of(app))
-        assert "Tuned by nelder-mead; 13 epochs. all 40 files are there" in words(app, "#about")
+        assert "Tuned by nelder-mead, 13 epochs: all 40 files are there" in words(app, "#about")
         await pilot.press("3")
         await until(pilot, lambda: "reflected: away from the worst of three" in text_of(app))
         assert "16 other streams" in text_of(app)

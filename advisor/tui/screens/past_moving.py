@@ -53,8 +53,8 @@ class PastMovingScreen(Page):
     def content(self) -> Iterable[Widget]:
         started, ended = self._story.started, self._story.ended
         method = escape(started.method if started else self._session.method)
-        end = f" {escape(ended.message)}." if ended else ""
-        lines = [*about(self._session), f"Tuned by {method}; {self._epochs} epochs.{end}"]
+        end = f": {escape(ended.message)}" if ended else ""
+        lines = [*about(self._session), f"Tuned by {method}, {self._epochs} epochs{end}."]
         yield Static("\n".join(lines), id="about")
         yield MovingView(id="view")
 

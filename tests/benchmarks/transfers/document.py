@@ -217,14 +217,15 @@ def _restarts(results: Results) -> str:
         "paper's tuners do; otherwise nothing is restarted. The default keeps its setting: what it "
         "loses is lost by restarts alone. The paper has its overhead from the rates that the "
         "clients report (section IV.A, figures 5 and 7). Its epochs are of 30 s, those here of "
-        f"{_epochs(results)}, and a restart takes as long in both."
+        f"{_epochs(results, CONDITIONS_PART)}, and a restart takes as long in both."
     )
     head = ["", "", "Mbit/s", "with restarts", "lost", "lost in the paper"]
     return f"## What restarts cost\n\n{text}\n\n{table_text(head, rows)}"
 
 
-def _epochs(results: Results) -> str:
-    return ", ".join(sorted({format_duration(run.epoch_s) for run in results.all(Run)}))
+def _epochs(results: Results, part: str) -> str:
+    lengths = sorted({run.epoch_s for run in results.all(Run) if run.part == part})
+    return ", ".join(format_duration(epoch_s) for epoch_s in lengths)
 
 
 def _of_same_time(first: Sequence[Run], second: Sequence[Run]) -> tuple[float | None, float | None]:
@@ -234,14 +235,32 @@ def _of_same_time(first: Sequence[Run], second: Sequence[Run]) -> tuple[float | 
 
 
 def _retuning(results: Results) -> str:
+    lengths = sorted({run.epoch_s for run in results.all(Run) if run.part == RETUNING_PART})
+    rows = [row for epoch_s in lengths for row in _retuning_rows(results, epoch_s)]
+    if not rows:
+        return ""
+    text = filled(
+        "Without any load. The setting is changed at the end of every epoch, between two of as "
+        "many streams, by a method that the bench brings with it; below 0 is a gain, and as far "
+        "from 0 as that may come by chance. Pieces are a quarter of an epoch and 5 s at most: the "
+        "shorter they are, the more often clients begin, which is what the setting that stays "
+        "loses to the tool by itself. The paper has epochs of 30 s, and names no figure for "
+        "changes alone: it has its 17 to 50 % from restarts. The goal here was 2 %."
+    )
+    table = table_text(["epochs", "Mbit/s", "lost"], rows)
+    return f"## What a change costs\n\n{text}\n\n{table}"
+
+
+def _retuning_rows(results: Results, epoch_s: float) -> list[list[str]]:
+    """Those of epochs of that length; none where one of the contestants is missing."""
     runs = {
-        name: results.runs(RETUNING_PART, NONE, name)
+        name: [r for r in results.runs(RETUNING_PART, NONE, name) if r.epoch_s == epoch_s]
         for name in (PLAIN, DEFAULT, *RETUNED, ALTERNATING)
     }
     if not all(runs.values()):
-        return ""
+        return []
     end_s = min(_common_s(some, ()) for some in runs.values())
-    from_s = _LEFT_OUT_EPOCHS * runs[DEFAULT][0].epoch_s
+    from_s = _LEFT_OUT_EPOCHS * epoch_s
     bps = {name: mean_rate_bps(some, from_s, end_s) for name, some in runs.items()}
     fixed = fmean(bps[name] or 0.0 for name in RETUNED)
     first, second = (name.replace("x", " × ") for name in RETUNED)
@@ -262,13 +281,7 @@ def _retuning(results: Results) -> str:
             f"{percent(lost_share(bps[ALTERNATING], fixed))} of the mean of the two that stay",
         ],
     ]
-    text = filled(
-        "Without any load. The setting is changed at the end of every epoch, between two of as "
-        "many streams, by a method that the bench brings with it; below 0 is a gain, and as far "
-        "from 0 as that may come by chance. The paper names no figure for changes alone: it has "
-        "its 17 to 50 % from restarts. The goal here was 2 %."
-    )
-    return f"## What a change costs\n\n{text}\n\n{table_text(['Mbit/s', 'lost'], rows)}"
+    return [[format_duration(epoch_s), *row] for row in rows]
 
 
 def _each(runs: Sequence[Run], from_s: float, until_s: float) -> str:
@@ -313,6 +326,10 @@ def _pair(results: Results) -> str:
     return f"## Two at once\n\n{text}\n\n{table_text(head, rows)}"
 
 
+def _is_under_load(run: Run) -> bool:
+    return run.part == CONDITIONS_PART and not run.trouble
+
+
 def _troubles(results: Results) -> str:
     """What failed and was not measured again."""
     lines = []
@@ -325,7 +342,7 @@ def _troubles(results: Results) -> str:
 
 def _method(results: Results) -> str:
     seconds = ", ".join(
-        sorted({format_duration(run.seconds) for run in results.all(Run) if not run.trouble})
+        sorted({format_duration(run.seconds) for run in results.all(Run) if _is_under_load(run)})
     )
     most = max(run.number for run in results.all(Run)) + 1
     lines = [
@@ -342,9 +359,10 @@ def _method(results: Results) -> str:
         "Files are larger than can be moved, without content at the source and in memory at the "
         "destination: disks have no part in it, as from /dev/zero to /dev/null in the paper. What "
         "is counted is what the destination's file system has got, each second.",
-        f"A run has {seconds}, epochs {_epochs(results)}; the paper's are of 1800 s and 30 s. It "
-        "is stopped by SIGINT. Pieces are a quarter of an epoch: with epochs of 30 s they are five "
-        "times as long, and clients end and begin a fifth as often.",
+        f"A run under a load has {seconds}, epochs {_epochs(results, CONDITIONS_PART)}; the "
+        "paper's are of 1800 s and 30 s. It is stopped by SIGINT. Pieces are a quarter of an "
+        "epoch: with epochs of 30 s they are five times as long, and clients end and begin a fifth "
+        "as often.",
         f"{most} run(s) of each. With one, differences of a few percent mean little.",
         "History is empty for each run. Restarted runs of the default are half as long: compared "
         "is what was moved in the same time.",
