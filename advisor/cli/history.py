@@ -18,11 +18,11 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.events import PastResult
 from advisor.domain.measurement import Measurement
 from advisor.domain.quantities import format_duration, format_rate
-from advisor.domain.records import AdviceRecord, ProbeRecord, Record, SessionRecord
+from advisor.domain.records import AdviceRecord, ProbeRecord, Record
 from advisor.domain.space import setting_words
 from advisor.store.exporters import utc_text, write_csv
 from advisor.store.history import PairSummary, Store
-from advisor.store.remarks import visible
+from advisor.store.remarks import session_of, visible
 
 
 def _format_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -59,6 +59,9 @@ def history(context: click.Context, store: Store, as_json: bool, as_csv: bool) -
     else:
         click.echo("Nothing is stored yet: measure with `advisor advise`.", err=True)
 
+
+_MOST_NAMED: Final = 10
+"""Of sessions that may be chosen: the newest."""
 
 _LIST_COLUMNS: Final = ("pair", "best", "records", "last used", "advice")
 
@@ -133,18 +136,22 @@ def show(pair: str, store: Store, as_json: bool, as_csv: bool) -> None:
 )
 @store_option
 def replay(pair: str, session: str | None, speed: float | None, store: Store) -> None:
-    """Show a past session of PAIR again as it was: its probes, moves and advice."""
+    """Show a past session of PAIR again as it was: its probes, moves and advice.
+
+    Of a transfer that tuned itself: its settings, their reasons, and its end.
+    """
     from advisor.cli.replay import replay_session
 
     with store_errors():
         found = resolve_pair(store, pair)
-        known = [r.session for r in store.records(found) if isinstance(r, SessionRecord)]
+        known = list(dict.fromkeys(map(session_of, store.records(found))))
         if session is not None and session not in known:
-            raise click.UsageError(f"--session {session}: {found} has {', '.join(known) or 'none'}")
-        wanted = session or (known[-1] if known else "")
-        events = store.events(found, wanted) if wanted else []
+            newest = ", ".join(known[-_MOST_NAMED:]) or "none"
+            raise click.UsageError(f"--session {session}: {found} has {newest}")
+        wanted = [session] if session else reversed(known)
+        events = next(filter(None, (store.events(found, one) for one in wanted)), [])
     if not events:
-        raise click.ClickException(f"no events were kept of {wanted or 'a session'} of {found}")
+        raise click.ClickException(f"no events were kept of {session or 'any session'} of {found}")
     replay_session(events, speed)
 
 

@@ -1,4 +1,4 @@
-"""`advisor history replay`: a past session, shown again as it was."""
+"""`advisor history replay`: a past session or tuned transfer, shown again as it was."""
 
 import sys
 import time
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import click
 
 from advisor.cli.terminal import stdout_columns
+from advisor.cli.transfer_narration import TransferNarration, say_end
 from advisor.domain import events as ev
 from advisor.report.narration import Narration
 from advisor.report.text import advice_text
@@ -30,7 +31,24 @@ def paced(events: Iterable[ev.AnyEvent], speed: float | None) -> Iterator[ev.Any
 
 
 def replay_session(events: list[ev.AnyEvent], speed: float | None) -> None:
-    """Narrate on standard error and print the advice, as the session itself did."""
+    """Narrate on standard error and print the result, as it did itself."""
+    if any(isinstance(event, ev.TransferStarted) for event in events):
+        _replay_transfer(events, speed)
+    else:
+        _replay_advising(events, speed)
+
+
+def _replay_transfer(events: list[ev.AnyEvent], speed: float | None) -> None:
+    """At once there is no progress to look at: it is left out."""
+    if not speed:
+        events = [event for event in events if not isinstance(event, ev.FilesMoving)]
+    with TransferNarration(sys.stderr, bars=sys.stderr.isatty()) as narration:
+        for event in paced(events, speed):
+            narration(event)
+            say_end(event)
+
+
+def _replay_advising(events: list[ev.AnyEvent], speed: float | None) -> None:
     with Narration(sys.stderr) as narration:
         for event in paced(events, speed):
             narration(event)

@@ -10,9 +10,7 @@ from advisor.cli import parameters as p
 from advisor.cli.asking import with_those_of_the_host
 from advisor.cli.moving import kept_of, moving_options, moving_request, run_moving, with_urls
 from advisor.cli.options import store_option
-from advisor.cli.transfer_narration import TransferNarration
-from advisor.domain import events as ev
-from advisor.report.transfer import ended_lines
+from advisor.cli.transfer_narration import TransferNarration, say_end
 from advisor.session.control import Control
 from advisor.session.moving.patience import PATIENCE_S
 from advisor.session.moving.session import Publish
@@ -142,7 +140,7 @@ def transfer(context: click.Context, /, **options: Any) -> int:
     return run_moving(
         session,
         TransferNarration,
-        _as_text,
+        say_end,
         as_json=options["as_json"],
         orders=options["orders"],
     )
@@ -163,11 +161,3 @@ def _check(options: dict[str, Any]) -> None:
         raise click.UsageError("--start has more streams than --max-streams")
     if start.concurrency * start.parallelism > options["max_flows"]:
         raise click.UsageError("--start has more streams in all than --max-flows")
-
-
-def _as_text(event: ev.AnyEvent) -> None:
-    match event:
-        case ev.TransferEnded():
-            click.echo("\n".join(ended_lines(event)))
-        case ev.GaveUp():
-            click.echo(f"advisor: {event.message}", err=True)

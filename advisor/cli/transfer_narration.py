@@ -1,10 +1,13 @@
-"""What a tuned transfer tells while it runs: its settings as lines, its progress as a bar."""
+"""What a tuned transfer tells: its settings as lines, its progress as a bar, and its end."""
+
+import click
 
 from advisor.cli.plan_narration import PlanNarration
 from advisor.domain import events as ev
 from advisor.report.transfer import (
     beside_the_bar,
     changed_line,
+    ended_lines,
     load_line,
     progress_line,
     started_line,
@@ -34,3 +37,12 @@ class TransferNarration(PlanNarration):
             self._begin()
         [one] = event.classes
         self._bar(one.size, one.moved_bytes, one.total_bytes, beside_the_bar(event))
+
+
+def say_end(event: ev.AnyEvent) -> None:
+    """Print what became of it, once that is told; on standard error why nothing did."""
+    match event:
+        case ev.TransferEnded():
+            click.echo("\n".join(ended_lines(event)))
+        case ev.GaveUp():
+            click.echo(f"advisor: {event.message}", err=True)
