@@ -66,7 +66,7 @@ def _run(contestant: str, looks: list[Look], **fields: object) -> Run:
         "condition": COMPUTE,
         "contestant": contestant,
         "number": 0,
-        "seconds": 120.0,
+        "seconds": 90.0,
         "epoch_s": 4.0,
         "looks": looks,
     }

@@ -39,6 +39,10 @@ _FIRST_BYTES: Final = 64 * 2**20
 """Of a piece before anything is known: at what the interface could do it would take minutes on a
 path that gives a hundredth of that, and nothing could be changed until then."""
 
+_SET_UPS_IN_PIECE: Final = 4
+"""Where that is let. A client that sets up its connections and feels its way takes the room of
+those that flow already: with pieces twice as long as that a quarter of the rate went."""
+
 _LOOKS_PER_S: Final = 160
 """Of all clients together: a look goes through every file that one has open."""
 
@@ -47,14 +51,20 @@ class Handling(msgspec.Struct, frozen=True, kw_only=True):
     """How clients are kept at work.
 
     `expected_bps`: what one client is thought to move until that is seen, above 0; the first pieces
-    are no larger than that makes them. `piece_s`: how long a piece is to take. `ceiling_bps`: what
-    all clients together are held to, None for no ceiling. `niceness`: of their programs, 0 to 19.
+    are no larger than that makes them. `piece_s`: how long a piece is to take; up to
+    `longest_piece_s` where a client takes long to set up. `ceiling_bps`: what all clients together
+    are held to, None for no ceiling. `niceness`: of their programs, 0 to 19.
     """
 
     expected_bps: float
     piece_s: float = 5.0
+    longest_piece_s: float = 0.0
     ceiling_bps: float | None = None
     niceness: int = 0
+
+    def piece_s_beside(self, set_up_s: float) -> float:
+        """How long a piece is to take where it takes so long to set up a client."""
+        return max(self.piece_s, min(_SET_UPS_IN_PIECE * set_up_s, self.longest_piece_s))
 
 
 class Mover:
@@ -208,7 +218,8 @@ class Mover:
 
     def _draw(self, portion: Portion) -> Batch | None:
         pace, clients = self._paces[portion], self._clients_wanted
-        wanted_bytes = self._ceiling.bounded(pace.bytes_in(self._handling.piece_s, clients))
+        piece_s = self._handling.piece_s_beside(self._set_ups.usual_s)
+        wanted_bytes = self._ceiling.bounded(pace.bytes_in(piece_s, clients))
         return portion.work.draw(wanted_bytes, portion.concurrency, pace.file_bytes(clients))
 
     @property

@@ -44,6 +44,9 @@ _PIECE_S: Final = 5.0
 _PIECES_IN_EPOCH: Final = 4
 """At least: a change is in effect about a piece later, well before the half of the epoch."""
 
+_LEAST_PIECES_IN_EPOCH: Final = 2
+"""Where clients take long to set up: what of an epoch is not counted is half of it at most."""
+
 
 class TransferOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What is wanted beside the request, whose method tunes.
@@ -133,6 +136,7 @@ class _Tuned(MovingSession):
         handling = Handling(
             expected_bps=way.capacity_bps / int(tuner.setting.get("concurrency", 1)),
             piece_s=min(_PIECE_S, options.epoch_s / _PIECES_IN_EPOCH),
+            longest_piece_s=options.epoch_s / _LEAST_PIECES_IN_EPOCH,
             ceiling_bps=options.ceiling_bps,
             niceness=options.niceness,
         )

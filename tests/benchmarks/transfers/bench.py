@@ -66,7 +66,7 @@ def _options() -> argparse.Namespace:
         help=f"of {', '.join(CONTESTANTS)} [{','.join(USUAL)}]",
     )
     parser.add_argument("--parts", type=_several(PARTS), default=PARTS, help="[all]")
-    parser.add_argument("--seconds", type=float, default=120.0, help="of one transfer [120]")
+    parser.add_argument("--seconds", type=float, default=90.0, help="of one transfer [90]")
     parser.add_argument("--epoch", type=float, default=EPOCH_S, help="seconds of one [4]")
     parser.add_argument("--runs", type=int, default=1, help="of everything but sweeps [1]")
     parser.add_argument("--sweep-seconds", type=float, default=12.0, help="of one setting [12]")

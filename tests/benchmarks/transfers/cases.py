@@ -102,6 +102,7 @@ TUNERS: Final = ("coordinate-descent", "compass", "nelder-mead")
 PAIRED: Final = "nelder-mead"
 OTHERS: Final = ("doubling", "octave", "heur1", "heur2", "harp")
 CONTESTANTS: Final = (
+    PLAIN,
     DEFAULT,
     BEST,
     *TUNERS,
@@ -109,6 +110,7 @@ CONTESTANTS: Final = (
     *(f"{name}{RESTARTING}" for name in (DEFAULT, "compass", "nelder-mead")),
 )
 USUAL: Final = (
+    PLAIN,
     DEFAULT,
     BEST,
     *TUNERS,
@@ -169,7 +171,7 @@ class Task:
 class Plan:
     """How much is done."""
 
-    seconds: float = 120.0
+    seconds: float = 90.0
     epoch_s: float = EPOCH_S
     runs: int = 1
     sweep_s: float = 12.0

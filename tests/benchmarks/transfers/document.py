@@ -93,6 +93,8 @@ def _ratio(bps: float | None, by_bps: float | None) -> str:
 
 
 def _name(contestant: str) -> str:
+    if contestant == PLAIN:
+        return "`globus-url-copy -cc 2 -p 8` by itself"
     return contestant.replace(RESTARTING, ", clients restarted each epoch")
 
 

@@ -1,4 +1,4 @@
-"""The mover's own tasks, without any client."""
+"""The mover's own tasks and sizes, without any client."""
 
 import asyncio
 import time
@@ -48,3 +48,20 @@ async def test_it_ends_though_a_wait_within_it_is_over_just_then() -> None:
         await entered.wait()
         await asyncio.wait([leaving], timeout=5)
         assert leaving.done()
+
+
+@pytest.mark.parametrize(
+    ("set_up_s", "longest_s", "piece_s"),
+    [
+        (0.0, 10.0, 5.0),
+        (1.0, 10.0, 5.0),
+        (2.0, 10.0, 8.0),
+        (4.0, 10.0, 10.0),
+        (4.0, 0.0, 5.0),
+    ],
+)
+def test_pieces_are_long_beside_what_it_takes_to_begin_one(
+    set_up_s: float, longest_s: float, piece_s: float
+) -> None:
+    handling = Handling(expected_bps=1e9, piece_s=5.0, longest_piece_s=longest_s)
+    assert handling.piece_s_beside(set_up_s) == piece_s
