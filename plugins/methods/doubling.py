@@ -14,7 +14,8 @@ a doubling or a halving of one parameter, so that none costs more than about hal
   luck. It stays there if its mean still makes it that; else the next has its turn.
 - If that gives another rate than it did, by more than 25 %, conditions have changed during the
   search, and it begins anew from there.
-- Settings with more flows than the space allows are left out.
+- A doubling that would have more flows than the space allows halves another parameter with it: at
+  that bound more files at a time can still be better than more streams for each, or worse.
 - A failed probe counts as 0 bit/s.
 """
 
@@ -93,6 +94,7 @@ class Doubling(Search[_Memory]):
         start = setting_of(space, knowledge.start or GLOBUS_LARGE_FILES)
         super().__init__(space, rng, _Memory(held=start, label="start"))
         order = in_order(space, *_ORDER)
+        self._order = order
         self._steps = [(one, True) for one in order] + [(one, False) for one in order]
         self._epsilon = constants["epsilon"]
 
@@ -150,12 +152,23 @@ class Doubling(Search[_Memory]):
         seen = [one.setting for one in memory.seen]
         for turn in self._turns():
             parameter, is_up = self._steps[turn]
-            trial = memory.held | {parameter.name: _stepped(parameter, memory.held, up=is_up)}
+            trial = self._bounded(
+                parameter,
+                memory.held | {parameter.name: _stepped(parameter, memory.held, up=is_up)},
+            )
             if trial not in seen and self._may_be(trial):
                 memory.turn, memory.trial = turn, trial
                 memory.label = f"{parameter.name} {'up' if is_up else 'down'}"
                 return
         memory.trial, memory.ends, memory.label = None, True, "again"
+
+    def _bounded(self, stepped: Parameter, trial: Setting) -> Setting:
+        """With half of another parameter where it has too many flows, if that helps."""
+        for other in self._order:
+            if other is not stepped and not self._may_be(trial):
+                halved = trial | {other.name: _stepped(other, trial, up=False)}
+                trial = halved if flows_of(halved) < flows_of(trial) else trial
+        return trial
 
     def _may_be(self, trial: Setting) -> bool:
         most = self._space.most_flows

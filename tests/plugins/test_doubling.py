@@ -66,12 +66,20 @@ def test_where_conditions_changed_it_begins_anew() -> None:
     assert method.recommended() == ({"concurrency": 4, "parallelism": 8}, 75.5e9)
 
 
-def test_settings_of_too_many_flows_are_left_out() -> None:
-    """From 4 × 8 neither doubling may be, and 2 × 8 was seen."""
+def test_with_as_many_flows_as_there_may_be_one_is_doubled_and_the_other_halved() -> None:
+    """From 4 × 8 neither doubling may be by itself."""
     method = make("doubling", msgspec.structs.replace(PLANE, most_flows=32))
-    assert tell(method, 100, 150, 120) == [(2, 8), (4, 8), (4, 4)]
-    # Where it lost, both go back; 4 × 8 is the best there was.
-    assert asked(method) == (4, 8)
+    assert tell(method, 100, 150, 160, 170) == [(2, 8), (4, 8), (8, 4), (16, 2)]
+    # Two streams can be halved once more.
+    assert asked(method) == (32, 1)
+
+
+def test_what_cannot_be_halved_keeps_to_the_bound() -> None:
+    """From 2 × 8 of 8 to 16 streams, 16 flows at most: all that is left are fewer files."""
+    bounds = counts(concurrency=(1, 64), parallelism=(8, 16))
+    method = make("doubling", msgspec.structs.replace(bounds, most_flows=16))
+    assert tell(method, 100, 90, 80) == [(2, 8), (1, 16), (1, 8)]
+    assert asked(method) == (2, 8)
 
 
 def test_it_begins_where_it_is_told_to() -> None:
