@@ -185,9 +185,13 @@ def test_without_results_no_page_is_written(results: Results, tmp_path: Path) ->
 
 def test_the_tables_say_how_many_times_the_default_was_moved(results: Results) -> None:
     results.add(_run(DEFAULT, _looks(*[1e8] * 20)))
-    results.add(_run("compass", _looks(*[1e8] * 10, *[3e8] * 10), changes=[Change(4.0, 1, 10, 8)]))
-    row = next(line for line in tables(results).splitlines() if line.startswith("| compass"))
-    assert row == "| compass | 477 MiB in 20 s | 200 | 2.00 | 300 | 3.00 | 0 | 10 × 8 |"
+    told = {"changes": [Change(4.0, 1, 10, 8)], "flows": [Flow(15.0, 10, 8)]}
+    results.add(_run("compass", _looks(*[1e8] * 10, *[3e8] * 10), **told))
+    results.add(_run(PLAIN, _looks(*[1e8] * 20)))
+    rows = tables(results).splitlines()
+    assert "| compass | 477 MiB in 20 s | 200 | 2.00 | 300 | 3.00 | 80 | 10 × 8 |" in rows
+    [plain] = [row for row in rows if row.startswith("| `globus-url-copy")]
+    assert plain.endswith("| 100 | 1.00 | – | 2 × 8 |"), "it tells no flows"
     assert "10 × the default" in document_text(results)
 
 

@@ -136,11 +136,17 @@ def _steady_table(shown: dict[str, list[Run]]) -> str:
                 _ratio(*whole),
                 _mbit(half[0]),
                 _ratio(*half),
-                f"{fmean(mean_flows(run.flows, end_s / 2) for run in runs):.0f}",
+                _flows(runs, end_s / 2),
                 _settings(runs),
             ]
         )
     return table_text(head, rows)
+
+
+def _flows(runs: Sequence[Run], from_s: float) -> str:
+    """On the average from that time on; of the tool by itself, which tells none, nothing."""
+    told = [run.flows for run in runs if run.flows]
+    return f"{fmean(mean_flows(flows, from_s) for flows in told):.0f}" if told else "–"
 
 
 def _moved(runs: Sequence[Run]) -> str:
@@ -244,9 +250,9 @@ def _retuning(results: Results) -> str:
     text = filled(
         "Without any load. The setting is changed at the end of every epoch, between two of as "
         "many streams, by a method that the bench brings with it; below 0 is a gain, and as far "
-        "from 0 as that may come by chance. Pieces are a quarter of an epoch and 5 s at most: the "
-        "shorter they are, the more often clients begin, which is what the setting that stays "
-        "loses to the tool by itself. The paper has epochs of 30 s, and names no figure for "
+        "from 0 as that may come by chance. The shorter an epoch is, the shorter are pieces, and "
+        "the more often clients begin, which is what the setting that stays loses to the tool by "
+        "itself. The paper has epochs of 30 s, and names no figure for "
         "changes alone: it has its 17 to 50 % from restarts. The goal here was 2 %."
     )
     table = table_text(["epochs", "Mbit/s", "lost"], rows)
@@ -363,8 +369,8 @@ def _method(results: Results) -> str:
         "is counted is what the destination's file system has got, each second.",
         f"A run under a load has {seconds}, epochs {_epochs(results, CONDITIONS_PART)}; the "
         "paper's are of 1800 s and 30 s. It is stopped by SIGINT. Pieces are a quarter of an "
-        "epoch: with epochs of 30 s they are five times as long, and clients end and begin a fifth "
-        "as often.",
+        "epoch, here mostly up to half of one, as four times what it takes to set up a client is "
+        "longer; with epochs of 30 s they are of 5 s, and clients begin less often.",
         f"{most} run(s) of each. With one, differences of a few percent mean little.",
         "History is empty for each run. Restarted runs of the default are half as long: compared "
         "is what was moved in the same time.",
