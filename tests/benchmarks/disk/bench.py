@@ -13,19 +13,19 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import msgspec
 
+from tests.benchmarks.command import run_bench
 from tests.benchmarks.disk.cases import CASES, Case, Plan, estimate_s
 from tests.benchmarks.disk.document import tables, write_document
 from tests.benchmarks.disk.results import Results
 from tests.benchmarks.disk.running import run_case
 from tests.benchmarks.wan.bench import this_machine
-from tests.benchmarks.wan.hosts import ROOT, Trouble, own_folder
+from tests.benchmarks.wan.hosts import ROOT, own_folder
 from tests.benchmarks.wan.results import Machine
 from tests.benchmarks.wan.running import say
 
@@ -102,17 +102,4 @@ def _measure(options: argparse.Namespace, results: Results) -> None:
 
 def main() -> None:
     """The command."""
-    options = _options()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    file = options.out / "disk.jsonl"
-    if options.fresh:
-        file.unlink(missing_ok=True)
-    try:
-        if options.document:
-            write_document(Results(file), options.page)
-        else:
-            _measure(options, Results(file))
-    except Trouble as trouble:
-        sys.exit(f"bench-disk: {trouble}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    run_bench("disk", _options(), Results, _measure, write_document)

@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import signal
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -24,12 +23,13 @@ from pathlib import Path
 import msgspec
 
 from advisor.domain.quantities import format_duration
+from tests.benchmarks.command import run_bench
 from tests.benchmarks.transfers.cases import CONDITIONS, CONTESTANTS, EPOCH_S, PARTS, USUAL, Plan
 from tests.benchmarks.transfers.document import tables, write_document
 from tests.benchmarks.transfers.results import Results
 from tests.benchmarks.transfers.running import left_s, run_plan
 from tests.benchmarks.wan.bench import this_machine
-from tests.benchmarks.wan.hosts import ROOT, Trouble, own_folder
+from tests.benchmarks.wan.hosts import ROOT, own_folder
 from tests.benchmarks.wan.results import Machine
 from tests.benchmarks.wan.running import say
 
@@ -115,17 +115,4 @@ def _measure(options: argparse.Namespace, results: Results) -> None:
 
 def main() -> None:
     """The command."""
-    options = _options()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    file = options.out / "transfers.jsonl"
-    if options.fresh:
-        file.unlink(missing_ok=True)
-    try:
-        if options.document:
-            write_document(Results(file), options.page)
-        else:
-            _measure(options, Results(file))
-    except Trouble as trouble:
-        sys.exit(f"bench-transfers: {trouble}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    run_bench("transfers", _options(), Results, _measure, write_document)
