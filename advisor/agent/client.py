@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from typing import Final, TypeVar
 
@@ -125,6 +126,21 @@ class AgentLink:
     async def close_echo(self) -> None:
         """Close the echo."""
         await self._ask(m.CloseEcho(), m.EchoClosed)
+
+    async def round_trip(self) -> float:
+        """The seconds until the agent answers a request that costs it nothing; closes the echo.
+
+        Every version of the agent answers it. Raises PeerError.
+        """
+        began_s = time.monotonic()
+        await self.close_echo()
+        return time.monotonic() - began_s
+
+    @property
+    def connection_fd(self) -> int | None:
+        """The descriptor of the socket that carries the conversation; None over pipes."""
+        found = self._writer.get_extra_info("socket")
+        return None if found is None else int(found.fileno())
 
     @contextlib.asynccontextmanager
     async def probe(self, request: m.OpenProbe) -> AsyncIterator["Replies"]:

@@ -22,6 +22,10 @@ _SSH_GREETING_S: Final = 30.0
 DEFAULT_AGENT_COMMAND: Final = "advisor agent --stdio"
 
 
+# On this host itself any port answers at once; as a rule this one refuses, which serves as well.
+_OWN_PORT: Final = 9
+
+
 class Reached(msgspec.Struct, frozen=True):
     """An agent that answered: the conversation, the address its host has for data, and TCP ports
     that answer there, for handshakes that time the round trip."""
@@ -57,7 +61,7 @@ async def reach_embedded() -> Reached:
 
     link = AgentLink(reader, writer, close, explain)
     await link.greet(_CONNECT_S)
-    return Reached(link, "127.0.0.1", ())
+    return Reached(link, "127.0.0.1", (_OWN_PORT,))
 
 
 async def reach_tls(host: str, port: int, secret: str) -> Reached:

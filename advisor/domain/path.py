@@ -39,7 +39,8 @@ class HostFacts(msgspec.Struct, frozen=True, kw_only=True):
 class PathFacts(msgspec.Struct, frozen=True, kw_only=True):
     """A pair's path before it is profiled.
 
-    `rtt_s` is above zero, `rtt_method` says how it was had (icmp, tcp handshake, given).
+    `rtt_s` is above zero, `rtt_method` says how it was measured: icmp, tcp handshake, the agent's
+    TCP connection, timed messages to the agent, or given.
     `mtu_bytes`: the largest IP packet that reached the other end unfragmented.
     `bandwidth_bps`: the rate the user has reserved, None when not known.
     `clock_offset_s`: destination clock less source clock, None when not known.

@@ -22,9 +22,11 @@ _PMTU: Final = 60
 _RTT_US: Final = 68
 _RETRANSMITS: Final = 100
 _BYTES: Final = 120  # tcpi_bytes_acked, then tcpi_bytes_received
+_MINIMUM_RTT_US: Final = 148  # tcpi_min_rtt, since Linux 4.6
 _SEGMENT: Final = 20  # tcpi_rcv_mss
 _SEGMENTS_IN: Final = 152  # tcpi_data_segs_in, since Linux 4.6
 _LENGTH: Final = 156
+_NO_RTT: Final = 0xFFFFFFFF
 
 # The states in which data has flowed or may flow (net/tcp_states.h): established, fin-wait-1,
 # fin-wait-2, close-wait, last-ack, closing.
@@ -129,6 +131,24 @@ class TcpSockets:
             return None
         self._last[inode] = _reading(sock, info)
         return inode
+
+
+def minimum_rtt_s(fd: int) -> float | None:
+    """The least RTT of the last minutes that the kernel saw on a connection, in seconds.
+
+    None when the descriptor is closed or no TCP socket, or the kernel has no sample (it has none
+    before Linux 4.6).
+    """
+    try:
+        with borrowed(fd) as sock:
+            if not is_tcp(sock):
+                return None
+            info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LENGTH)
+    except OSError:
+        return None
+    info = info.ljust(_LENGTH, b"\0")
+    (rtt_us,) = struct.unpack_from("=I", info, _MINIMUM_RTT_US)
+    return None if rtt_us in (0, _NO_RTT) else rtt_us / 1e6
 
 
 def counters(info: bytes) -> Counters:

@@ -18,7 +18,6 @@ from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, Space, setting_key
 from advisor.domain.transfers import PastTransfer
-from advisor.hosts.rtt import Unreachable, measure_rtt
 from advisor.methods.api import Method
 from advisor.models.smoothing import smoothed
 from advisor.models.steadiness import ProbeLength, probe_length
@@ -29,6 +28,7 @@ from advisor.session.judging import judged
 from advisor.session.prober import Probed, Prober, Watcher
 from advisor.session.reaching import reach
 from advisor.session.request import AdviceRequest
+from advisor.session.round_trip import rtt_again_s
 from advisor.store.history import Store
 
 # What no other setting can mend either: it is the files' or the disks' doing.
@@ -356,14 +356,9 @@ class Context:
         """One more look at the idle path's round trip, into the smoothed one."""
         if self.request.rtt_s:
             return
-        ports = self._reached.answering_ports
-        try:
-            found = await measure_rtt(
-                self.path.destination_address, ports, 1, 1.0, icmp=self.path.rtt_method == "icmp"
-            )
-        except Unreachable:
-            return  # One lost packet tells nothing about the round trip.
-        self._srtt_s = smoothed(self._srtt_s, found.rtt_s)
+        rtt_s = await rtt_again_s(self._reached, self.path)
+        if rtt_s is not None:  # One lost packet tells nothing about the round trip.
+            self._srtt_s = smoothed(self._srtt_s, rtt_s)
 
     def has_measured(self, transport: str, setting: Setting) -> bool:
         """Whether this session has a throughput of this setting."""

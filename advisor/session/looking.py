@@ -1,7 +1,6 @@
 """A look at a path, without a session: what there is before anything is measured."""
 
 import asyncio
-import contextlib
 import time
 from typing import Final
 
@@ -9,11 +8,10 @@ from advisor.agent.client import PeerError
 from advisor.agent.connect import Reached
 from advisor.agent.secret import BadSecret
 from advisor.domain import events as ev
-from advisor.domain.path import PathFacts
-from advisor.hosts.rtt import Unreachable, measure_rtt
 from advisor.models.limits import binding_limits
 from advisor.session.reaching import look_at_path, pair_of, reach
 from advisor.session.request import AdviceRequest
+from advisor.session.round_trip import rtt_again_s
 from advisor.session.run import EXIT_ADVICE, EXIT_PEER, EXIT_USAGE, Publish
 from advisor.store.history import Store
 
@@ -36,7 +34,7 @@ async def look(request: AdviceRequest, store: Store, publish: Publish, *, watch:
         publish(ev.HistoryFound(at_s=clock() - began_s, results=past))
         while watch:
             await asyncio.sleep(_LOOK_EVERY_S)
-            rtt_s = await _rtt_s(path, reached)
+            rtt_s = await rtt_again_s(reached, path)
             if rtt_s is not None:
                 publish(ev.RttSeen(at_s=clock() - began_s, rtt_s=rtt_s))
     except PeerError as error:
@@ -50,12 +48,3 @@ async def look(request: AdviceRequest, store: Store, publish: Publish, *, watch:
         if reached:
             await asyncio.shield(reached.link.close())
     return EXIT_ADVICE
-
-
-async def _rtt_s(path: PathFacts, reached: Reached) -> float | None:
-    """One round trip now; None when it was lost."""
-    ports, icmp = reached.answering_ports, path.rtt_method == "icmp"
-    with contextlib.suppress(Unreachable):
-        found = await measure_rtt(path.destination_address, ports, 1, 1.0, icmp=icmp)
-        return found.rtt_s
-    return None

@@ -7,7 +7,7 @@ import socket
 import time
 from pathlib import Path
 
-from advisor.agent.client import AgentLink, PeerError
+from advisor.agent.client import AgentLink, PeerError, Refusal
 from advisor.agent.connect import (
     DEFAULT_AGENT_COMMAND,
     Reached,
@@ -20,12 +20,9 @@ from advisor.domain.endpoints import LabHost, Pair
 from advisor.domain.path import PathFacts
 from advisor.hosts.facts import host_facts
 from advisor.hosts.path_mtu import UdpBlocked, kernel_path_mtu, probe_path_mtu
-from advisor.hosts.rtt import Unreachable, measure_rtt
 from advisor.lab.state import AGENT_PORT, LabError, Place, state_of
 from advisor.session.request import AdviceRequest
-
-_RTT_COUNT = 5
-_RTT_TIMEOUT_S = 2.0
+from advisor.session.round_trip import measured_rtt
 
 
 def pair_of(request: AdviceRequest) -> Pair:
@@ -86,7 +83,7 @@ async def _path_mtu(link: AgentLink, address: str, source_address: str) -> tuple
             return await probe_path_mtu(address, port, token, believed), "echoed packets"
         finally:
             await link.close_echo()
-    except (UdpBlocked, OSError):
+    except (Refusal, UdpBlocked, OSError):
         return believed, "kernel"
 
 
@@ -101,10 +98,7 @@ async def look_at_path(reached: Reached, request: AdviceRequest) -> PathFacts:
     if request.rtt_s:
         rtt_s, method = request.rtt_s, "given"
     else:
-        try:
-            found = await measure_rtt(address, reached.answering_ports, _RTT_COUNT, _RTT_TIMEOUT_S)
-        except Unreachable as error:
-            raise PeerError(f"{error}: give the round-trip time with --rtt") from None
+        found = await measured_rtt(reached, address)
         rtt_s, method = found.rtt_s, found.method
     mtu_bytes, mtu_method = await _path_mtu(reached.link, address, source_address)
     return PathFacts(
