@@ -10,6 +10,7 @@ from advisor.domain.path import HostFacts
 from advisor.domain.quantities import format_rate
 from advisor.hosts.facts import host_facts
 from advisor.hosts.interfaces import cards
+from advisor.hosts.privileges import Privilege, privileges
 from advisor.hosts.software import Software, can_run_tcp, software
 from advisor.hosts.sysctl import sysctl, sysctl_number, sysctl_numbers
 from advisor.models import host_tuning as ht
@@ -25,13 +26,14 @@ class Checkup(msgspec.Struct, frozen=True, kw_only=True):
     software: list[Software]
     judged_for_bps: float
     findings: list[Finding]
+    privileges: list[Privilege]
     can_run_tcp: bool
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="One object of JSON.")
 def doctor(as_json: bool) -> int:
-    """Check this host: what is installed, and what in it will limit transfers.
+    """Check this host: what is installed and allowed, and what in it will limit transfers.
 
     Sends nothing and changes nothing. Exits with 0 when TCP can be profiled here, else with 1.
     """
@@ -51,6 +53,7 @@ def _look() -> Checkup:
         software=found,
         judged_for_bps=settings.rate_bps,
         findings=audit(settings),
+        privileges=privileges(),
         can_run_tcp=can_run_tcp(found),
     )
 
@@ -85,6 +88,11 @@ def _lines(checkup: Checkup) -> Iterator[tuple[str | None, str, str]]:
         style, word = ("green", "ok") if one.found else ("yellow", "missing")
         yield style, _head(word), f"{one.name:<34}{one.found or f'to {one.purpose}'}"
         yield from _details(one.remedy)
+    yield None, "", "\nRights of this account, all optional"
+    for right in checkup.privileges:
+        style, word = ("green", "ok") if right.available else ("yellow", "not allowed")
+        yield style, _head(word), f"{right.name:<34}to {right.purpose}"
+        yield from _details(right.without, right.remedy and f"as root: {right.remedy}")
     yield None, "", f"\nSettings, judged for {format_rate(checkup.judged_for_bps)}"
     for finding in checkup.findings:
         style = _STYLES[finding.verdict]

@@ -7,6 +7,7 @@ import pytest
 
 from advisor.cli.doctor import Checkup, doctor
 from advisor.hosts import software as software_module
+from advisor.hosts.privileges import Privilege
 from advisor.hosts.software import Software, can_run_tcp, software
 
 
@@ -88,3 +89,21 @@ def test_missing_software_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) ->
     assert remedies["libiperf"] == "apt-get install libiperf0"
     assert remedies["ssh"] == "apt-get install openssh-client"
     assert all(remedies.values())
+
+
+def test_what_is_not_allowed_says_the_line_for_root(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused = Privilege(
+        name="ICMP echo",
+        purpose="measure the RTT",
+        available=False,
+        without="handshakes do",
+        remedy="sysctl -w this=that",
+    )
+    monkeypatch.setattr("advisor.cli.doctor.privileges", lambda: [refused])
+    assert run() == 0
+    out = capsys.readouterr().out
+    assert "not allowed      ICMP echo" in out
+    assert "handshakes do" in out
+    assert "as root: sysctl -w this=that" in out

@@ -1,0 +1,156 @@
+"""What the kernel may keep to root on this host. Nothing of it is needed; each says what is lost.
+
+Each is tried in a way that sends nothing and leaves nothing, as the account that asks.
+"""
+
+import asyncio
+import contextlib
+import os
+import resource
+import shutil
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from advisor.hosts.peer_filter import only_from
+from advisor.hosts.processes import output_of
+from advisor.hosts.sysctl import sysctl, sysctl_number
+
+_TRIAL_S: Final = 5.0
+_TUN: Final = Path("/dev/net/tun")
+
+
+class Privilege(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that may be kept to root.
+
+    `available`: whether this account may do it. Where it may not, `without` says what is done
+    instead, and `remedy` is the line that root runs, "" where none is worth it.
+    """
+
+    name: str
+    purpose: str
+    available: bool
+    without: str = ""
+    remedy: str = ""
+
+
+def privileges() -> list[Privilege]:
+    """Each of them, allowed or not."""
+    return [
+        _judged("ICMP echo", "measure the RTT", _icmp, _NO_ICMP, _icmp_remedy),
+        _judged("filter on TCP data ports", "shut strangers out", _tcp_filter, _NO_FILTER),
+        _judged("direct I/O in this folder", "profile a disk", _direct_io, _NO_DIRECT_IO),
+        *_congestion_controls(),
+        _judged("network namespaces", "make a lab", _namespaces, _NO_LAB, _namespaces_remedy),
+        _judged(f"{_TUN}", "make a lab", _tun, _NO_LAB, _tun_remedy),
+        _judged("real-time priority", "run a lab's emulator", _real_time, _LATE, _real_time_remedy),
+    ]
+
+
+_NO_ICMP: Final = "the RTT is measured by TCP handshakes, else over the connection to the agent"
+_NO_FILTER: Final = "connections of strangers are accepted first, and then dropped before any data"
+_NO_DIRECT_IO: Final = "its file system is profiled through the page cache"
+_NO_LAB: Final = "'advisor lab' works as root alone"
+_LATE: Final = "its packets may be some milliseconds late while this host is busy"
+
+
+def _judged(
+    name: str,
+    purpose: str,
+    allowed: Callable[[], bool],
+    without: str,
+    remedy: Callable[[], str] = lambda: "",
+) -> Privilege:
+    try:
+        available = allowed()
+    except OSError:
+        available = False
+    if available:
+        return Privilege(name=name, purpose=purpose, available=True)
+    return Privilege(name=name, purpose=purpose, available=False, without=without, remedy=remedy())
+
+
+def _icmp() -> bool:
+    for kind in (socket.SOCK_DGRAM, socket.SOCK_RAW):
+        with contextlib.suppress(PermissionError):
+            socket.socket(socket.AF_INET, kind, socket.IPPROTO_ICMP).close()
+            return True
+    return False
+
+
+def _icmp_remedy() -> str:
+    return "sysctl -w net.ipv4.ping_group_range='0 2147483647'"
+
+
+def _tcp_filter() -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as trial:
+        only_from(trial, "127.0.0.1")
+    return True
+
+
+def _direct_io() -> bool:
+    # A file without a name: it is gone with its descriptor.
+    os.close(os.open(".", os.O_TMPFILE | os.O_RDWR | os.O_DIRECT, 0o600))
+    return True
+
+
+def _congestion_controls() -> Iterator[Privilege]:
+    """Those that the kernel has and not everybody may choose."""
+    present = (sysctl("net.ipv4.tcp_available_congestion_control") or "").split()
+    allowed = sysctl("net.ipv4.tcp_allowed_congestion_control") or ""
+    for name in present:
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as trial:
+            try:
+                trial.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+            except OSError:
+                yield Privilege(
+                    name=f"congestion control {name}",
+                    purpose="compare it",
+                    available=False,
+                    without=f"{name} is not profiled",
+                    remedy=(
+                        f"sysctl -w net.ipv4.tcp_allowed_congestion_control='{allowed} {name}'"
+                    ),
+                )
+
+
+def _namespaces() -> bool:
+    own = [] if os.geteuid() == 0 else ["--user", "--map-current-user", "--keep-caps"]
+    line = ["unshare", *own, "--net", "--mount", "--", "true"]
+    try:
+        status, _ = asyncio.run(output_of(line, _TRIAL_S))
+    except TimeoutError:
+        return False
+    return status == 0
+
+
+def _namespaces_remedy() -> str:
+    if not shutil.which("unshare"):
+        return "apt-get install util-linux"
+    if sysctl_number("kernel.apparmor_restrict_unprivileged_userns") == 1:
+        return "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
+    if sysctl_number("kernel.unprivileged_userns_clone") == 0:
+        return "sysctl -w kernel.unprivileged_userns_clone=1"
+    return "sysctl -w user.max_user_namespaces=10000"
+
+
+def _tun() -> bool:
+    os.close(os.open(_TUN, os.O_RDWR))
+    return True
+
+
+def _tun_remedy() -> str:
+    return f"chmod 666 {_TUN}" if _TUN.exists() else "modprobe tun"
+
+
+def _real_time() -> bool:
+    # Root may without a limit of its own; whoever else may is told by the limit.
+    return os.geteuid() == 0 or resource.getrlimit(resource.RLIMIT_RTPRIO)[0] != 0
+
+
+def _real_time_remedy() -> str:
+    line = "* - rtprio 1"
+    return f"echo '{line}' > /etc/security/limits.d/advisor.conf   # then log in again"
