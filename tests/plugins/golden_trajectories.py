@@ -29,7 +29,7 @@ SEED: Final = 2017
 _DATASET: Final = Dataset(
     total_bytes=80 * 10**9, sizes=((21, 10_000, 40 * 10**9), (30, 20, 40 * 10**9))
 )
-_KNOWLEDGE: Final = Knowledge(path=a_path(rtt_s=0.04), bandwidth_bps=10e9, dataset=_DATASET)
+KNOWLEDGE: Final = Knowledge(path=a_path(rtt_s=0.04), bandwidth_bps=10e9, dataset=_DATASET)
 
 
 def _hill(setting: Setting, _probe: int) -> float:
@@ -46,7 +46,7 @@ def _plateau(setting: Setting, probe: int) -> float:
     return 8e9 * max(0.05, rises - falls) * (1 + 0.08 * math.sin(2.3 * probe))
 
 
-_SURFACES: Final[dict[str, tuple[Space, Callable[[Setting, int], float]]]] = {
+SURFACES: Final[dict[str, tuple[Space, Callable[[Setting, int], float]]]] = {
     "hill": (a_space(), _hill),
     "plateau": (a_transfer_space(), _plateau),
 }
@@ -63,7 +63,7 @@ def _values(setting: Setting) -> str:
 
 
 def _search(name: str, space: Space, surface: Callable[[Setting, int], float]) -> dict[str, Any]:
-    method = registry.method(name).create(space, np.random.default_rng(SEED), _KNOWLEDGE, {})
+    method = registry.method(name).create(space, np.random.default_rng(SEED), KNOWLEDGE, {})
     asked: list[str] = []
     while len(asked) < PROBES and (setting := method.ask()) is not None:
         asked.append(f"{method.label}: {_values(setting)}")
@@ -80,7 +80,7 @@ def _search(name: str, space: Space, surface: Callable[[Setting, int], float]) -
 
 def trajectories(name: str) -> dict[str, Any]:
     """By surface: what was asked, for what, and how it ended."""
-    return {surface: _search(name, *one) for surface, one in _SURFACES.items()}
+    return {surface: _search(name, *one) for surface, one in SURFACES.items()}
 
 
 def read(name: str) -> Any:
