@@ -7,6 +7,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from advisor.advising.budget import SHORTEST_S
 from advisor.cli import parameters as p
 from advisor.cli.asking import reach_fields, reach_options, with_those_of_the_host
 from advisor.cli.completion import transfer_tools
@@ -17,8 +18,7 @@ from advisor.domain.dataset import Dataset
 from advisor.domain.quantities import format_duration
 from advisor.domain.space import Scale
 from advisor.hosts.datasets import scan
-from advisor.session.budget import SHORTEST_S
-from advisor.session.request import AdviceRequest
+from advisor.runtime.request import AdviceRequest
 
 
 @click.command()

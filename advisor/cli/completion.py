@@ -31,7 +31,7 @@ def completion(shell: str) -> int:
 
 def destinations(_: click.Context, __: click.Parameter, incomplete: str) -> list[Any]:
     """Where transfers may go: labs that are up, pairs of the history, names that ssh knows."""
-    from advisor.session.destinations import known_destinations
+    from advisor.runtime.destinations import known_destinations
     from advisor.store.history import Store
 
     user, at, host = incomplete.rpartition("@")

@@ -23,7 +23,7 @@ from advisor.hosts.file_io import FileIoError, file_io_workplace
 from advisor.hosts.filesystems import filesystem_of
 from advisor.models.file_io import best_of, full_jobs, most_bytes, quick_jobs
 from advisor.models.filesystems import notes_on
-from advisor.session.request import AdviceRequest
+from advisor.runtime.request import AdviceRequest
 
 EXIT_MEASURED: Final = 0
 EXIT_NOTHING_MEASURED: Final = 1
@@ -204,7 +204,7 @@ class _There:
     async def _link(self) -> AsyncIterator[Any]:
         from advisor.agent.client import PeerError
         from advisor.agent.secret import BadSecret
-        from advisor.session.reaching import reach
+        from advisor.runtime.connect import reach
 
         try:
             reached = await reach(self._request)

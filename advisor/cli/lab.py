@@ -126,7 +126,7 @@ def up(name: str, **options: Any) -> int:
 
     Without --path, NAME is the path too if there is one of that name.
     """
-    from advisor.lab.raising import Plan, bring_up
+    from advisor.lab.lifecycle import Plan, bring_up
 
     own = None
     if options["source_rate"]:
@@ -322,7 +322,7 @@ def check(name: str, host: str | None, as_json: bool) -> int:
 @_errors
 def down(name: str | None, every: bool) -> int:
     """End the lab and everything in it."""
-    from advisor.lab.raising import take_down
+    from advisor.lab.lifecycle import take_down
     from advisor.lab.state import labs
 
     if every == (name is not None):
@@ -365,7 +365,7 @@ def exec_(name: str, command: tuple[str, ...], host: str) -> int:
     """
     import os
 
-    from advisor.lab.entering import become
+    from advisor.lab.enter import become
     from advisor.lab.state import state_of
 
     state = state_of(name)

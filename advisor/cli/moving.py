@@ -18,9 +18,9 @@ from advisor.domain.addresses import parse_server
 from advisor.domain.endpoints import Endpoint
 from advisor.hosts.datasets import scan
 from advisor.report import ndjson
-from advisor.session.control import Control
-from advisor.session.moving.session import Kept, Publish
-from advisor.session.request import AdviceRequest
+from advisor.runtime.control import Control
+from advisor.runtime.request import AdviceRequest
+from advisor.transfer.engine.session import Kept, Publish
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 

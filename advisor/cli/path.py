@@ -7,15 +7,15 @@ from typing import Any
 
 import click
 
+from advisor.advising.path_check import look
+from advisor.advising.session import EXIT_ADVICE, EXIT_INTERRUPTED
 from advisor.cli.asking import reach_fields, reach_options, with_those_of_the_host
 from advisor.cli.options import store_option
 from advisor.cli.sessions import on_lab
 from advisor.domain import events as ev
 from advisor.report import ndjson
 from advisor.report.lines import line_of
-from advisor.session.looking import look
-from advisor.session.request import AdviceRequest
-from advisor.session.run import EXIT_ADVICE, EXIT_INTERRUPTED
+from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
 
 

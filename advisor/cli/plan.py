@@ -20,10 +20,10 @@ from advisor.domain.quantities import format_bytes
 from advisor.models.planning import PAPERS_CHANNELS, Rule
 from advisor.report.plan import COLUMNS, lines_text, plan_rows, reasons_text
 from advisor.report.transfer import ended_lines
-from advisor.session.control import Control
-from advisor.session.moving.session import Publish
-from advisor.session.plans.lines import SCRIPT
-from advisor.session.plans.transfer import PlanOptions, plan_transfer
+from advisor.runtime.control import Control
+from advisor.transfer.engine.session import Publish
+from advisor.transfer.planned.lines import SCRIPT
+from advisor.transfer.planned.transfer import PlanOptions, plan_transfer
 
 _STREAMS: Final = 32
 

@@ -5,10 +5,10 @@ from typing import Any
 import click
 import msgspec
 
+from advisor.advising.session import Interrupted
 from advisor.cli.options import store_option
 from advisor.cli.sessions import run_session
-from advisor.session.request import AdviceRequest
-from advisor.session.run import Interrupted
+from advisor.runtime.request import AdviceRequest
 
 
 @click.command()

@@ -9,15 +9,15 @@ from typing import Any
 import click
 import msgspec
 
+from advisor.advising.session import EXIT_ADVICE, EXIT_INTERRUPTED, Interrupted, Publish, advise
 from advisor.cli.terminal import stdout_columns
 from advisor.domain import events as ev
 from advisor.domain.orders import AnyOrder, Stop
 from advisor.report import ndjson
 from advisor.report.narration import Narration
 from advisor.report.text import advice_text
-from advisor.session.control import Control
-from advisor.session.request import AdviceRequest
-from advisor.session.run import EXIT_ADVICE, EXIT_INTERRUPTED, Interrupted, Publish, advise
+from advisor.runtime.control import Control
+from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
 
 
@@ -69,7 +69,7 @@ def on_lab(request: AdviceRequest) -> AdviceRequest:
     wanted = request.destination.lab_host
     if wanted is None:
         return request
-    from advisor.lab.entering import become, is_on
+    from advisor.lab.enter import become, is_on
     from advisor.lab.state import LabError, state_of
 
     try:

@@ -20,8 +20,8 @@ from advisor.hosts.datasets import scan
 from advisor.models.shares.estimating import Estimate
 from advisor.models.shares.features import Form, Load
 from advisor.models.shares.forecast import DEFAULT, Modelling
-from advisor.session.request import AdviceRequest
-from advisor.session.shares.entering import parse_asked, parse_destination
+from advisor.runtime.request import AdviceRequest
+from advisor.transfer.shared.parsing import parse_asked, parse_destination
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 

@@ -11,9 +11,9 @@ from advisor.domain.shares import Served
 from advisor.models.shares.fitting import TooFew, fit
 from advisor.models.shares.forecast import DEFAULT, Modelling
 from advisor.report.share_models import COLUMNS, Learnt, learnt_rows
-from advisor.session.shares.knowing import known_of
-from advisor.session.shares.session import source_name
 from advisor.store.history import Store
+from advisor.transfer.shared.prior_knowledge import known_of
+from advisor.transfer.shared.session import source_name
 
 
 def learnt_of(

@@ -23,9 +23,9 @@ from advisor.report.share_models import (
     formula_lines,
     symbols_line,
 )
-from advisor.session.shares.knowing import trained_destinations
-from advisor.session.shares.session import source_name
 from advisor.store.history import Store
+from advisor.transfer.shared.prior_knowledge import trained_destinations
+from advisor.transfer.shared.session import source_name
 
 _ABLATION: Final = (
     (DEFAULT.form, DEFAULT.load),

@@ -32,15 +32,15 @@ from advisor.report.share_models import (
     change_sentence,
 )
 from advisor.report.share_names import shown
-from advisor.session.shares.knowing import (
+from advisor.store.history import Store
+from advisor.transfer.shared.prior_knowledge import (
     Known,
     NothingKnown,
     forecasts_of,
     known_of,
     trained_destinations,
 )
-from advisor.session.shares.session import source_name
-from advisor.store.history import Store
+from advisor.transfer.shared.session import source_name
 
 _WITHOUT: Final = 0
 

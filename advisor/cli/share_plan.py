@@ -31,13 +31,13 @@ from advisor.models.shares.planning import NotToBeShared, check
 from advisor.report.share_plan import COLUMNS, headline, lines_text, plan_rows, remarks_text
 from advisor.report.share_run import COLUMNS as OUTCOME_COLUMNS
 from advisor.report.share_run import outcome_rows
-from advisor.session.control import Control
-from advisor.session.moving.patience import PATIENCE_S
-from advisor.session.moving.session import Publish
-from advisor.session.request import AdviceRequest
-from advisor.session.shares.entering import with_cap
-from advisor.session.shares.sharing import EPOCH_S, ShareOptions, share_transfers
-from advisor.session.transfers.entering import parse_epoch
+from advisor.runtime.control import Control
+from advisor.runtime.request import AdviceRequest
+from advisor.transfer.engine.retry import PATIENCE_S
+from advisor.transfer.engine.session import Publish
+from advisor.transfer.shared.parsing import with_cap
+from advisor.transfer.shared.sharing import EPOCH_S, ShareOptions, share_transfers
+from advisor.transfer.tuned.parsing import parse_epoch
 
 
 @click.command()

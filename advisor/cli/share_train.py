@@ -16,11 +16,11 @@ from advisor.cli.stored import store_errors
 from advisor.domain import events as ev
 from advisor.domain.quantities import format_bytes, format_duration
 from advisor.models.endless_work import LEAST_BYTES
-from advisor.session.control import Control
-from advisor.session.moving.ending import EXIT_DONE, EXIT_INTERRUPTED
-from advisor.session.moving.session import Publish
-from advisor.session.shares.training import SPACE_BYTES, TrainOptions, step_of, train_shares
+from advisor.runtime.control import Control
 from advisor.store.history import Store
+from advisor.transfer.engine.ending import EXIT_DONE, EXIT_INTERRUPTED
+from advisor.transfer.engine.session import Publish
+from advisor.transfer.shared.training import SPACE_BYTES, TrainOptions, step_of, train_shares
 
 
 @click.command()

@@ -11,12 +11,12 @@ from advisor.cli.asking import with_those_of_the_host
 from advisor.cli.moving import kept_of, moving_options, moving_request, run_moving, with_urls
 from advisor.cli.options import store_option
 from advisor.cli.transfer_narration import TransferNarration, say_end
-from advisor.session.control import Control
-from advisor.session.moving.patience import PATIENCE_S
-from advisor.session.moving.session import Publish
-from advisor.session.transfers.entering import parse_epoch, parse_price, parse_start
-from advisor.session.transfers.transfer import EPOCH_S, TransferOptions, transfer_tuned
-from advisor.session.transfers.tuners import FIXED
+from advisor.runtime.control import Control
+from advisor.transfer.engine.retry import PATIENCE_S
+from advisor.transfer.engine.session import Publish
+from advisor.transfer.tuned.parsing import parse_epoch, parse_price, parse_start
+from advisor.transfer.tuned.transfer import EPOCH_S, TransferOptions, transfer_tuned
+from advisor.transfer.tuned.tuners import FIXED
 
 
 @click.command()

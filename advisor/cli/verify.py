@@ -11,15 +11,15 @@ from typing import Any, Final
 import click
 import msgspec
 
+from advisor.advising.session import EXIT_INTERRUPTED, EXIT_PEER
 from advisor.agent.client import PeerError
 from advisor.agent.secret import BadSecret
 from advisor.cli.asking import reach_fields, reach_options, with_those_of_the_host
 from advisor.cli.sessions import on_lab
 from advisor.domain.quantities import format_bytes
-from advisor.session.request import AdviceRequest
-from advisor.session.run import EXIT_INTERRUPTED, EXIT_PEER
-from advisor.session.verifying import Comparison, Difference, NothingThere, Progress, Seen
-from advisor.session.verifying import verify as compared
+from advisor.runtime.request import AdviceRequest
+from advisor.transfer.verifying import Comparison, Difference, NothingThere, Progress, Seen
+from advisor.transfer.verifying import verify as compared
 
 _EXIT_SAME: Final = 0
 _EXIT_DIFFERENT: Final = 1

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from advisor.hosts.processes import output_of
 from advisor.lab.backend import Backend
-from advisor.lab.choosing import chosen
+from advisor.lab.backend_select import chosen
 from advisor.lab.networks import Network, require_empty_network, set_up_host
 from advisor.lab.paths import EmulatedPath
 from advisor.lab.running import SOURCE_ADDRESS, SOURCE_NAME, Lab, LabOrder, address_of

@@ -19,7 +19,7 @@ from advisor.lab import flood as fl
 from advisor.lab import messages as m
 from advisor.lab import verdicts as v
 from advisor.lab.control import tell
-from advisor.lab.entering import command_on
+from advisor.lab.enter import command_on
 from advisor.lab.paths import Direction, EmulatedPath
 from advisor.lab.state import Host, LabError, LabState, state_of
 

@@ -8,9 +8,9 @@ import msgspec
 
 from advisor.domain.advice import Advice
 from advisor.domain.records import SessionRecord
-from advisor.session.request import AdviceRequest
-from advisor.session.transfers.entering import parse_start
+from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
+from advisor.transfer.tuned.parsing import parse_start
 from advisor.tui.draft import Draft
 from advisor.tui.kept import keep, load_kept
 

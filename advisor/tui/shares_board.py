@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from advisor.domain.shares import Asked, SharePlan
-from advisor.session.shares.entering import parse_asked
+from advisor.transfer.shared.parsing import parse_asked
 from advisor.tui.shares import dragged, stepped, typed
 from advisor.tui.shares_draft import Sharing
 from advisor.tui.shares_seen import Seen, axis_end_bps, planned, with_story

@@ -9,7 +9,7 @@ from msgspec import field
 
 from advisor.domain.endpoints import LOCALHOST, Endpoint
 from advisor.domain.shares import Asked
-from advisor.session.shares.entering import parse_asked
+from advisor.transfer.shared.parsing import parse_asked
 from advisor.tui.draft import Draft
 from advisor.tui.kept import keep, load_kept
 

@@ -13,9 +13,9 @@ from advisor.domain.shares import Asked, SharePlan
 from advisor.models.shares.fitting import TooFew
 from advisor.models.shares.forecast import DEFAULT, Forecast
 from advisor.models.shares.planning import NotToBeShared, plan
-from advisor.session.shares.knowing import Known, known_of, trained_destinations
-from advisor.session.shares.session import source_name
 from advisor.store.history import Store
+from advisor.transfer.shared.prior_knowledge import Known, known_of, trained_destinations
+from advisor.transfer.shared.session import source_name
 
 _GOOD_FOR_S: Final = 300.0
 """The load of late, which is part of a forecast, is not the same for ever."""

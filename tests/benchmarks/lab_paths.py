@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from advisor.lab.entering import command_on
+from advisor.lab.enter import command_on
 from advisor.lab.state import state_of
 
 RTTS_MS = (0.4, 11.6, 22.6, 45.6, 93.6, 183, 366)

@@ -8,8 +8,8 @@ from typing import TypeAlias
 from advisor.domain.endpoints import Endpoint, Pair
 from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.records import ProbeRecord
-from advisor.session.reaching import pair_of
-from advisor.session.request import AdviceRequest
+from advisor.runtime.connect import pair_of
+from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
 
 Groups: TypeAlias = Mapping[str, tuple[int, int]]

@@ -149,7 +149,7 @@ def test_a_network_that_is_somebodys_is_left_alone(lab: Lab) -> None:
     order = {"name": lab.name, "mark": "m", "program": "", "user_namespace": False, "hosts": {}}
     order["outside"] = Path("/proc/self/ns/net").stat().st_ino
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "advisor.lab.keeper"],
+        [sys.executable, "-P", "-m", "advisor.lab.supervisor"],
         input=json.dumps(order) + "\n",
         capture_output=True,
         text=True,
@@ -325,7 +325,7 @@ def test_down_all(new_lab: NewLab) -> None:
 
 
 KILLED = {
-    "the keeper": ["advisor.lab.keeper"],
+    "the keeper": ["advisor.lab.supervisor"],
     "the emulator": ["wanpath-"],
     "the agent": ["advisor agent --listen"],
     "the GridFTP server": ["globus-gridftp-server"],

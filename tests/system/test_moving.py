@@ -18,13 +18,13 @@ from advisor.agent.client import AgentLink
 from advisor.agent.connect import reach_embedded
 from advisor.hosts.datasets import regular_files
 from advisor.models.slicing import FileEntry
-from advisor.session.moving.mover import Handling, Mover
-from advisor.session.moving.portion import Places, Portion
-from advisor.session.moving.settling import MovingFailed
-from advisor.session.moving.way import Way
 from advisor.testing.gridftp import anonymous_server
 from advisor.testing.samples import a_path
 from advisor.tools import Step, TransferOrder
+from advisor.transfer.engine.batch_outcome import MovingFailed
+from advisor.transfer.engine.file_group import Places, Portion
+from advisor.transfer.engine.mover import Handling, Mover
+from advisor.transfer.engine.route import Way
 from tests.plugins.tools.gridftp_lines import require
 
 MIB = 2**20
@@ -327,7 +327,7 @@ async def test_a_client_that_is_killed_is_replaced(site: Site) -> None:
 async def test_a_client_that_stalls_is_replaced(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("advisor.session.moving.mover._LEAST_STALL_S", 2.0)
+    monkeypatch.setattr("advisor.transfer.engine.mover._LEAST_STALL_S", 2.0)
     _write(site.source / "one", 30 * MIB)
     for number in range(30):
         _write(site.source / "small" / f"{number}", 1000)

@@ -14,8 +14,8 @@ from advisor.domain.plan import ClassProgress
 from advisor.domain.records import ShareRecord
 from advisor.domain.shares import Asked, Served, ServedRow, ShareOutcome, SharePlan, ShareRow
 from advisor.models.shares.forecast import Forecast
-from advisor.session.shares.knowing import Known
 from advisor.store.history import Store
+from advisor.transfer.shared.prior_knowledge import Known
 from advisor.tui import shares_learned
 from advisor.tui.app import AdvisorApp
 from advisor.tui.shares_learned import Learned

@@ -9,7 +9,7 @@ from textual.widgets import DataTable
 
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.records import SessionRecord
-from advisor.session.request import AdviceRequest
+from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
 from advisor.testing.samples import a_path
 from advisor.tui.app import AdvisorApp

@@ -11,7 +11,7 @@ from textual.widgets import Input
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.records import SessionRecord
-from advisor.session.request import AdviceRequest
+from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
 from advisor.testing.samples import a_path
 from advisor.tui.app import AdvisorApp

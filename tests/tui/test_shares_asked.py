@@ -10,7 +10,7 @@ import pytest
 from advisor.cli.share_plan import plan as plan_command
 from advisor.domain.shares import Asked
 from advisor.models.shares.forecast import Forecast
-from advisor.session.shares.entering import parse_asked
+from advisor.transfer.shared.parsing import parse_asked
 from advisor.tui.shares import LARGE_STEP, dragged, stepped, typed
 from advisor.tui.shares_board import Board
 from advisor.tui.shares_draft import Sharing, keep_sharing, load_sharing

@@ -4,7 +4,7 @@ import pytest
 
 from advisor.domain import events as ev
 from advisor.domain.shares import Asked
-from advisor.session.shares.entering import parse_asked
+from advisor.transfer.shared.parsing import parse_asked
 from advisor.tui.shares_seen import Seen, about, axis_end_bps, planned, with_story
 from advisor.tui.shares_story import SharesStory
 from advisor.tui.shares_words import end_lines, note_lines, ordered_lines, run_lines, train_line

@@ -15,9 +15,9 @@ from advisor.models.shares.estimating import Estimate
 from advisor.models.shares.features import Form, Load
 from advisor.models.shares.forecast import Forecast, Modelling
 from advisor.models.shares.variation import steps
-from advisor.session.shares.knowing import known_of
-from advisor.session.shares.session import source_name
 from advisor.store.history import Store
+from advisor.transfer.shared.prior_knowledge import known_of
+from advisor.transfer.shared.session import source_name
 from tests.benchmarks.shares.cases import (
     FACTOR,
     HOSTS,

@@ -12,7 +12,7 @@ from advisor.domain import events as ev
 from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Failure, FailureKind
 from advisor.methods.api import Knowledge
-from advisor.session.transfers.tuners import Bounds, tuned_space
+from advisor.transfer.tuned.tuners import Bounds, tuned_space
 from tests.benchmarks.transfers.alternating.methods.alternating import plugin
 from tests.benchmarks.transfers.cases import (
     ALTERNATING,

@@ -13,6 +13,7 @@ from textual.events import ScreenResume
 from textual.widget import Widget
 from textual.widgets import Button, Collapsible, Static
 
+from advisor.advising.budget import SHORTEST_S, default_budget_s
 from advisor.domain.endpoints import Endpoint, Pair
 from advisor.domain.events import PastResult
 from advisor.domain.file_io import DISKS
@@ -20,7 +21,6 @@ from advisor.domain.names import parse_names
 from advisor.domain.quantities import format_duration, format_rate, parse_duration
 from advisor.domain.space import describe, subject_name
 from advisor.models.limits import wanted_bps
-from advisor.session.budget import SHORTEST_S, default_budget_s
 from advisor.store.errors import StoreError
 from advisor.store.history import SimilarPair, Store
 from advisor.store.layout import shipped_profiles
@@ -278,8 +278,8 @@ def _is_meant(subject: str, draft: Draft) -> bool:
 def _pair(draft: Draft) -> Pair | None:
     """The pair as the history knows it; None where no destination can be read."""
     from advisor.domain.addresses import parse_host_port
-    from advisor.session.reaching import pair_of
-    from advisor.session.request import AdviceRequest
+    from advisor.runtime.connect import pair_of
+    from advisor.runtime.request import AdviceRequest
 
     try:
         agent = parse_host_port(draft.agent) if draft.way == "agent" else None

@@ -12,9 +12,9 @@ from textual.widgets import Button, Checkbox, Collapsible, RadioSet, Static
 from advisor.domain.addresses import parse_address, parse_host_port, parse_ports, parse_server
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.quantities import parse_duration, parse_rate
-from advisor.session.destinations import Known, known_destinations
-from advisor.session.transfers.entering import parse_epoch, parse_price, parse_start
+from advisor.runtime.destinations import Known, known_destinations
 from advisor.store.history import Store
+from advisor.transfer.tuned.parsing import parse_epoch, parse_price, parse_start
 from advisor.tui.move import (
     METHODS,
     Move,

@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Button, Checkbox, Static
 
-from advisor.session.transfers.entering import parse_epoch
+from advisor.transfer.tuned.parsing import parse_epoch
 from advisor.tui.screens.what import existing_path
 from advisor.tui.shares_draft import Sharing, asked_words, load_sharing
 from advisor.tui.step import Page

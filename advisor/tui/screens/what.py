@@ -12,6 +12,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Checkbox, RadioSet, Static
 
+from advisor.advising.budget import default_budget_s
 from advisor.domain.addresses import parse_server
 from advisor.domain.dataset import Dataset
 from advisor.domain.quantities import (
@@ -24,7 +25,6 @@ from advisor.domain.quantities import (
 )
 from advisor.models.file_classes import classify, of_bins
 from advisor.models.limits import is_loopback, wanted_bps
-from advisor.session.budget import default_budget_s
 from advisor.tui.draft import USUAL_TOOL, Draft, Profiled, What, parse_count
 from advisor.tui.scanning import Scan
 from advisor.tui.step import Step

@@ -16,7 +16,7 @@ from textual.widgets import Collapsible, RadioSet, Static
 from advisor.domain.addresses import parse_address, parse_host_port, parse_ports
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.quantities import format_duration, format_rate, parse_duration, parse_rate
-from advisor.session.destinations import Known, known_destinations
+from advisor.runtime.destinations import Known, known_destinations
 from advisor.store.history import Store
 from advisor.tui.draft import Way
 from advisor.tui.fixes import fix_for

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from advisor.session.budget import default_budget_s
+from advisor.advising.budget import default_budget_s
 
 TOOL: Final = "globus-url-copy"
 DEFAULT_OPTIONS: Final = ("-cc", "2", "-p", "8")

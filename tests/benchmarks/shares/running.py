@@ -12,9 +12,9 @@ from typing import Final
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import ShareRecord
 from advisor.domain.shares import SharePurpose
-from advisor.session.shares.knowing import PARALLELISM
-from advisor.session.shares.session import source_name
 from advisor.store.history import Store
+from advisor.transfer.shared.prior_knowledge import PARALLELISM
+from advisor.transfer.shared.session import source_name
 from tests.benchmarks.disk.files import remove
 from tests.benchmarks.shares.cases import TRAIN, Plan, Task, asked, load_sequence, trained_order
 from tests.benchmarks.shares.labs import check_room, five_hosts, make_source

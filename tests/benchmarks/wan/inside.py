@@ -13,14 +13,14 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from advisor.advising import prober as prober_module
+from advisor.advising.prober import Prober, Watcher
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.measurement import Interval
 from advisor.domain.path import PathFacts
 from advisor.models.steadiness import ProbeLength, SteadyPart
-from advisor.session import prober as prober_module
-from advisor.session.prober import Prober, Watcher
-from advisor.session.reaching import look_at_path, reach
-from advisor.session.request import AdviceRequest
+from advisor.runtime.connect import look_at_path, reach
+from advisor.runtime.request import AdviceRequest
 
 _SAMPLE_S = 0.1
 _RULE = "steady_part"

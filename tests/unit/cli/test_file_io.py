@@ -175,7 +175,7 @@ class Link:
 @pytest.fixture
 def link(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> Link:
     from advisor.agent.connect import Reached
-    from advisor.session import reaching
+    from advisor.runtime import connect as reaching
 
     link = Link(disk)
     stand_in: Any = link

@@ -43,7 +43,9 @@ def test_help_loads_next_to_nothing(arguments: list[str], tmp_path: Path) -> Non
         "rich",
         "tinydb",
         "asyncio",
-        "advisor.session",
+        "advisor.advising",
+        "advisor.runtime",
+        "advisor.transfer",
     }
 
 

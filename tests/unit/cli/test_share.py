@@ -27,9 +27,9 @@ from advisor.domain.shares import (
 from advisor.models.shares.estimating import Estimate
 from advisor.models.shares.features import Form, Load
 from advisor.models.shares.forecast import Modelling
-from advisor.session.request import AdviceRequest
-from advisor.session.shares.session import source_name
+from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
+from advisor.transfer.shared.session import source_name
 
 Run = Callable[..., Result]
 

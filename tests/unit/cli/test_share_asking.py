@@ -18,7 +18,7 @@ from advisor.cli.share_asking import (
 from advisor.cli.share_plan import plan
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.shares import BASE, Asked
-from advisor.session.request import AdviceRequest
+from advisor.runtime.request import AdviceRequest
 
 NOTHING: dict[str, Any] = {"to": (), "bandwidth": None, "ports": None, "agent_command": None}
 

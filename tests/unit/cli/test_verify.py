@@ -15,8 +15,10 @@ import pytest
 from advisor.agent.connect import reach_embedded
 from advisor.cli.verify import sentence
 from advisor.domain.dataset import Dataset
-from advisor.session import verifying
-from advisor.session.verifying import (
+from advisor.testing.samples import a_path
+from advisor.tools import CommandRequest
+from advisor.transfer import verifying
+from advisor.transfer.verifying import (
     Comparison,
     Difference,
     NothingThere,
@@ -24,8 +26,6 @@ from advisor.session.verifying import (
     compare,
     target_of,
 )
-from advisor.testing.samples import a_path
-from advisor.tools import CommandRequest
 
 from .conftest import Typed
 

@@ -1,6 +1,6 @@
 import pytest
 
-from advisor.lab.choosing import every_path
+from advisor.lab.backend_select import every_path
 from advisor.lab.messages import Change, Step
 from advisor.lab.netem import (
     Abilities,

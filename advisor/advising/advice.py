@@ -1,0 +1,253 @@
+"""From what was measured, or stored, to the advice."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from advisor import registry
+from advisor.advising.contenders import Verdict
+from advisor.advising.judging import comparable
+from advisor.domain.advice import Advice, Command, Estimate, Limit
+from advisor.domain.dataset import Dataset
+from advisor.domain.endpoints import Pair
+from advisor.domain.events import PastResult
+from advisor.domain.measurement import Measurement
+from advisor.domain.path import PathFacts
+from advisor.domain.quantities import format_rate
+from advisor.domain.records import ProbeRecord
+from advisor.domain.space import Setting, describe, flows_of, setting_key
+from advisor.models.comparison import PRACTICALLY_SAME, TYPICAL_SPREAD, Comparison
+from advisor.models.composition import compose, words
+from advisor.models.limits import binding_limits, measured_limits
+from advisor.runtime.request import AdviceRequest
+from advisor.tools import CommandRequest, Kept
+
+
+class Grounds(msgspec.Struct, frozen=True, kw_only=True):
+    """What an advice is given on."""
+
+    session: str
+    request: AdviceRequest
+    pair: Pair
+    path: PathFacts
+    past: Sequence[PastResult] = ()
+    probes: Sequence[ProbeRecord] = ()
+    kept: Kept | None = None
+
+
+def advice_from_verdict(grounds: Grounds, verdict: Verdict, incomplete: bool) -> Advice:
+    """The advice of a session that measured."""
+    comparison, index = verdict.comparison, verdict.chosen
+    chosen = verdict.candidates[index]
+    expected = comparison.next_one(index)
+    default = verdict.default
+    gain = None if default is None else _gain(comparison, index, default)
+    limits = _not_disproved(binding_limits(grounds.path), chosen.setting, expected.value)
+    if measured := _newest(grounds.probes, chosen.transport, chosen.setting):
+        limits += measured_limits(measured, grounds.path.capacity_bps)
+    settings = _best_settings(verdict)
+    composition = compose(grounds.probes, expected.value) if grounds.request.tool else None
+    reasons = _reasons(grounds, verdict, gain)
+    if composition:
+        reasons.insert(0, words(composition))
+    if edge := _at_the_edge(grounds.request, chosen.setting):
+        reasons.append(edge)
+    return Advice(
+        pair=grounds.pair,
+        transport=chosen.transport,
+        setting=chosen.setting,
+        expected_bps=expected.value,
+        interval_bps=expected.interval,
+        default_bps=None if default is None else comparison.mean(default).value,
+        gain=gain,
+        limits=limits,
+        reasons=reasons,
+        commands=_commands(grounds, chosen.transport, settings),
+        contenders=[verdict.contender(i) for i in comparison.order()],
+        incomplete=incomplete,
+        session=grounds.session,
+        transfer_s=_transfer_time(grounds.request.dataset, expected),
+        composition=composition,
+    )
+
+
+def advice_from_history(grounds: Grounds) -> Advice:
+    """The advice on stored results alone. At least one is needed."""
+    best = max(grounds.past, key=lambda p: p.throughput_bps)
+    spread = best.spread if best.spread is not None else TYPICAL_SPREAD
+    # 1.64 standard deviations hold nine of ten; what is stored is spread over days, not seconds.
+    half_bps = 1.645 * spread * best.throughput_bps
+    expected = Estimate(
+        best.throughput_bps,
+        (max(0.0, best.throughput_bps - half_bps), best.throughput_bps + half_bps),
+    )
+    settings = {p.transport: p.setting for p in grounds.past}
+    reasons = [
+        f"the best stored result of this pair is {describe(best.transport, best.setting)}: "
+        f"{format_rate(best.throughput_bps)} over {best.probes} probe(s)",
+        "nothing was measured now: the default was not compared",
+    ]
+    if best.caution:
+        reasons.append(best.caution)
+    return Advice(
+        pair=grounds.pair,
+        transport=best.transport,
+        setting=best.setting,
+        expected_bps=expected.value,
+        interval_bps=expected.interval,
+        default_bps=None,
+        gain=None,
+        limits=binding_limits(grounds.path),
+        reasons=reasons,
+        commands=_commands(grounds, best.transport, settings),
+        contenders=[],
+        incomplete=False,
+        session=grounds.session,
+        basis="history",
+        transfer_s=_transfer_time(grounds.request.dataset, expected),
+    )
+
+
+def _not_disproved(limits: Sequence[Limit], setting: Setting, bps: float) -> list[Limit]:
+    """Without the ceilings that the advised setting was just seen to pass."""
+    count = flows_of(setting)
+    return [x for x in limits if x.ceiling_bps is None or x.ceiling_bps * count >= bps]
+
+
+def _gain(comparison: Comparison, index: int, default: int) -> Estimate:
+    if index == default:
+        return Estimate(1.0, (1.0, 1.0))
+    return comparison.ratio(index, default)
+
+
+def _newest(probes: Sequence[ProbeRecord], transport: str, setting: Setting) -> Measurement | None:
+    key = setting_key(setting)
+    found = [
+        p.result
+        for p in probes
+        if p.subject == transport
+        and setting_key(p.setting) == key
+        and isinstance(p.result, Measurement)
+    ]
+    return found[-1] if found else None
+
+
+def _best_settings(verdict: Verdict) -> dict[str, Setting]:
+    """The chosen setting, and of every other transport its best."""
+    settings: dict[str, Setting] = {}
+    for index in [verdict.chosen, *verdict.comparison.order()]:
+        candidate = verdict.candidates[index]
+        settings.setdefault(candidate.transport, candidate.setting)
+    return settings
+
+
+def _reasons(grounds: Grounds, verdict: Verdict, gain: Estimate | None) -> list[str]:
+    comparison, chosen = verdict.comparison, verdict.chosen
+    reasons = []
+    for index in comparison.order():
+        if index != chosen:
+            reasons.append(_against(verdict, index))
+    if verdict.candidates[chosen].role == "default":
+        reasons.insert(0, "the default is as good as anything measured: tuning does not help here")
+    elif gain and gain.interval[0] <= 1:
+        reasons.append("the gain over the default is not certain: its interval reaches 1")
+    reasons += _left_out(comparable(grounds.request, grounds.probes), verdict)
+    if grounds.request.tool is None and (plateau := _plateau(verdict)):
+        reasons.append(plateau)
+    if best := max(grounds.past, key=lambda p: p.throughput_bps, default=None):
+        reasons.append(
+            f"history's best of this pair was {format_rate(best.throughput_bps)} with "
+            f"{describe(best.transport, best.setting)}"
+        )
+    return reasons
+
+
+def _at_the_edge(request: AdviceRequest, setting: Setting) -> str:
+    """A sentence when more files at a time might be faster still, and were not allowed."""
+    at_once = setting.get("concurrency")
+    files = request.dataset.files if request.dataset else None
+    if request.tool is None or at_once != request.max_concurrency or (files or 0) <= at_once:
+        return ""
+    return (
+        f"{at_once} files at a time is as many as was allowed: more may be faster still "
+        f"(--max-concurrency {2 * at_once})"
+    )
+
+
+def _left_out(probes: Sequence[ProbeRecord], verdict: Verdict) -> list[str]:
+    """A sentence for each transport that was measured and is not among those compared."""
+    compared = {candidate.transport for candidate in verdict.candidates}
+    best: dict[str, float] = {}
+    failures: dict[str, str] = {}
+    for probe in probes:
+        if probe.subject in compared:
+            continue
+        if isinstance(probe.result, Measurement):
+            best[probe.subject] = max(best.get(probe.subject, 0.0), probe.result.throughput_bps)
+        else:
+            failures[probe.subject] = probe.result.message
+    sentences = [
+        f"{name.upper()} reached {format_rate(bps)} at best: too far behind to be compared again"
+        for name, bps in best.items()
+    ]
+    silent = [name for name in failures if name not in best]
+    return sentences + [f"{n.upper()} gave nothing: {failures[n]}" for n in silent]
+
+
+def _plateau(verdict: Verdict) -> str:
+    """A sentence when settings of very different numbers of streams reach the same rate."""
+    equals = [verdict.candidates[i] for i in verdict.comparison.same_as_best()]
+    counts = sorted({flows_of(c.setting) for c in equals})
+    if len(counts) < 2 or counts[-1] < 2 * counts[0]:
+        return ""
+    rate = format_rate(verdict.comparison.mean(verdict.chosen).value)
+    return (
+        f"{counts[0]} and {counts[-1]} streams reach the same rate: it is the path or the hosts "
+        f"that end at about {rate}, not the settings"
+    )
+
+
+def _against(verdict: Verdict, index: int) -> str:
+    """The chosen one against another contender, and whether the difference is real."""
+    comparison, chosen = verdict.comparison, verdict.chosen
+    other = verdict.candidates[index]
+    name = f"{other.role} ({describe(other.transport, other.setting)})"
+    ratio = comparison.ratio(chosen, index)
+    lower, upper = ratio.interval
+    figures = f"× {ratio.value:.2f} (90 %: {lower:.2f} to {upper:.2f})"
+    if not comparison.told_apart(chosen, index):
+        if ratio.value < 1:
+            return f"{name} is not told apart from it ({figures}), and costs more"
+        return f"against {name}: {figures}, not told apart"
+    if ratio.value > 1:
+        return f"against {name}: {figures}, a real difference"
+    return f"{name} is faster by less than {PRACTICALLY_SAME:.0%} ({figures}), and costs more"
+
+
+def _commands(grounds: Grounds, transport: str, settings: dict[str, Setting]) -> list[Command]:
+    request = grounds.request
+    wanted = CommandRequest(
+        transport=transport,
+        settings=settings,
+        path=grounds.path,
+        destination_host=request.destination_host,
+        dataset=request.dataset,
+        source_path=request.dataset.path if request.dataset else None,
+        destination_path=request.destination_path,
+        server_url=request.server_url,
+        verify=request.verify,
+        kept=grounds.kept,
+    )
+    # One that was there when the session began may be gone when it is resumed.
+    known = {tool.name: tool for tool in registry.tools()}
+    tools = [known[name] for name in request.tools if name in known]
+    return [command for tool in tools for command in tool.commands(wanted)]
+
+
+def _transfer_time(dataset: Dataset | None, expected: Estimate) -> Estimate | None:
+    """How long the dataset takes, in seconds, if the network is what limits it."""
+    if dataset is None:
+        return None
+    bits = dataset.total_bytes * 8
+    slow_bps, fast_bps = max(expected.interval[0], 1.0), expected.interval[1]
+    return Estimate(bits / expected.value, (bits / fast_bps, bits / slow_bps))

@@ -1,0 +1,69 @@
+"""The closing comparison: the best, its rival and the defaults, probed alternately."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from advisor.advising.contenders import Candidate, contenders, judge
+from advisor.advising.context import Context, Purpose
+from advisor.advising.judging import comparable, least_spread
+from advisor.advising.profiling import CONFIRM
+from advisor.advising.user_orders import heed_the_user
+from advisor.domain import events as ev
+from advisor.domain.space import Space
+
+_LEAST_ROUNDS: Final = 2
+_MOST_ROUNDS: Final = 12
+
+
+async def confirm(
+    context: Context, past: Sequence[ev.PastResult], spaces: Mapping[str, Space]
+) -> None:
+    """Probe the contenders in rounds, each in a fresh random order. Raises Stopped, PeerLost.
+
+    Alternating makes a change of the path's load hit all of them alike. It ends when no pair that
+    the advice rests on could change its order, or when the time is used.
+    """
+    chosen = contenders(comparable(context.request, context.probes), past, spaces)
+    async with context.stage(CONFIRM, "", context.budget.left_s) as ending:
+        ending.reason = await _rounds(context, chosen, past, spaces)
+
+
+async def _rounds(
+    context: Context,
+    chosen: Sequence[Candidate],
+    past: Sequence[ev.PastResult],
+    spaces: Mapping[str, Space],
+) -> str:
+    if not chosen:
+        return "nothing was measured that could be confirmed"
+    order = np.random.default_rng([context.request.seed, len(context.probes)])
+    for round_ in range(_MOST_ROUNDS):
+        for index in order.permutation(len(chosen)):
+            await heed_the_user(context)
+            if context.control.is_skipped(CONFIRM):
+                return "skipped"
+            candidate = chosen[index]
+            if context.budget.left_s < context.next_probe_s(candidate.transport):
+                return "the time is used"
+            purpose = Purpose(stage=CONFIRM, kind="confirm", label=candidate.role)
+            await context.keep(
+                await context.measure(candidate.transport, candidate.setting, purpose)
+            )
+        met = contenders(comparable(context.request, context.probes), past, spaces)
+        spread = least_spread(context.request)
+        if round_ + 1 >= _LEAST_ROUNDS and _is_settled(met, spaces, spread):
+            return f"the ranking is settled after {round_ + 1} rounds"
+    return f"{_MOST_ROUNDS} rounds are done"
+
+
+def _is_settled(
+    candidates: Sequence[Candidate], spaces: Mapping[str, Space], spread: float
+) -> bool:
+    verdict = judge(candidates, spaces, spread)
+    if verdict is None:
+        return False
+    comparison = verdict.comparison
+    best = comparison.order()[0]
+    return all(comparison.settled(best, i) for i in range(len(verdict.candidates)) if i != best)

@@ -1,0 +1,325 @@
+"""A session that profiles a transfer tool: the network and both disks alone, then the tool.
+
+Rao et al. 2016: what the subsystems give alone bounds what a transfer of files reaches, which may
+stay well under it, so both are measured and shown beside each other.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from advisor import registry
+from advisor.advising.context import Context, Purpose
+from advisor.advising.prober import Probed, Watcher
+from advisor.advising.tool_probing import ToolProber, unbroken
+from advisor.advising.user_orders import heed_the_user
+from advisor.agent.client import AgentLink, PeerError, PeerGone
+from advisor.domain import events as ev
+from advisor.domain.dataset import Dataset
+from advisor.domain.file_io import DESTINATION_DISK, SOURCE_DISK, FileIoJob, Filesystem
+from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement, Outcome
+from advisor.domain.quantities import format_bytes
+from advisor.domain.space import Baseline, Setting, Space, setting_key
+from advisor.hosts.file_io import (
+    FileIoError,
+    Workplace,
+    file_io_workplace,
+    fio_available,
+)
+from advisor.hosts.filesystems import filesystem_of
+from advisor.models.composition import NETWORK
+from advisor.models.file_io import quick_jobs
+from advisor.models.filesystems import notes_on
+from advisor.models.slicing import slice_bytes
+from advisor.models.transfer_length import transfer_length
+from advisor.tools import ToolLimits, TransferTool
+
+_NETWORK_STREAMS: Final = (1, 8)
+_UNKNOWN_CAPACITY_BPS: Final = 10e9
+STRETCH: Final = 1.5
+"""How many times as long as in the search the slices of the closing comparison are."""
+
+_ALONE_SHARE: Final = 0.3
+"""Of the session's time, what the subsystems alone may take."""
+
+_MOST_SHARE: Final = 0.5
+"""Of the free space at the destination, what a slice may take at most."""
+
+
+class ToolStage(msgspec.Struct, frozen=True):
+    """The search over a tool's own settings."""
+
+    tool: TransferTool
+    dataset: Dataset
+    limits: ToolLimits
+
+    @property
+    def name(self) -> str:
+        """The tool's."""
+        return self.tool.name
+
+    @property
+    def subject(self) -> str:
+        """The tool's name."""
+        return self.tool.name
+
+    def space(self, context: Context) -> Space:
+        """The tool's, for this dataset."""
+        return self.tool.space(context.path, self.dataset, self.limits)
+
+    def baselines(self, context: Context) -> list[Baseline]:
+        """The tool's."""
+        return self.tool.baselines(context.path, self.dataset)
+
+
+class DiskProber:
+    """Measures one end's disk. `folder`: where test files may be made."""
+
+    def __init__(self, folder: str, jobs: Sequence[FileIoJob], *, is_here: bool) -> None:
+        self._folder = folder
+        self._jobs = {setting_key(job.setting): job for job in jobs}
+        self._is_here = is_here
+        self._workplace: Workplace | None = None
+
+    @property
+    def settings(self) -> list[Setting]:
+        """What can be measured."""
+        return [job.setting for job in self._jobs.values()]
+
+    @property
+    def most_bytes(self) -> int:
+        """How large the test file is at most."""
+        return max(job.total_bytes for job in self._jobs.values())
+
+    @contextlib.asynccontextmanager
+    async def at_work(self) -> AsyncIterator[None]:
+        """Within it, what is read here is laid out once for all jobs."""
+        if not self._is_here:
+            yield
+            return
+        async with file_io_workplace(self._folder, self.most_bytes) as self._workplace:
+            yield
+        self._workplace = None
+
+    def next_probe_s(self) -> float:
+        """A file is laid out first, which may take as long again."""
+        return 2 * max(job.ceiling_s for job in self._jobs.values())
+
+    async def measure(self, link: AgentLink, setting: Setting, _watcher: Watcher) -> Probed:
+        """One job. Raises PeerGone."""
+        job = self._jobs[setting_key(setting)]
+        began_s = asyncio.get_running_loop().time()
+        try:
+            if self._workplace:
+                result = await self._workplace.run(job)
+            else:
+                result = await link.file_io(self._folder, job)
+        except PeerGone:
+            raise
+        except (FileIoError, PeerError) as error:
+            elapsed_s = asyncio.get_running_loop().time() - began_s
+            kind = FailureKind.REJECTED_SETTING
+            return Probed(Failure(kind=kind, message=str(error), elapsed_s=elapsed_s), b"")
+        outcome: Outcome = Measurement(
+            throughput_bps=result.throughput_bps,
+            stderr_bps=0.0,
+            intervals=[Interval(0.0, result.elapsed_s, result.moved_bytes)],
+            steady_from=0,
+            settled=True,
+            elapsed_s=asyncio.get_running_loop().time() - began_s,
+            versions={"fio": result.program},
+        )
+        return Probed(outcome, b"")
+
+
+class DiskToDisk:
+    """What such a session does beside searching. Made by `prepared`; the caller owes a `close`."""
+
+    def __init__(
+        self,
+        context: Context,
+        stage: ToolStage,
+        prober: ToolProber,
+        disks: dict[str, DiskProber],
+    ) -> None:
+        self._context = context
+        self._disks = disks
+        self._until_left_s = (1 - _ALONE_SHARE) * context.budget.left_s
+        self.stage = stage
+        self.prober = prober
+
+    @classmethod
+    async def prepared(cls, context: Context) -> "DiskToDisk":
+        """Look at both file systems, and tell what will be written where.
+
+        Raises ValueError with a sentence where it cannot be done, PeerError.
+        """
+        stage = _stage_of(context)
+        dataset, request = stage.dataset, context.request
+        length = transfer_length(context.path.rtt_s)
+        capacity_bps = context.path.capacity_bps or _UNKNOWN_CAPACITY_BPS
+        # The closing comparison's slices are longer than those of the search.
+        wanted = slice_bytes(capacity_bps, STRETCH * length.data_s, dataset.total_bytes)
+        at_once = stage.limits.max_concurrency
+        prober = await asyncio.to_thread(
+            ToolProber.of, stage.tool, request, context.path, wanted, at_once
+        )
+        here = await asyncio.to_thread(filesystem_of, _folder_of(dataset))
+        there = await context.link.folder(prober.folder)
+        if not there.writable:
+            raise ValueError(
+                f"--to {request.destination_path}: {there.folder} cannot be written to there: "
+                "make a folder that can, or give another"
+            )
+        prober.most_bytes = min(wanted, int(_MOST_SHARE * there.free_bytes))
+        if not prober.most_bytes:
+            raise ValueError(f"{there.folder} has no room left at the destination: free some")
+        disks = _disks(context, here, there)
+        _tell_plan(context, prober, here, there, disks)
+        context.use(stage.subject, prober)
+        return cls(context, stage, prober, disks)
+
+    async def measure_subsystems(self) -> None:
+        """The network and the disks, each alone. Raises Stopped, PeerLost."""
+        await self._measure_network()
+        for name, disk in self._disks.items():
+            await self._measure_disk(name, disk)
+        best_bps = max((p.throughput_bps for p in self._measured(NETWORK)), default=None)
+        if best_bps:
+            self.prober.expect(best_bps)
+
+    async def _measure_network(self) -> None:
+        """Over TCP with the kernel's own buffers, by one stream and by as many as Globus uses."""
+        tcp = registry.transport("tcp")
+        if not tcp.available().ok:
+            self._context.tell(ev.Notice, message=f"the network alone: {tcp.available().reason}")
+            return
+        [default, *_] = tcp.baselines(self._context.path)
+        settings = [default.setting | {"streams": count} for count in _NETWORK_STREAMS]
+        await self._measure_all(NETWORK, tcp.name, settings)
+
+    async def _measure_disk(self, name: str, prober: DiskProber) -> None:
+        try:
+            async with prober.at_work():
+                await self._measure_all(name, name, prober.settings)
+        except FileIoError as error:
+            self._context.tell(ev.Notice, message=f"the {name} is not measured alone: {error}")
+
+    async def _measure_all(self, name: str, subject: str, settings: Sequence[Setting]) -> None:
+        context = self._context
+        # A resumed session has some already.
+        wanted = [s for s in settings if not context.has_measured(subject, s)]
+        if not wanted:
+            return
+        budget_s = len(wanted) * context.next_probe_s(subject)
+        async with context.stage(name, subject, budget_s) as ending:
+            for setting in wanted:
+                await heed_the_user(context)
+                if context.control.is_skipped(name):
+                    ending.reason = "skipped"
+                    return
+                if context.budget.left_s < self._until_left_s:
+                    ending.reason = "the time for what is measured alone is used"
+                    return
+                purpose = Purpose(stage=name, kind="search", label="alone")
+                await context.keep(await context.measure(subject, setting, purpose))
+            ending.reason = "measured"
+
+    def lengthen(self) -> None:
+        """From now on longer slices: what is compared in the end is to be told apart."""
+        self.prober.stretch = STRETCH
+
+    def _measured(self, stage: str) -> list[Measurement]:
+        results = (probe.result for probe in self._context.probes if probe.stage == stage)
+        return [result for result in results if isinstance(result, Measurement)]
+
+    async def close(self) -> None:
+        """Put what is kept at its place, and leave nothing else of ours. Says what went wrong."""
+        try:
+            reason = await unbroken(self.prober.close(self._context.link))
+        except PeerError as error:
+            reason = str(error)
+        if reason:
+            self._context.tell(ev.Notice, message=reason)
+
+
+def _stage_of(context: Context) -> ToolStage:
+    request = context.request
+    assert request.tool is not None  # Sessions of this kind have one.
+    tool = registry.transfer_tool(request.tool)
+    availability = tool.available()
+    if not availability.ok:
+        raise ValueError(f"--tool {tool.name}: {availability.reason} ({availability.remedy})")
+    dataset = request.dataset
+    if dataset is None or dataset.path is None or request.destination_path is None:
+        raise ValueError("--tool needs --data and --to: what to move, and where it goes")
+    if dataset.largest and not tool.moves_several:
+        raise ValueError(f"--tool {tool.name}: {tool.name} moves one file: give --data FILE")
+    streams = min(request.max_streams, ToolLimits().max_streams)
+    limits = ToolLimits(max_concurrency=request.max_concurrency, max_streams=streams)
+    return ToolStage(tool, dataset, limits)
+
+
+def _folder_of(dataset: Dataset) -> str:
+    path = Path(dataset.path or "/")
+    return str(path if path.is_dir() else path.parent)
+
+
+def _disks(context: Context, here: Filesystem, there: Filesystem) -> dict[str, DiskProber]:
+    """What is measured of either disk; why one is not is told."""
+    ends = {SOURCE_DISK: here, DESTINATION_DISK: there}
+    probers = {}
+    for name, filesystem in ends.items():
+        is_here = name == SOURCE_DISK
+        jobs = quick_jobs("read" if is_here else "write", filesystem)
+        missing = fio_available()
+        if is_here and not missing.ok:
+            why = f"{missing.reason} ({missing.remedy})"
+        elif not filesystem.writable:
+            why = f"no test file may be made in {filesystem.folder}"
+        elif not jobs:
+            why = f"{filesystem.folder} has no room for a test file"
+        else:
+            probers[name] = DiskProber(filesystem.folder, jobs, is_here=is_here)
+            context.use(name, probers[name])
+            continue
+        context.tell(ev.Notice, message=f"the {name} is not measured alone: {why}")
+    return probers
+
+
+def _tell_plan(
+    context: Context,
+    prober: ToolProber,
+    here: Filesystem,
+    there: Filesystem,
+    disks: Mapping[str, DiskProber],
+) -> None:
+    request = context.request
+    assert request.tool is not None  # As `_stage_of` has seen to it.
+    assert request.dataset is not None
+    notes = [*notes_on(here, "source"), *notes_on(there, "destination")]
+    if request.dataset.total_bytes > there.free_bytes:
+        notes.append(
+            f"All of it ({format_bytes(request.dataset.total_bytes)}) is more than there is room "
+            f"for at the destination ({format_bytes(there.free_bytes)})."
+        )
+    context.tell(
+        ev.FilesPlanned,
+        tool=request.tool,
+        source_path=request.dataset.path,
+        destination_path=request.destination_path,
+        folder=prober.folder,
+        most_bytes=prober.most_bytes,
+        keep=request.keep,
+        source=here,
+        destination=there,
+        source_io_bytes=disks[SOURCE_DISK].most_bytes if SOURCE_DISK in disks else 0,
+        destination_io_bytes=(
+            disks[DESTINATION_DISK].most_bytes if DESTINATION_DISK in disks else 0
+        ),
+        notes=notes,
+    )

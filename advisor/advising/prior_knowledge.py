@@ -1,0 +1,48 @@
+"""What a search is told before its first probe."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from advisor.advising.context import Context
+from advisor.domain.measurement import Measurement
+from advisor.domain.records import ProbeRecord
+from advisor.domain.space import Setting, SettingKey, setting_key
+from advisor.methods.api import Knowledge, PastSurface
+from advisor.models.past_transfers import completed
+
+
+def knowledge_of(context: Context, subject: str) -> Knowledge:
+    """All that is known of this path, the files to move, and of others' searches of a transport."""
+    return Knowledge(
+        path=context.path,
+        bandwidth_bps=context.path.capacity_bps,
+        past=[p for p in context.past if p.subject == subject],
+        dataset=context.request.dataset,
+        surfaces=surfaces_of(p for p in context.past_of_similar if p.subject == subject),
+        transfers=list(completed(context.past_transfers, context.pair, context.path)),
+    )
+
+
+def surfaces_of(probes: Iterable[ProbeRecord]) -> tuple[PastSurface, ...]:
+    """What each session of each pair found: one surface a session with at least two settings."""
+    sessions: dict[tuple[str, str, str], list[ProbeRecord]] = defaultdict(list)
+    for probe in probes:
+        if isinstance(probe.result, Measurement):
+            sessions[probe.pair.source, probe.pair.destination, probe.session].append(probe)
+    found = (_surface(probes) for probes in sessions.values())
+    return tuple(surface for surface in found if len(surface.settings) > 1)
+
+
+def _surface(probes: Sequence[ProbeRecord]) -> PastSurface:
+    """Of one session; at least one probe, each with a throughput."""
+    found: dict[SettingKey, tuple[Setting, list[float]]] = {}
+    for probe in probes:
+        if isinstance(probe.result, Measurement):
+            _, rates = found.setdefault(setting_key(probe.setting), (probe.setting, []))
+            rates.append(probe.result.throughput_bps)
+    return PastSurface(
+        settings=[setting for setting, _ in found.values()],
+        rates_bps=[sum(rates) / len(rates) for _, rates in found.values()],
+        repeats=[len(rates) for _, rates in found.values()],
+        file_bytes=probes[0].file_bytes,
+    )

@@ -1,0 +1,192 @@
+"""A search over the space of a transport or a tool: ask, probe, tell, store."""
+
+import zlib
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+import msgspec
+import numpy as np
+
+from advisor import registry
+from advisor.advising.context import Context, Purpose
+from advisor.advising.judging import judged
+from advisor.advising.prior_knowledge import knowledge_of
+from advisor.advising.user_orders import heed_the_user
+from advisor.domain import events as ev
+from advisor.domain.measurement import Failure, Measurement
+from advisor.domain.records import ProbeRecord
+from advisor.domain.space import Baseline, Setting, Space
+from advisor.methods.api import Method, WithEvidence
+from advisor.transports import SpaceOptions, Transport
+
+BASELINE: Final = "baseline"
+CONFIRM: Final = "confirm"
+"""The two stages that search nothing: the defaults first, the closing comparison last."""
+
+_FAILURES_IN_A_ROW: Final = 6
+"""After this many failures in a row a transport is given up: it does not get through."""
+
+
+class Stage(Protocol):
+    """One run of a search. `name` is unique in a session; `subject` is what is measured."""
+
+    @property
+    def name(self) -> str:
+        """As the user reads it."""
+
+    @property
+    def subject(self) -> str:
+        """The transport or tool."""
+
+    def space(self, context: Context) -> Space:
+        """The box it searches on this path."""
+
+    def baselines(self, context: Context) -> list[Baseline]:
+        """What a user gets who tunes nothing."""
+
+
+class TransportStage(msgspec.Struct, frozen=True):
+    """A transport with what is held fixed in it."""
+
+    transport: Transport
+    fixed: Setting
+
+    @property
+    def subject(self) -> str:
+        """The transport's name."""
+        return self.transport.name
+
+    def baselines(self, context: Context) -> list[Baseline]:
+        """The transport's own."""
+        return self.transport.baselines(context.path)
+
+    @property
+    def name(self) -> str:
+        """`udt`, `tcp/cubic`."""
+        congestion = self.fixed.get("congestion")
+        return f"{self.transport.name}/{congestion}" if congestion else self.transport.name
+
+    def space(self, context: Context) -> Space:
+        """The box it searches on this path."""
+        request = context.request
+        options = SpaceOptions(
+            buffer_scale=request.buffer_scale,
+            max_streams=request.max_streams,
+            seen_bps=_seen_elsewhere(context.probes, self.name),
+        )
+        return self.transport.space(context.path, self.fixed, options)
+
+
+def stages_of(context: Context) -> list[TransportStage]:
+    """The runs of this session, in order. Raises ValueError for a wish that cannot be met."""
+    stages = []
+    for name in context.request.transports:
+        transport = registry.transport(name)
+        for fixed in transport.variants(context.path, context.request.congestion):
+            stages.append(TransportStage(transport, fixed))
+    return stages
+
+
+def _seen_elsewhere(probes: Sequence[ProbeRecord], stage: str) -> float | None:
+    """The highest throughput before this stage; its own would change its space under way."""
+    throughputs = [
+        p.result.throughput_bps
+        for p in probes
+        if p.stage not in (stage, CONFIRM) and isinstance(p.result, Measurement)
+    ]
+    return max(throughputs, default=None)
+
+
+def _method_of(context: Context, stage: Stage, space: Space) -> Method:
+    """The search, as it was left when the session is a resumed one."""
+    request = context.request
+    # Each stage draws from a stream of its own, so that one more probe in the first does not
+    # change where the second starts.
+    stream = np.random.SeedSequence([request.seed, zlib.crc32(stage.name.encode())])
+    method = registry.method(request.method).create(
+        space,
+        np.random.default_rng(stream),
+        knowledge_of(context, stage.subject),
+        request.constants,
+    )
+    if state := _last_state(context.probes, stage):
+        method.restore(state)
+    return method
+
+
+def _last_state(probes: Sequence[ProbeRecord], stage: Stage) -> dict[str, object] | None:
+    states = [p.method_state for p in probes if p.stage == stage.name and p.method_state]
+    return states[-1] if states else None
+
+
+async def measure_baselines(context: Context, stages: Sequence[Stage]) -> None:
+    """What a user gets who tunes nothing, before anything is tuned. Raises Stopped, PeerLost."""
+    # Runs of the same transport have the same defaults.
+    subjects = {stage.subject: stage for stage in stages}
+    wanted = [
+        (subject, baseline)
+        for subject, stage in subjects.items()
+        for baseline in stage.baselines(context)
+        # A resumed session has some already.
+        if not context.has_measured(subject, baseline.setting)
+    ]
+    if not wanted:
+        return
+    budget_s = sum(context.next_probe_s(subject) for subject, _ in wanted)
+    async with context.stage(BASELINE, "", budget_s) as ending:
+        for name, baseline in wanted:
+            await heed_the_user(context)
+            if context.budget.left_s < context.next_probe_s(name):
+                ending.reason = "the time is used"
+                return
+            purpose = Purpose(stage=BASELINE, kind="baseline", label=baseline.role)
+            await context.keep(await context.measure(name, baseline.setting, purpose))
+        ending.reason = "the defaults are measured"
+
+
+async def profile(context: Context, stage: Stage, until_left_s: float) -> None:
+    """Search until the method stops or so much of the budget is left. Raises Stopped, PeerLost."""
+    space = stage.space(context)
+    method = _method_of(context, stage, space)
+    budget_s = max(0.0, context.budget.left_s - until_left_s)
+    async with context.stage(stage.name, stage.subject, budget_s, space) as ending:
+        ending.reason = await _search(context, stage, method, until_left_s)
+
+
+async def _search(context: Context, stage: Stage, method: Method, until_left_s: float) -> str:
+    """Ask, probe and tell; the reason it ended."""
+    failures = 0
+    while (setting := method.ask()) is not None:
+        await heed_the_user(context)
+        if context.control.is_skipped(stage.name):
+            return "skipped"
+        if context.budget.left_s - until_left_s < context.next_probe_s(stage.subject):
+            return f"the time for {stage.name} is used"
+        iteration = method.iteration
+        purpose = Purpose(stage=stage.name, kind="search", label=method.label)
+        draft = await context.measure(stage.subject, setting, purpose)
+        outcome = draft.probed.outcome
+        method.tell(setting, judged(context.request, stage.subject, outcome) or outcome)
+        await context.keep(draft, method=method)
+        context.tell(
+            ev.SearchStands, stage=stage.name, iteration=method.iteration, gauges=method.gauges
+        )
+        _tell_evidence(context, stage, method)
+        if method.move_reason:
+            context.tell(
+                ev.MethodMoved, stage=stage.name, iteration=iteration, reason=method.move_reason
+            )
+        if method.iteration > iteration:
+            await context.update_rtt()
+        failures = failures + 1 if isinstance(outcome, Failure) else 0
+        if failures >= _FAILURES_IN_A_ROW and isinstance(outcome, Failure):
+            return f"{failures} probes in a row failed, the last one: {outcome.message}"
+    return method.stop_reason or "the method has no more to ask"
+
+
+def _tell_evidence(context: Context, stage: Stage, method: Method) -> None:
+    """What past transfers say, when the search has just weighed them."""
+    evidence = method.evidence if isinstance(method, WithEvidence) else None
+    if evidence is not None and evidence is not context.evidence:
+        context.evidence = evidence
+        context.tell(ev.EvidenceFound, stage=stage.name, evidence=evidence)

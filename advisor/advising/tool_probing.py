@@ -1,0 +1,350 @@
+"""One probe of a transfer tool: a slice of the real files is moved, checked, and taken away."""
+
+import asyncio
+import contextlib
+import posixpath
+import tempfile
+from collections.abc import Coroutine, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import msgspec
+import numpy as np
+
+from advisor.advising.prober import Probed, Watcher
+from advisor.agent.client import AgentLink, PeerError, PeerGone
+from advisor.domain.dataset import Dataset
+from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement, Outcome
+from advisor.domain.path import PathFacts
+from advisor.domain.space import Setting
+from advisor.hosts.file_samples import is_unchanged, sample_files
+from advisor.models.slicing import Part, Slicer, slice_bytes
+from advisor.models.steadiness import probe_length, steady_part
+from advisor.models.transfer_length import transfer_length
+from advisor.probing.transfer import Ran, run_transfer
+from advisor.runtime.arrival_check import is_short, shortage, written_sizes
+from advisor.runtime.request import AdviceRequest
+from advisor.runtime.tool_steps import run_steps
+from advisor.tools import CommandRequest, Kept, Piece, Step, TransferOrder, TransferTool
+
+_TIDY_S: Final = 20.0
+_ROOM_TO_GROW: Final = 1.1
+"""Slices are sized for so many times the peak seen, so that a better one shows whole. The peak of a
+part of a probe, not its mean: a small slice over a long path is all start-up, and its mean would
+make the next one as small."""
+
+_SUPPOSED_BPS: Final = 1e9
+_FEW_INTERVALS: Final = 4
+
+_R = TypeVar("_R")
+
+
+class _Mishap(Exception):
+    """A probe without a throughput."""
+
+    def __init__(self, kind: FailureKind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class _Slice(msgspec.Struct, frozen=True):
+    """What is moved in one probe: parts of files, each with the piece that the tool is given."""
+
+    parts: list[Part]
+    pieces: tuple[Piece, ...]
+
+
+class ToolProber:
+    """Measures settings of a tool on a dataset. Made by `of`.
+
+    `stretch`: how many times the usual length the slices are. `most_bytes`: of one at most.
+    `kept`: what arrived and stays.
+    """
+
+    def __init__(
+        self,
+        tool: TransferTool,
+        request: AdviceRequest,
+        dataset: Dataset,
+        path: PathFacts,
+        slicer: Slicer,
+        most_bytes: int,
+    ) -> None:
+        self._tool = tool
+        self._request = request
+        self._path = path
+        self._slicer = slicer
+        self.most_bytes = most_bytes
+        self._length = transfer_length(path.rtt_s)
+        self._total_bytes = dataset.total_bytes
+        self._places = CommandRequest(
+            transport=tool.name,
+            settings={},
+            path=path,
+            destination_host=request.destination_host,
+            dataset=dataset,
+            source_path=dataset.path,
+            destination_path=request.destination_path,
+        )
+        self._expected_bps = 0.0
+        self._peak_bps = 0.0
+        self._own_folder = tempfile.TemporaryDirectory(prefix="advisor-")
+        self._scratch: str | None = None
+        self._not_kept = ""
+        self.stretch = 1.0
+        self.kept = Kept()
+
+    @classmethod
+    def of(
+        cls,
+        tool: TransferTool,
+        request: AdviceRequest,
+        path: PathFacts,
+        most_bytes: int,
+        at_once: int,
+    ) -> "ToolProber":
+        """For the dataset of the request. `most_bytes`: of a slice. Raises ValueError, OSError."""
+        dataset = request.dataset
+        if dataset is None or dataset.path is None or request.destination_path is None:
+            raise ValueError("--tool needs --data and --to: what to move, and where it goes")
+        files = sample_files(Path(dataset.path), request.seed)
+        rng = np.random.default_rng(request.seed)
+        slicer = Slicer(files, dataset.sizes, at_once, rng)
+        return cls(tool, request, dataset, path, slicer, most_bytes)
+
+    def expect(self, bps: float) -> None:
+        """What the network was seen to let pass: the first slice is sized by it."""
+        self._expected_bps = bps
+
+    def next_probe_s(self) -> float:
+        """What one more probe may take, as a rule."""
+        return self._length.usual_s * self.stretch
+
+    @property
+    def folder(self) -> str:
+        """Where the dataset goes: for a file, the folder it goes to."""
+        target = self._places.target
+        return target if self._places.is_directory else posixpath.dirname(target)
+
+    async def measure(self, link: AgentLink, setting: Setting, watcher: Watcher) -> Probed:
+        """One probe. What the other side cannot do is an outcome; raises PeerGone."""
+        began_s = asyncio.get_running_loop().time()
+        raw = b""
+        try:
+            outcome, raw = await self._measured(link, setting, watcher)
+        except PeerGone:
+            raise
+        except PeerError as error:
+            outcome = _failure(FailureKind.NO_ACCESS, str(error), began_s)
+        except _Mishap as mishap:
+            outcome = _failure(mishap.kind, str(mishap), began_s)
+        except OSError as error:
+            outcome = _failure(
+                FailureKind.NO_ACCESS, f"{error.filename}: {error.strerror}", began_s
+            )
+        return Probed(outcome, raw)
+
+    async def _measured(
+        self, link: AgentLink, setting: Setting, watcher: Watcher
+    ) -> tuple[Outcome, bytes]:
+        try:
+            await unbroken(self._make_scratch(link))
+            taken = self._slice()
+            ran = await self._run(link, taken, setting, watcher)
+            outcome = await unbroken(self._outcome(link, taken, ran))
+            if isinstance(outcome, Measurement) and ran.status == 0 and self._request.keep:
+                await unbroken(self._keep(link, taken))
+            elif self._keeps_ranges:
+                self._slicer.give_back(taken.parts)
+            return outcome, (ran.output + ran.errors).encode()
+        finally:
+            if not self._keeps_ranges:
+                await self._remove_scratch(link)
+
+    async def _make_scratch(self, link: AgentLink) -> None:
+        if self._scratch is None:
+            self._scratch = await link.make_scratch(self.folder)
+
+    async def _remove_scratch(self, link: AgentLink) -> None:
+        """Leave nothing of ours at the destination; where the agent is gone, nothing can be."""
+        if self._scratch is None:
+            return
+        scratch, self._scratch = self._scratch, None
+        with contextlib.suppress(PeerGone, TimeoutError):
+            async with asyncio.timeout(_TIDY_S):
+                await unbroken(link.remove(scratch))
+
+    @property
+    def _keeps_ranges(self) -> bool:
+        return self._request.keep and not self._places.is_directory
+
+    def _slice(self) -> _Slice:
+        seen_bps = _ROOM_TO_GROW * self._peak_bps
+        expected_bps = seen_bps or self._expected_bps or self._path.capacity_bps or _SUPPOSED_BPS
+        data_s = self._length.data_s * self.stretch
+        wanted = min(slice_bytes(expected_bps, data_s, self._total_bytes), self.most_bytes)
+        try:
+            parts = self._slicer.take(wanted)
+        except ValueError as error:
+            raise _Mishap(FailureKind.NO_ACCESS, str(error)) from None
+        source = self._places.source
+        pieces = tuple(
+            Piece(
+                source=posixpath.join(source, part.file.name) if part.file.name else source,
+                # Its own name could be one that does not arrive; what is timed is the transfer.
+                target=f"{self._scratch}/{number:06d}",
+                size_bytes=part.size_bytes,
+                offset_bytes=part.offset_bytes,
+                is_whole=part.is_whole,
+            )
+            for number, part in enumerate(parts)
+        )
+        return _Slice(parts, pieces)
+
+    async def _run(self, link: AgentLink, taken: _Slice, setting: Setting, watcher: Watcher) -> Ran:
+        list_file = Path(self._own_folder.name) / "files"
+        order = TransferOrder(
+            setting=setting,
+            pieces=taken.pieces,
+            path=self._path,
+            destination_host=self._request.destination_host,
+            list_file=str(list_file),
+            server_url=self._request.server_url,
+        )
+
+        async def run_source(step: Step) -> Ran:
+            return await run_transfer(
+                step,
+                self._tool.reader(),
+                list_file,
+                order.total_bytes,
+                ceiling_s=self._length.ceiling_s * max(1.0, self.stretch),
+                sample_every_s=self._length.sample_every_s,
+                seen=watcher.interval,
+            )
+
+        try:
+            return await run_steps(link, self._tool, order, run_source)
+        except ValueError as error:
+            # No other setting mends what a tool cannot move.
+            raise _Mishap(FailureKind.NO_ACCESS, str(error)) from None
+
+    async def _outcome(self, link: AgentLink, taken: _Slice, ran: Ran) -> Measurement:
+        """What it gave. Raises _Mishap."""
+        for part, piece in zip(taken.parts, taken.pieces, strict=True):
+            if not is_unchanged(Path(piece.source), part.file):
+                message = f"{piece.source} changed or went away while it was read"
+                raise _Mishap(FailureKind.FILES_CHANGED, message)
+        if ran.status is not None:
+            trouble = self._tool.trouble(ran.status, ran.output, ran.errors)
+            if trouble:
+                raise _Mishap(trouble.kind, trouble.message)
+            await _check_sizes(link, taken.pieces)
+        if not ran.intervals or ran.moved_bytes <= 0:
+            raise _Mishap(
+                FailureKind.TIMED_OUT, f"no data arrived within {ran.elapsed_s:.0f} s of the start"
+            )
+        measurement = measurement_of(ran, self._path.rtt_s)
+        self._peak_bps = max(self._peak_bps, _peak_bps(ran.intervals))
+        return measurement
+
+    async def _keep(self, link: AgentLink, taken: _Slice) -> None:
+        """Put what arrived whole at its place; of a single file, count what is there of it."""
+        if self._keeps_ranges:
+            [part] = taken.parts
+            if part.offset_bytes == self.kept.first_bytes:
+                self.kept = Kept(first_bytes=part.offset_bytes + part.size_bytes)
+            return
+        moves = [
+            (piece.target, posixpath.join(self._places.target, part.file.name))
+            for part, piece in zip(taken.parts, taken.pieces, strict=True)
+            if piece.is_whole and not self._tool.carries(part.file.name)
+        ]
+        reasons = await link.move(moves) if moves else []
+        self._not_kept = self._not_kept or next((one for one in reasons if one), "")
+        self.kept = Kept(files=self.kept.files + sum(not reason for reason in reasons))
+
+    async def close(self, link: AgentLink) -> str:
+        """Put the first bytes of a single file at their place, and leave nothing else behind.
+
+        Why something could not be kept, "" where all could or nothing was to be.
+        """
+        self._own_folder.cleanup()
+        if self._scratch and self.kept.first_bytes:
+            moves = [(f"{self._scratch}/000000", self._places.target)]
+            [self._not_kept] = await link.move(moves)
+            if self._not_kept:
+                self.kept = Kept()
+        await self._remove_scratch(link)
+        return f"not all that arrived is kept: {self._not_kept}" if self._not_kept else ""
+
+
+async def _check_sizes(link: AgentLink, pieces: Sequence[Piece]) -> None:
+    """Whether all of it is there. Raises _Mishap."""
+    sizes = await written_sizes(link.sizes, pieces)
+    for piece, size in zip(pieces, sizes, strict=True):
+        if is_short(piece, size):
+            raise _Mishap(FailureKind.INCOMPLETE, shortage(piece, size))
+
+
+def measurement_of(ran: Ran, rtt_s: float) -> Measurement:
+    """What a transfer gave, `rtt_s` being above 0. Raises _Mishap where nothing flowed."""
+    intervals = ran.intervals
+    steady = steady_part(intervals, probe_length(rtt_s))
+    first = steady.first if _is_start_up(intervals, steady.first) else 0
+    counted = intervals[first:]
+    bps = _mean_bps(counted)
+    if bps <= 0:
+        raise _Mishap(FailureKind.TIMED_OUT, "the data stopped flowing")
+    return Measurement(
+        throughput_bps=bps,
+        stderr_bps=steady.stderr_bps if len(counted) > 1 and first == steady.first else 0.0,
+        intervals=intervals,
+        steady_from=first,
+        settled=ran.status == 0,
+        elapsed_s=ran.elapsed_s,
+        retransmits=ran.retransmits,
+        rtt_s=ran.rtt_s,
+        overhead_s=ran.elapsed_s - ran.moved_bytes * 8 / bps,
+    )
+
+
+def _is_start_up(intervals: Sequence[Interval], first: int) -> bool:
+    """Whether what is before `first` is slower than the rest.
+
+    Where it is faster, the rest is the end of a slice, when the last files are under way: that
+    belongs to the whole as well. Of very few intervals each may hold a file more or less.
+    """
+    if not first or len(intervals) <= _FEW_INTERVALS:
+        return False
+    return _mean_bps(intervals[:first]) < _mean_bps(intervals[first:])
+
+
+def _mean_bps(part: Sequence[Interval]) -> float:
+    lasted_s = part[-1].end_s - part[0].start_s
+    return sum(one.received_bytes for one in part) * 8 / lasted_s
+
+
+def _peak_bps(intervals: Sequence[Interval]) -> float:
+    """The mean over the best quarter of the time, in one piece."""
+    length = max(1, len(intervals) // 4)
+    starts = range(len(intervals) - length + 1)
+    return max(_mean_bps(intervals[start : start + length]) for start in starts)
+
+
+def _failure(kind: FailureKind, message: str, began_s: float) -> Failure:
+    elapsed_s = asyncio.get_running_loop().time() - began_s
+    return Failure(kind=kind, message=message, elapsed_s=elapsed_s)
+
+
+async def unbroken(work: Coroutine[Any, Any, _R]) -> _R:
+    """Do it to its end, also when this task is cancelled meanwhile, and be cancelled then.
+
+    A conversation with an agent that is left in the middle of an answer cannot go on.
+    """
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise

@@ -1,0 +1,36 @@
+"""Between two probes: the user's orders, and the settings the user wants tried."""
+
+from typing import Final
+
+from advisor.advising.context import Context, Purpose
+from advisor.domain import events as ev
+from advisor.domain import orders as o
+
+BY_HAND: Final = "by hand"
+"""The stage of probes that the user asked for."""
+
+
+async def heed_the_user(context: Context) -> None:
+    """Wait while paused, take more time, and measure what is to be tried. Raises Stopped."""
+    await context.heed_orders()
+    while context.control.tries:
+        wanted = context.control.tries.popleft()
+        if trouble := _trouble_with(context, wanted):
+            context.tell(ev.Notice, message=f"not tried: {trouble}")
+            continue
+        purpose = Purpose(stage=BY_HAND, kind="search", label=BY_HAND)
+        await context.keep(await context.measure(wanted.transport, wanted.setting, purpose))
+        await context.heed_orders()
+
+
+def _trouble_with(context: Context, wanted: o.Try) -> str:
+    """Why this setting cannot be measured here; "" when it can, as far as is known."""
+    if wanted.transport not in context.request.transports:
+        return f"this session measures {', '.join(context.request.transports)}"
+    known = [set(p.setting) for p in context.probes if p.subject == wanted.transport]
+    if known and set(wanted.setting) not in known:
+        return f"a setting of {wanted.transport} has {', '.join(sorted(known[0]))}"
+    for name, value in wanted.setting.items():
+        if not isinstance(value, str) and not 0 <= value < 2**31:
+            return f"{name} {value} is out of all bounds"
+    return ""

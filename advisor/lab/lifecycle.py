@@ -1,0 +1,166 @@
+"""Brings a lab up and takes it down, from the side of whoever wants it."""
+
+import contextlib
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+from filelock import Timeout
+
+from advisor.agent.secret import new_secret, write_secret
+from advisor.hosts import compiled
+from advisor.hosts.processes import Daemon
+from advisor.lab import backend_select as choosing
+from advisor.lab import emulator
+from advisor.lab import messages as m
+from advisor.lab.backend import Choice
+from advisor.lab.networks import own_network
+from advisor.lab.paths import Direction, EmulatedPath
+from advisor.lab.running import LabOrder
+from advisor.lab.state import MARK, LabError, Place, only_one
+from advisor.lab.supervisor import GO_ON, Built, NotBuilt, Outcome
+
+_KEEPER = (sys.executable, "-P", "-m", "advisor.lab.supervisor")
+# Everything below happens in namespaces of the keeper's own; slave, so that file systems mounted
+# later on the host are seen in the lab too, and nothing of the lab's outside.
+_OWN_USER = ("--user", "--map-current-user", "--keep-caps")
+_AS_ROOT = (
+    ": without rights this needs user namespaces and a /dev/net/tun that all may open; "
+    "with sudo it needs neither"
+)
+_OWN = ("--net", "--mount", "--propagation", "slave")
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wanted: hosts by name with the path to each, the first 32 of them.
+
+    `own`: a rate of the source's own interface that all paths share. `steps`: a schedule.
+    """
+
+    hosts: dict[str, EmulatedPath]
+    own: Direction | None = None
+    seed: int = 0
+    steps: list[m.Step] = []
+    backend: Choice = "auto"
+
+
+def bring_up(name: str, plan: Plan) -> m.LabStatus:
+    """Build the lab and leave it running. Raises LabError; nothing is left behind then."""
+    program = _emulator(plan.backend)
+    for tool, package in (("ip", "iproute2"), ("nsenter", "util-linux"), ("unshare", "util-linux")):
+        if shutil.which(tool) is None:
+            raise LabError(f"'{tool}' is not installed: apt-get install {package}")
+    place = Place(name)
+    with _alone():
+        if place.is_kept:
+            raise LabError(f"lab {name} is up already: 'advisor lab down {name}' takes it down")
+        place.remove()  # What is left of one whose keeper was killed.
+        try:
+            place.make()
+            write_secret(place.secret, new_secret())
+            return _build(place, plan, program)
+        except OSError as error:
+            place.remove()
+            raise LabError(f"{place.folder}: {error.strerror}") from None
+        except BaseException:
+            place.remove()
+            raise
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """While no other brings a lab up or takes one down. Raises LabError."""
+    try:
+        with only_one():
+            yield
+    except Timeout:
+        raise LabError("another 'advisor lab up' or 'down' is at work and does not end") from None
+
+
+def _emulator(backend: Choice) -> str:
+    """The emulator of our own; empty where it is not wanted, or not there and netem may do."""
+    found = None if backend == "netem" else compiled.program(emulator.SOURCE)
+    if found is None and (backend == "own" or (backend == "auto" and not shutil.which("tc"))):
+        raise LabError(choosing.NO_EMULATOR)
+    return str(found or "")
+
+
+def _build(place: Place, plan: Plan, program: str) -> m.LabStatus:
+    """Raises LabError, OSError."""
+    reasons = []
+    for user_namespace in (True, False):
+        if not user_namespace and os.geteuid() != 0:
+            continue
+        order = LabOrder(
+            name=place.name,
+            mark=secrets.token_hex(16),
+            outside=own_network(),
+            program=program,
+            user_namespace=user_namespace,
+            hosts=plan.hosts,
+            own=plan.own,
+            seed=plan.seed,
+            steps=plan.steps,
+            backend=plan.backend,
+        )
+        outcome = _try(place, order)
+        if isinstance(outcome, Built):
+            return outcome.status
+        reasons.append(outcome.message)
+    raise LabError(reasons[-1] + ("" if os.geteuid() == 0 else _AS_ROOT))
+
+
+def _try(place: Place, order: LabOrder) -> Outcome:
+    own = [*(_OWN_USER if order.user_namespace else ()), *_OWN]
+    daemon = Daemon(["unshare", *own, "--", *_KEEPER], place.log, {MARK: order.mark})
+    try:
+        # It may be gone already, and its last words say why.
+        with contextlib.suppress(BrokenPipeError):
+            daemon.stdin.write(msgspec.json.encode(order) + b"\n")
+            daemon.stdin.flush()
+        line = daemon.stdout.readline()
+        if not line:
+            daemon.kill()
+            return NotBuilt(place.last_words() or "the lab's keeper ended without a word")
+        outcome: Outcome = msgspec.json.decode(line, type=Outcome)
+        if isinstance(outcome, NotBuilt):
+            daemon.kill()
+            return outcome
+        daemon.stdin.write(GO_ON)
+        daemon.stdin.flush()
+        daemon.let_go()
+        _hurry(outcome.carriers)
+        return outcome
+    except BrokenPipeError:
+        daemon.kill()
+        return NotBuilt(place.last_words() or "the lab's keeper ended as soon as it was up")
+    except BaseException:
+        daemon.kill()
+        raise
+
+
+def _hurry(carriers: list[int]) -> None:
+    """Have these processes run before the hosts' own, which share the cores: a wire does not wait.
+
+    Only the real root may; packets are handed over some milliseconds late at times without it.
+    """
+    with contextlib.suppress(PermissionError, ProcessLookupError, FileNotFoundError):
+        for pid in carriers:
+            for thread in Path(f"/proc/{pid}/task").iterdir():
+                os.sched_setscheduler(int(thread.name), os.SCHED_FIFO, os.sched_param(1))
+
+
+def take_down(name: str) -> bool:
+    """End the lab, however much of it is left; whether there was any. Raises LabError."""
+    place = Place(name)
+    if not place.folder.exists():
+        return False
+    with _alone():
+        place.remove()
+    if place.folder.exists():
+        raise LabError(f"{place.folder} cannot be removed: remove it by hand")
+    return True

@@ -1,0 +1,1 @@
+"""What every session shares: the request, the connection to the far end, orders while it runs."""

@@ -1,0 +1,117 @@
+"""From the user's words to an agent that answers, and a look at the path to it."""
+
+import asyncio
+import secrets
+import shlex
+import socket
+import time
+from pathlib import Path
+
+from advisor.agent.client import AgentLink, PeerError, Refusal
+from advisor.agent.connect import (
+    DEFAULT_AGENT_COMMAND,
+    Reached,
+    reach_embedded,
+    reach_ssh,
+    reach_tls,
+)
+from advisor.agent.secret import read_secret
+from advisor.domain.endpoints import LabHost, Pair
+from advisor.domain.path import PathFacts
+from advisor.hosts.facts import host_facts
+from advisor.hosts.path_mtu import UdpBlocked, kernel_path_mtu, probe_path_mtu
+from advisor.lab.state import AGENT_PORT, LabError, Place, state_of
+from advisor.runtime.request import AdviceRequest
+from advisor.runtime.round_trip import measured_rtt
+
+
+def pair_of(request: AdviceRequest) -> Pair:
+    """The pair as history knows it: this host's name, and the destination's as the user gave it."""
+    return Pair(socket.gethostname() or "localhost", request.destination_host)
+
+
+async def reach(request: AdviceRequest) -> Reached:
+    """An agent at the destination. Raises PeerError with one sentence and its remedy."""
+    if request.is_local:
+        return await reach_embedded()
+    lab_host = request.destination.lab_host
+    if lab_host:
+        return await _reach_lab(lab_host)
+    if request.agent:
+        host, port = request.agent
+        return await reach_tls(host, port, read_secret(Path(request.secret_file or "")))
+    command = request.agent_command or DEFAULT_AGENT_COMMAND
+    if any(request.ports):
+        command += shlex.join(["", "--ports", f"{request.ports[0]}-{request.ports[1]}"])
+    return await reach_ssh(request.destination, command)
+
+
+async def _reach_lab(wanted: LabHost) -> Reached:
+    """The agent of a lab's host; this process has to be on its source. Raises PeerError."""
+    try:
+        state = state_of(wanted.lab)
+        host = state.far(wanted.host)
+    except LabError as error:
+        raise PeerError(str(error)) from None
+    try:
+        return await reach_tls(host.address, AGENT_PORT, read_secret(Place(wanted.lab).secret))
+    except PeerError:
+        raise PeerError(
+            f"the agent on {host.name} cannot be reached: 'advisor lab status {wanted.lab}' shows "
+            f"whether the path is cut; else take the lab down and up again"
+        ) from None
+
+
+def _address_facing(address: str) -> str:
+    """The address packets to `address` leave with. Sends nothing."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as trial:
+        try:
+            trial.connect((address, 9))
+        except OSError as error:
+            raise PeerError(f"there is no route to {address}: {error.strerror}") from None
+        return str(trial.getsockname()[0])
+
+
+async def _path_mtu(link: AgentLink, address: str, source_address: str) -> tuple[int, str]:
+    """The path MTU in bytes and how it was had: echoed packets, else what the kernel believes."""
+    believed = kernel_path_mtu(address)
+    token = secrets.token_hex(16)
+    try:
+        port = await link.open_echo(source_address, token)
+        try:
+            return await probe_path_mtu(address, port, token, believed), "echoed packets"
+        finally:
+            await link.close_echo()
+    except (Refusal, UdpBlocked, OSError):
+        return believed, "kernel"
+
+
+async def look_at_path(reached: Reached, request: AdviceRequest) -> PathFacts:
+    """RTT, path MTU and the facts of both hosts, before any load. Raises PeerError."""
+    address = request.address or reached.address
+    source_address = _address_facing(address)
+    asked_s = time.time()
+    answer = await reached.link.facts(source_address)
+    answered_s = time.time()
+    source = await asyncio.to_thread(host_facts, address)
+    if request.rtt_s:
+        rtt_s, method = request.rtt_s, "given"
+    else:
+        found = await measured_rtt(reached, address)
+        rtt_s, method = found.rtt_s, found.method
+    mtu_bytes, mtu_method = await _path_mtu(reached.link, address, source_address)
+    return PathFacts(
+        source_address=source_address,
+        destination_address=address,
+        rtt_s=rtt_s,
+        rtt_method=method,
+        mtu_bytes=mtu_bytes,
+        mtu_method=mtu_method,
+        bandwidth_bps=request.bandwidth_bps,
+        source=source,
+        destination=answer.facts,
+        # The agent read its clock about half way between the question and the answer.
+        clock_offset_s=answer.facts.clock_s - (asked_s + answered_s) / 2,
+        receivable=answer.transports,
+    )

@@ -1,1 +1,0 @@
-"""One run of advising, from the question to the advice. Screens and reports only listen to it."""

@@ -1,0 +1,1 @@
+"""Sessions that move files: the engine, and the planned, tuned and shared transfers on it."""

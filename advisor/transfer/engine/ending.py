@@ -1,0 +1,127 @@
+"""What is there at the end of a transfer, and what is not."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+from advisor.domain.quantities import format_bytes, format_duration, format_rate
+from advisor.transfer.engine.batch_outcome import MovingFailed
+from advisor.transfer.engine.file_group import Portion
+from advisor.transfer.engine.journal import TransferJournal
+
+EXIT_DONE: Final = 0
+EXIT_NOT_ALL: Final = 1
+EXIT_USAGE: Final = 2
+EXIT_PEER: Final = 3
+EXIT_INTERRUPTED: Final = 130
+
+_NAMED: Final = 100
+
+
+class Moving:
+    """Portions on their way. `earlier_bytes`: what was there before.
+
+    `unreadable`: how many files and folders could not be listed, and so are in no portion.
+    """
+
+    def __init__(
+        self, portions: Sequence[Portion], journal: TransferJournal, unreadable: int = 0
+    ) -> None:
+        self.portions = tuple(portions)
+        self.journal = journal
+        self.unreadable = unreadable
+        self.earlier_bytes = self.arrived_bytes
+
+    @property
+    def arrived_bytes(self) -> int:
+        """Of all of it, what was there before too."""
+        return sum(portion.arrived_bytes for portion in self.portions)
+
+    @property
+    def remedy(self) -> str:
+        """What to do where it is not complete."""
+        if self.journal.is_kept:
+            return "the same command goes on from there"
+        return "the same command moves again what could not be kept in a journal"
+
+    def words(self, elapsed_s: float) -> str:
+        """How much it is, and how fast it was."""
+        if not self.earlier_bytes:
+            return _moved_words(self.arrived_bytes, elapsed_s)
+        now_bytes = self.arrived_bytes - self.earlier_bytes
+        moved = _moved_words(now_bytes, elapsed_s) if now_bytes else "nothing"
+        return f"{format_bytes(self.arrived_bytes)}; of it now {moved}"
+
+
+class Ending(msgspec.Struct, frozen=True, kw_only=True):
+    """How a transfer ended: the fields of `TransferEnded` of the same names.
+
+    `may_pass`: it gave up, of something that may be over later.
+    """
+
+    complete: bool
+    files: int
+    moved_bytes: int
+    earlier_bytes: int
+    elapsed_s: float
+    message: str
+    missing: list[str]
+    missing_files: int
+    exit_code: int
+    may_pass: bool = False
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Those of the event."""
+        fields = msgspec.structs.asdict(self)
+        del fields["may_pass"]
+        return fields
+
+
+def ending_of(
+    moving: Moving, elapsed_s: float, failure: MovingFailed | None, *, is_over: bool
+) -> Ending:
+    """How it ended. `failure`: why it gave up, if it did; `is_over`: nobody ended it."""
+    portions = moving.portions
+    troubles = [one for portion in portions for one in portion.troubles]
+    files = sum(portion.arrived_files for portion in portions)
+    total_files = sum(portion.total_files for portion in portions)
+    complete = is_over and not troubles and not moving.unreadable
+    exit_code = EXIT_DONE if complete else EXIT_NOT_ALL
+    message = f"{files} of {total_files} files are there whole"
+    if complete:
+        number = "the file is" if files == 1 else f"all {files} files are"
+        message = f"{number} there, {moving.words(elapsed_s)}"
+    elif failure:
+        message = f"{failure}; {message}; {moving.remedy}"
+    elif not is_over:
+        message = f"stopped: {message}; {moving.remedy}"
+        exit_code = EXIT_INTERRUPTED
+    else:
+        left_out = [f"{len(troubles)} could not be moved"] if troubles else []
+        if moving.unreadable:
+            left_out.append(f"{moving.unreadable} files or folders could not be read")
+        message = ", ".join([message, *left_out])
+    return Ending(
+        complete=complete,
+        files=files,
+        moved_bytes=moving.arrived_bytes,
+        earlier_bytes=moving.earlier_bytes,
+        elapsed_s=elapsed_s,
+        message=message,
+        missing=[f"{one.file.name}: {one.message}" for one in troubles[:_NAMED]],
+        missing_files=len(troubles),
+        exit_code=exit_code,
+        may_pass=bool(failure and failure.may_pass),
+    )
+
+
+def stopped(ending: Ending) -> Ending:
+    """The same, where it was ended while nothing got through."""
+    return msgspec.structs.replace(ending, exit_code=EXIT_INTERRUPTED)
+
+
+def _moved_words(moved_bytes: int, elapsed_s: float) -> str:
+    rate = format_rate(moved_bytes * 8 / max(1e-3, elapsed_s))
+    return f"{format_bytes(moved_bytes)} in {format_duration(elapsed_s)}, {rate}"

@@ -1,0 +1,130 @@
+"""What is moved in one go at settings of its own, and from where to where."""
+
+import posixpath
+from collections.abc import Sequence
+
+import msgspec
+
+from advisor.models.piecework import Done, Piecework
+from advisor.models.slicing import FileEntry, Part
+from advisor.tools import Piece
+from advisor.transfer.engine.client import Client
+
+
+class Places(msgspec.Struct, frozen=True, kw_only=True):
+    """From where to where, as `CommandRequest` has it.
+
+    `source`, `target`: absolute, of a folder whose files have names relative to it, or of the one
+    file whose name is "".
+    """
+
+    source: str
+    target: str
+    destination_host: str
+    server_url: str | None = None
+
+    def piece(self, part: Part) -> Piece:
+        """The part as a tool is given it."""
+        return Piece(
+            source=_below(self.source, part.file.name),
+            target=_below(self.target, part.file.name),
+            size_bytes=part.size_bytes,
+            offset_bytes=part.offset_bytes,
+            is_whole=part.is_whole,
+        )
+
+
+def _below(root: str, name: str) -> str:
+    return posixpath.join(root, name) if name else root
+
+
+class Trouble(msgspec.Struct, frozen=True):
+    """A file that could not be moved, and why, as a sentence."""
+
+    file: FileEntry
+    message: str
+
+
+class Portion:
+    """Files that are moved at settings of their own, which may be changed at any time.
+
+    `concurrency`: how many clients are to be at work; 0 for none: those that are end their piece.
+    `parallelism`: the streams of those that start from now on. `troubles`: the files that could not
+    be moved. `done`: what has arrived before, as `Piecework` has it. `work`: another kind of work
+    on the files than to move each of them once.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        files: Sequence[FileEntry],
+        concurrency: int = 0,
+        parallelism: int = 1,
+        done: Done | None = None,
+        work: Piecework | None = None,
+    ) -> None:
+        self.name = name
+        self.files = tuple(files)
+        self.work = work or Piecework(files, done)
+        self.concurrency = concurrency
+        self.parallelism = parallelism
+        self.clients: set[Client] = set()
+        self.troubles: list[Trouble] = []
+        self._left_bytes = 0
+
+    def leave(self, client: Client) -> None:
+        """It is not at work on this any more."""
+        self.clients.discard(client)
+        self._left_bytes += client.moved_bytes
+
+    @property
+    def carried_bytes(self) -> int:
+        """What the path has carried since the beginning: it never falls, and rates are had of it.
+
+        What had to be moved again counts twice, and what had arrived before not at all.
+        """
+        return self._left_bytes + sum(client.moved_bytes for client in self.clients)
+
+    @property
+    def moved_bytes(self) -> int:
+        """What has arrived, and what the other side's kernel has of what is under way.
+
+        It falls where a piece has to be moved again.
+        """
+        return self.work.done_bytes + sum(client.moved_bytes for client in self.clients)
+
+    @property
+    def arrived_bytes(self) -> int:
+        """Of the pieces that arrived, and were checked."""
+        return self.work.done_bytes
+
+    @property
+    def arrived_files(self) -> int:
+        """The files that are there whole."""
+        return self.work.done_files
+
+    @property
+    def total_bytes(self) -> int:
+        """Of all its files, those that could not be moved too."""
+        return self.work.total_bytes
+
+    @property
+    def total_files(self) -> int:
+        """All of them, those that could not be moved too."""
+        return self.work.total_files
+
+    @property
+    def running(self) -> int:
+        """How many clients there are now; while one is about to end, its successor too."""
+        return sum(not client.has_ended for client in self.clients)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all that could be moved is there, and no client is left."""
+        return self.work.is_done and not self.clients
+
+    def set_aside(self, file: FileEntry, message: str) -> None:
+        """Move it no further, for this reason."""
+        if not self.work.is_dropped(file):
+            self.work.drop(file)
+            self.troubles.append(Trouble(file, message))

@@ -1,0 +1,284 @@
+"""Moves a whole dataset with a tool that knows nothing of changing its settings while it runs.
+
+The work is a queue of pieces of a few seconds, and a client is a run of the tool for one of them.
+How many files are moved at a time is how many clients are kept at work; what changes is the next
+client that starts, or does not. None is ended before its piece is.
+"""
+
+import asyncio
+import contextlib
+import itertools
+import posixpath
+import tempfile
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+import msgspec
+
+from advisor.advising.tool_probing import unbroken
+from advisor.agent.client import AgentLink, PeerError
+from advisor.models.piecework import Batch
+from advisor.tools import Piece, Step, TransferOrder
+from advisor.transfer.engine.batch_outcome import MovingFailed, Note, Settling
+from advisor.transfer.engine.batch_sizing import Pace, SetUps
+from advisor.transfer.engine.client import Client
+from advisor.transfer.engine.file_group import Portion
+from advisor.transfer.engine.rate_limit import Ceiling
+from advisor.transfer.engine.route import Way
+
+__all__ = ["Mover", "MovingFailed"]
+
+_TURN_S: Final = 0.1
+_LEAST_STALL_S: Final = 15.0
+_STALL_ROUND_TRIPS: Final = 30
+_SAMPLE_EVERY_S: Final = 0.125
+"""At best. What a sample transfer of 3 s says of few clients is off by as much of its time."""
+_FIRST_BYTES: Final = 64 * 2**20
+"""Of a piece before anything is known: at what the interface could do it would take minutes on a
+path that gives a hundredth of that, and nothing could be changed until then."""
+
+_SET_UPS_IN_PIECE: Final = 4
+"""Where that is let. A client that sets up its connections and feels its way takes the room of
+those that flow already: with pieces twice as long as that a quarter of the rate went."""
+
+_LOOKS_PER_S: Final = 160
+"""Of all clients together: a look goes through every file that one has open."""
+
+
+class Handling(msgspec.Struct, frozen=True, kw_only=True):
+    """How clients are kept at work.
+
+    `expected_bps`: what one client is thought to move until that is seen, above 0; the first pieces
+    are no larger than that makes them. `piece_s`: how long a piece is to take; up to
+    `longest_piece_s` where a client takes long to set up. `ceiling_bps`: what all clients together
+    are held to, None for no ceiling. `niceness`: of their programs, 0 to 19.
+    """
+
+    expected_bps: float
+    piece_s: float = 5.0
+    longest_piece_s: float = 0.0
+    ceiling_bps: float | None = None
+    niceness: int = 0
+
+    def piece_s_beside(self, set_up_s: float) -> float:
+        """How long a piece is to take where it takes so long to set up a client."""
+        return max(self.piece_s, min(_SET_UPS_IN_PIECE * set_up_s, self.longest_piece_s))
+
+
+class Mover:
+    """Keeps clients at work while its block lasts; leaving it ends them all.
+
+    Inside, whoever else speaks with the agent holds the lock `asking` meanwhile.
+    """
+
+    def __init__(
+        self,
+        link: AgentLink,
+        way: Way,
+        portions: Sequence[Portion],
+        handling: Handling,
+        *,
+        tell: Callable[[str], None],
+        note: Note | None = None,
+    ) -> None:
+        """`tell` hears what goes wrong, in sentences.
+
+        `note` keeps what has arrived and was checked, before it counts. Raises ValueError for a
+        tool that moves one file at a time.
+        """
+        if not way.tool.moves_several:
+            raise ValueError(f"{way.tool.name} moves one file at a time: choose another tool")
+        self._way = way
+        self._portions = portions
+        self._handling = handling
+        self._ceiling = Ceiling(handling.ceiling_bps, asyncio.get_running_loop().time)
+        self._stall_s = max(_LEAST_STALL_S, _STALL_ROUND_TRIPS * way.path.rtt_s)
+        expected_bps = min(handling.expected_bps, _FIRST_BYTES * 8 / handling.piece_s)
+        self._paces = {one: Pace(expected_bps, way.path.rtt_s) for one in portions}
+        self._set_ups = SetUps()
+        self._settling = Settling(link, way.tool, way.places, tell, note)
+        self._made: set[str] = set()
+        self._failure: BaseException | None = None
+        self._own = contextlib.ExitStack()
+        self._lists = Path()
+        self._numbers = itertools.count()
+        self._news = asyncio.Event()
+        self._turned = asyncio.Condition()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._cancelled: set[asyncio.Task[None]] = set()
+
+    @property
+    def asking(self) -> asyncio.Lock:
+        """Held by whoever speaks with the agent."""
+        return self._settling.asking
+
+    def have_recourse(self, recourse: Callable[[str], bool]) -> None:
+        """Ask it, with a sentence on what is the matter, before giving up.
+
+        It says whether something else is tried from now on.
+        """
+        self._settling.recourse = recourse
+
+    async def __aenter__(self) -> Self:
+        """Set aside what the tool cannot carry, and begin."""
+        for portion in self._portions:
+            self._settling.leave_out(portion)
+        folder = tempfile.TemporaryDirectory(prefix="advisor-", ignore_cleanup_errors=True)
+        self._lists = Path(self._own.enter_context(folder))
+        self._start(self._keep())
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End every client."""
+        tasks = self._cancel()
+        try:
+            if tasks:
+                await unbroken(asyncio.wait(tasks))
+        finally:
+            self._own.close()
+
+    async def finished(self) -> None:
+        """Wait until all portions are over. Raises MovingFailed."""
+        await self.until(lambda: all(portion.is_over for portion in self._portions))
+
+    async def idle(self, portion: Portion) -> None:
+        """Wait until no client is at work on it. Raises MovingFailed."""
+        await self.until(lambda: not portion.clients)
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Wait until it holds; it is looked at several times a second. Raises MovingFailed."""
+        async with self._turned:
+            await self._turned.wait_for(lambda: self._failure is not None or condition())
+        if self._failure is not None:
+            raise self._failure
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._cancelled.discard(task)
+        self._news.set()
+        if task.cancelled() or self._failure or not (error := task.exception()):
+            return
+        self._failure = error
+        if isinstance(error, PeerError | OSError):
+            self._failure = MovingFailed(str(error), may_pass=isinstance(error, PeerError))
+        self._cancel()
+        self._start(self._notify())
+
+    def _cancel(self) -> set[asyncio.Task[None]]:
+        """Those that are being ended. One that is already is left to see to its program's end."""
+        # Not by `cancelling()`: that is so too where a timeout within the task is over just now.
+        for task in self._tasks - self._cancelled:
+            task.cancel()
+        self._cancelled |= self._tasks
+        return set(self._tasks)
+
+    async def _notify(self) -> None:
+        async with self._turned:
+            self._turned.notify_all()
+
+    async def _keep(self) -> None:
+        """For ever: see that as many clients are at work as are wanted."""
+        while True:
+            self._news.clear()
+            for portion in self._portions:
+                self._fill(portion)
+            await self._notify()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_TURN_S):
+                    await self._news.wait()
+
+    def _fill(self, portion: Portion) -> None:
+        """Start what is missing. A client that is about to end is not waited for.
+
+        What its successor needs to set up its connections passes meanwhile.
+        """
+        if not self._settling.setbacks.may_start(asyncio.get_running_loop().time()):
+            return
+        within_s = self._set_ups.usual_s
+        at_work = sum(not client.is_ending(within_s) for client in portion.clients)
+        for _ in range(portion.concurrency - at_work):
+            if not self._ceiling.may_start() or (batch := self._draw(portion)) is None:
+                return
+            self._ceiling.take(batch.total_bytes)
+            client = self._client(batch)
+            portion.clients.add(client)
+            self._start(self._move(portion, client))
+
+    def _draw(self, portion: Portion) -> Batch | None:
+        pace, clients = self._paces[portion], self._clients_wanted
+        piece_s = self._handling.piece_s_beside(self._set_ups.usual_s)
+        wanted_bytes = self._ceiling.bounded(pace.bytes_in(piece_s, clients))
+        return portion.work.draw(wanted_bytes, portion.concurrency, pace.file_bytes(clients))
+
+    @property
+    def _clients_wanted(self) -> int:
+        wanted = (portion.concurrency for portion in self._portions if not portion.is_over)
+        return max(1, sum(wanted))
+
+    def _client(self, batch: Batch) -> Client:
+        running = sum(portion.running for portion in self._portions)
+        every_s = max(_SAMPLE_EVERY_S, running / _LOOKS_PER_S)
+        return Client(batch, every_s, self._stall_s, self._set_ups.learn)
+
+    async def _move(self, portion: Portion, client: Client) -> None:
+        parallelism, clients = portion.parallelism, self._clients_wanted
+        try:
+            if not await self._settling.may_be_moved(portion, client.batch):
+                return
+            pieces = tuple(self._way.places.piece(part) for part in client.batch.parts)
+            folders = {posixpath.dirname(piece.target) for piece in pieces}
+            order = self._order(pieces, parallelism, make_folders=not folders <= self._made)
+            ran = await client.run(
+                self._step(order), self._way.tool.reader(), Path(order.list_file)
+            )
+            self._news.set()
+            if await self._settling.settle(portion, client.batch, ran, client.began_s):
+                self._made |= folders
+            else:
+                # They may be gone.
+                self._made -= folders
+            if ran is not None and ran.status == 0:
+                batch, took_s = client.batch, ran.elapsed_s - ran.begun_s
+                self._paces[portion].learn(batch.total_bytes, len(batch.parts), took_s, clients)
+        finally:
+            client.has_ended = True
+            portion.leave(client)
+
+    def _order(
+        self, pieces: tuple[Piece, ...], parallelism: int, *, make_folders: bool
+    ) -> TransferOrder:
+        return TransferOrder(
+            setting={"concurrency": 1, "parallelism": parallelism},
+            pieces=pieces,
+            path=self._way.path,
+            destination_host=self._way.places.destination_host,
+            list_file=str(self._lists / f"{next(self._numbers)}.list"),
+            server_url=self._way.places.server_url,
+            make_folders=make_folders,
+        )
+
+    def _step(self, order: TransferOrder) -> Step:
+        match self._way.tool.steps(order):
+            case [Step(side="source") as step]:
+                return self._nice(step)
+        raise MovingFailed(
+            f"{self._way.tool.name} is not run on the source alone: choose another tool"
+        )
+
+    def _nice(self, step: Step) -> Step:
+        niceness = self._handling.niceness
+        if not niceness:
+            return step
+        return msgspec.structs.replace(step, argv=["nice", "-n", str(niceness), *step.argv])

@@ -1,0 +1,46 @@
+"""What of a transfer that was broken off need not be moved again."""
+
+from collections.abc import Sequence
+
+from advisor.agent.client import AgentLink
+from advisor.domain.quantities import format_bytes
+from advisor.models.piecework import Done, Piecework
+from advisor.models.slicing import FileEntry, Part
+from advisor.transfer.engine.file_group import Places
+from advisor.transfer.engine.journal import TransferJournal
+
+
+async def still_there(
+    journal: TransferJournal, link: AgentLink, places: Places, files: Sequence[FileEntry]
+) -> Done:
+    """What the journal has, if the destination has it too; the journal goes on from that.
+
+    A file that is too short there for what had arrived of it, or longer than its source, counts for
+    nothing. Raises PeerError, JournalStuck.
+    """
+    noted = await journal.read(files)
+    begun = [file for file in files if file.name in noted]
+    targets = [places.piece(Part(file, 0, file.size_bytes)).target for file in begun]
+    sizes = await link.sizes(targets)
+    done = {
+        file.name: noted[file.name]
+        for file, size in zip(begun, sizes, strict=True)
+        if size is not None and _end(noted[file.name]) <= size <= file.size_bytes
+    }
+    await journal.begin(begun, done)
+    return done
+
+
+def _end(ranges: Sequence[tuple[int, int]]) -> int:
+    return max(offset + length for offset, length in ranges)
+
+
+def going_on_words(files: Sequence[FileEntry], done: Done) -> str:
+    """How far it is, as a sentence; "" where it only begins."""
+    if not done:
+        return ""
+    work = Piecework(files, done)
+    return (
+        f"goes on: {work.done_files} of {work.total_files} files, {format_bytes(work.done_bytes)} "
+        f"of {format_bytes(work.total_bytes)} are there already"
+    )

@@ -1,0 +1,99 @@
+"""The path or a host away for a while: what is tried until it is back."""
+
+import asyncio
+import contextlib
+import functools
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
+
+from advisor.agent.client import PeerError
+from advisor.domain.quantities import format_duration
+from advisor.runtime.control import Control
+from advisor.transfer.engine.ending import Ending, Moving, stopped
+from advisor.transfer.engine.file_group import Portion
+from advisor.transfer.engine.route import Way
+from advisor.transfer.engine.session import MovingSession
+
+PATIENCE_S: Final = 600.0
+"""As long as a host takes to be started anew."""
+
+_FIRST_PAUSE_S: Final = 5.0
+_LONGEST_PAUSE_S: Final = 60.0
+
+_Found = TypeVar("_Found")
+
+
+class Patience:
+    """How long nothing may arrive before a transfer is given up that was under way."""
+
+    def __init__(self, lasts_s: float, control: Control, tell: Callable[[str], None]) -> None:
+        self._lasts_s = lasts_s
+        self._control = control
+        self._tell = tell
+        self._clock = asyncio.get_running_loop().time
+        self._pause_s = _FIRST_PAUSE_S
+        self._since_s = 0.0
+
+    def lost(self, *, had_arrived: bool) -> None:
+        """Nothing gets through now. `had_arrived`: something did since it was last lost."""
+        if had_arrived:
+            self._since_s, self._pause_s = self._clock(), _FIRST_PAUSE_S
+
+    async def until_back(self, look: Callable[[], Awaitable[_Found]]) -> _Found | None:
+        """Look whether it is back, with pauses that grow; what was found then.
+
+        None where time is over, or it was stopped.
+        """
+        end_s = self._since_s + self._lasts_s
+        while self._clock() + self._pause_s <= end_s:
+            self._tell(
+                f"The path is lost: tried again in {format_duration(self._pause_s)}, for up to "
+                f"{format_duration(end_s - self._clock())}."
+            )
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._pause_s):
+                    await self._control.stop.wait()
+                    return None
+            self._pause_s = min(_LONGEST_PAUSE_S, 2 * self._pause_s)
+            with contextlib.suppress(PeerError):
+                return await look()
+        return None
+
+
+async def moved_patiently(
+    session: MovingSession,
+    way: Way,
+    moving: Moving,
+    patience_s: float,
+    move: Callable[[Moving, float], Awaitable[Ending]],
+) -> Ending:
+    """See `move` to its end, begun again where the path was lost for a while.
+
+    The first time the path has to be there. `move` is given its one portion, and when the first of
+    them began by the event loop's clock.
+    """
+    patience = Patience(patience_s, session.control, session.notice)
+    began_s, earlier_bytes = asyncio.get_running_loop().time(), moving.earlier_bytes
+    arrived_bytes = earlier_bytes
+    while True:
+        ending = await move(moving, began_s)
+        patience.lost(had_arrived=moving.arrived_bytes > arrived_bytes)
+        arrived_bytes = max(arrived_bytes, moving.arrived_bytes)
+        if not ending.may_pass or arrived_bytes == earlier_bytes:
+            return ending
+        again = await patience.until_back(functools.partial(_look_again, session, way, moving))
+        if again is None:
+            return stopped(ending) if session.control.stop.is_set() else ending
+        moving = again
+
+
+async def _look_again(session: MovingSession, way: Way, moving: Moving) -> Moving:
+    """Reach the destination anew, and see what has arrived there. Raises PeerError."""
+    await session.reach_again()
+    [portion] = moving.portions
+    done = await session.done(moving.journal, way, portion.files)
+    again = Moving(
+        [Portion(portion.name, portion.files, done=done)], moving.journal, session.unreadable
+    )
+    again.earlier_bytes = moving.earlier_bytes
+    return again

@@ -1,0 +1,65 @@
+"""From where to where a dataset is moved, and with what."""
+
+from typing import Final
+
+import msgspec
+
+from advisor import registry
+from advisor.domain.path import PathFacts
+from advisor.runtime.request import AdviceRequest
+from advisor.tools import CommandRequest, TransferTool
+from advisor.transfer.engine.file_group import Places
+
+TOOL: Final = "globus-url-copy"
+"""What moves the pieces: the one tool here that moves ranges, and lists of files."""
+
+SUPPOSED_CAPACITY_BPS: Final = 10e9
+"""Of a path where neither the user nor an interface says."""
+
+
+class Way(msgspec.Struct, frozen=True, kw_only=True):
+    """From where to where, and with what."""
+
+    tool: TransferTool
+    path: PathFacts
+    places: Places
+
+    @property
+    def capacity_bps(self) -> float:
+        """Of the path, as far as it is known."""
+        return self.path.capacity_bps or SUPPOSED_CAPACITY_BPS
+
+
+def source_of(request: AdviceRequest) -> str:
+    """What is moved, as a path. Raises ValueError where that, or where it goes, was not said."""
+    dataset = request.dataset
+    if dataset is None or dataset.path is None or request.destination_path is None:
+        raise ValueError("moving files needs DATA and --to: what to move, and where it goes")
+    return dataset.path
+
+
+def way_of(request: AdviceRequest, path: PathFacts, *, must_run: bool = True) -> Way:
+    """That of the request. Raises ValueError where the tool cannot run here, but has to."""
+    tool = registry.transfer_tool(TOOL)
+    availability = tool.available()
+    if must_run and not availability.ok:
+        raise ValueError(f"{availability.reason} ({availability.remedy})")
+    asked = CommandRequest(
+        transport=tool.name,
+        settings={},
+        path=path,
+        destination_host=request.destination_host,
+        dataset=request.dataset,
+        source_path=source_of(request),
+        destination_path=request.destination_path,
+    )
+    return Way(
+        tool=tool,
+        path=path,
+        places=Places(
+            source=asked.source,
+            target=asked.target,
+            destination_host=request.destination_host,
+            server_url=request.server_url,
+        ),
+    )

@@ -1,0 +1,226 @@
+"""A plan for moving a dataset class by class: by HARP from the history, or by a rule of thumb.
+
+HARP 2018, section 3.1, algorithm 1: files are parted by size, each class is asked about by itself,
+and the scheduler shares the channels out among all of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from advisor.domain.dataset import Dataset
+from advisor.domain.evidence import Evidence, SampleSeen
+from advisor.domain.path import PathFacts
+from advisor.domain.plan import ClassPlan
+from advisor.domain.transfers import Conditions, Levels, PastTransfer
+from advisor.models.file_classes import Size
+from advisor.models.harp.account import evidence_of
+from advisor.models.harp.asking import conditions_of
+from advisor.models.harp.entries import History
+from advisor.models.harp.optimiser import NothingAlike, Sample, optimise
+from advisor.models.harp.optimum import RELAXATION, Box
+from advisor.models.harp.pay_off import PayOff
+from advisor.models.harp.sampling import LONGEST_S
+from advisor.models.harp.scheduler import ClassDemand, schedule
+from advisor.models.planning import LevelLimits, Rule, SizedFiles, parted, rule_levels, shared
+from advisor.models.slicing import FileEntry
+from advisor.models.transfer_heuristics import buffer_of
+from advisor.transfer.engine.route import SUPPOSED_CAPACITY_BPS
+
+_MOST_PIPELINING: Final = 32
+
+
+class _Outlook(msgspec.Struct, frozen=True, kw_only=True):
+    """What one class would do alone. `unit_bps`: over one channel; None where nothing says."""
+
+    levels: Levels
+    expected_bps: float | None = None
+    plain_bps: float | None = None
+    unit_bps: float | None = None
+    evidence: Evidence | None = None
+    reason: str
+
+
+class Planner:
+    """Plans for one dataset on one path. `classes`: from the smallest files to the largest.
+
+    `transfers`: what HARP learns from. `keep`: the share of what is expected that HARP's relaxation
+    must keep when it lowers concurrency, and when it lowers parallelism. `sample_levels`: what each
+    class's sample is run with.
+    """
+
+    def __init__(
+        self,
+        rule: Rule,
+        path: PathFacts,
+        files: Sequence[FileEntry],
+        transfers: Sequence[PastTransfer],
+        limits: LevelLimits,
+        seed: int,
+        keep: float = 1.0,
+    ) -> None:
+        self.rule = rule
+        self._path = path
+        self._limits = limits
+        self._seed = seed
+        self._keep = (keep, keep, max(keep, RELAXATION[2]))
+        self._bdp_bytes = (path.capacity_bps or SUPPOSED_CAPACITY_BPS) * path.rtt_s / 8
+        self._history = History.of(transfers)
+        self.classes = parted(files, self._bdp_bytes, rule)
+        self._outlooks: dict[Size, _Outlook] = {}
+        self._samples: dict[Size, SampleSeen] = {}
+        self._by_rule = self._rule_levels(rule)
+        self.sample_levels = self._rule_levels(Rule.SINGLE_CHUNK)
+
+    def _rule_levels(self, rule: Rule) -> dict[Size, Levels]:
+        buffer_bytes = buffer_of(self._path)
+        found = rule_levels(rule, self.classes, self._bdp_bytes, buffer_bytes, self._limits)
+        return {one.size: levels for one, levels in zip(self.classes, found, strict=True)}
+
+    @property
+    def knows_transfers(self) -> bool:
+        """Whether there is any history to learn from."""
+        return len(self._history) > 0
+
+    def look(self, files: SizedFiles, sampled: SampleSeen | None = None) -> None:
+        """Work out what a class would do alone; `sampled`: what its sample gave.
+
+        It may take a second.
+        """
+        if sampled:
+            self._samples[files.size] = sampled
+        if self.rule is not Rule.HARP:
+            levels = self._by_rule[files.size]
+            self._outlooks[files.size] = _Outlook(levels=levels, reason=_rule_reason(self.rule))
+        else:
+            self._outlooks[files.size] = self._by_harp(files, sampled)
+
+    def _by_harp(self, files: SizedFiles, sampled: SampleSeen | None) -> _Outlook:
+        wanted = self._conditions(files)
+        sample = None
+        if sampled:
+            sample = Sample(levels=sampled.levels, throughput_bps=sampled.throughput_bps)
+        rng = np.random.default_rng([self._seed, list(Size).index(files.size)])
+        box = self._box(files)
+        try:
+            answer = optimise(wanted, sample, self._history, box, rng, keep=self._keep)
+        except NothingAlike:
+            return _Outlook(
+                levels=self.sample_levels[files.size],
+                reason="no past transfer is like this one: worked out from file size and path",
+            )
+        return _Outlook(
+            levels=answer.levels,
+            expected_bps=answer.throughput_bps,
+            plain_bps=answer.expected_bps(self.sample_levels[files.size]),
+            unit_bps=answer.unit_throughput_bps,
+            evidence=evidence_of(wanted, sample, self._history, answer),
+            reason=answer.worth,
+        )
+
+    def _conditions(self, files: SizedFiles) -> Conditions:
+        dataset = Dataset(total_bytes=max(1, files.total_bytes), files=len(files.files))
+        return conditions_of(dataset, self._path, self._path.capacity_bps)
+
+    def _box(self, files: SizedFiles) -> Box:
+        one = Levels(concurrency=1, parallelism=1)
+        most = Levels(
+            concurrency=self._limits.channels,
+            parallelism=self._limits.streams,
+            pipelining=_MOST_PIPELINING,
+        )
+        return Box(lower=one, upper=self._limits.of(most, files))
+
+    def class_plans(self) -> list[ClassPlan]:
+        """Every class that was looked at, with the levels it gets beside the others."""
+        everything = {one.size: max(1, one.total_bytes) for one in self.classes}
+        together = self.levels_now(everything)
+        return [
+            self._class_plan(one, together[one.size])
+            for one in self.classes
+            if one.size in self._outlooks
+        ]
+
+    def _class_plan(self, files: SizedFiles, levels: Levels) -> ClassPlan:
+        outlook = self._outlooks[files.size]
+        return ClassPlan(
+            size=files.size,
+            files=len(files.files),
+            total_bytes=files.total_bytes,
+            levels=levels,
+            alone=outlook.levels,
+            expected_bps=outlook.expected_bps,
+            sample=self._samples.get(files.size),
+            reason=outlook.reason,
+            evidence=outlook.evidence,
+        )
+
+    def levels_now(self, left_bytes: Mapping[Size, int]) -> dict[Size, Levels]:
+        """The levels of each class that has something left, all of them having been looked at.
+
+        A class that is over leaves its channels to the others. Where nothing is known of what one
+        channel of each class brings, channels are shared as ProMC does.
+        """
+        left = [one for one in self.classes if left_bytes.get(one.size)]
+        alone = {one.size: self._outlooks[one.size].levels for one in left}
+        if self.rule.order == "one after the other":
+            return alone
+        if self.rule is Rule.PROMC or not all(self._outlooks[size].unit_bps for size in alone):
+            shares = shared(left, left_bytes, self._bdp_bytes, self._limits)
+            return {
+                one.size: msgspec.structs.replace(alone[one.size], concurrency=share)
+                for one, share in zip(left, shares, strict=True)
+            }
+        demands = [
+            ClassDemand(
+                levels=alone[one.size],
+                total_bytes=left_bytes[one.size],
+                unit_throughput_bps=self._outlooks[one.size].unit_bps or 1.0,
+            )
+            for one in left
+        ]
+        return dict(zip(alone, schedule(demands), strict=True))
+
+    def pay_off(self) -> PayOff | None:
+        """What samples would cost and bring; None where no surface says what to expect.
+
+        A sample runs with the levels that would be used without one, so it loses nothing beside
+        what it could have gained; each class has its own, one after the other.
+        """
+        plain_bps = self._together_bps([self._outlooks[one.size].plain_bps for one in self.classes])
+        tuned_bps = self._together_bps(
+            [self._outlooks[one.size].expected_bps for one in self.classes]
+        )
+        if plain_bps is None or tuned_bps is None:
+            return None
+        return PayOff(
+            plain_bps=plain_bps,
+            tuned_bps=tuned_bps,
+            sample_bps=plain_bps,
+            sample_s=LONGEST_S * len(self.classes),
+        )
+
+    def _together_bps(self, rates_bps: Sequence[float | None]) -> float | None:
+        """Over all classes, one after the other; None where one is not known."""
+        if not all(rates_bps):
+            return None
+        pairs = zip(self.classes, rates_bps, strict=True)
+        spent_s = sum(one.total_bytes * 8 / rate_bps for one, rate_bps in pairs if rate_bps)
+        return self.total_bytes * 8 / spent_s if spent_s else None
+
+    @property
+    def total_bytes(self) -> int:
+        """Of all classes."""
+        return sum(one.total_bytes for one in self.classes)
+
+
+def _rule_reason(rule: Rule) -> str:
+    match rule:
+        case Rule.GLOBUS:
+            return "what Globus has for files of this size"
+        case Rule.SINGLE_CHUNK:
+            return "worked out from file size and path (Single Chunk)"
+        case _:
+            return "worked out from file size and path, all channels shared out (ProMC)"

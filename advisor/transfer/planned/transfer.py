@@ -1,0 +1,204 @@
+"""Plans a dataset's transfer, and runs the plan: samples, the scheduler, all classes (HARP 3.1)."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from advisor.domain import events as ev
+from advisor.domain.measurement import Interval, Measurement
+from advisor.domain.path import PathFacts
+from advisor.domain.plan import TransferPlan
+from advisor.domain.quantities import format_rate
+from advisor.domain.records import ProbeRecord
+from advisor.models.past_transfers import completed
+from advisor.models.planning import LevelLimits, Rule
+from advisor.models.slicing import FileEntry
+from advisor.models.transfer_heuristics import buffer_of
+from advisor.runtime.control import Control
+from advisor.runtime.request import AdviceRequest
+from advisor.store.history import Store
+from advisor.transfer.engine.ending import EXIT_DONE, Moving
+from advisor.transfer.engine.file_group import Portion
+from advisor.transfer.engine.mover import Handling, Mover
+from advisor.transfer.engine.route import SUPPOSED_CAPACITY_BPS, Way, way_of
+from advisor.transfer.engine.session import Kept, MovingSession, Publish
+from advisor.transfer.planned.lines import write_lines
+from advisor.transfer.planned.planner import Planner
+from advisor.transfer.planned.running import Alone, PlanRun
+
+_WORTH_TRYING: Final = 0.3
+"""The gain over the rules of thumb that a sample is trusted to bring under a load that is not
+known beforehand: the paper has 10 to 80 %, 36 and 48 % where there is other traffic."""
+
+
+class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wanted beside the request. `lists`: the folder for lists of files and the script.
+
+    `sample` None: where it can be expected to pay off. `relaxation`: see `Planner`.
+    """
+
+    rule: Rule
+    lists: Path
+    kept: Kept
+    run: bool = False
+    sample: bool | None = None
+    relaxation: float = 1.0
+
+
+async def plan_transfer(
+    request: AdviceRequest,
+    options: PlanOptions,
+    *,
+    store: Store,
+    publish: Publish,
+    control: Control,
+) -> int:
+    """Plan, and run it if that is wanted; returns the exit code.
+
+    The last event is `plan_made`, with --run `transfer_ended`; `gave_up` where it came to neither.
+    """
+    return await _Planned(request, options, store, publish, control).run()
+
+
+class _Planned(MovingSession):
+    def __init__(
+        self,
+        request: AdviceRequest,
+        options: PlanOptions,
+        store: Store,
+        publish: Publish,
+        control: Control,
+    ) -> None:
+        super().__init__(request, options.kept, store, publish, control)
+        self._options = options
+
+    async def _run(self) -> int:
+        files = await self.files()
+        path = await self.reach()
+        planner = await asyncio.to_thread(self._planner, path, files)
+        for one in planner.classes:
+            await asyncio.to_thread(planner.look, one)
+        way = way_of(self.request, path, must_run=self._options.run)
+        if not self._options.run:
+            await self._tell_plan(planner, way, final=True)
+            return EXIT_DONE
+        with self.journal(way) as journal:
+            sampling = self._samples_pay(planner)
+            plan = await self._tell_plan(planner, way, final=not sampling)
+            done = await self.done(journal, way, files)
+            portions = [Portion(one.size, one.files, done=done) for one in planner.classes]
+            moving = Moving(portions, journal, self.unreadable)
+            return await self._move(planner, way, plan, moving, sampling)
+
+    async def _move(
+        self, planner: Planner, way: Way, plan: TransferPlan, moving: Moving, sampling: bool
+    ) -> int:
+        """Run the plan to its end; the exit code."""
+        running = PlanRun(planner, moving.portions, lambda alone: self._keep_alone(way, alone))
+        clients = max(one.levels.concurrency for one in plan.classes)
+        handling = Handling(expected_bps=way.capacity_bps / clients)
+
+        async def work(mover: Mover) -> None:
+            if sampling:
+                await running.sample(mover)
+                await self._tell_plan(planner, way, final=True)
+            await running.move(mover)
+
+        ending = await self.move(way, moving, handling, work, lambda: running.phase)
+        if ending.complete:
+            self.forget(moving.journal)
+            self.keep_transfer(ending, f"advisor plan, {self._options.rule}")
+        self.tell(ev.TransferEnded, **ending.fields)
+        return ending.exit_code
+
+    def _planner(self, path: PathFacts, files: Sequence[FileEntry]) -> Planner:
+        request = self.request
+        is_harp = self._options.rule is Rule.HARP
+        limits = LevelLimits(channels=request.max_concurrency, streams=request.max_streams)
+        return Planner(
+            self._options.rule,
+            path,
+            files,
+            list(completed(self.store.transfers(), self.pair, path)) if is_harp else (),
+            limits,
+            request.seed,
+            self._options.relaxation,
+        )
+
+    def _samples_pay(self, planner: Planner) -> bool:
+        if planner.rule is not Rule.HARP or self._options.sample is not None:
+            return planner.rule is Rule.HARP and bool(self._options.sample)
+        pay_off = planner.pay_off()
+        return bool(pay_off and pay_off.least_gain(planner.total_bytes) <= _WORTH_TRYING)
+
+    async def _tell_plan(self, planner: Planner, way: Way, *, final: bool) -> TransferPlan:
+        classes = planner.class_plans()
+        commands = await asyncio.to_thread(
+            write_lines, way, classes, planner.classes, planner.rule.order, self._options.lists
+        )
+        pay_off = planner.pay_off()
+        plan = TransferPlan(
+            method=planner.rule,
+            order=planner.rule.order,
+            classes=classes,
+            commands=commands,
+            pay_off=pay_off.sentence(planner.total_bytes) if pay_off else "",
+            notes=_notes(planner, way),
+        )
+        self.tell(ev.PlanMade, plan=plan, final=final)
+        return plan
+
+    def _keep_alone(self, way: Way, alone: Alone) -> None:
+        """Store what a class gave by itself, for the next plan to learn from."""
+        moved_bytes = round(alone.bps * alone.elapsed_s / 8)
+        levels, files = alone.levels, alone.files
+        self.keep(
+            ProbeRecord(
+                pair=self.pair,
+                subject=way.tool.name,
+                setting={"concurrency": levels.concurrency, "parallelism": levels.parallelism},
+                result=Measurement(
+                    throughput_bps=alone.bps,
+                    stderr_bps=0.0,
+                    intervals=[Interval(0.0, alone.elapsed_s, moved_bytes)],
+                    steady_from=0,
+                    settled=True,
+                    elapsed_s=alone.elapsed_s,
+                ),
+                recorded_s=time.time(),
+                session=self.name,
+                stage=f"{alone.label}/{files.size}",
+                label=alone.label,
+                method=self._options.rule,
+                rtt_s=way.path.rtt_s,
+                mtu_bytes=way.path.mtu_bytes,
+                bandwidth_bps=way.path.bandwidth_bps,
+                buffer_bytes=buffer_of(way.path),
+                file_bytes=files.total_bytes / len(files.files),
+                files=len(files.files),
+            )
+        )
+
+
+def _notes(planner: Planner, way: Way) -> list[str]:
+    notes = []
+    if planner.rule is Rule.HARP and not planner.knows_transfers:
+        notes.append(
+            "No past transfer of files is stored: profile this one with `advisor advise --tool`, "
+            "or bring the logs of your GridFTP server with `advisor history import`."
+        )
+    if way.path.capacity_bps is None:
+        notes.append(
+            f"The rate of the path is not known and taken to be "
+            f"{format_rate(SUPPOSED_CAPACITY_BPS)}: give it with --bandwidth."
+        )
+    refused = [
+        why for one in planner.classes for f in one.files if (why := way.tool.carries(f.name))
+    ]
+    if refused:
+        notes.append(f"{len(refused)} files cannot be carried, the first one: {refused[0]}.")
+    return notes

@@ -1,0 +1,239 @@
+"""What sessions that serve several destinations at once have in common."""
+
+import asyncio
+import contextlib
+import secrets
+import socket
+import time
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import Any, ClassVar, Final
+
+import msgspec
+
+from advisor.advising.tool_probing import unbroken
+from advisor.domain import events as ev
+from advisor.domain.endpoints import Pair
+from advisor.domain.records import ShareRecord
+from advisor.domain.shares import Served, ServedRow, ShareOutcome, SharePurpose
+from advisor.runtime.control import Control
+from advisor.store.errors import StoreError
+from advisor.store.history import Store
+from advisor.transfer.engine.ending import EXIT_INTERRUPTED, EXIT_NOT_ALL, EXIT_PEER, EXIT_USAGE
+from advisor.transfer.engine.session import Publish
+from advisor.transfer.shared.epochs import Epoch, Levels, SharedEpochs
+from advisor.transfer.shared.serving import Serving
+
+_LOOK_EVERY_S: Final = 0.2
+
+
+class NobodyServed(Exception):
+    """None of the destinations can be reached; the message is one sentence."""
+
+
+def source_name() -> str:
+    """This host, as the history knows it."""
+    return socket.gethostname() or "localhost"
+
+
+class SharedSession(ABC):
+    """One such session, from the request to its last event. It is run once."""
+
+    purpose: ClassVar[SharePurpose]
+
+    def __init__(self, store: Store, publish: Publish, control: Control) -> None:
+        self.store = store
+        self.control = control
+        self.name = secrets.token_hex(8)
+        self.source = source_name()
+        self.servings: Mapping[str, Serving] = {}
+        self.parallelism = 1
+        self._publish = publish
+        self._clock = asyncio.get_running_loop().time
+        self._began_s = self._clock()
+        self._has_store_failed = False
+        self._served_s: dict[str, float] = {}
+        self._served_bytes: dict[str, int] = {}
+        self._asked_bits: dict[str, float] = {}
+
+    @abstractmethod
+    async def _run(self) -> int:
+        """Do it; the exit code."""
+
+    async def run(self) -> int:
+        """Do it; the exit code. What is in the way is told as the event `gave_up`."""
+        try:
+            return await self._run()
+        except NobodyServed as error:
+            stopped = self.control.stop.is_set()
+            return self._give_up(str(error), EXIT_INTERRUPTED if stopped else EXIT_PEER)
+        except StoreError as error:
+            return self._give_up(str(error), EXIT_NOT_ALL)
+        except OSError as error:
+            return self._give_up(f"{error.filename}: {error.strerror}", EXIT_NOT_ALL)
+        except ValueError as error:
+            return self._give_up(str(error), EXIT_USAGE)
+
+    @property
+    def elapsed_s(self) -> float:
+        """Since it began."""
+        return self._clock() - self._began_s
+
+    def tell(self, event: type[ev.Event], **fields: Any) -> None:
+        """Publish an event of this kind."""
+        made: Any = event(at_s=self.elapsed_s, **fields)
+        self._publish(made)
+
+    def hear(self, destination: str, event: ev.AnyEvent) -> None:
+        """What one of the destinations has to say, as an event of all."""
+        match event:
+            case ev.GaveUp(message=message):
+                if not self.control.stop.is_set():
+                    self.tell(
+                        ev.DestinationEnded,
+                        destination=destination,
+                        complete=False,
+                        message=message,
+                    )
+            case ev.Notice(message=message):
+                self.tell(ev.Notice, message=f"{destination}: {message}")
+            case ev.DestinationEnded():
+                self._publish(msgspec.structs.replace(event, at_s=self.elapsed_s))
+
+    def _give_up(self, message: str, exit_code: int) -> int:
+        self.tell(ev.GaveUp, message=message, exit_code=exit_code)
+        return exit_code
+
+    @contextlib.asynccontextmanager
+    async def serving(self, servings: Sequence[Serving]) -> AsyncIterator[list[str]]:
+        """Reach them all at once; those that were, by name. Leaving it ends what still runs.
+
+        Raises NobodyServed.
+        """
+        self.servings = {one.destination: one for one in servings}
+        tasks = [asyncio.create_task(one.serve()) for one in servings]
+        try:
+            await self.control.until_stopped(_all_looked_at(servings))
+            if self.control.stop.is_set():
+                raise NobodyServed("stopped before anything was moved")
+            reached = [one.destination for one in servings if not one.failure]
+            if not reached:
+                raise NobodyServed("none of the destinations can be served: see above")
+            yield reached
+            await self.control.until_stopped(_all_over(tasks))
+            await asyncio.wait(tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await unbroken(asyncio.wait(tasks))
+
+    async def epochs(
+        self,
+        epoch_s: float,
+        levels: Levels,
+        expected_bps: Callable[[Epoch], Mapping[str, tuple[float, float]]],
+        then: Callable[[int, Epoch], Awaitable[Levels | None]],
+    ) -> None:
+        """Epoch after epoch, each told and stored, until nobody is served any more.
+
+        `expected_bps`: of an epoch's destinations what was expected and what was asked. `then`: the
+        concurrencies after it, None to end.
+        """
+        epochs = SharedEpochs(self.servings, epoch_s)
+        next_levels: Levels | None = levels
+        number = 0
+        while next_levels is not None:
+            epochs.set(next_levels)
+            if (epoch := await epochs.next()) is None:
+                if all(one.is_over for one in self.servings.values()):
+                    return
+                await asyncio.sleep(_LOOK_EVERY_S)
+                continue
+            number += 1
+            self._see(number, epoch, expected_bps(epoch))
+            next_levels = await then(number, epoch)
+
+    def _see(self, number: int, epoch: Epoch, expected: Mapping[str, tuple[float, float]]) -> None:
+        rates_bps = epoch.rates_bps
+        rows = []
+        for name, level in epoch.levels.items():
+            expected_bps, asked_bps = expected.get(name, (None, None))
+            rows.append(
+                ServedRow(
+                    destination=name,
+                    concurrency=level,
+                    measured_bps=rates_bps[name],
+                    expected_bps=expected_bps,
+                    asked_bps=asked_bps,
+                    failure="" if rates_bps[name] else "nothing arrived",
+                )
+            )
+            self._count(name, epoch, asked_bps)
+        self.tell(ev.SharesSeen, epoch=number, rows=rows)
+        if epoch.is_whole:
+            self._keep(epoch)
+
+    def _count(self, name: str, epoch: Epoch, asked_bps: float | None) -> None:
+        """For what is told at the end."""
+        self._served_s[name] = self._served_s.get(name, 0.0) + epoch.counted_s
+        self._served_bytes[name] = self._served_bytes.get(name, 0) + epoch.carried_bytes[name]
+        if asked_bps is not None:
+            asked_bits = self._asked_bits.get(name, 0.0) + asked_bps * epoch.counted_s
+            self._asked_bits[name] = asked_bits
+
+    def outcomes(self) -> list[ShareOutcome]:
+        """What each had got in the epochs it was served in."""
+        return [
+            ShareOutcome(
+                destination=name,
+                moved_bytes=self._served_bytes[name],
+                rate_bps=self._served_bytes[name] * 8 / served_s,
+                asked_bps=self._asked_bits[name] / served_s if name in self._asked_bits else None,
+            )
+            for name, served_s in self._served_s.items()
+        ]
+
+    def _keep(self, epoch: Epoch) -> None:
+        """Store what each got, for models to learn from."""
+        now_s, total = time.time(), sum(epoch.levels.values())
+        for name, rate_bps in epoch.rates_bps.items():
+            if not rate_bps:
+                continue
+            served = Served(
+                concurrency=epoch.levels[name],
+                source_concurrency=total,
+                throughput_bps=rate_bps,
+                when_s=now_s,
+            )
+            self._append(
+                ShareRecord(
+                    pair=Pair(self.source, name),
+                    recorded_s=now_s,
+                    session=self.name,
+                    served=served,
+                    parallelism=self.parallelism,
+                    others={other: n for other, n in epoch.levels.items() if other != name},
+                    purpose=self.purpose,
+                )
+            )
+
+    def _append(self, record: ShareRecord) -> None:
+        if self._has_store_failed:
+            return
+        try:
+            self.store.append(record)
+        except StoreError as error:
+            self._has_store_failed = True
+            self.store_failed(error)
+
+    def store_failed(self, error: StoreError) -> None:
+        """The history takes nothing. Where that defeats the purpose, raise it."""
+        self.tell(ev.Notice, message=f"{error}: what was measured is not in the history")
+
+
+async def _all_looked_at(servings: Sequence[Serving]) -> None:
+    await asyncio.gather(*(one.is_looked_at.wait() for one in servings))
+
+
+async def _all_over(tasks: Sequence[asyncio.Task[int]]) -> None:
+    await asyncio.wait(tasks)

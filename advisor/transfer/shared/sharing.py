@@ -1,0 +1,281 @@
+"""Plans shares of several destinations, and keeps them while files move to all of them."""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Final
+
+import msgspec
+
+from advisor import registry
+from advisor.domain import events as ev
+from advisor.domain.advice import Command
+from advisor.domain.shares import Asked, SharePlan, SharePurpose
+from advisor.models.shares.forecast import DEFAULT, Forecast, Modelling
+from advisor.models.shares.planning import bounded, check, plan
+from advisor.models.shares.steering import Steering
+from advisor.runtime.control import Control
+from advisor.runtime.request import AdviceRequest
+from advisor.store.history import Store
+from advisor.tools import CommandRequest
+from advisor.transfer.engine.ending import EXIT_DONE, EXIT_INTERRUPTED, EXIT_NOT_ALL
+from advisor.transfer.engine.retry import PATIENCE_S
+from advisor.transfer.engine.route import TOOL
+from advisor.transfer.engine.session import Kept, Publish
+from advisor.transfer.shared.epochs import Epoch, Levels
+from advisor.transfer.shared.parsing import parse_asked
+from advisor.transfer.shared.placing import Looked, Placed, Placing
+from advisor.transfer.shared.prior_knowledge import Known, forecasts_of, known_of
+from advisor.transfer.shared.serving import Serving
+from advisor.transfer.shared.session import SharedSession
+
+EPOCH_S: Final = 30.0
+
+
+class ShareOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wanted beside the requests; `asked` has the destination of each of them.
+
+    `parallelism` None: what the samples were had with. `run`: move the files, with control epochs
+    of `epoch_s`. `patience_s`: how long a path may be lost that something came over.
+    """
+
+    asked: dict[str, Asked]
+    kept: Kept
+    parallelism: int | None = None
+    modelling: Modelling = DEFAULT
+    run: bool = False
+    epoch_s: float = EPOCH_S
+    patience_s: float = PATIENCE_S
+
+
+async def share_transfers(
+    requests: Sequence[AdviceRequest],
+    options: ShareOptions,
+    *,
+    store: Store,
+    publish: Publish,
+    control: Control,
+) -> int:
+    """Plan, and run it if that is wanted; returns the exit code.
+
+    The last event is `shares_planned`, of a run `shares_ended`; `gave_up` where it came to neither.
+    """
+    return await _Sharing(requests, options, store, publish, control).run()
+
+
+class _Sharing(SharedSession):
+    purpose: ClassVar[SharePurpose] = "run"
+
+    def __init__(
+        self,
+        requests: Sequence[AdviceRequest],
+        options: ShareOptions,
+        store: Store,
+        publish: Publish,
+        control: Control,
+    ) -> None:
+        super().__init__(store, publish, control)
+        self._requests = {one.destination_host: one for one in requests}
+        self._options = options
+        self._asked = dict(options.asked)
+        self._steering = Steering({}, {})
+        self._go = asyncio.Event()
+
+    async def _run(self) -> int:
+        check(self._asked)
+        known = await asyncio.to_thread(self._known)
+        self._warn_of_logs(known)
+        modelling = self._options.modelling
+        forecasts = await asyncio.to_thread(forecasts_of, known, time.time(), modelling)
+        servings = [self._serving_of(name) for name in self._asked]
+        async with self.serving(servings) as reached:
+            planned = await asyncio.to_thread(self._made, reached, forecasts)
+            self.tell(ev.SharesPlanned, plan=planned)
+            if not self._options.run:
+                return EXIT_DONE if len(reached) == len(servings) else EXIT_NOT_ALL
+            levels = {row.destination: row.concurrency for row in planned.rows}
+            await self._move(forecasts, levels)
+        return self._end()
+
+    def _serving_of(self, name: str) -> Serving:
+        request, options = self._requests[name], self._options
+        if not options.run:
+            return Looked(request, options.kept, self.store, self.hear, self.control)
+        placing = Placing(
+            parallelism=self.parallelism,
+            epoch_s=options.epoch_s,
+            ceiling_bps=options.asked[name].ceiling_bps,
+            patience_s=options.patience_s,
+            kept=options.kept,
+        )
+        return Placed(request, placing, self._go, self.store, self.hear, self.control)
+
+    def _known(self) -> Known:
+        known = known_of(self.store, self.source, list(self._asked), self._options.parallelism)
+        self.parallelism = known.parallelism
+        return known
+
+    def _warn_of_logs(self, known: Known) -> None:
+        if known.from_logs:
+            names = ", ".join(known.from_logs)
+            self.tell(
+                ev.Notice,
+                message=f"{names}: what is known is from logged transfers, whose streams and files "
+                "may be others; `advisor share train` learns it better",
+            )
+
+    def _made(self, reached: Sequence[str], forecasts: Mapping[str, Forecast]) -> SharePlan:
+        self._asked = {name: one for name, one in self._asked.items() if name in reached}
+        modelling = self._options.modelling
+        made = plan(self.source, self._asked, forecasts, modelling, self.parallelism)
+        commands = [
+            line for row in made.rows for line in self._lines(row.destination, row.concurrency)
+        ]
+        return msgspec.structs.replace(
+            made, commands=commands, notes=made.notes + self._notes(made)
+        )
+
+    def _notes(self, made: SharePlan) -> list[str]:
+        """What the lines cannot do that the plan takes for granted."""
+        single = [
+            row.destination
+            for row in made.rows
+            if row.concurrency > 1
+            and (dataset := self._requests[row.destination].dataset) is not None
+            and dataset.files == 1
+        ]
+        if not single or self._options.run:
+            return []
+        return [
+            f"What goes to {', '.join(single)} is one file, which a line moves one at a time "
+            "whatever -cc says; --run moves ranges of it side by side."
+        ]
+
+    def _lines(self, destination: str, concurrency: int) -> list[Command]:
+        request, path = self._requests[destination], self.servings[destination].path
+        if path is None:
+            return []
+        return registry.tool(TOOL).commands(
+            CommandRequest(
+                transport=TOOL,
+                settings={TOOL: {"concurrency": concurrency, "parallelism": self.parallelism}},
+                path=path,
+                destination_host=destination,
+                dataset=request.dataset,
+                destination_path=request.destination_path,
+                server_url=request.server_url,
+            )
+        )
+
+    async def _move(self, forecasts: Mapping[str, Forecast], levels: Levels) -> None:
+        self._steering = Steering(forecasts, bounded(self._asked, forecasts))
+        self.tell(
+            ev.SharesStarted,
+            session=self.name,
+            purpose=self.purpose,
+            source=self.source,
+            concurrency=levels,
+            parallelism=self.parallelism,
+            epoch_s=self._options.epoch_s,
+            total_bytes={
+                name: one.total_bytes
+                for name, one in self.servings.items()
+                if isinstance(one, Placed) and name in levels
+            },
+        )
+        for name, level in levels.items():
+            self.servings[name].concurrency = level
+        self._go.set()
+        looking = asyncio.create_task(self._look_on())
+        try:
+            await self.control.until_stopped(
+                self.epochs(self._options.epoch_s, levels, self._expected, self._next)
+            )
+        finally:
+            looking.cancel()
+            await asyncio.wait([looking])
+
+    async def _look_on(self) -> None:
+        """For ever, once a second: how far they are."""
+        while True:
+            await asyncio.sleep(1.0)
+            if not (progress := [one.progress for one in self.servings.values() if one.progress]):
+                continue
+            left = [one.left_s for one in self.servings.values() if one.is_served]
+            known = [one for one in left if one is not None]
+            self.tell(
+                ev.FilesMoving,
+                phase="transfer",
+                classes=progress,
+                # All are there when the last of them is.
+                left_s=max(known) if known and len(known) == len(left) else None,
+            )
+
+    def _expected(self, epoch: Epoch) -> dict[str, tuple[float, float]]:
+        """What was expected of an epoch, and asked of what was got in it."""
+        total = sum(epoch.levels.values())
+        asked_bps = self._steering.asked_bps(epoch.rates_bps)
+        return {
+            name: (self._steering.expected_bps(name, level, total), asked_bps[name])
+            for name, level in epoch.levels.items()
+        }
+
+    async def _next(self, number: int, epoch: Epoch) -> Levels:
+        """After an epoch: what it taught, what the user says, and what comes of both."""
+        if epoch.is_whole:
+            self._steering.learn(epoch.levels, epoch.rates_bps)
+        reasons = self._hear_orders()
+        levels = {name: one.concurrency for name, one in self.servings.items() if one.is_served}
+        if levels.keys() != epoch.levels.keys():
+            reasons.append("others are served now")
+        # In a thread: with many destinations there is much to try, and clients are to be filled.
+        wanted = await asyncio.to_thread(self._steering.wanted, levels) if levels else None
+        if wanted is None or wanted.concurrency == levels:
+            return levels
+        self.tell(
+            ev.SharesChanged,
+            epoch=number,
+            old=levels,
+            new=wanted.concurrency,
+            reason="; ".join(reasons) or "what was measured is off what was asked",
+        )
+        return wanted.concurrency
+
+    def _hear_orders(self) -> list[str]:
+        """Take what is asked from now on; why that changes something."""
+        reasons = []
+        while self.control.asks:
+            order = self.control.asks.popleft()
+            try:
+                if order.destination not in self._steering.asked:
+                    raise ValueError(f"nothing goes to {order.destination}")
+                asked = parse_asked(order.asked)
+                check(self._steering.asked | {order.destination: asked})
+            except ValueError as error:
+                self.tell(ev.Notice, message=str(error))
+                continue
+            before = self._steering.asked[order.destination]
+            self._steering.asked[order.destination] = msgspec.structs.replace(
+                asked, most=before.most, ceiling_bps=before.ceiling_bps
+            )
+            reasons.append(f"{order.destination}: {asked.words} is asked")
+        return reasons
+
+    def _end(self) -> int:
+        ended = [one.ended for one in self.servings.values()]
+        there = sum(one is not None and one.complete for one in ended)
+        message = f"all is there at {there} of {len(ended)} destinations"
+        exit_code = EXIT_DONE if there == len(ended) else EXIT_NOT_ALL
+        if exit_code and self.control.stop.is_set():
+            exit_code = EXIT_INTERRUPTED
+        if exit_code:
+            message += "; the same command goes on from there"
+        self.tell(
+            ev.SharesEnded,
+            complete=exit_code == EXIT_DONE,
+            message=message,
+            exit_code=exit_code,
+            elapsed_s=self.elapsed_s,
+            rows=self.outcomes(),
+        )
+        return exit_code

@@ -1,0 +1,233 @@
+"""The load variation experiment, run: what teaches the models of several destinations."""
+
+import asyncio
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import ClassVar, Final
+
+import msgspec
+
+from advisor.advising.tool_probing import unbroken
+from advisor.agent.client import PeerError
+from advisor.domain import events as ev
+from advisor.domain.dataset import Dataset
+from advisor.domain.quantities import format_duration
+from advisor.domain.shares import SharePurpose
+from advisor.hosts.datasets import listed_files
+from advisor.models.endless_work import EndlessWork
+from advisor.models.shares.variation import least_steps, steps, whole_round
+from advisor.runtime.control import Control
+from advisor.runtime.request import AdviceRequest
+from advisor.store.errors import StoreError
+from advisor.store.history import Store
+from advisor.transfer.engine.batch_outcome import MovingFailed
+from advisor.transfer.engine.ending import EXIT_DONE, EXIT_INTERRUPTED, EXIT_NOT_ALL
+from advisor.transfer.engine.file_group import Portion
+from advisor.transfer.engine.mover import Mover
+from advisor.transfer.engine.route import Way, way_of
+from advisor.transfer.engine.session import Kept, Publish
+from advisor.transfer.shared.epochs import Epoch, Levels
+from advisor.transfer.shared.serving import Serving
+from advisor.transfer.shared.session import SharedSession
+
+LEAST_STEP_S: Final = 4.0
+"""A change takes about a piece, a quarter of the step, to be in effect."""
+
+USUAL_STEP_S: Final = 15.0
+SPACE_BYTES: Final = 2**30
+
+
+class TrainOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wanted beside the requests, whose `destination_path` is a folder to write in.
+
+    `lasts_s`: the time for all steps. `step_s` None: such that there is a whole round of the
+    experiment, if time allows. `data`: a file to read instead of a sparse one. `space_bytes`: what
+    is written at each destination at most.
+    """
+
+    lasts_s: float
+    step_s: float | None = None
+    parallelism: int = 8
+    data: Path | None = None
+    space_bytes: int = SPACE_BYTES
+
+
+def step_of(options: TrainOptions, destinations: int) -> tuple[float, int]:
+    """How long a step is, in seconds, and how many there are. Raises ValueError."""
+    least_s = (options.step_s or LEAST_STEP_S) * least_steps(destinations)
+    if options.lasts_s < least_s:
+        raise ValueError(
+            f"{format_duration(options.lasts_s)} is too short for {destinations} destinations: "
+            f"give {format_duration(least_s)} at least"
+        )
+    a_round_s = options.lasts_s / whole_round(destinations)
+    step_s = options.step_s or min(USUAL_STEP_S, max(LEAST_STEP_S, a_round_s))
+    return step_s, int(options.lasts_s / step_s)
+
+
+async def train_shares(
+    requests: Sequence[AdviceRequest],
+    options: TrainOptions,
+    *,
+    store: Store,
+    publish: Publish,
+    control: Control,
+) -> int:
+    """Run the experiment; returns the exit code. The last event is `shares_ended` or `gave_up`."""
+    return await _Training(requests, options, store, publish, control).run()
+
+
+class _Training(SharedSession):
+    purpose: ClassVar[SharePurpose] = "train"
+
+    def __init__(
+        self,
+        requests: Sequence[AdviceRequest],
+        options: TrainOptions,
+        store: Store,
+        publish: Publish,
+        control: Control,
+    ) -> None:
+        super().__init__(store, publish, control)
+        self._requests = requests
+        self._options = options
+        self.parallelism = options.parallelism
+        self._steps: list[Levels] = []
+
+    async def _run(self) -> int:
+        step_s, count = step_of(self._options, len(self._requests))
+        with _source(self._options) as source:
+            servings = [
+                _Taught(one, source, self._options, step_s, self.store, self.hear, self.control)
+                for one in self._requests
+            ]
+            async with self.serving(servings) as reached:
+                self._steps = steps(reached, count)
+                self.tell(
+                    ev.SharesStarted,
+                    session=self.name,
+                    purpose=self.purpose,
+                    source=self.source,
+                    concurrency=self._steps[0],
+                    parallelism=self.parallelism,
+                    epoch_s=step_s,
+                    epochs=count,
+                )
+                is_whole = await self.control.until_stopped(
+                    self.epochs(step_s, self._steps[0], lambda _: {}, self._next)
+                )
+                for one in servings:
+                    one.over.set()
+        return self._end(is_whole=is_whole)
+
+    async def _next(self, number: int, epoch: Epoch) -> Levels | None:
+        return self._steps[number] if number < len(self._steps) else None
+
+    def _end(self, *, is_whole: bool) -> int:
+        outcomes = self.outcomes()
+        measured = sum(row.moved_bytes > 0 for row in outcomes)
+        failed = [name for name, one in self.servings.items() if one.failure]
+        exit_code = EXIT_DONE
+        message = "1 destination was" if measured == 1 else f"{measured} destinations were"
+        message += " measured"
+        if not is_whole:
+            message += ", until it was stopped; what was measured is kept"
+            exit_code = EXIT_INTERRUPTED
+        elif failed:
+            message += f"; not to the end: {', '.join(failed)}"
+            exit_code = EXIT_NOT_ALL
+        self.tell(
+            ev.SharesEnded,
+            complete=exit_code == EXIT_DONE,
+            message=message,
+            exit_code=exit_code,
+            elapsed_s=self.elapsed_s,
+            rows=outcomes,
+        )
+        return exit_code
+
+    def store_failed(self, error: StoreError) -> None:
+        """There is no sense in going on."""
+        raise error
+
+
+class _Taught(Serving):
+    """Gets one file over and over, in a scratch folder that is removed at the end."""
+
+    def __init__(
+        self,
+        request: AdviceRequest,
+        source: Path,
+        options: TrainOptions,
+        step_s: float,
+        store: Store,
+        hear: Callable[[str, ev.AnyEvent], None],
+        control: Control,
+    ) -> None:
+        # Nothing of it goes on another time: no journal is made.
+        super().__init__(request, Kept(journals=source.parent), store, hear, control)
+        self._source = source
+        self._options = options
+        self._step_s = step_s
+        self.over = asyncio.Event()
+
+    async def _run(self) -> int:
+        path = await self.reach()
+        folder = self.request.destination_path or "/tmp"
+        self._has_begun = True  # From here on it ends in order, not by being cancelled.
+        scratch = await self.link.make_scratch(folder)
+        try:
+            size_bytes = self._source.stat().st_size
+            request = msgspec.structs.replace(
+                self.request,
+                dataset=Dataset(total_bytes=size_bytes, path=str(self._source), files=1),
+                destination_path=f"{scratch}/moved",
+            )
+            return await self._serve(way_of(request, path))
+        finally:
+            self.lay_down()
+            with contextlib.suppress(PeerError):  # Gone with its agent, which removes it.
+                await unbroken(self.link.remove(scratch))
+
+    async def _serve(self, way: Way) -> int:
+        [file] = await asyncio.to_thread(listed_files, self._source)
+        work = EndlessWork(file, self._options.space_bytes)
+        portion = Portion(self.destination, [file], work=work)
+        handling = self.handling(way, self._step_s)
+        try:
+            async with Mover(self.link, way, [portion], handling, tell=self.notice) as mover:
+                self.take_up(portion, self._options.parallelism)
+                self.is_looked_at.set()
+                await mover.until(lambda: self._is_over(portion))
+        except MovingFailed as error:
+            return self._fail(str(error))
+        if portion.troubles and not self.over.is_set():
+            return self._fail(portion.troubles[0].message)
+        return EXIT_DONE
+
+    def _is_over(self, portion: Portion) -> bool:
+        return self.over.is_set() or self.control.stop.is_set() or portion.is_over
+
+    def _fail(self, message: str) -> int:
+        self.failure = message
+        return self.end(
+            ev.DestinationEnded(
+                at_s=0, destination=self.destination, complete=False, message=message
+            )
+        )
+
+
+@contextlib.contextmanager
+def _source(options: TrainOptions) -> Iterator[Path]:
+    """The file that is read: the one that was named, or one that has nothing in it."""
+    if options.data is not None:
+        yield options.data.absolute()
+        return
+    with tempfile.TemporaryDirectory(prefix="advisor-", ignore_cleanup_errors=True) as folder:
+        sparse = Path(folder) / "sparse"
+        sparse.touch()
+        os.truncate(sparse, options.space_bytes)
+        yield sparse

@@ -1,0 +1,44 @@
+"""What an earlier advice says of a transfer: where to begin, and what was promised."""
+
+from advisor.domain.advice import Fulfilment
+from advisor.domain.endpoints import Pair
+from advisor.domain.space import Setting
+from advisor.domain.transfers import Levels
+from advisor.store.history import Store
+from advisor.store.session_digests import SessionDigest
+from advisor.transfer.engine.ending import Ending
+from advisor.transfer.engine.route import TOOL
+
+
+def advised_session(store: Store, pair: Pair) -> SessionDigest | None:
+    """The newest session between these hosts that gave advice on moving files; None without one.
+
+    Raises StoreError.
+    """
+    sessions = [
+        one
+        for one in store.sessions(pair)
+        if one.advice and not one.outlier and one.advice.transport == TOOL
+    ]
+    return max(sessions, key=lambda one: one.began_s, default=None)
+
+
+def advised_levels(session: SessionDigest | None) -> Levels | None:
+    """The levels that it advised; None where there is no session, or they are not among it."""
+    setting: Setting = session.advice.setting if session and session.advice else {}
+    names = ("concurrency", "parallelism")
+    if not all(name in setting for name in names):
+        return None
+    return Levels(**{name: int(setting[name]) for name in names})
+
+
+def fulfilment_of(session: SessionDigest | None, ending: Ending) -> Fulfilment | None:
+    """What came of it; None where there was no advice, or this was but a part of the transfer."""
+    if session is None or session.advice is None or not ending.complete or ending.earlier_bytes:
+        return None
+    return Fulfilment(
+        session=session.session,
+        advised_s=session.advice.recorded_s,
+        interval_bps=session.advice.interval_bps,
+        rate_bps=ending.moved_bytes * 8 / ending.elapsed_s,
+    )

@@ -1,0 +1,108 @@
+"""Whether what has arrived is what was sent: both sides read it once more, on request."""
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from advisor.agent.client import AgentLink
+from advisor.domain import events as ev
+from advisor.domain.plan import ClassProgress
+from advisor.models.piecework import Done
+from advisor.models.slicing import FileEntry
+from advisor.transfer.engine.ending import EXIT_INTERRUPTED, EXIT_NOT_ALL, Ending
+from advisor.transfer.engine.route import Way
+from advisor.transfer.verifying import Comparison, Progress, compare
+
+_TELL_EVERY_S: Final = 1.0
+_NAMED: Final = 100
+
+
+class Verifying:
+    """Compares files of one transfer. `differing`: the names of those that differed last."""
+
+    def __init__(self, link: AgentLink, way: Way, tell: Callable[..., None]) -> None:
+        self._link = link
+        self._way = way
+        self._tell = tell
+        self._told_s = float("-inf")
+        self._told_bytes = 0.0
+        self.differing: frozenset[str] = frozenset()
+
+    async def compare(self, files: Sequence[FileEntry]) -> None:
+        """Read these on both sides. Raises PeerError, OSError."""
+        names = {file.name for file in files}
+        places = self._way.places
+        compared = await compare(
+            self._link, Path(places.source), places.target, self._seen, names=names
+        )
+        self.differing = frozenset(one.name for one in compared.differences)
+        self._say(compared, len(names))
+
+    def _seen(self, progress: Progress) -> None:
+        now_s = time.monotonic()
+        passed_s = now_s - self._told_s
+        if passed_s < _TELL_EVERY_S:
+            return
+        gained_bytes = max(0.0, progress.read_bytes - self._told_bytes)
+        self._told_s, self._told_bytes = now_s, progress.read_bytes
+        one = ClassProgress(
+            size="compared",
+            files=0,
+            total_files=0,
+            moved_bytes=round(progress.read_bytes),
+            total_bytes=progress.total_bytes,
+            rate_bps=gained_bytes * 8 / passed_s,
+            clients=0,
+            parallelism=0,
+        )
+        self._tell(ev.FilesMoving, phase="verify", classes=[one])
+
+    def _say(self, compared: Comparison, files: int) -> None:
+        if self.differing:
+            first = compared.differences[0]
+            message = (
+                f"{len(self.differing)} of {files} files are not the same there, the first: "
+                f"{first.name or self._way.places.source} ({first.kind})."
+            )
+        else:
+            message = f"All {files} files were compared by their checksums and are the same."
+        self._tell(ev.Notice, message=message)
+
+
+def without(done: Done, names: Collection[str]) -> Done:
+    """What is done, but for the files of these names."""
+    return {name: ranges for name, ranges in done.items() if name not in names}
+
+
+def all_of(files: Sequence[FileEntry]) -> Done:
+    """All of them is done."""
+    return {file.name: [(0, file.size_bytes)] for file in files}
+
+
+def not_the_same(ending: Ending, differing: Collection[str]) -> Ending:
+    """The end of a transfer of which these files differ though they were moved twice."""
+    number = len(differing)
+    words = "file differs" if number == 1 else "files differ"
+    return msgspec.structs.replace(
+        ending,
+        complete=False,
+        message=f"{number} {words} from the source though moved twice: look at the disks and the "
+        "memory of both hosts; the same command moves what differs again",
+        missing=[f"{name}: it is not the same there" for name in sorted(differing)[:_NAMED]],
+        missing_files=number,
+        exit_code=EXIT_NOT_ALL,
+    )
+
+
+def not_compared(ending: Ending) -> Ending:
+    """The end of one that was stopped while it was compared."""
+    return msgspec.structs.replace(
+        ending,
+        complete=False,
+        message=f"stopped while it was compared: {ending.files} files are there, whose checksums "
+        "the same command compares",
+        exit_code=EXIT_INTERRUPTED,
+    )

@@ -1,0 +1,261 @@
+"""Whether a copy is what was copied: every file here beside the one at the destination."""
+
+import asyncio
+import functools
+import os
+import stat
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, Literal, TypeAlias
+
+import msgspec
+
+from advisor.agent.client import AgentLink
+from advisor.hosts.checksums import Checksum, Reading, checksum_of, in_thread, reason_of
+from advisor.runtime.connect import reach
+from advisor.runtime.request import AdviceRequest
+
+Kind: TypeAlias = Literal["missing", "size", "checksum", "changed", "unreadable", "name"]
+_Version: TypeAlias = tuple[int, int]
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that is not known to be the same. `name`: relative, "" where a file was compared.
+
+    `kind`: `missing` there, another `size`, another `checksum`; or it could not be compared, as it
+    `changed` here meanwhile, was `unreadable` on the `side` and for the `reason` said, or has
+    a `name` that is not UTF-8 (which then has backslashes for the bytes that are not).
+    """
+
+    name: str
+    kind: Kind
+    here_bytes: int | None = None
+    there_bytes: int | None = None
+    side: Literal["source", "destination"] | None = None
+    reason: str = ""
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the copy differs; else it could not be compared."""
+        return self.kind in ("missing", "size", "checksum")
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """What came out. `files`: all there are here, `total_bytes` theirs, as far as they were seen.
+
+    `sizes_only`: contents were not compared.
+    """
+
+    files: int
+    total_bytes: int
+    sizes_only: bool
+    differences: tuple[Difference, ...]
+
+    @property
+    def identical(self) -> bool:
+        """Whether all files are the same on both sides."""
+        return not self.differences
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
+    """How many of the bytes to read are read, as the mean of both sides."""
+
+    read_bytes: float
+    total_bytes: int
+
+
+Seen: TypeAlias = Callable[[Progress], None]
+
+
+class NothingThere(ValueError):
+    """There is no file to compare."""
+
+
+class _Local(msgspec.Struct, frozen=True):
+    """A file here, with its size and modification time when it was found."""
+
+    name: str
+    path: Path
+    target: str
+    version: _Version
+
+    @property
+    def size_bytes(self) -> int:
+        return self.version[0]
+
+
+async def verify(
+    request: AdviceRequest, source: Path, to: str, seen: Seen, *, sizes_only: bool
+) -> Comparison:
+    """Reach the destination and compare. Raises PeerError, BadSecret, NothingThere, OSError."""
+    reached = await reach(request)
+    try:
+        return await compare(
+            reached.link, source, target_of(source, to), seen, sizes_only=sizes_only
+        )
+    finally:
+        await asyncio.shield(reached.link.close())
+
+
+def target_of(source: Path, to: str) -> str:
+    """Where the tools put a file or the contents of a folder, as `CommandRequest.target` has it."""
+    target = "/" + to.lstrip("/")
+    if target.endswith("/") and not source.is_dir():
+        return target + source.absolute().name
+    return target
+
+
+async def compare(
+    link: AgentLink,
+    source: Path,
+    target: str,
+    seen: Seen,
+    *,
+    sizes_only: bool = False,
+    names: Collection[str] | None = None,
+) -> Comparison:
+    """Every file below `source`, or that file itself, with what is at `target`.
+
+    `names`: only of these. What is there and not here does not matter. Raises PeerError,
+    NothingThere, OSError.
+    """
+    found = await in_thread(functools.partial(_listed, source, target), lambda _: None)
+    if names is not None:
+        found = [one for one in found if one.name in names]
+    files = [one for one in found if isinstance(one, _Local)]
+    differences = [one for one in found if isinstance(one, Difference)]
+    if not found:
+        raise NothingThere(f"{source} has no files in it")
+    sizes = await link.sizes([file.target for file in files])
+    same = []
+    for file, there_bytes in zip(files, sizes, strict=True):
+        if there_bytes == file.size_bytes:
+            same.append(file)
+        else:
+            differences.append(_of_another_size(file, there_bytes))
+    if not sizes_only and same:
+        differences += await _other_contents(link, same, seen)
+    return Comparison(
+        files=len(found),
+        total_bytes=sum(file.size_bytes for file in files),
+        sizes_only=sizes_only,
+        differences=tuple(sorted(differences, key=lambda one: one.name)),
+    )
+
+
+def _listed(source: Path, target: str, reading: Reading) -> list[_Local | Difference]:
+    """Files that can be compared, and why others cannot. Raises OSError for the source itself."""
+    if not source.is_dir():
+        return list(_looked_at(source.absolute(), "", target))
+    os.scandir(source).close()
+    found: list[_Local | Difference] = []
+
+    def missed(error: OSError) -> None:
+        name = os.path.relpath(error.filename, source)
+        found.append(_unreadable(_as_utf8(name), "source", reason_of(error)))
+
+    for folder, _, names in os.walk(source, onerror=missed):
+        reading.check()
+        for name in names:
+            path = Path(folder, name)
+            relative = str(path.relative_to(source))
+            found += _looked_at(path, relative, f"{target.rstrip('/')}/{relative}")
+    return found
+
+
+def _looked_at(path: Path, name: str, target: str) -> Iterator[_Local | Difference]:
+    """A regular file, also by a link to it; nothing else is moved by the tools."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        if path.is_symlink():
+            yield _unreadable(_as_utf8(name), "source", "a link to what is not there")
+        return
+    except OSError as error:
+        yield _unreadable(_as_utf8(name), "source", reason_of(error))
+        return
+    if not stat.S_ISREG(status.st_mode):
+        return
+    if _as_utf8(target) != target:
+        yield Difference(name=_as_utf8(name), kind="name", here_bytes=status.st_size)
+    else:
+        yield _Local(name, path, target, _version(status))
+
+
+def _as_utf8(name: str) -> str:
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def _version(status: os.stat_result) -> _Version:
+    return status.st_size, status.st_mtime_ns
+
+
+def _unreadable(name: str, side: Literal["source", "destination"], reason: str) -> Difference:
+    return Difference(name=name, kind="unreadable", side=side, reason=reason)
+
+
+def _has_changed(file: _Local) -> bool:
+    try:
+        return _version(file.path.stat()) != file.version
+    except OSError:
+        return True
+
+
+def _of_another_size(file: _Local, there_bytes: int | None) -> Difference:
+    if there_bytes is None:
+        return Difference(name=file.name, kind="missing", here_bytes=file.size_bytes)
+    kind: Kind = "changed" if _has_changed(file) else "size"
+    return Difference(
+        name=file.name, kind=kind, here_bytes=file.size_bytes, there_bytes=there_bytes
+    )
+
+
+async def _other_contents(link: AgentLink, files: Sequence[_Local], seen: Seen) -> list[Difference]:
+    """Those of the files that are not the same there; both sides read at once."""
+    total_bytes = sum(file.size_bytes for file in files)
+    read_bytes = {"here": 0, "there": 0}
+
+    def hear(side: str, count: int) -> None:
+        read_bytes[side] = count
+        seen(Progress(read_bytes=sum(read_bytes.values()) / 2, total_bytes=total_bytes))
+
+    try:
+        async with asyncio.TaskGroup() as both:
+            here = both.create_task(
+                in_thread(functools.partial(_read_here, files), functools.partial(hear, "here"))
+            )
+            there = both.create_task(
+                link.checksums([file.target for file in files], functools.partial(hear, "there"))
+            )
+    except ExceptionGroup as group:
+        raise group.exceptions[0] from None
+    judged = map(_judged, files, here.result(), there.result())
+    return [difference for difference in judged if difference]
+
+
+def _read_here(files: Sequence[_Local], reading: Reading) -> list[Checksum | None]:
+    """Their checksums, None where a file changed since it was found."""
+    checksums = []
+    for file in files:
+        checksum = checksum_of(functools.partial(_opened, file.path), reading)
+        checksums.append(None if _has_changed(file) else checksum)
+    return checksums
+
+
+def _opened(path: Path) -> BinaryIO:
+    return path.open("rb")
+
+
+def _judged(file: _Local, here: Checksum | None, there: Checksum) -> Difference | None:
+    if here is None:
+        return Difference(name=file.name, kind="changed", here_bytes=file.size_bytes)
+    if here.reason:
+        return _unreadable(file.name, "source", here.reason)
+    if there.reason:
+        return _unreadable(file.name, "destination", there.reason)
+    if here == there:
+        return None
+    size_bytes = file.size_bytes
+    return Difference(
+        name=file.name, kind="checksum", here_bytes=size_bytes, there_bytes=size_bytes
+    )

@@ -1,0 +1,196 @@
+"""What the advice says."""
+
+import msgspec
+
+from advisor.advising.advice import Grounds, advice_from_history, advice_from_verdict
+from advisor.advising.contenders import contenders, judge
+from advisor.advising.judging import comparable
+from advisor.domain.advice import Advice
+from advisor.domain.dataset import Dataset
+from advisor.domain.endpoints import Endpoint, Pair
+from advisor.domain.events import PastResult, Purpose
+from advisor.domain.records import ProbeRecord
+from advisor.domain.space import Setting
+from advisor.report.text import advice_text
+from advisor.runtime.request import AdviceRequest
+from advisor.testing.samples import a_path, measured
+
+PAIR = Pair("here", "there")
+DEFAULT: Setting = {"streams": 1, "buffer_bytes": 0, "congestion": "cubic"}
+TUNED: Setting = {"streams": 8, "buffer_bytes": 2**22, "congestion": "cubic"}
+UDT: Setting = {"block_bytes": 35824, "buffer_bytes": 2**26, "mss_bytes": 9000}
+
+
+def confirmed(role: str, subject: str, setting: Setting, *gbps: float) -> list[ProbeRecord]:
+    """A setting that was found, or was a default, and then met the others."""
+
+    def record(bps: float, purpose: Purpose, stage: str) -> ProbeRecord:
+        return ProbeRecord(
+            pair=PAIR,
+            subject=subject,
+            setting=setting,
+            result=measured(bps),
+            recorded_s=0,
+            stage=stage,
+            purpose=purpose,
+            label=role,
+        )
+
+    first = record(gbps[0] * 1e9, "baseline" if role == "default" else "search", subject)
+    return [first, *(record(g * 1e9, "confirm", "confirm") for g in gbps)]
+
+
+def grounds(probes: list[ProbeRecord], **changes: object) -> Grounds:
+    request = AdviceRequest(
+        destination=Endpoint("there"), dataset=Dataset(total_bytes=10**13), method="spsa"
+    )
+    given = {"session": "s", "request": request, "pair": PAIR, "path": a_path(), "probes": probes}
+    return Grounds(**(given | changes))  # type: ignore[arg-type]  # merged by name
+
+
+def advise(probes: list[ProbeRecord], incomplete: bool = False) -> Advice:
+    verdict = judge(contenders(probes, [], {}), {})
+    assert verdict is not None
+    return advice_from_verdict(grounds(probes), verdict, incomplete)
+
+
+def test_a_gain_with_its_interval_and_lines_to_run() -> None:
+    probes = [
+        *confirmed("default", "tcp", DEFAULT, 1.0, 1.02, 0.98),
+        *confirmed("best", "tcp", TUNED, 4.0, 4.1, 3.9),
+        *confirmed("rival", "udt", UDT, 2.0, 2.1, 1.9),
+    ]
+    advice = advise(probes)
+    assert advice.setting == TUNED
+    assert advice.gain is not None
+    assert advice.transfer_s is not None
+    assert 3.7 < advice.gain.value < 4.3
+    assert advice.gain.interval[0] > 3.5
+    assert {c.tool for c in advice.commands} == {"globus-url-copy", "xdd"}
+    assert abs(advice.transfer_s.value - 10**13 * 8 / advice.expected_bps) < 1
+    assert advice.transfer_s.interval[0] < advice.transfer_s.value < advice.transfer_s.interval[1]
+    text = advice_text(advice)
+    for word in ("8 streams", "gain × 4.0", "5 h", "real difference", "globus-url-copy -vb"):
+        assert word in text
+
+
+def test_lines_are_written_for_the_tools_that_were_asked_for_in_their_order() -> None:
+    probes = [
+        *confirmed("default", "tcp", DEFAULT, 1.0, 1.02, 0.98),
+        *confirmed("best", "tcp", TUNED, 4.0, 4.1, 3.9),
+    ]
+    verdict = judge(contenders(probes, [], {}), {})
+    assert verdict is not None
+
+    def tools_of(request: AdviceRequest) -> list[str]:
+        advice = advice_from_verdict(grounds(probes, request=request), verdict, False)
+        return list(dict.fromkeys(c.tool for c in advice.commands))
+
+    asked = AdviceRequest(destination=Endpoint("there"), tools=["xrdcp", "bbcp", "xdd"])
+    assert tools_of(asked) == ["xrdcp", "bbcp", "xdd"]
+    one_is_gone = msgspec.structs.replace(asked, tools=["no-longer-here", "rclone"])
+    assert tools_of(one_is_gone) == ["rclone"]
+
+
+def test_a_session_begun_before_tools_could_be_chosen_is_resumed_with_both() -> None:
+    stored = msgspec.to_builtins(AdviceRequest(destination=Endpoint("there"), tools=["rclone"]))
+    assert msgspec.convert(stored, AdviceRequest).tools == ["rclone"]
+    del stored["tools"]
+    assert msgspec.convert(stored, AdviceRequest).tools == ["globus-url-copy", "xdd"]
+
+
+def test_a_transport_that_was_not_compared_is_named() -> None:
+    slow = confirmed("y+", "udt", UDT, 0.3)[:1]
+    advice = advise([*confirmed("default", "tcp", DEFAULT, 1.0, 1.0), *slow])
+    assert "UDT reached 300 Mbit/s at best: too far behind to be compared again" in advice.reasons
+
+
+def test_where_tuning_does_not_help_it_says_so() -> None:
+    probes = [
+        *confirmed("default", "tcp", DEFAULT, 1.0, 1.01, 0.99),
+        *confirmed("best", "tcp", TUNED, 1.0, 1.01, 0.99),
+    ]
+    advice = advise(probes)
+    assert advice.setting == DEFAULT
+    assert advice.gain is not None
+    assert advice.gain.value == 1.0
+    assert "tuning does not help" in advice.reasons[0]
+    assert any("1 and 8 streams reach the same rate" in r for r in advice.reasons)
+
+
+def test_a_ceiling_that_was_just_passed_is_not_named() -> None:
+    slow, fast = (
+        advise(confirmed("best", "tcp", TUNED, gbps, gbps * 1.01)).limits for gbps in (0.1, 60.0)
+    )
+    passed = {x.what for x in slow if x.ceiling_bps} - {x.what for x in fast}
+    assert all(x.ceiling_bps is None or x.ceiling_bps * 8 >= 55e9 for x in fast)
+    assert passed or not any(x.ceiling_bps for x in slow)
+
+
+def test_incomplete_advice_says_so() -> None:
+    advice = advise(confirmed("best", "tcp", TUNED, 1.0), incomplete=True)
+    assert advice.incomplete
+    assert advice.gain is None
+    assert "incomplete" in advice_text(advice)
+
+
+def test_udt_that_won_is_written_for_gsiftp() -> None:
+    probes = [
+        *confirmed("default", "tcp", DEFAULT, 1.0, 1.0),
+        *confirmed("best", "udt", UDT, 3.0, 3.1, 2.9),
+    ]
+    advice = advise(probes)
+    assert advice.transport == "udt"
+    line = next(c for c in advice.commands if c.tool == "globus-url-copy")
+    assert any(word.startswith("gsiftp://") for word in line.argv)
+    assert "-dcstack" in line.argv
+    assert "-dc-whitelist" in line.note
+
+
+def test_advice_from_history_alone() -> None:
+    past = [
+        PastResult(
+            transport="tcp",
+            setting=TUNED,
+            throughput_bps=4e9,
+            spread=0.1,
+            probes=9,
+            age_s=86400,
+        )
+    ]
+    advice = advice_from_history(grounds([], past=past))
+    assert advice.basis == "history"
+    assert advice.setting == TUNED
+    assert advice.gain is None
+    assert advice.interval_bps[0] < 4e9 < advice.interval_bps[1]
+    assert any("nothing was measured now" in r for r in advice.reasons)
+    assert "from history" in advice_text(advice)
+
+
+def test_of_a_tool_its_own_line_and_what_the_subsystems_let_pass() -> None:
+    tool = "globus-url-copy"
+    plain: Setting = {"concurrency": 2, "parallelism": 8, "pipelining": 1}
+    probes = [
+        *confirmed("default", tool, plain, 0.1, 0.11, 0.1),
+        *confirmed("best", tool, {"concurrency": 16, "parallelism": 2}, 0.7, 0.71, 0.7),
+    ]
+    network = confirmed("alone", "tcp", TUNED, 1.0)[0]
+    probes.append(msgspec.structs.replace(network, stage="network"))
+    request = AdviceRequest(
+        destination=Endpoint("there"),
+        dataset=Dataset(total_bytes=10**13, path="/data/run", files=1000, largest="a"),
+        destination_path="/store/run",
+        tool=tool,
+        tools=[tool],
+    )
+    compared = comparable(request, probes)
+    verdict = judge(contenders(compared, [], {}), {})
+    assert verdict is not None
+    advice = advice_from_verdict(grounds(probes, request=request), verdict, incomplete=False)
+    assert advice.composition is not None
+    assert advice.composition.limiting == "network"
+    [command] = advice.commands
+    assert "-cc 16" in command.shell
+    assert "-p 2" in command.shell
+    assert any("--max-concurrency 32" in reason for reason in advice.reasons)
+    assert not any("TCP" in reason for reason in advice.reasons)

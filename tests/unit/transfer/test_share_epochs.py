@@ -1,0 +1,147 @@
+"""Epochs that several destinations have in common."""
+
+import asyncio
+
+import pytest
+
+from advisor.models.piecework import Batch
+from advisor.models.slicing import FileEntry, Part
+from advisor.transfer.engine.client import Client
+from advisor.transfer.engine.file_group import Portion
+from advisor.transfer.shared.epochs import Epoch, SharedEpochs
+
+MIB = 2**20
+EPOCH_S = 0.6
+
+
+class Destination:
+    """One whose clients move so many bytes a second each, and end a piece when they are told."""
+
+    def __init__(self, name: str, client_bps: float, size_bytes: int = 2**40) -> None:
+        self.portion: Portion | None = Portion(name, [FileEntry(name, size_bytes, 0)])
+        self._client_bps = client_bps
+        self._concurrency = 0
+
+    @property
+    def is_served(self) -> bool:
+        return self.portion is not None and not self.portion.is_over
+
+    @property
+    def concurrency(self) -> int:
+        return self._concurrency
+
+    @concurrency.setter
+    def concurrency(self, level: int) -> None:
+        assert self.portion is not None
+        self._concurrency = self.portion.concurrency = level
+
+    @property
+    def carried_bytes(self) -> int:
+        return self.portion.carried_bytes if self.portion else 0
+
+    def start(self) -> None:
+        """As many clients as are wanted."""
+        assert self.portion is not None
+        while len(self.portion.clients) < self._concurrency:
+            batch = self.portion.work.draw(MIB, 1)
+            assert batch is not None
+            self.portion.clients.add(Client(batch, 0.1, 60, lambda _: None))
+
+    async def move(self) -> None:
+        while True:
+            await asyncio.sleep(0.02)
+            for client in self.portion.clients if self.portion else ():
+                client.moved_bytes += round(self._client_bps / 8 * 0.02)
+
+
+async def epochs_of(*destinations: Destination, count: int = 1) -> list[Epoch | None]:
+    served = {d.portion.name: d for d in destinations if d.portion}
+    epochs = SharedEpochs(served, EPOCH_S)
+    epochs.set(dict.fromkeys(served, 2))
+    for one in destinations:
+        one.start()
+    moving = [asyncio.create_task(one.move()) for one in destinations]
+    try:
+        return [await epochs.next() for _ in range(count)]
+    finally:
+        for task in moving:
+            task.cancel()
+        await asyncio.wait(moving)
+
+
+def test_each_gets_its_own_rate_over_the_same_time() -> None:
+    [epoch] = asyncio.run(epochs_of(Destination("a", 80e6), Destination("b", 40e6)))
+    assert epoch is not None
+    assert epoch.levels == {"a": 2, "b": 2}
+    assert epoch.is_whole
+    assert epoch.carried_bytes["a"] == pytest.approx(2 * epoch.carried_bytes["b"], rel=0.3)
+    assert epoch.rates_bps["a"] == epoch.carried_bytes["a"] * 8 / epoch.counted_s
+
+
+def test_who_vanishes_ends_the_epoch_which_then_counts_for_nothing() -> None:
+    a, b = Destination("a", 80e6), Destination("b", 40e6)
+
+    async def vanishing() -> list[Epoch | None]:
+        async def vanish() -> None:
+            await asyncio.sleep(EPOCH_S / 2)
+            b.portion = None
+
+        gone = asyncio.create_task(vanish())
+        found = await epochs_of(a, b, count=2)
+        await gone
+        return found
+
+    first, second = asyncio.run(vanishing())
+    assert first is not None
+    assert second is not None
+    assert not first.is_whole
+    assert second.levels == {"a": 2}
+    assert second.is_whole
+
+
+def test_where_the_work_runs_out_nothing_is_learnt_of_the_concurrency() -> None:
+    [epoch] = asyncio.run(epochs_of(Destination("a", 1e6, size_bytes=8 * MIB)))
+    assert epoch is not None
+    assert not epoch.is_whole
+
+
+def test_nobody_is_served() -> None:
+    gone = Destination("a", 1e6)
+    gone.portion = None
+
+    async def none() -> Epoch | None:
+        return await SharedEpochs({"a": gone}, EPOCH_S).next()
+
+    assert asyncio.run(none()) is None
+
+
+def test_what_clients_of_before_still_move_does_not_count() -> None:
+    async def changed() -> tuple[Epoch | None, float]:
+        a = Destination("a", 80e6)
+        epochs = SharedEpochs({"a": a}, EPOCH_S)
+        epochs.set({"a": 2})
+        a.start()
+        assert a.portion is not None
+        old = set(a.portion.clients)
+        epochs.set({"a": 1})
+
+        async def end_the_old() -> None:
+            await asyncio.sleep(EPOCH_S / 3)
+            assert a.portion is not None
+            a.portion.clients -= old
+            file = FileEntry("a", MIB, 0)
+            one = Client(Batch((Part(file, 0, MIB),)), 0.1, 60, lambda _: None)
+            one.moved_bytes = 1
+            a.portion.clients.add(one)
+
+        ending = asyncio.create_task(end_the_old())
+        loop = asyncio.get_running_loop()
+        began_s = loop.time()
+        epoch = await epochs.next()
+        await ending
+        return epoch, loop.time() - began_s
+
+    epoch, took_s = asyncio.run(changed())
+    assert epoch is not None
+    assert epoch.levels == {"a": 1}
+    assert epoch.counted_s < took_s - EPOCH_S / 4
