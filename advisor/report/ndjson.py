@@ -1,5 +1,6 @@
 """Events as lines of JSON, one an event, and the schema of them."""
 
+import inspect
 import json
 from collections.abc import Callable
 from typing import Any, TextIO
@@ -22,10 +23,15 @@ def writer(stream: TextIO) -> Callable[[AnyEvent], None]:
 
 def schema() -> dict[str, Any]:
     """The JSON Schema that every line conforms to."""
+    made = msgspec.json.schema(AnyEvent)
+    for definition in made["$defs"].values():
+        # Up to Python 3.12 a docstring keeps the indentation of its source.
+        if "description" in definition:
+            definition["description"] = inspect.cleandoc(definition["description"])
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Events of advisor --json",
-        **msgspec.json.schema(AnyEvent),
+        **made,
     }
 
 
