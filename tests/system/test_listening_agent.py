@@ -249,8 +249,9 @@ def test_ports_closed_by_a_firewall(
         prefix=joined.at_destination(),
     )
     # What leaves these ports is dropped in silence, as a firewall that keeps no state would do.
-    for protocol in ("tcp", "udp"):
-        rule = ["rule", "add", "ipproto", protocol, "sport", "50000-50015", "blackhole"]
+    # By number: a minimal system has no /etc/protocols.
+    for protocol in (socket.IPPROTO_TCP, socket.IPPROTO_UDP):
+        rule = ["rule", "add", "ipproto", str(protocol), "sport", "50000-50015", "blackhole"]
         ip("-n", joined.destination, *rule)
     began_s = time.monotonic()
     run = start("advise", "--json", *agent.options, *SHORT, prefix=joined.at_source())
