@@ -24,16 +24,19 @@ install: $(VENV)/.runtime
 install-dev: $(VENV)/.dev
 
 $(UV):
-	sh scripts/system-packages run
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check uv==0.13.8
 
-$(VENV)/.runtime: pyproject.toml uv.lock | $(UV)
+# What comes from the system is asked for first, all of it at once.
+$(VENV)/.runtime: pyproject.toml uv.lock
+	sh scripts/system-packages run
+	@$(MAKE) --silent --no-print-directory $(UV)
 	$(UV) sync --quiet --frozen --inexact --active --no-dev
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml uv.lock | $(UV)
+$(VENV)/.dev: pyproject.toml uv.lock
 	sh scripts/system-packages test
+	@$(MAKE) --silent --no-print-directory $(UV)
 	$(UV) sync --quiet --frozen --inexact --active
 	@touch $@ $(VENV)/.runtime
 
