@@ -1,14 +1,102 @@
 """What holds for all tests."""
 
+import contextlib
+import functools
 import gc
+import os
 import signal
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ET
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
+from _pytest.reports import TestReport
 
 # What is started in the background of a script inherits that Ctrl-C is ignored, and so would every
 # program that the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Servers and tc lie where an ordinary user of Debian has no PATH to.
+for _folder in ("/usr/sbin", "/sbin"):
+    if _folder not in os.environ["PATH"].split(":"):
+        os.environ["PATH"] += f":{_folder}"
+
+_AS_ROOT_OF_ITS_OWN = [
+    *("unshare", "--user", "--map-root-user", "--net", "--mount"),
+    *("sh", "-c", 'ip link set lo up && exec "$@"', "sh"),
+]
+
+
+@functools.cache
+def _why_no_user_namespaces() -> str | None:
+    try:
+        done = subprocess.run(
+            [*_AS_ROOT_OF_ITS_OWN, "true"], capture_output=True, text=True, timeout=30, check=False
+        )
+    except OSError as error:
+        return str(error)
+    return done.stderr.strip() if done.returncode else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Of an ordinary user, tests marked `namespaces` run in a user namespace of their own."""
+    if os.geteuid() == 0 or item.get_closest_marker("namespaces") is None:
+        return None
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for report in _reports(item):
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    item.session._setupstate.teardown_exact(nextitem)
+    return True
+
+
+def _reports(item: pytest.Item) -> list[TestReport]:
+    skipped, failed, duration_s = _outcome(item)
+    told: list[TestReport] = []
+    for when in ("setup", "call", "teardown"):
+        outcome, words = "passed", None
+        if when == "setup" and skipped:
+            outcome, words = "skipped", (str(item.path), item.location[1] or 0, skipped)
+        elif when == "call" and failed:
+            outcome, words = "failed", failed
+        elif when == "call" and skipped:
+            continue
+        took_s = duration_s if when == "call" else 0.0
+        keywords = dict.fromkeys(item.keywords, 1)
+        told.append(
+            TestReport(item.nodeid, item.location, keywords, outcome, words, when, duration=took_s)
+        )
+    return told
+
+
+def _outcome(item: pytest.Item) -> tuple[str, str, float]:
+    """Why it was skipped, why it failed, and the time it took."""
+    if why := _why_no_user_namespaces():
+        return f"needs root, or user namespaces: {why}", "", 0.0
+    with tempfile.TemporaryDirectory() as folder:
+        results = Path(folder, "junit.xml")
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist"]
+        done = subprocess.run(
+            [*_AS_ROOT_OF_ITS_OWN, *command, f"--junitxml={results}", item.nodeid],
+            cwd=item.config.rootpath,
+            env={k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        duration_s, skipped = 0.0, ""
+        with contextlib.suppress(OSError, ET.ParseError):
+            for case in ET.parse(results).iter("testcase"):
+                duration_s += float(case.get("time", 0))
+                if (skip := case.find("skipped")) is not None:
+                    skipped = skip.get("message", "")
+        return skipped, done.stdout if done.returncode else "", duration_s
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -4,14 +4,13 @@ Needs root. Runs `advisor advise` from one to an agent in the other, then iperf3
 combination of streams and window, and compares the advised setting's own rate in the same sweep
 with the best of it:
 
-    python tests/benchmarks/two_hosts.py
+    python -m tests.benchmarks.two_hosts
 """
 
 import argparse
 import contextlib
 import itertools
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -20,37 +19,27 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.namespaces import Namespace
+
 SOURCE, DESTINATION = "10.99.8.1", "10.99.8.2"
 STREAMS = (1, 2, 4, 8, 16, 25)
 WINDOWS = (0, 65536, 262144, 1048576, 4194304)
 
 
-def ip(*words: str) -> None:
-    subprocess.run(["ip", *words], check=True)
-
-
 @contextlib.contextmanager
 def two_hosts(rate: str) -> Iterator[tuple[list[str], list[str]]]:
-    names = [f"bench{os.getpid()}{side}" for side in "sd"]
-    try:
-        for name in names:
-            ip("netns", "add", name)
-            ip("-n", name, "link", "set", "lo", "up")
-        ip(
-            *("link", "add", "v0", "netns", names[0], "type", "veth"),
-            *("peer", "name", "v0", "netns", names[1]),
-        )
-        for name, address in zip(names, (SOURCE, DESTINATION), strict=True):
-            ip("-n", name, "addr", "add", f"{address}/24", "dev", "v0")
-            ip("-n", name, "link", "set", "v0", "up")
-            tbf = ["tbf", "rate", rate, "burst", "256kb", "latency", "50ms"]
-            subprocess.run(
-                ["tc", "-n", name, "qdisc", "add", "dev", "v0", "root", *tbf], check=True
-            )
-        yield ["ip", "netns", "exec", names[0]], ["ip", "netns", "exec", names[1]]
-    finally:
-        for name in names:
-            subprocess.run(["ip", "netns", "del", name], check=False)
+    with (
+        contextlib.closing(Namespace()) as source,
+        contextlib.closing(Namespace()) as destination,
+    ):
+        peer = ("peer", "name", "v0", "netns", destination.path)
+        source.run("ip", "link", "add", "v0", "type", "veth", *peer)
+        for side, address in ((source, SOURCE), (destination, DESTINATION)):
+            side.run("ip", "addr", "add", f"{address}/24", "dev", "v0")
+            side.run("ip", "link", "set", "v0", "up")
+            shaped = ("tbf", "rate", rate, "burst", "256kb", "latency", "50ms")
+            side.run("tc", "qdisc", "add", "dev", "v0", "root", *shaped)
+        yield source.host, destination.host
 
 
 @contextlib.contextmanager

@@ -21,8 +21,10 @@ import pytest
 
 from advisor.hosts import compiled
 from advisor.lab import emulator
+from advisor.lab.networks import NetworkError
 from advisor.lab.state import MARK
 from advisor.testing.gridftp import GridFTPServer, anonymous_server
+from tests.namespaces import Namespace
 from tests.plugins.tools.gridftp_lines import require
 from tests.soak.gridftp import KillableServer
 
@@ -215,22 +217,19 @@ def nothing_left_behind(tmp_path: Path) -> Iterator[None]:
     assert wait_until(lambda: not children_left(tmp_path)), children_left(tmp_path)
 
 
-def _root_only() -> None:
-    if os.geteuid() != 0:
-        pytest.skip("needs root: it mounts a small file system or makes network namespaces")
-
-
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system with room for a few records."""
-    _root_only()
     place = tmp_path / "small"
     place.mkdir()
-    subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=24k", "none", str(place)], check=True, timeout=10
-    )
-    yield place
-    subprocess.run(["umount", "-l", str(place)], check=True, timeout=10)
+    mount = ["mount", "-t", "tmpfs", "-o", "size=24k", "none", str(place)]
+    done = subprocess.run(mount, check=False, capture_output=True, text=True, timeout=10)
+    if done.returncode:
+        pytest.skip(f"no tmpfs can be mounted here: {done.stderr.strip()}")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=True, timeout=10)
 
 
 class Namespaces:
@@ -239,51 +238,39 @@ class Namespaces:
     source_address = "10.99.7.1"
     destination_address = "10.99.7.2"
 
-    def __init__(self, name: str) -> None:
-        self.source, self.destination = f"{name}-s", f"{name}-d"
+    def __init__(self) -> None:
+        self.source, self.destination = Namespace(), Namespace()
 
-    def at_source(self) -> list[str]:
-        return ["ip", "netns", "exec", self.source]
+    def join(self) -> None:
+        """A veth pair of 200 Mbit/s each way."""
+        peer = ("peer", "name", "v0", "netns", self.destination.path)
+        self.source.run("ip", "link", "add", "v0", "type", "veth", *peer)
+        shaped = ("tbf", "rate", "200mbit", "burst", "256kb", "latency", "50ms")
+        for side, address in (
+            (self.source, self.source_address),
+            (self.destination, self.destination_address),
+        ):
+            side.run("ip", "addr", "add", f"{address}/24", "dev", "v0")
+            side.run("ip", "link", "set", "v0", "up")
+            side.run("tc", "qdisc", "add", "dev", "v0", "root", *shaped)
 
-    def at_destination(self) -> list[str]:
-        return ["ip", "netns", "exec", self.destination]
-
-
-def ip(*words: str) -> None:
-    subprocess.run(["ip", *words], check=True, capture_output=True, timeout=10)
+    def close(self) -> None:
+        self.source.close()
+        self.destination.close()
 
 
 @pytest.fixture
 def joined() -> Iterator[Namespaces]:
     """Two namespaces joined by a veth pair of 200 Mbit/s each way."""
-    _root_only()
-    pair = Namespaces(f"adv{os.getpid()}")
     try:
-        for namespace in (pair.source, pair.destination):
-            ip("netns", "add", namespace)
-            ip("-n", namespace, "link", "set", "lo", "up")
-        ip(
-            *("link", "add", "v0", "netns", pair.source, "type", "veth"),
-            *("peer", "name", "v0", "netns", pair.destination),
-        )
-        for namespace, address in (
-            (pair.source, pair.source_address),
-            (pair.destination, pair.destination_address),
-        ):
-            ip("-n", namespace, "addr", "add", f"{address}/24", "dev", "v0")
-            ip("-n", namespace, "link", "set", "v0", "up")
-            subprocess.run(
-                [
-                    *("tc", "-n", namespace, "qdisc", "add", "dev", "v0", "root"),
-                    *("tbf", "rate", "200mbit", "burst", "256kb", "latency", "50ms"),
-                ],
-                check=True,
-                timeout=10,
-            )
+        pair = Namespaces()
+    except NetworkError as error:
+        pytest.skip(f"no network namespaces here: {error}")
+    try:
+        pair.join()
         yield pair
     finally:
-        for namespace in (pair.source, pair.destination):
-            subprocess.run(["ip", "netns", "del", namespace], check=False, timeout=10)
+        pair.close()
 
 
 class Lab:

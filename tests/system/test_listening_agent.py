@@ -15,7 +15,7 @@ import pytest
 from advisor.agent import messages as m
 from advisor.agent.secret import new_secret, read_secret, tls_context, write_secret
 
-from .conftest import SHORT, Agent, Namespaces, Start, StartAgent, ip, wait_until
+from .conftest import SHORT, Agent, Namespaces, Start, StartAgent, wait_until
 
 
 def listening_ports(pid: int) -> set[int]:
@@ -225,9 +225,9 @@ def test_the_whole_job_between_two_hosts(
     agent = start_agent(
         *("--ports", "50000-50009"),
         host=joined.destination_address,
-        prefix=joined.at_destination(),
+        prefix=joined.destination.host,
     )
-    run = start(*("advise", "--json", *agent.options, "--budget", "16"), prefix=joined.at_source())
+    run = start(*("advise", "--json", *agent.options, "--budget", "16"), prefix=joined.source.host)
     done = run.finish()
     assert done.returncode == 0, done.stderr
     advice = run.events[-1]
@@ -246,15 +246,15 @@ def test_ports_closed_by_a_firewall(
     agent = start_agent(
         *("--ports", "50000-50015"),
         host=joined.destination_address,
-        prefix=joined.at_destination(),
+        prefix=joined.destination.host,
     )
     # What leaves these ports is dropped in silence, as a firewall that keeps no state would do.
     # By number: a minimal system has no /etc/protocols.
     for protocol in (socket.IPPROTO_TCP, socket.IPPROTO_UDP):
         rule = ["rule", "add", "ipproto", str(protocol), "sport", "50000-50015", "blackhole"]
-        ip("-n", joined.destination, *rule)
+        joined.destination.run("ip", *rule)
     began_s = time.monotonic()
-    run = start("advise", "--json", *agent.options, *SHORT, prefix=joined.at_source())
+    run = start("advise", "--json", *agent.options, *SHORT, prefix=joined.source.host)
     done = run.finish(timeout_s=170)
     assert time.monotonic() - began_s < 170
     assert done.returncode == 1

@@ -123,7 +123,7 @@ def test_between_two_hosts(network: Any) -> None:
     )
     # A whole process: /sys and /proc/net show the namespace of the process, not of a thread.
     done = subprocess.run(
-        ["ip", "netns", "exec", network.real("near"), sys.executable, "-c", code],
+        [*network.host("near"), sys.executable, "-c", code],
         capture_output=True,
         check=True,
         timeout=30,
