@@ -29,8 +29,8 @@ _KEEPER = (sys.executable, "-P", "-m", "advisor.lab.supervisor")
 # later on the host are seen in the lab too, and nothing of the lab's outside.
 _OWN_USER = ("--user", "--map-current-user", "--keep-caps")
 _AS_ROOT = (
-    ": without rights this needs user namespaces and a /dev/net/tun that all may open; "
-    "with sudo it needs neither"
+    ": an ordinary user needs user namespaces and a /dev/net/tun that all may open; "
+    "'advisor doctor' names the lines that root runs for them"
 )
 _OWN = ("--net", "--mount", "--propagation", "slave")
 
