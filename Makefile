@@ -9,6 +9,8 @@
 # make bench-transfers transfers that tune themselves, into docs/benchmarks-transfers.md (an hour)
 # make bench-shares shares of five destinations, planned and kept, into docs/benchmarks-shares.md (an hour and a quarter)
 # make bench-methods the search methods on recorded tables, of ADVISOR_DATA (minutes)
+# make bench-bare make run and make test on Debian 12 and 13 with next to nothing on them, as root and as
+#                an ordinary user, into docs/benchmarks-bare.md (wants root; an hour and a half)
 # make soak      long runs (tens of minutes)
 
 PYTHON ?= python3
@@ -17,7 +19,7 @@ UV := $(VENV)/bin/uv
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: install install-dev run test check quick bench bench-tui bench-wan bench-disk bench-plans bench-transfers bench-shares bench-methods soak clean
+.PHONY: install install-dev run test check quick bench bench-tui bench-wan bench-disk bench-plans bench-transfers bench-shares bench-methods bench-bare soak clean
 
 install: $(VENV)/.runtime
 
@@ -89,6 +91,9 @@ bench-shares: install-dev
 
 bench-methods: install-dev
 	@$(VENV)/bin/python -m tests.benchmarks.methods
+
+bench-bare: install-dev
+	@$(VENV)/bin/python -m tests.benchmarks.bare
 
 soak: install-dev
 	sh scripts/soak

@@ -1,0 +1,5 @@
+"""`python -m tests.benchmarks.bare`."""
+
+from tests.benchmarks.bare.bench import main
+
+main()
