@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import signal
 import sys
 from pathlib import Path
 
@@ -101,4 +102,6 @@ def _measure(options: argparse.Namespace, results: Results) -> None:
 
 def main() -> None:
     """The command."""
+    # In the background of a script too, where Ctrl-C is ignored otherwise.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     run_bench("bare", _options(), Results, _measure, write_document)
