@@ -1,6 +1,6 @@
 # make install   everything set up, into .venv, with .venv/bin/advisor
 # make run       the main job on localhost: real TCP and UDT probes, then advice
-# make test      linters, types, import contracts, tests
+# make test      linters, types, import contracts, tests; as root also those of an ordinary user
 # make bench     figures that the documentation quotes (minutes)
 # make bench-tui what the terminal interface costs (ten minutes)
 # make bench-wan advice against a sweep on emulated paths, into docs/benchmarks.md (over an hour)
@@ -51,17 +51,12 @@ check: install-dev
 	$(VENV)/bin/mypy
 	PYTHONPATH=. $(VENV)/bin/lint-imports
 
-# What holds a figure of an emulated path against its own has the machine for itself.
-FIGURES = tests/system/test_wanpath.py tests/system/test_lab_check.py tests/system/test_lab_netem.py
-
 quick: install-dev
 	$(VENV)/bin/pytest --numprocesses 2 tests/unit tests/plugins tests/tui
 
+# Started by root, also as an ordinary user. tests/stages says what runs when, and as whom.
 test: install-dev
-	$(MAKE) --jobs 2 check quick
-	$(VENV)/bin/pytest --numprocesses 3 --dist loadfile --durations 10 tests/system \
-	  $(FIGURES:%=--ignore %)
-	$(VENV)/bin/pytest --durations 5 $(FIGURES)
+	$(VENV)/bin/python -m tests.stages
 
 bench: install-dev
 	sh scripts/bench

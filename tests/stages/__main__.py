@@ -1,0 +1,248 @@
+"""Runs linters and tests in stages, all of them, and ends with a line for each failure.
+
+Started by root, it runs as an ordinary user what needs no root, and what touches the host as both.
+"""
+
+import collections
+import contextlib
+import ctypes
+import functools
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from .ordinary import Ordinary
+from .summary import Failure, Outcome, of_command, of_pytest
+
+_BIN = ".venv/bin"
+_LINTERS = (
+    [f"{_BIN}/ruff", "check", "."],
+    [f"{_BIN}/ruff", "format", "--check", "."],
+    [f"{_BIN}/mypy"],
+    ["env", "PYTHONPATH=.", f"{_BIN}/lint-imports"],
+)
+_QUICK = ["tests/unit", "tests/plugins", "tests/tui"]
+# What asks the kernel, starts processes or shares files: another answer for root may be.
+_HOST = [
+    *(f"tests/unit/{name}" for name in ("hosts", "agent", "store", "lab", "probing")),
+    *(f"tests/unit/{name}" for name in ("advising", "runtime", "transfer", "cli")),
+    *("tests/plugins/tools", "tests/plugins/test_pyudt.py"),
+]
+# What holds a figure of an emulated path against its own has the machine for itself.
+_FIGURES = [f"tests/system/test_{name}.py" for name in ("wanpath", "lab_check", "lab_netem")]
+_SYSTEM = ["--dist=loadfile", "--durations=10", "tests/system"] + [
+    f"--ignore={file}" for file in _FIGURES
+]
+_MAIN_JOB = [f"{_BIN}/advisor", "advise", "localhost"]
+_LONGEST_STAGE_S = 1800.0
+_KEPT_LINES = 200
+_PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True)
+class Stage:
+    """`commands` run one after the other, whatever became of those before."""
+
+    name: str
+    commands: tuple[list[str], ...]
+    as_ordinary_user: bool = False
+
+
+def _pytest(*words: str, workers: int = 0) -> list[str]:
+    number = [f"--numprocesses={workers}"] if workers else []
+    return [f"{_BIN}/pytest", *number, *words]
+
+
+def plan(by_root: bool) -> list[list[list[Stage]]]:
+    """Phases one after the other; in a phase lanes side by side, in a lane stages in turn."""
+    linters = Stage("check", _LINTERS)
+    figures = Stage("figures", (_pytest("--durations=5", *_FIGURES),))
+    user = by_root
+    quick = Stage("quick", (_pytest(*_QUICK, workers=2),), user)
+    main_job = Stage("main job", (_MAIN_JOB,), user)
+    system = Stage("system", (_pytest(*_SYSTEM, workers=3),), user)
+    if not by_root:
+        return [[[linters], [quick, main_job]], [[system]], [[figures]]]
+    host = Stage("host, root", (_pytest(*_HOST, workers=2),))
+    system_by_root = Stage("system, root", (_pytest(*_SYSTEM, workers=3),))
+    return [
+        [[linters, host], [quick, main_job]],
+        [[system_by_root]],
+        [[system]],
+        [[figures]],
+    ]
+
+
+class Runner:
+    """All stages of a plan, and what they came to."""
+
+    def __init__(self, ordinary: Ordinary | None, results: Path) -> None:
+        self.outcome = Outcome()
+        self.took_s: dict[str, float] = {}
+        self._ordinary = ordinary
+        self._results = results
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[str]] = set()
+        self._over = False
+
+    def run(self, phases: list[list[list[Stage]]]) -> None:
+        for lanes in phases:
+            threads = [threading.Thread(target=self._lane, args=(lane,)) for lane in lanes]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+
+    def end(self) -> None:
+        """Kill what runs, and start nothing more."""
+        with self._lock:
+            self._over = True
+            for process in self._running:
+                _kill(process)
+
+    def _lane(self, stages: list[Stage]) -> None:
+        for stage in stages:
+            began_s = time.monotonic()
+            for number, command in enumerate(stage.commands):
+                try:
+                    outcome = self._command(stage, number, command)
+                except Exception as error:  # noqa: BLE001 -- a defect of a stage fails that stage
+                    outcome = Outcome(failures=[Failure(stage.name, command[0], repr(error))])
+                with self._lock:
+                    self.outcome.add(outcome)
+            self.took_s[stage.name] = time.monotonic() - began_s
+
+    def _command(self, stage: Stage, number: int, command: list[str]) -> Outcome:
+        what = " ".join(word.removeprefix(f"{_BIN}/") for word in command)
+        is_pytest = command[0] == f"{_BIN}/pytest"
+        unique = f"{stage.name.replace(' ', '-').replace(',', '')}-{number}"
+        report = self._results / f"{unique}.json"
+        results = self._results / f"{unique}.xml"
+        written = results
+        if stage.as_ordinary_user and self._ordinary:
+            # That user's /tmp is a folder of ours.
+            results = self._ordinary.folder / results.name
+            written = Path("/tmp", results.name)
+        if is_pytest:
+            command = [*command, f"--junitxml={written}", "--override-ini=junit_family=xunit1"]
+        output = self._hold(stage, report, command)
+        try:
+            status, left = json.loads(report.read_bytes())
+        except (OSError, ValueError):
+            status, left = -signal.SIGKILL, []
+        if is_pytest:
+            text = results.read_text(errors="replace") if results.exists() else None
+            outcome = of_pytest(stage.name, status, text, output)
+        else:
+            outcome = of_command(stage.name, what, status, output)
+        outcome.failures += [Failure(stage.name, "a process is left", line) for line in left]
+        return outcome
+
+    def _hold(self, stage: Stage, report: Path, command: list[str]) -> list[str]:
+        """Run it to its end; its last lines."""
+        if stage.as_ordinary_user and self._ordinary:
+            line = self._ordinary.held(report, command)
+        else:
+            holder = str(Path(__file__).with_name("holder.py"))
+            line = [sys.executable, holder, str(report), "--", *command]
+        with self._lock:
+            if self._over:
+                return ["not started"]
+            process = subprocess.Popen(
+                line,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                start_new_session=True,
+                preexec_fn=functools.partial(_end_with_parent, _ending_signal(line)),
+            )
+            self._running.add(process)
+        guard = threading.Timer(_LONGEST_STAGE_S, _kill, (process,))
+        guard.start()
+        kept: collections.deque[str] = collections.deque(maxlen=_KEPT_LINES)
+        try:
+            assert process.stdout is not None
+            for text in process.stdout:
+                kept.append(text)
+                print(f"[{stage.name}] {text}", end="", flush=True)
+            process.wait()
+        finally:
+            guard.cancel()
+            with self._lock:
+                self._running.discard(process)
+        return list(kept)
+
+
+def _ending_signal(line: list[str]) -> signal.Signals:
+    """A holder ends what is below it; the parent of a PID namespace takes all of it along."""
+    return signal.SIGKILL if "--kill-child" in line else signal.SIGTERM
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    assert isinstance(process.args, list)
+    process.send_signal(_ending_signal(process.args))
+
+
+def _end_with_parent(number: signal.Signals) -> None:
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number)
+
+
+def _named_namespaces() -> set[str]:
+    with contextlib.suppress(OSError):
+        return {entry.name for entry in Path("/run/netns").iterdir()}
+    return set()
+
+
+@contextlib.contextmanager
+def _ordinary(by_root: bool) -> Iterator[Ordinary | None]:
+    if not by_root:
+        yield None
+        return
+    with contextlib.closing(Ordinary()) as ordinary:
+        ordinary.make()
+        yield ordinary
+
+
+def _interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def main() -> int:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupted)
+    by_root, began_s, before = os.geteuid() == 0, time.monotonic(), _named_namespaces()
+    status, outcome = 0, Outcome()
+    try:
+        with tempfile.TemporaryDirectory() as results, _ordinary(by_root) as ordinary:
+            runner = Runner(ordinary, Path(results))
+            outcome = runner.outcome
+            try:
+                runner.run(plan(by_root))
+            finally:
+                runner.end()
+            for name, took_s in runner.took_s.items():
+                print(f"{name}: {took_s:.0f} s")
+    except KeyboardInterrupt:
+        status = 130
+        outcome.failures.append(Failure("all", "interrupted", "not all stages ran"))
+    except (OSError, subprocess.CalledProcessError) as error:
+        outcome.failures.append(Failure("all", "no account to test as", str(error)))
+    left = {name for name in _named_namespaces() - before if name.startswith("adv")}
+    outcome.failures += [Failure("all", "a namespace is left", name) for name in sorted(left)]
+    print(f"all: {time.monotonic() - began_s:.0f} s")
+    print(outcome, flush=True)
+    return status or bool(outcome.failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
