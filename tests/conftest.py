@@ -12,12 +12,19 @@ import xml.etree.ElementTree as ET
 from collections.abc import Generator
 from pathlib import Path
 
+import hypothesis
 import pytest
 from _pytest.reports import TestReport
 
 # What is started in the background of a script inherits that Ctrl-C is ignored, and so would every
 # program that the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# How long an example takes says more of what else runs on this machine.
+hypothesis.settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("any machine")
 
 # Servers and tc lie where an ordinary user of Debian has no PATH to.
 for _folder in ("/usr/sbin", "/sbin"):

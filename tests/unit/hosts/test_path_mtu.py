@@ -19,6 +19,7 @@ from advisor.hosts.path_mtu import (
 
 TOKEN = secrets.token_hex(16)
 QUIET_S = 0.2
+WITHIN_S = 30.0  # Only so that nothing hangs.
 BOTH_FAMILIES = [("10.71.1.2", "10.71.1.1"), ("fd00:1::2", "fd00:1::1")]
 
 
@@ -32,13 +33,15 @@ async def echo(source: str, ports: tuple[int, int] = (0, 0)) -> AsyncIterator[Ud
         await asyncio.sleep(0)  # asyncio closes the socket in its next turn.
 
 
-async def answer(port: int, data: bytes, source: str = "127.0.0.1") -> bytes | None:
+async def answer(
+    port: int, data: bytes, source: str = "127.0.0.1", within_s: float = QUIET_S
+) -> bytes | None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.setblocking(False)
         sock.bind((source, 0))
         sock.sendto(data, ("127.0.0.1", port))
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(QUIET_S):
+            async with asyncio.timeout(within_s):
                 return await asyncio.get_running_loop().sock_recv(sock, 2048)
         return None
 
@@ -48,7 +51,7 @@ def test_the_echo_names_the_size_it_got() -> None:
         async with echo("127.0.0.1") as opened:
             head = TOKEN.encode() + b"\0\0\0\x07\0\0"
             expected = TOKEN.encode() + b"\0\0\0\x07\x04\xd2"
-            assert await answer(opened.port, head.ljust(1234, b"\0")) == expected
+            assert await answer(opened.port, head.ljust(1234, b"\0"), within_s=WITHIN_S) == expected
 
     asyncio.run(check())
 
@@ -61,7 +64,7 @@ def test_the_echo_answers_nobody_else() -> None:
             assert await answer(opened.port, secrets.token_hex(16).encode() + bytes(6)) is None
             assert await answer(opened.port, TOKEN.encode()) is None
             assert await answer(opened.port, b"") is None
-            assert await answer(opened.port, good) is not None
+            assert await answer(opened.port, good, within_s=WITHIN_S) is not None
 
     asyncio.run(check())
 
@@ -72,8 +75,8 @@ def test_the_echo_answers_so_often_and_no_more(monkeypatch: pytest.MonkeyPatch) 
     async def check() -> None:
         async with echo("127.0.0.1") as opened:
             good = TOKEN.encode() + bytes(6)
-            assert await answer(opened.port, good)
-            assert await answer(opened.port, good)
+            assert await answer(opened.port, good, within_s=WITHIN_S)
+            assert await answer(opened.port, good, within_s=WITHIN_S)
             assert await answer(opened.port, good) is None
 
     asyncio.run(check())

@@ -8,7 +8,7 @@ import pytest
 from advisor.hosts.rtt import FLOOR_S, RttResult, Unreachable, measure_rtt
 
 
-def measured(address: str, ports: list[int], timeout_s: float = 2.0) -> RttResult:
+def measured(address: str, ports: list[int], timeout_s: float = 20.0) -> RttResult:
     return asyncio.run(measure_rtt(address, ports, 3, timeout_s))
 
 
@@ -133,7 +133,7 @@ def test_a_black_hole_ends_in_time(network: Any) -> None:
     network.ip("far", "route", "add", "blackhole", "198.51.100.0/24")
 
     async def bounded() -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             await measure_rtt("198.51.100.1", [22, 443], 3, 0.8)
 
     with network.inside("near"), pytest.raises(Unreachable, match=r"22, 443 within 0\.8 s"):

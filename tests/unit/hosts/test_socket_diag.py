@@ -70,9 +70,9 @@ async def test_a_leashed_program_has_its_own_status_and_no_input() -> None:
 @pytest.mark.asyncio
 async def test_a_leashed_program_ends_with_its_input(tmp_path: Path) -> None:
     mark = tmp_path / "still there"
-    script = f"sleep 1; touch '{mark}'; sleep 60"
+    script = f"sleep 3; touch '{mark}'; sleep 60"
     async with running(leashed(["/bin/sh", "-c", script])) as child:
         child.stdin.close()
         assert await child.wait() == -9
-    time.sleep(1.2)
+    time.sleep(3.2)
     assert not mark.exists()

@@ -217,7 +217,7 @@ def test_removing_a_lab_ends_what_runs_in_it(folder: Path) -> None:
     process = subprocess.Popen(["sleep", "60"], env=os.environ | {MARK: "to-be-ended"})
     try:
         place.remove()
-        assert process.wait(timeout=5) == -15
+        assert process.wait(timeout=60) == -15
     finally:
         process.kill()
         process.wait()

@@ -46,7 +46,7 @@ async def test_it_ends_though_a_wait_within_it_is_over_just_then() -> None:
         entered = asyncio.Event()
         leaving = asyncio.create_task(_leave(entered))
         await entered.wait()
-        await asyncio.wait([leaving], timeout=5)
+        await asyncio.wait([leaving], timeout=60)
         assert leaving.done()
 
 
