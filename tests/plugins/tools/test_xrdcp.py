@@ -2,6 +2,7 @@ import asyncio
 import os
 import shutil
 import socket
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -94,7 +95,13 @@ def fetch(folder: Path, **changes: object) -> None:
 
     async def scenario() -> None:
         port = free_run(1, (0, 0), socket.AF_INET)
+        # Without these lines its sockets and process id lie in /tmp, where they stay.
+        own_place = tempfile.mkdtemp(prefix="xrootd-", dir=folder)
+        Path(own_place).chmod(0o777)
+        configuration = folder / "xrootd.cf"
+        configuration.write_text(f"all.adminpath {own_place}\nall.pidpath {own_place}\n")
         server = ["xrootd", "-p", str(port), "-l", str(folder / "xrootd.log")]
+        server += ["-c", str(configuration), "-s", f"{own_place}/xrootd.pid"]
         # It does not run as root.
         account = ["-R", "nobody"] if os.geteuid() == 0 else []
         own = ["env", f"HOME={folder}"]
