@@ -36,7 +36,8 @@ class Sshd:
         """Cut every connection, as a network that fails does: both sides' sshd are killed."""
         for session in psutil.Process(self.process.pid).children(recursive=True):
             with contextlib.suppress(psutil.NoSuchProcess):
-                if session.name() == "sshd":
+                # sshd-session since OpenSSH 9.8.
+                if session.name().startswith("sshd"):
                     session.kill()
 
 
