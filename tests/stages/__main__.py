@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .ordinary import Ordinary
+from .ordinary import Ordinary, why_not
 from .summary import Failure, Outcome, of_command, of_pytest
 
 _BIN = ".venv/bin"
@@ -61,15 +61,17 @@ def _pytest(*words: str, workers: int = 0) -> list[str]:
     return [f"{_BIN}/pytest", *number, *words]
 
 
-def plan(by_root: bool) -> list[list[list[Stage]]]:
-    """Phases one after the other; in a phase lanes side by side, in a lane stages in turn."""
+def plan(with_both: bool) -> list[list[list[Stage]]]:
+    """Phases one after the other; in a phase lanes side by side, in a lane stages in turn.
+
+    `with_both`: root starts it, and there is an ordinary user as well.
+    """
     linters = Stage("check", _LINTERS)
     figures = Stage("figures", (_pytest("--durations=5", *_FIGURES),))
-    user = by_root
-    quick = Stage("quick", (_pytest(*_QUICK, workers=2),), user)
-    main_job = Stage("main job", (_MAIN_JOB,), user)
-    system = Stage("system", (_pytest(*_SYSTEM, workers=3),), user)
-    if not by_root:
+    quick = Stage("quick", (_pytest(*_QUICK, workers=2),), with_both)
+    main_job = Stage("main job", (_MAIN_JOB,), with_both)
+    system = Stage("system", (_pytest(*_SYSTEM, workers=3),), with_both)
+    if not with_both:
         return [[[linters], [quick, main_job]], [[system]], [[figures]]]
     host = Stage("host, root", (_pytest(*_HOST, workers=2),))
     system_by_root = Stage("system, root", (_pytest(*_SYSTEM, workers=3),))
@@ -84,21 +86,22 @@ def plan(by_root: bool) -> list[list[list[Stage]]]:
 class Runner:
     """All stages of a plan, and what they came to."""
 
-    def __init__(self, ordinary: Ordinary | None, results: Path) -> None:
-        self.outcome = Outcome()
+    def __init__(self, ordinary: Ordinary | None, results: Path, outcome: Outcome) -> None:
+        self.outcome = outcome
         self.took_s: dict[str, float] = {}
         self._ordinary = ordinary
         self._results = results
         self._lock = threading.Lock()
         self._running: set[subprocess.Popen[str]] = set()
         self._over = False
+        self._threads: list[threading.Thread] = []
 
     def run(self, phases: list[list[list[Stage]]]) -> None:
         for lanes in phases:
-            threads = [threading.Thread(target=self._lane, args=(lane,)) for lane in lanes]
-            for thread in threads:
+            self._threads = [threading.Thread(target=self._lane, args=(lane,)) for lane in lanes]
+            for thread in self._threads:
                 thread.start()
-            for thread in threads:
+            for thread in self._threads:
                 thread.join()
 
     def end(self) -> None:
@@ -107,11 +110,15 @@ class Runner:
             self._over = True
             for process in self._running:
                 _kill(process)
+        for thread in self._threads:
+            thread.join()
 
     def _lane(self, stages: list[Stage]) -> None:
         for stage in stages:
             began_s = time.monotonic()
             for number, command in enumerate(stage.commands):
+                if self._over:
+                    return
                 try:
                     outcome = self._command(stage, number, command)
                 except Exception as error:  # noqa: BLE001 -- a defect of a stage fails that stage
@@ -204,30 +211,45 @@ def _named_namespaces() -> set[str]:
 
 
 @contextlib.contextmanager
-def _ordinary(by_root: bool) -> Iterator[Ordinary | None]:
-    if not by_root:
+def _ordinary(outcome: Outcome) -> Iterator[Ordinary | None]:
+    """What the stages of an ordinary user need, if root is who runs this and it can be made."""
+    if os.geteuid() != 0:
+        yield None
+        return
+    if why := why_not():
+        outcome.skip("an ordinary user's stages", why)
         yield None
         return
     with contextlib.closing(Ordinary()) as ordinary:
-        ordinary.make()
-        yield ordinary
+        try:
+            ordinary.make()
+        except (OSError, subprocess.CalledProcessError) as error:
+            outcome.failures.append(Failure("all", "an ordinary user's checkout", str(error)))
+            yield None
+        else:
+            yield ordinary
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def _interrupted(*_: object) -> None:
+    # Once is enough: what follows removes what was made.
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
 def main() -> int:
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in _SIGNALS:
         signal.signal(number, _interrupted)
-    by_root, began_s, before = os.geteuid() == 0, time.monotonic(), _named_namespaces()
+    began_s, before = time.monotonic(), _named_namespaces()
     status, outcome = 0, Outcome()
     try:
-        with tempfile.TemporaryDirectory() as results, _ordinary(by_root) as ordinary:
-            runner = Runner(ordinary, Path(results))
-            outcome = runner.outcome
+        with tempfile.TemporaryDirectory() as results, _ordinary(outcome) as ordinary:
+            runner = Runner(ordinary, Path(results), outcome)
             try:
-                runner.run(plan(by_root))
+                runner.run(plan(with_both=ordinary is not None))
             finally:
                 runner.end()
             for name, took_s in runner.took_s.items():
@@ -235,8 +257,6 @@ def main() -> int:
     except KeyboardInterrupt:
         status = 130
         outcome.failures.append(Failure("all", "interrupted", "not all stages ran"))
-    except (OSError, subprocess.CalledProcessError) as error:
-        outcome.failures.append(Failure("all", "no account to test as", str(error)))
     left = {name for name in _named_namespaces() - before if name.startswith("adv")}
     outcome.failures += [Failure("all", "a namespace is left", name) for name in sorted(left)]
     print(f"all: {time.monotonic() - began_s:.0f} s")

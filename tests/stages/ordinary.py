@@ -24,6 +24,18 @@ touch .venv/.runtime .venv/.dev
 """
 
 
+_APART = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
+
+
+def why_not() -> str | None:
+    """Why root may make no namespaces, as in most containers; nothing where it may."""
+    try:
+        done = subprocess.run([*_APART, "true"], capture_output=True, text=True, check=False)
+    except OSError as error:
+        return str(error)
+    return (done.stderr.strip() or "unshare failed") if done.returncode else None
+
+
 class Ordinary:
     """What has to be there so that `nobody` runs tests: gone after `close`."""
 
@@ -62,12 +74,11 @@ class Ordinary:
 
     def held(self, report: Path, command: list[str]) -> list[str]:
         """The line that runs a command as that user, in namespaces of its own."""
-        apart = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
         # The kernel lets nobody send an ICMP echo in a new network: a host may be set otherwise.
         network = ["sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
         hold = [sys.executable, str(_HOLDER), str(report)]
         own = ["--ordinary", str(self.folder), str(self._python)]
-        return [*apart, *network, *hold, *own, "--", *command]
+        return [*_APART, *network, *hold, *own, "--", *command]
 
     def close(self) -> None:
         shutil.rmtree(self._base, ignore_errors=True)

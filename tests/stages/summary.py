@@ -30,14 +30,21 @@ class Outcome:
     passed: int = 0
     skipped: int = 0
     failures: list[Failure] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+
+    def skip(self, what: str, why: str) -> None:
+        """Something as large as a stage was left out: that has a line too."""
+        self.skipped += 1
+        self.notices.append(f"SKIPPED {what}: {why}")
 
     def add(self, other: "Outcome") -> None:
         self.passed += other.passed
         self.skipped += other.skipped
         self.failures += other.failures
+        self.notices += other.notices
 
     def __str__(self) -> str:
-        lines = [str(failure) for failure in self.failures]
+        lines = [*self.notices, *(str(failure) for failure in self.failures)]
         failed = len({(failure.stage, failure.what) for failure in self.failures})
         return "\n".join([*lines, f"{self.passed} passed, {failed} failed, {self.skipped} skipped"])
 
