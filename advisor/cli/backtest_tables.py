@@ -13,6 +13,7 @@ from advisor.backtest.from_transfers import tables_of
 from advisor.backtest.recorded import RecordedTable
 from advisor.backtest.synthetic import synthetic_tables
 from advisor.cli.backtest_text import counted
+from advisor.cli.completion import history_to_complete
 from advisor.cli.stored import resolve_pair
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import ProbeRecord
@@ -48,7 +49,7 @@ def complete_table(_: click.Context, __: click.Parameter, incomplete: str) -> li
     """Words that stand for tables, destinations of the history, or files."""
     words = [w for w in (_HISTORY, _SYNTHETIC) if w.startswith(incomplete)]
     if incomplete.startswith(_OF_DESTINATION):
-        pairs = (summary.pair for summary in Store.default().pairs())
+        pairs = (summary.pair for summary in history_to_complete().pairs())
         words = [f"{_OF_DESTINATION}{d}" for d in dict.fromkeys(p.destination for p in pairs)]
     found = [CompletionItem(word) for word in words if word.startswith(incomplete)]
     return found or [CompletionItem(incomplete, type="file")]

@@ -5,6 +5,10 @@ from typing import Any, Final
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
+from advisor.cli.configuration import BadConfiguration
+from advisor.cli.options import configured_store
+from advisor.store.history import Store
+
 _VARIABLE: Final = "_ADVISOR_COMPLETE"
 
 
@@ -32,11 +36,21 @@ def completion(shell: str) -> int:
 def destinations(_: click.Context, __: click.Parameter, incomplete: str) -> list[Any]:
     """Where transfers may go: labs that are up, pairs of the history, names that ssh knows."""
     from advisor.runtime.destinations import known_destinations
-    from advisor.store.history import Store
 
     user, at, host = incomplete.rpartition("@")
-    known = (one for one in known_destinations(Store.default()) if one.name.startswith(host))
+    known = (one for one in known_destinations(history_to_complete()) if one.name.startswith(host))
     return [CompletionItem(f"{user}{at}{one.name}", help=one.what) for one in known]
+
+
+def history_to_complete() -> Store:
+    """The configured history; the default one where the configuration cannot be used.
+
+    A line that is being typed is no place for a message about it.
+    """
+    try:
+        return configured_store()
+    except BadConfiguration:
+        return Store.default()
 
 
 def transfer_tools(_: click.Context, __: click.Parameter, incomplete: str) -> list[Any]:

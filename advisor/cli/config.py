@@ -1,10 +1,9 @@
 """`advisor config`: where the configuration is, what it says, and whether it can be used."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
+import msgspec
 
 from advisor.cli import configuration as c
 from advisor.cli.advise import advise
@@ -49,27 +48,21 @@ def path() -> int:
 @config.command()
 def show() -> int:
     """Print what is set, and where it was said; then what may be set."""
-    tables = c.load()
-    said = list(_said(tables))
+    said = c.load()
     click.echo(f"{c.path()}{'' if c.path().is_file() else '  (there is no such file)'}")
-    for where, word, value in said:
-        click.echo(f"  {where + ' ' if where else ''}{word} = {value}")
-    free = [word for word in c.OF_SESSIONS if word not in tables.get("advise", {})]
+    for where, word, value in c.entries(said):
+        click.echo(f"  {where + ' ' if where else ''}{word} = {c.as_typed(value)}")
+    set_words = msgspec.to_builtins(said.advise)
+    free = [word for word in c.words(c.Sessions) if word not in set_words]
     click.echo(f"as built in: {', '.join(free)}")
     return 0
 
 
-def _said(tables: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    if "store" in tables:
-        yield "", "store", tables["store"]
-    for word, value in tables.get("advise", {}).items():
-        yield "[advise]", word, c.as_typed(value)
-    for table in ("screen", "keys"):
-        for word, value in tables.get(table, {}).items():
-            yield f"[{table}]", word, c.as_typed(value)
-    for host, words in tables.get("hosts", {}).items():
-        for word, value in words.items():
-            yield f'[hosts."{host}"]', word, c.as_typed(value)
+@config.command()
+def schema() -> int:
+    """Print the JSON schema of the file, for editors and other programs."""
+    click.echo(msgspec.json.format(msgspec.json.encode(msgspec.json.schema(c.Configuration))))
+    return 0
 
 
 @config.command()
@@ -90,7 +83,7 @@ def init() -> int:
 
 def _template() -> str:
     lines = []
-    for word in c.OF_SESSIONS:
+    for word in c.words(c.Sessions):
         option = option_of(word)
         lines += [f"# {option.help}", f'# {word} = "{_example(option)}"']
     from advisor.tui.settings import key_names
@@ -107,21 +100,22 @@ def _example(option: click.Option) -> str:
 @config.command()
 def validate() -> int:
     """Check every word and value of the file."""
-    tables = c.load()
+    said = list(c.entries(c.load()))
     context = click.Context(advise, info_name="advise")
     checked_settings()
-    for where, word, value in _said(tables):
+    for where, word, value in said:
         if where in ("[screen]", "[keys]"):
             continue
         if word == "store":
-            _check_directory(Path(value))
+            _check_directory(Path(str(value)))
             continue
         try:
             option = option_of(word)
-            option.type_cast_value(context, value.split(",") if option.multiple else value)
+            typed = c.as_typed(value)
+            option.type_cast_value(context, typed.split(",") if option.multiple else typed)
         except click.BadParameter as error:
             raise c.BadConfiguration(f"{c.path()}: {where} {word}: {error.message}") from None
-    click.echo(f"{c.path()}: {'good' if tables else 'nothing is set'}")
+    click.echo(f"{c.path()}: {'good' if said else 'nothing is set'}")
     return 0
 
 

@@ -1,12 +1,12 @@
 """The user's configuration: one TOML file with what they would otherwise type each time.
 
-    store = "/data/advisor/history"
+    store = "/data/advisor/history"   # every command
 
-    [advise]                          # every session
+    [advise]                          # every advice session
     budget = "2min"
     transports = ["tcp"]
 
-    [hosts."dtn02.example.org"]       # sessions to this destination; before [advise]
+    [hosts."dtn02.example.org"]       # every command to this destination; precedes [advise]
     bandwidth = "10Gbit"
     server = "gsiftp://dtn02.example.org:2811"
 
@@ -14,51 +14,86 @@
     theme = "textual-light"
     drawing = "block"                 # braille, block or ascii
 
-    [keys]                            # what is done, and the key that does it
+    [keys]                            # an action, and the key for it
     next = "f8"
 
-The words of sessions are the long options of `advisor advise`. What is typed goes before the
-destination's table, that before [advise], and that before what is built in.
+`Configuration` is the file's definition: what may stand in it, its JSON schema, and the defaults of
+the commands come from there. An option on the command line precedes the destination's table, that
+precedes [advise], and that precedes what is built in.
 """
 
 import difflib
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 import click
+import msgspec
 import platformdirs
+from msgspec import inspect
 
-OF_SESSIONS: Final = (
-    "budget",
-    "method",
-    "gain-ratio",
-    "impeded",
-    "iterations",
-    "constant",
-    "transports",
-    "congestion",
-    "tools",
-    "max-streams",
-    "buffer-scale",
-    "ports",
-    "agent-command",
-)
-OF_HOSTS: Final = (
-    *("agent", "secret-file", "address", "bandwidth", "rtt", "server", "to"),
-    *OF_SESSIONS,
-)
-SCREEN: Final = {"theme": "textual-dark", "drawing": "braille"}
-"""How the terminal interface looks where nothing is said."""
-DRAWINGS: Final = ("braille", "block", "ascii")
-COMMANDS: Final = ("advise", "path", "resume", "history")
-OF_PATHS: Final = ("ports", "agent-command")
-"""Those that the configuration is for: it is read by no other."""
+Value: TypeAlias = str | int | float | bool | list[str | int | float]
+"""A value as in TOML. The option that it is the default of parses it."""
+
+
+class Connections(msgspec.Struct, frozen=True, kw_only=True, rename="kebab", omit_defaults=True):
+    """How the agent at a destination is started."""
+
+    ports: Value | None = None
+    agent_command: Value | None = None
+
+
+class Sessions(Connections, frozen=True, forbid_unknown_fields=True):
+    """`[advise]`: options of `advisor advise`."""
+
+    budget: Value | None = None
+    method: Value | None = None
+    gain_ratio: Value | None = None
+    impeded: Value | None = None
+    iterations: Value | None = None
+    constant: Value | None = None
+    transports: Value | None = None
+    congestion: Value | None = None
+    tools: Value | None = None
+    max_streams: Value | None = None
+    buffer_scale: Value | None = None
+
+
+class Host(Sessions, frozen=True, forbid_unknown_fields=True):
+    """`[hosts."NAME"]`: the same, and what is known of this destination."""
+
+    agent: Value | None = None
+    secret_file: Value | None = None
+    address: Value | None = None
+    bandwidth: Value | None = None
+    rtt: Value | None = None
+    server: Value | None = None
+    to: Value | None = None
+
+
+class Screen(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[screen]`: the look of the terminal interface."""
+
+    theme: str = "textual-dark"
+    drawing: Literal["braille", "block", "ascii"] = "braille"
+
+
+class Configuration(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """The whole file. `store`: the folder of the history, None for the user's data folder."""
+
+    store: str | None = None
+    advise: Sessions = Sessions()
+    hosts: dict[str, Host] = {}
+    screen: Screen = Screen()
+    keys: dict[str, str | int] = {}
+
 
 # Where the option's name in Python is not its long name.
-_REPEATED: Final = "constant"
 _PARAMETERS: Final = {"gain-ratio": "C", "impeded": "L", "iterations": "N"}
+_REPEATED: Final = "constant"
 
 
 class BadConfiguration(click.ClickException):
@@ -72,13 +107,18 @@ def path() -> Path:
     return platformdirs.user_config_path("advisor") / "config.toml"
 
 
+def words(table: type[msgspec.Struct]) -> tuple[str, ...]:
+    """What may be said in a table."""
+    return tuple(field.encode_name for field in msgspec.structs.fields(table))
+
+
 def parameter(word: str) -> str:
-    """The name that click has for an option's word."""
+    """The name of an option's parameter in Python."""
     return _PARAMETERS.get(word, word.replace("-", "_"))
 
 
-def load() -> dict[str, Any]:
-    """The file's tables, with no word that is not known; empty without a file.
+def load() -> Configuration:
+    """The file's content; the defaults without a file.
 
     Raises BadConfiguration.
     """
@@ -86,89 +126,107 @@ def load() -> dict[str, Any]:
     try:
         text = file.read_text(encoding="utf-8")
     except FileNotFoundError:
-        return {}
+        return Configuration()
     except (OSError, UnicodeDecodeError) as error:
         raise BadConfiguration(f"{file}: {getattr(error, 'strerror', None) or error}") from None
     try:
         tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        _check(tables, inspect.type_info(Configuration), [])
+        return msgspec.convert(tables, Configuration)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError, _Wrong) as error:
         raise BadConfiguration(f"{file}: {error}") from None
-    _check(tables)
-    return tables
 
 
-def _check(tables: Mapping[str, Any]) -> None:
-    _check_words(tables, ("store", "advise", "hosts", "screen", "keys"), "")
-    if not isinstance(tables.get("store", ""), str):
-        raise BadConfiguration(f'{path()}: store must be a directory: write store = "/…"')
-    _check_words(_table(tables, "advise", "[advise]"), OF_SESSIONS, "[advise] ")
-    screen = _table(tables, "screen", "[screen]")
-    _check_words(screen, SCREEN, "[screen] ")
-    if screen.get("drawing", DRAWINGS[0]) not in DRAWINGS:
-        raise BadConfiguration(f"{path()}: [screen] drawing is one of {', '.join(DRAWINGS)}")
-    _table(tables, "keys", "[keys]")
-    hosts = _table(tables, "hosts", '[hosts."NAME"]')
-    for name in hosts:
-        where = f'[hosts."{name}"]'
-        _check_words(_table(hosts, name, where), OF_HOSTS, f"{where} ")
+class _Wrong(Exception):
+    """What is wrong with an entry, with a remedy."""
 
 
-def _table(tables: Mapping[str, Any], name: str, where: str) -> Mapping[str, Any]:
-    table = tables.get(name, {})
-    if not isinstance(table, dict):
-        raise BadConfiguration(f"{path()}: {name} must be a table: write {where}")
-    return table
+def _check(value: object, kind: inspect.Type, place: list[str]) -> None:
+    """Raise _Wrong for the first entry that the definition does not have, with what it has.
+
+    msgspec checks the rest; its messages name no alternatives.
+    """
+    match kind:
+        case inspect.StructType(fields=fields):
+            known = {field.encode_name: field.type for field in fields}
+            for word, inner in _as_table(value, place).items():
+                if word not in known:
+                    raise _Wrong(_unknown(word, list(known), place))
+                _check(inner, known[word], [*place, word])
+        case inspect.DictType(value_type=inner_kind):
+            for word, inner in _as_table(value, place).items():
+                _check(inner, inner_kind, [*place, word])
+        case inspect.LiteralType(values=values) if value not in values:
+            choices = ", ".join(map(str, values))
+            raise _Wrong(f"[{'.'.join(place[:-1])}] {place[-1]} is one of {choices}")
+        case _ if place == ["store"] and not isinstance(value, str):
+            raise _Wrong('store must be a directory: write store = "/…"')
 
 
-def _check_words(table: Mapping[str, Any], known: Iterable[str], where: str) -> None:
-    known = list(known)
-    for word in table:
-        if word not in known:
-            near = difflib.get_close_matches(word, known, 1)
-            remedy = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
-            raise BadConfiguration(f"{path()}: {where}has no '{word}': {remedy}")
+def _as_table(value: object, place: list[str]) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise _Wrong(f"{place[-1]} must be a table: write {_heading(place)}")
+    return value
 
 
-def as_typed(value: Any) -> Any:
+def _heading(place: list[str]) -> str:
+    head, *names = place
+    quoted = (f'"{name}"' for name in names)
+    return f"[{'.'.join([head, *quoted])}]"
+
+
+def _unknown(word: str, known: list[str], place: list[str]) -> str:
+    near = difflib.get_close_matches(word, known, 1)
+    remedy = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
+    where = f"{_heading(place)} " if place else ""
+    return f"{where}has no '{word}': {remedy}"
+
+
+def entries(configuration: Configuration) -> Iterator[tuple[str, str, Value]]:
+    """What the file says: the heading, the word, the value."""
+    tables = msgspec.to_builtins(configuration)
+    for name, value in tables.items():
+        if name == "hosts":
+            for host, table in value.items():
+                yield from ((_heading([name, host]), word, said) for word, said in table.items())
+        elif isinstance(value, dict):
+            yield from ((_heading([name]), word, said) for word, said in value.items())
+        else:
+            yield "", name, value
+
+
+def as_typed(value: Value) -> str:
     """A value as it would be typed: lists with commas."""
     if isinstance(value, list):
         return ",".join(str(item) for item in value)
     return str(value)
 
 
-def _defaults(table: Mapping[str, Any]) -> dict[str, Any]:
+def defaults(table: msgspec.Struct) -> dict[str, Any]:
+    """What a table says, as typed, by the options' names in Python."""
+    said: dict[str, Value] = msgspec.to_builtins(table)
     return {
         parameter(word): as_typed(value).split(",") if word == _REPEATED else as_typed(value)
-        for word, value in table.items()
+        for word, value in said.items()
     }
 
 
 def default_map() -> dict[str, Any]:
     """What click takes as defaults of each command. Raises BadConfiguration."""
-    tables = load()
-    of_sessions = tables.get("advise", {})
-    of_paths = {word: of_sessions[word] for word in OF_PATHS if word in of_sessions}
-    defaults: dict[str, dict[str, Any]] = {
-        "advise": _defaults(of_sessions),
-        "path": _defaults(of_paths),
+    said = defaults(load().advise)
+    of_connections = {parameter(word) for word in words(Connections)}
+    return {
+        "advise": said,
+        "path": {name: value for name, value in said.items() if name in of_connections},
     }
-    if "store" in tables:
-        for command in COMMANDS:
-            defaults.setdefault(command, {})["store"] = tables["store"]
-    return defaults
 
 
-def of_the_screen() -> dict[str, str]:
-    """How the terminal interface looks: `theme` and `drawing`. Raises BadConfiguration."""
-    table = load().get("screen", {})
-    return SCREEN | {word: str(value) for word, value in table.items()}
-
-
-def keys() -> dict[str, str]:
-    """The user's own keys, by the name of what they do. Raises BadConfiguration."""
-    return {name: str(key) for name, key in load().get("keys", {}).items()}
+def store_folder() -> Path | None:
+    """The folder of the history that is configured. Raises BadConfiguration."""
+    named = load().store
+    return Path(named) if named is not None else None
 
 
 def of_host(name: str) -> dict[str, Any]:
-    """What is set for sessions to this destination, by parameter. Raises BadConfiguration."""
-    return _defaults(load().get("hosts", {}).get(name, {}))
+    """What is configured for this destination, by parameter. Raises BadConfiguration."""
+    return defaults(load().hosts.get(name, Host()))

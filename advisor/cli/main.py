@@ -84,7 +84,7 @@ def cli(context: click.Context, plain: bool, screen: str) -> int | None:
         if not plain and interface.is_possible():
             return interface.open_interface(screen)
         interface.plain_report()
-    elif context.invoked_subcommand in configuration.COMMANDS:
+    elif context.invoked_subcommand in ("advise", "path"):
         context.default_map = configuration.default_map()
     return None
 

@@ -1,12 +1,13 @@
 """The command as a user types it, run in the process of the tests."""
 
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import click
 import pytest
 
-from advisor.cli.main import main
+from advisor.cli.main import cli, main
 
 Typed = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -34,3 +35,16 @@ def typed(
         return subprocess.CompletedProcess(arguments, ended.value.code, out, err)
 
     return run
+
+
+def every_command(
+    group: click.Group = cli, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """All commands and groups below `advisor`, each with its words."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        yield (*path, name), command
+        if isinstance(command, click.Group):
+            yield from every_command(command, (*path, name))

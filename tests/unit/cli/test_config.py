@@ -1,5 +1,6 @@
 """The configuration file: what it is for, and what is said when it is wrong."""
 
+import json
 import subprocess
 import sys
 import tomllib
@@ -10,9 +11,10 @@ import pytest
 
 from advisor.cli import configuration
 from advisor.cli.advise import advise
+from advisor.cli.completion import history_to_complete
 from advisor.cli.config import option_of
 
-from .conftest import Typed
+from .conftest import Typed, every_command
 
 ADVISOR = [sys.executable, "-P", "-m", "advisor"]
 
@@ -54,7 +56,7 @@ def parsed(*arguments: str) -> dict[str, object]:
         return with_those_of_the_host(context, options)
 
 
-@pytest.mark.parametrize("word", sorted({*configuration.OF_SESSIONS, *configuration.OF_HOSTS}))
+@pytest.mark.parametrize("word", configuration.words(configuration.Host))
 def test_every_word_is_an_option(word: str) -> None:
     option = option_of(word)
     assert f"--{word}" in option.opts
@@ -81,13 +83,34 @@ def test_what_is_typed_goes_before_the_host_and_that_before_all_sessions(configu
     assert near["max_streams"] == 8
 
 
-def test_the_store_is_that_of_every_command_that_has_one(configured: Path) -> None:
+STORED = [
+    (words, command, option)
+    for words, command in every_command()
+    for option in command.params
+    if option.name == "store"
+]
+
+
+@pytest.mark.parametrize(
+    ("words", "command", "option"), STORED, ids=[" ".join(words) for words, _, _ in STORED]
+)
+def test_the_store_is_that_of_every_command_that_has_one(
+    words: tuple[str, ...], command: click.Command, option: click.Parameter, configured: Path
+) -> None:
     write(configured, f'store = "{configured / "elsewhere"}"\n')
-    defaults = configuration.default_map()
-    for command in ("advise", "resume", "history"):
-        assert defaults[command] == {"store": str(configured / "elsewhere")}
+    context = click.Context(command, info_name=words[-1])
+    value, _ = option.consume_value(context, {})
+    assert option.process_value(context, value).directory == configured / "elsewhere"
+
+
+def test_the_configured_store_is_read_and_completed_from(configured: Path) -> None:
+    assert len(STORED) > 15
+    write(configured, f'store = "{configured / "elsewhere"}"\n')
     done = run(configured, "history", "--json")
     assert done.returncode == 0, done.stderr
+    assert history_to_complete().directory == configured / "elsewhere"
+    write(configured, "[store\n")
+    assert history_to_complete().directory != configured / "elsewhere"
 
 
 WRONG = [
@@ -95,6 +118,7 @@ WRONG = [
     ("[advice]\n", ["has no 'advice'", "did you mean 'advise'"]),
     ('[hosts."x"]\nstreams = 4\n', ['[hosts."x"] has no', "max-streams"]),
     ("advise = 3\n", ["advise must be a table", "[advise]"]),
+    ('[screen]\ndrawing = "oil"\n', ["[screen] drawing is one of ascii, block, braille"]),
     ("store = 3\n", ["store must be a directory"]),
     ("[advise\n", ["config.toml", "line 1"]),
     ('[advise]\nbudget = "soon"\n', ["budget", "soon"]),
@@ -124,13 +148,19 @@ def test_a_wrong_file_keeps_nobody_from_looking(typed: Typed, tmp_path: Path) ->
     assert typed("plugins").returncode == 0
 
 
+def test_the_schema_has_every_word(typed: Typed) -> None:
+    tables = json.loads(typed("config", "schema").stdout)["$defs"]
+    assert set(tables["Host"]["properties"]) == set(configuration.words(configuration.Host))
+    assert tables["Configuration"]["additionalProperties"] is False
+
+
 def test_init_writes_a_good_file_and_never_over_another(typed: Typed) -> None:
     done = typed("config", "init")
     assert done.returncode == 0, done.stderr
     file = Path(done.stdout.strip())
     assert typed("config", "path").stdout == done.stdout
     assert tomllib.loads(file.read_text()) == {"advise": {}, "screen": {}, "keys": {}}
-    for word in configuration.OF_SESSIONS:
+    for word in configuration.words(configuration.Sessions):
         assert f"# {word} = " in file.read_text()
     assert "good" in typed("config", "validate").stdout
     file.write_text("[advise]\nbudget = 30\n")
