@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from advisor import registry
-from advisor.advising.contenders import Verdict
+from advisor.advising.contenders import Ranking
 from advisor.advising.judging import comparable
 from advisor.domain.advice import Advice, Command, Estimate, Limit
 from advisor.domain.dataset import Dataset
@@ -23,7 +23,7 @@ from advisor.runtime.request import AdviceRequest
 from advisor.tools import CommandRequest, Kept
 
 
-class Grounds(msgspec.Struct, frozen=True, kw_only=True):
+class AdviceInputs(msgspec.Struct, frozen=True, kw_only=True):
     """What an advice is given on."""
 
     session: str
@@ -35,25 +35,25 @@ class Grounds(msgspec.Struct, frozen=True, kw_only=True):
     kept: Kept | None = None
 
 
-def advice_from_verdict(grounds: Grounds, verdict: Verdict, incomplete: bool) -> Advice:
+def advice_from_ranking(inputs: AdviceInputs, ranking: Ranking, incomplete: bool) -> Advice:
     """The advice of a session that measured."""
-    comparison, index = verdict.comparison, verdict.chosen
-    chosen = verdict.candidates[index]
+    comparison, index = ranking.comparison, ranking.chosen
+    chosen = ranking.candidates[index]
     expected = comparison.next_one(index)
-    default = verdict.default
+    default = ranking.default
     gain = None if default is None else _gain(comparison, index, default)
-    limits = _not_disproved(binding_limits(grounds.path), chosen.setting, expected.value)
-    if measured := _newest(grounds.probes, chosen.transport, chosen.setting):
-        limits += measured_limits(measured, grounds.path.capacity_bps)
-    settings = _best_settings(verdict)
-    composition = compose(grounds.probes, expected.value) if grounds.request.tool else None
-    reasons = _reasons(grounds, verdict, gain)
+    limits = _not_disproved(binding_limits(inputs.path), chosen.setting, expected.value)
+    if measured := _newest(inputs.probes, chosen.transport, chosen.setting):
+        limits += measured_limits(measured, inputs.path.capacity_bps)
+    settings = _best_settings(ranking)
+    composition = compose(inputs.probes, expected.value) if inputs.request.tool else None
+    reasons = _reasons(inputs, ranking, gain)
     if composition:
         reasons.insert(0, words(composition))
-    if edge := _at_the_edge(grounds.request, chosen.setting):
+    if edge := _at_the_edge(inputs.request, chosen.setting):
         reasons.append(edge)
     return Advice(
-        pair=grounds.pair,
+        pair=inputs.pair,
         transport=chosen.transport,
         setting=chosen.setting,
         expected_bps=expected.value,
@@ -62,18 +62,18 @@ def advice_from_verdict(grounds: Grounds, verdict: Verdict, incomplete: bool) ->
         gain=gain,
         limits=limits,
         reasons=reasons,
-        commands=_commands(grounds, chosen.transport, settings),
-        contenders=[verdict.contender(i) for i in comparison.order()],
+        commands=_commands(inputs, chosen.transport, settings),
+        contenders=[ranking.contender(i) for i in comparison.order()],
         incomplete=incomplete,
-        session=grounds.session,
-        transfer_s=_transfer_time(grounds.request.dataset, expected),
+        session=inputs.session,
+        transfer_s=_transfer_time(inputs.request.dataset, expected),
         composition=composition,
     )
 
 
-def advice_from_history(grounds: Grounds) -> Advice:
+def advice_from_history(inputs: AdviceInputs) -> Advice:
     """The advice on stored results alone. At least one is needed."""
-    best = max(grounds.past, key=lambda p: p.throughput_bps)
+    best = max(inputs.past, key=lambda p: p.throughput_bps)
     spread = best.spread if best.spread is not None else TYPICAL_SPREAD
     # 1.64 standard deviations hold nine of ten; what is stored is spread over days, not seconds.
     half_bps = 1.645 * spread * best.throughput_bps
@@ -81,7 +81,7 @@ def advice_from_history(grounds: Grounds) -> Advice:
         best.throughput_bps,
         (max(0.0, best.throughput_bps - half_bps), best.throughput_bps + half_bps),
     )
-    settings = {p.transport: p.setting for p in grounds.past}
+    settings = {p.transport: p.setting for p in inputs.past}
     reasons = [
         f"the best stored result of this pair is {describe(best.transport, best.setting)}: "
         f"{format_rate(best.throughput_bps)} over {best.probes} probe(s)",
@@ -90,21 +90,21 @@ def advice_from_history(grounds: Grounds) -> Advice:
     if best.caution:
         reasons.append(best.caution)
     return Advice(
-        pair=grounds.pair,
+        pair=inputs.pair,
         transport=best.transport,
         setting=best.setting,
         expected_bps=expected.value,
         interval_bps=expected.interval,
         default_bps=None,
         gain=None,
-        limits=binding_limits(grounds.path),
+        limits=binding_limits(inputs.path),
         reasons=reasons,
-        commands=_commands(grounds, best.transport, settings),
+        commands=_commands(inputs, best.transport, settings),
         contenders=[],
         incomplete=False,
-        session=grounds.session,
+        session=inputs.session,
         basis="history",
-        transfer_s=_transfer_time(grounds.request.dataset, expected),
+        transfer_s=_transfer_time(inputs.request.dataset, expected),
     )
 
 
@@ -132,29 +132,29 @@ def _newest(probes: Sequence[ProbeRecord], transport: str, setting: Setting) -> 
     return found[-1] if found else None
 
 
-def _best_settings(verdict: Verdict) -> dict[str, Setting]:
+def _best_settings(ranking: Ranking) -> dict[str, Setting]:
     """The chosen setting, and of every other transport its best."""
     settings: dict[str, Setting] = {}
-    for index in [verdict.chosen, *verdict.comparison.order()]:
-        candidate = verdict.candidates[index]
+    for index in [ranking.chosen, *ranking.comparison.order()]:
+        candidate = ranking.candidates[index]
         settings.setdefault(candidate.transport, candidate.setting)
     return settings
 
 
-def _reasons(grounds: Grounds, verdict: Verdict, gain: Estimate | None) -> list[str]:
-    comparison, chosen = verdict.comparison, verdict.chosen
+def _reasons(inputs: AdviceInputs, ranking: Ranking, gain: Estimate | None) -> list[str]:
+    comparison, chosen = ranking.comparison, ranking.chosen
     reasons = []
     for index in comparison.order():
         if index != chosen:
-            reasons.append(_against(verdict, index))
-    if verdict.candidates[chosen].role == "default":
+            reasons.append(_against(ranking, index))
+    if ranking.candidates[chosen].role == "default":
         reasons.insert(0, "the default is as good as anything measured: tuning does not help here")
     elif gain and gain.interval[0] <= 1:
         reasons.append("the gain over the default is not certain: its interval reaches 1")
-    reasons += _left_out(comparable(grounds.request, grounds.probes), verdict)
-    if grounds.request.tool is None and (plateau := _plateau(verdict)):
+    reasons += _left_out(comparable(inputs.request, inputs.probes), ranking)
+    if inputs.request.tool is None and (plateau := _plateau(ranking)):
         reasons.append(plateau)
-    if best := max(grounds.past, key=lambda p: p.throughput_bps, default=None):
+    if best := max(inputs.past, key=lambda p: p.throughput_bps, default=None):
         reasons.append(
             f"history's best of this pair was {format_rate(best.throughput_bps)} with "
             f"{describe(best.transport, best.setting)}"
@@ -174,9 +174,9 @@ def _at_the_edge(request: AdviceRequest, setting: Setting) -> str:
     )
 
 
-def _left_out(probes: Sequence[ProbeRecord], verdict: Verdict) -> list[str]:
+def _left_out(probes: Sequence[ProbeRecord], ranking: Ranking) -> list[str]:
     """A sentence for each transport that was measured and is not among those compared."""
-    compared = {candidate.transport for candidate in verdict.candidates}
+    compared = {candidate.transport for candidate in ranking.candidates}
     best: dict[str, float] = {}
     failures: dict[str, str] = {}
     for probe in probes:
@@ -194,23 +194,23 @@ def _left_out(probes: Sequence[ProbeRecord], verdict: Verdict) -> list[str]:
     return sentences + [f"{n.upper()} gave nothing: {failures[n]}" for n in silent]
 
 
-def _plateau(verdict: Verdict) -> str:
+def _plateau(ranking: Ranking) -> str:
     """A sentence when settings of very different numbers of streams reach the same rate."""
-    equals = [verdict.candidates[i] for i in verdict.comparison.same_as_best()]
+    equals = [ranking.candidates[i] for i in ranking.comparison.same_as_best()]
     counts = sorted({flows_of(c.setting) for c in equals})
     if len(counts) < 2 or counts[-1] < 2 * counts[0]:
         return ""
-    rate = format_rate(verdict.comparison.mean(verdict.chosen).value)
+    rate = format_rate(ranking.comparison.mean(ranking.chosen).value)
     return (
         f"{counts[0]} and {counts[-1]} streams reach the same rate: it is the path or the hosts "
         f"that end at about {rate}, not the settings"
     )
 
 
-def _against(verdict: Verdict, index: int) -> str:
+def _against(ranking: Ranking, index: int) -> str:
     """The chosen one against another contender, and whether the difference is real."""
-    comparison, chosen = verdict.comparison, verdict.chosen
-    other = verdict.candidates[index]
+    comparison, chosen = ranking.comparison, ranking.chosen
+    other = ranking.candidates[index]
     name = f"{other.role} ({describe(other.transport, other.setting)})"
     ratio = comparison.ratio(chosen, index)
     lower, upper = ratio.interval
@@ -224,19 +224,19 @@ def _against(verdict: Verdict, index: int) -> str:
     return f"{name} is faster by less than {PRACTICALLY_SAME:.0%} ({figures}), and costs more"
 
 
-def _commands(grounds: Grounds, transport: str, settings: dict[str, Setting]) -> list[Command]:
-    request = grounds.request
+def _commands(inputs: AdviceInputs, transport: str, settings: dict[str, Setting]) -> list[Command]:
+    request = inputs.request
     wanted = CommandRequest(
         transport=transport,
         settings=settings,
-        path=grounds.path,
+        path=inputs.path,
         destination_host=request.destination_host,
         dataset=request.dataset,
         source_path=request.dataset.path if request.dataset else None,
         destination_path=request.destination_path,
         server_url=request.server_url,
         verify=request.verify,
-        kept=grounds.kept,
+        kept=inputs.kept,
     )
     # One that was there when the session began may be gone when it is resumed.
     known = {tool.name: tool for tool in registry.tools()}

@@ -5,11 +5,11 @@ from typing import Final
 
 import numpy as np
 
-from advisor.advising.contenders import Candidate, contenders, judge
-from advisor.advising.context import Context, Purpose
+from advisor.advising.contenders import Candidate, contenders, rank_contenders
+from advisor.advising.context import Context, ProbePurpose
 from advisor.advising.judging import comparable, least_spread
 from advisor.advising.profiling import CONFIRM
-from advisor.advising.user_orders import heed_the_user
+from advisor.advising.user_orders import apply_user_orders
 from advisor.domain import events as ev
 from advisor.domain.space import Space
 
@@ -26,8 +26,8 @@ async def confirm(
     the advice rests on could change its order, or when the time is used.
     """
     chosen = contenders(comparable(context.request, context.probes), past, spaces)
-    async with context.stage(CONFIRM, "", context.budget.left_s) as ending:
-        ending.reason = await _rounds(context, chosen, past, spaces)
+    async with context.stage(CONFIRM, "", context.budget.left_s) as stage_end:
+        stage_end.reason = await _rounds(context, chosen, past, spaces)
 
 
 async def _rounds(
@@ -41,29 +41,29 @@ async def _rounds(
     order = np.random.default_rng([context.request.seed, len(context.probes)])
     for round_ in range(_MOST_ROUNDS):
         for index in order.permutation(len(chosen)):
-            await heed_the_user(context)
+            await apply_user_orders(context)
             if context.control.is_skipped(CONFIRM):
                 return "skipped"
             candidate = chosen[index]
             if context.budget.left_s < context.next_probe_s(candidate.transport):
                 return "the time is used"
-            purpose = Purpose(stage=CONFIRM, kind="confirm", label=candidate.role)
+            purpose = ProbePurpose(stage=CONFIRM, kind="confirm", label=candidate.role)
             await context.keep(
                 await context.measure(candidate.transport, candidate.setting, purpose)
             )
         met = contenders(comparable(context.request, context.probes), past, spaces)
         spread = least_spread(context.request)
-        if round_ + 1 >= _LEAST_ROUNDS and _is_settled(met, spaces, spread):
+        if round_ + 1 >= _LEAST_ROUNDS and _is_decided(met, spaces, spread):
             return f"the ranking is settled after {round_ + 1} rounds"
     return f"{_MOST_ROUNDS} rounds are done"
 
 
-def _is_settled(
+def _is_decided(
     candidates: Sequence[Candidate], spaces: Mapping[str, Space], spread: float
 ) -> bool:
-    verdict = judge(candidates, spaces, spread)
-    if verdict is None:
+    ranking = rank_contenders(candidates, spaces, spread)
+    if ranking is None:
         return False
-    comparison = verdict.comparison
+    comparison = ranking.comparison
     best = comparison.order()[0]
-    return all(comparison.settled(best, i) for i in range(len(verdict.candidates)) if i != best)
+    return all(comparison.settled(best, i) for i in range(len(ranking.candidates)) if i != best)

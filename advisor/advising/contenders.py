@@ -189,7 +189,7 @@ def _rival(
     return next(iter([*elsewhere[:1], *stored, *same_run]), None)
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class Ranking(msgspec.Struct, frozen=True):
     """The comparison's outcome. Indices are into `candidates`; `default` may be missing."""
 
     candidates: list[Candidate]
@@ -209,11 +209,11 @@ class Verdict(msgspec.Struct, frozen=True):
         )
 
 
-def judge(
+def rank_contenders(
     candidates: Sequence[Candidate],
     spaces: Mapping[str, Space],
     least_spread: float = LEAST_SPREAD,
-) -> Verdict | None:
+) -> Ranking | None:
     """The cheapest of those that are the same as the best; None when nothing was measured.
 
     `least_spread`: see Comparison.
@@ -227,4 +227,4 @@ def judge(
     equals = comparison.same_as_best()
     chosen = min(equals, key=lambda i: cost(measured[i], spaces))
     defaults = [i for i, c in enumerate(measured) if c.role == "default"]
-    return Verdict(measured, comparison, chosen, defaults[0] if defaults else None)
+    return Ranking(measured, comparison, chosen, defaults[0] if defaults else None)

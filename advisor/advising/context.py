@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from advisor.advising.budget import Budget
-from advisor.advising.judging import judged
+from advisor.advising.judging import comparable_outcome
 from advisor.advising.prober import Probed, Prober, Watcher
 from advisor.agent.client import AgentLink, PeerError, PeerGone
 from advisor.agent.connect import Reached
@@ -64,7 +64,7 @@ class Measurer(Protocol):
         """
 
 
-class Purpose(msgspec.Struct, frozen=True, kw_only=True):
+class ProbePurpose(msgspec.Struct, frozen=True, kw_only=True):
     """Why a setting is measured, and by whom."""
 
     stage: str
@@ -158,26 +158,28 @@ class Context:
     @contextlib.asynccontextmanager
     async def stage(
         self, name: str, transport: str, budget_s: float, space: Space | None = None
-    ) -> AsyncIterator["Ending"]:
+    ) -> AsyncIterator["StageEnd"]:
         """A run of probes, told when it begins and, on every way out, when and why it ended."""
         began_s, before = self.at_s, len(self.probes)
         self.tell(ev.StageStarted, stage=name, transport=transport, budget_s=budget_s, space=space)
-        ending = Ending()
+        stage_end = StageEnd()
         try:
-            yield ending
+            yield stage_end
         except PeerLost as lost:
-            ending.reason = str(lost)
+            stage_end.reason = str(lost)
             raise
         finally:
             self.tell(
                 ev.StageEnded,
                 stage=name,
-                reason=ending.reason,
+                reason=stage_end.reason,
                 probes=len(self.probes) - before,
                 elapsed_s=self.at_s - began_s,
             )
 
-    async def measure(self, transport: str, setting: Setting, purpose: Purpose) -> "Draft":
+    async def measure(
+        self, transport: str, setting: Setting, purpose: ProbePurpose
+    ) -> "PendingProbe":
         """One probe, told, with one retry, not stored yet. Raises Stopped, PeerLost, StoreError.
 
         It is stored with `keep`, after the method has been told.
@@ -195,11 +197,13 @@ class Context:
         )
         probed = await self._probe(ordinal, transport, setting)
         if isinstance(probed.outcome, Failure) and probed.outcome.kind in _WORTH_A_RETRY:
-            await self.keep(Draft(ordinal, transport, setting, purpose, probed), retried=True)
+            await self.keep(
+                PendingProbe(ordinal, transport, setting, purpose, probed), retried=True
+            )
             probed = await self._probe(ordinal, transport, setting)
-        return Draft(ordinal, transport, setting, purpose, probed)
+        return PendingProbe(ordinal, transport, setting, purpose, probed)
 
-    async def heed_orders(self) -> None:
+    async def apply_orders(self) -> None:
         """More time, and pauses. Raises Stopped."""
         if by_s := self.control.take_extension_s():
             self.budget.extend(by_s)
@@ -207,7 +211,7 @@ class Context:
         if self.control.paused and not self.stopping:
             began_s = self.at_s
             self.tell(ev.Paused)
-            await self.control.until_it_may_go_on()
+            await self.control.wait_while_paused()
             self.budget.give_back(self.at_s - began_s)
             self.tell(ev.WentOn)
         if self.stopping:
@@ -273,24 +277,24 @@ class Context:
         self._lost = False
 
     async def keep(
-        self, draft: "Draft", *, method: Method | None = None, retried: bool = False
+        self, pending: "PendingProbe", *, method: Method | None = None, retried: bool = False
     ) -> None:
         """Store a probe and tell that it ended; `method`: the search that was told of it.
 
         Raises StoreError when the store cannot take it, Blocked after a failure that any other
         setting would meet too.
         """
-        outcome = draft.probed.outcome
+        outcome = pending.probed.outcome
         record = ProbeRecord(
             pair=self.pair,
-            subject=draft.transport,
-            setting=draft.setting,
+            subject=pending.transport,
+            setting=pending.setting,
             result=outcome,
             recorded_s=time.time(),
             session=self.session,
-            stage=draft.purpose.stage,
-            purpose=draft.purpose.kind,
-            label=draft.purpose.label,
+            stage=pending.purpose.stage,
+            purpose=pending.purpose.kind,
+            label=pending.purpose.label,
             method=self.request.method,
             seed=self.request.seed,
             method_state=method.state() if method else None,
@@ -299,30 +303,30 @@ class Context:
             mtu_bytes=self.path.mtu_bytes,
             bandwidth_bps=self.path.bandwidth_bps,
             buffer_bytes=buffer_of(self.path),
-            **self._files_moved(draft.transport),
+            **self._files_moved(pending.transport),
         )
         self.probes.append(record)
-        name = f"{draft.ordinal:04d}{'-first-try' if retried else ''}"
-        await asyncio.to_thread(self._store_probe, record, name, draft.probed.raw_output)
+        name = f"{pending.ordinal:04d}{'-first-try' if retried else ''}"
+        await asyncio.to_thread(self._store_probe, record, name, pending.probed.raw_output)
         self.tell(
             ev.ProbeEnded,
-            ordinal=draft.ordinal,
-            stage=draft.purpose.stage,
-            purpose=draft.purpose.kind,
-            transport=draft.transport,
-            setting=draft.setting,
+            ordinal=pending.ordinal,
+            stage=pending.purpose.stage,
+            purpose=pending.purpose.kind,
+            transport=pending.transport,
+            setting=pending.setting,
             result=outcome,
             remaining_s=self.budget.left_s,
-            label=draft.purpose.label,
+            label=pending.purpose.label,
             retried=retried,
         )
-        self._tell_best(draft, judged(self.request, draft.transport, outcome))
-        if isinstance(outcome, Failure) and self._is_hopeless(draft, outcome, retried):
+        self._tell_best(pending, comparable_outcome(self.request, pending.transport, outcome))
+        if isinstance(outcome, Failure) and self._is_hopeless(pending, outcome, retried):
             raise Blocked(outcome.message)
 
-    def _is_hopeless(self, draft: "Draft", failure: Failure, retried: bool) -> bool:
+    def _is_hopeless(self, pending: "PendingProbe", failure: Failure, retried: bool) -> bool:
         """Whether every other setting would fail too. A tool's server may be started once more."""
-        is_gone = failure.kind is FailureKind.REFUSED and draft.transport in self._measurers
+        is_gone = failure.kind is FailureKind.REFUSED and pending.transport in self._measurers
         return failure.kind in _HOPELESS or (is_gone and not retried)
 
     def _files_moved(self, subject: str) -> dict[str, Any]:
@@ -337,17 +341,17 @@ class Context:
         if raw:
             self._store.keep_raw(self.pair, self.session, name, raw)
 
-    def _tell_best(self, draft: "Draft", outcome: Outcome | None) -> None:
+    def _tell_best(self, pending: "PendingProbe", outcome: Outcome | None) -> None:
         if isinstance(outcome, Measurement) and outcome.throughput_bps > self._best_bps:
             self._best_bps = outcome.throughput_bps
             self.tell(
                 ev.BestChanged,
-                transport=draft.transport,
-                setting=draft.setting,
+                transport=pending.transport,
+                setting=pending.setting,
                 throughput_bps=outcome.throughput_bps,
             )
 
-    def take_over(self, probes: list[ProbeRecord]) -> None:
+    def resume_from(self, probes: list[ProbeRecord]) -> None:
         """Go on from the probes of an interrupted session."""
         self.probes = list(probes)
         self._ordinal = len(probes)
@@ -371,7 +375,7 @@ class Context:
         )
 
 
-class Ending:
+class StageEnd:
     """Why a stage ended: its own word, or that it was cut short."""
 
     reason = "interrupted"
@@ -383,11 +387,11 @@ def _beyond_the_best(method: Method) -> tuple[Setting, float] | None:
     return recommended if recommended != method.best() else None
 
 
-class Draft(msgspec.Struct, frozen=True):
+class PendingProbe(msgspec.Struct, frozen=True):
     """A probe that has been made and is not stored yet."""
 
     ordinal: int
     transport: str
     setting: Setting
-    purpose: Purpose
+    purpose: ProbePurpose
     probed: Probed

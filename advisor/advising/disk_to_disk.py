@@ -13,10 +13,10 @@ from typing import Final
 import msgspec
 
 from advisor import registry
-from advisor.advising.context import Context, Purpose
+from advisor.advising.context import Context, ProbePurpose
 from advisor.advising.prober import Probed, Watcher
 from advisor.advising.tool_probing import ToolProber, unbroken
-from advisor.advising.user_orders import heed_the_user
+from advisor.advising.user_orders import apply_user_orders
 from advisor.agent.client import AgentLink, PeerError, PeerGone
 from advisor.domain import events as ev
 from advisor.domain.dataset import Dataset
@@ -216,18 +216,18 @@ class DiskToDisk:
         if not wanted:
             return
         budget_s = len(wanted) * context.next_probe_s(subject)
-        async with context.stage(name, subject, budget_s) as ending:
+        async with context.stage(name, subject, budget_s) as stage_end:
             for setting in wanted:
-                await heed_the_user(context)
+                await apply_user_orders(context)
                 if context.control.is_skipped(name):
-                    ending.reason = "skipped"
+                    stage_end.reason = "skipped"
                     return
                 if context.budget.left_s < self._until_left_s:
-                    ending.reason = "the time for what is measured alone is used"
+                    stage_end.reason = "the time for what is measured alone is used"
                     return
-                purpose = Purpose(stage=name, kind="search", label="alone")
+                purpose = ProbePurpose(stage=name, kind="search", label="alone")
                 await context.keep(await context.measure(subject, setting, purpose))
-            ending.reason = "measured"
+            stage_end.reason = "measured"
 
     def lengthen(self) -> None:
         """From now on longer slices: what is compared in the end is to be told apart."""

@@ -16,7 +16,7 @@ from advisor.models.slicing import whole_bps
 from advisor.runtime.request import AdviceRequest
 
 
-def judged(request: AdviceRequest, subject: str, outcome: Outcome) -> Outcome | None:
+def comparable_outcome(request: AdviceRequest, subject: str, outcome: Outcome) -> Outcome | None:
     """The outcome as it is to be compared; None for what is not compared."""
     if request.tool is None:
         return outcome
@@ -35,7 +35,7 @@ def judged(request: AdviceRequest, subject: str, outcome: Outcome) -> Outcome | 
 
 def comparable(request: AdviceRequest, probes: Sequence[ProbeRecord]) -> list[ProbeRecord]:
     """The probes that are compared, with what they are worth."""
-    found = ((probe, judged(request, probe.subject, probe.result)) for probe in probes)
+    found = ((probe, comparable_outcome(request, probe.subject, probe.result)) for probe in probes)
     return [msgspec.structs.replace(probe, result=result) for probe, result in found if result]
 
 

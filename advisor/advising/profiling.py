@@ -8,10 +8,10 @@ import msgspec
 import numpy as np
 
 from advisor import registry
-from advisor.advising.context import Context, Purpose
-from advisor.advising.judging import judged
+from advisor.advising.context import Context, ProbePurpose
+from advisor.advising.judging import comparable_outcome
 from advisor.advising.prior_knowledge import knowledge_of
-from advisor.advising.user_orders import heed_the_user
+from advisor.advising.user_orders import apply_user_orders
 from advisor.domain import events as ev
 from advisor.domain.measurement import Failure, Measurement
 from advisor.domain.records import ProbeRecord
@@ -27,7 +27,7 @@ _FAILURES_IN_A_ROW: Final = 6
 """After this many failures in a row a transport is given up: it does not get through."""
 
 
-class Stage(Protocol):
+class SearchStage(Protocol):
     """One run of a search. `name` is unique in a session; `subject` is what is measured."""
 
     @property
@@ -97,7 +97,7 @@ def _seen_elsewhere(probes: Sequence[ProbeRecord], stage: str) -> float | None:
     return max(throughputs, default=None)
 
 
-def _method_of(context: Context, stage: Stage, space: Space) -> Method:
+def _method_of(context: Context, stage: SearchStage, space: Space) -> Method:
     """The search, as it was left when the session is a resumed one."""
     request = context.request
     # Each stage draws from a stream of its own, so that one more probe in the first does not
@@ -114,12 +114,12 @@ def _method_of(context: Context, stage: Stage, space: Space) -> Method:
     return method
 
 
-def _last_state(probes: Sequence[ProbeRecord], stage: Stage) -> dict[str, object] | None:
+def _last_state(probes: Sequence[ProbeRecord], stage: SearchStage) -> dict[str, object] | None:
     states = [p.method_state for p in probes if p.stage == stage.name and p.method_state]
     return states[-1] if states else None
 
 
-async def measure_baselines(context: Context, stages: Sequence[Stage]) -> None:
+async def measure_baselines(context: Context, stages: Sequence[SearchStage]) -> None:
     """What a user gets who tunes nothing, before anything is tuned. Raises Stopped, PeerLost."""
     # Runs of the same transport have the same defaults.
     subjects = {stage.subject: stage for stage in stages}
@@ -133,41 +133,41 @@ async def measure_baselines(context: Context, stages: Sequence[Stage]) -> None:
     if not wanted:
         return
     budget_s = sum(context.next_probe_s(subject) for subject, _ in wanted)
-    async with context.stage(BASELINE, "", budget_s) as ending:
+    async with context.stage(BASELINE, "", budget_s) as stage_end:
         for name, baseline in wanted:
-            await heed_the_user(context)
+            await apply_user_orders(context)
             if context.budget.left_s < context.next_probe_s(name):
-                ending.reason = "the time is used"
+                stage_end.reason = "the time is used"
                 return
-            purpose = Purpose(stage=BASELINE, kind="baseline", label=baseline.role)
+            purpose = ProbePurpose(stage=BASELINE, kind="baseline", label=baseline.role)
             await context.keep(await context.measure(name, baseline.setting, purpose))
-        ending.reason = "the defaults are measured"
+        stage_end.reason = "the defaults are measured"
 
 
-async def profile(context: Context, stage: Stage, until_left_s: float) -> None:
+async def profile(context: Context, stage: SearchStage, until_left_s: float) -> None:
     """Search until the method stops or so much of the budget is left. Raises Stopped, PeerLost."""
     space = stage.space(context)
     method = _method_of(context, stage, space)
     budget_s = max(0.0, context.budget.left_s - until_left_s)
-    async with context.stage(stage.name, stage.subject, budget_s, space) as ending:
-        ending.reason = await _search(context, stage, method, until_left_s)
+    async with context.stage(stage.name, stage.subject, budget_s, space) as stage_end:
+        stage_end.reason = await _search(context, stage, method, until_left_s)
 
 
-async def _search(context: Context, stage: Stage, method: Method, until_left_s: float) -> str:
+async def _search(context: Context, stage: SearchStage, method: Method, until_left_s: float) -> str:
     """Ask, probe and tell; the reason it ended."""
     failures = 0
     while (setting := method.ask()) is not None:
-        await heed_the_user(context)
+        await apply_user_orders(context)
         if context.control.is_skipped(stage.name):
             return "skipped"
         if context.budget.left_s - until_left_s < context.next_probe_s(stage.subject):
             return f"the time for {stage.name} is used"
         iteration = method.iteration
-        purpose = Purpose(stage=stage.name, kind="search", label=method.label)
-        draft = await context.measure(stage.subject, setting, purpose)
-        outcome = draft.probed.outcome
-        method.tell(setting, judged(context.request, stage.subject, outcome) or outcome)
-        await context.keep(draft, method=method)
+        purpose = ProbePurpose(stage=stage.name, kind="search", label=method.label)
+        pending = await context.measure(stage.subject, setting, purpose)
+        outcome = pending.probed.outcome
+        method.tell(setting, comparable_outcome(context.request, stage.subject, outcome) or outcome)
+        await context.keep(pending, method=method)
         context.tell(
             ev.SearchStands, stage=stage.name, iteration=method.iteration, gauges=method.gauges
         )
@@ -184,7 +184,7 @@ async def _search(context: Context, stage: Stage, method: Method, until_left_s: 
     return method.stop_reason or "the method has no more to ask"
 
 
-def _tell_evidence(context: Context, stage: Stage, method: Method) -> None:
+def _tell_evidence(context: Context, stage: SearchStage, method: Method) -> None:
     """What past transfers say, when the search has just weighed them."""
     evidence = method.evidence if isinstance(method, WithEvidence) else None
     if evidence is not None and evidence is not context.evidence:

@@ -9,16 +9,16 @@ from typing import Any, Final
 import msgspec
 
 from advisor import registry
-from advisor.advising.advice import Grounds, advice_from_history, advice_from_verdict
+from advisor.advising.advice import AdviceInputs, advice_from_history, advice_from_ranking
 from advisor.advising.budget import Budget, default_budget_s
 from advisor.advising.confirming import confirm
-from advisor.advising.contenders import contenders, judge
+from advisor.advising.contenders import contenders, rank_contenders
 from advisor.advising.context import Blocked, Context, PeerLost, Stopped
 from advisor.advising.disk_to_disk import DiskToDisk
 from advisor.advising.judging import comparable, least_spread
 from advisor.advising.profiling import (
     CONFIRM,
-    Stage,
+    SearchStage,
     TransportStage,
     measure_baselines,
     profile,
@@ -231,7 +231,7 @@ class _Session:
                 f"--budget {total_s:g} is too short for one probe at this round-trip time: "
                 f"give at least {context.next_probe_s() * 4:.0f} s"
             )
-        context.take_over(self._probes_before())
+        context.resume_from(self._probes_before())
         self._log = self._store.event_log(self._pair, self._id)
         self._tell(
             ev.SessionStarted,
@@ -249,7 +249,7 @@ class _Session:
 
     async def _measure(self, context: Context, path: PathFacts, past: list[ev.PastResult]) -> int:
         disks = await DiskToDisk.prepared(context) if self._request.tool else None
-        stages: Sequence[Stage] = (
+        stages: Sequence[SearchStage] = (
             [disks.stage] if disks else self._usable(context, stages_of(context))
         )
         self._record_question(path)
@@ -304,7 +304,7 @@ class _Session:
             raise ValueError("no transport can be measured: run 'advisor doctor' on both hosts")
         return usable
 
-    async def _profile_all(self, context: Context, stages: Sequence[Stage]) -> None:
+    async def _profile_all(self, context: Context, stages: Sequence[SearchStage]) -> None:
         """Each stage until its share of the time is used; a resumed session skips finished ones."""
         confirm_s = _CONFIRM_SHARE * context.budget.left_s
         if any(p.stage == CONFIRM for p in context.probes):
@@ -325,10 +325,12 @@ class _Session:
         kept: Kept | None,
     ) -> int:
         compared = comparable(self._request, context.probes)
-        verdict = judge(contenders(compared, past, spaces), spaces, least_spread(self._request))
-        if verdict is None:
+        ranking = rank_contenders(
+            contenders(compared, past, spaces), spaces, least_spread(self._request)
+        )
+        if ranking is None:
             return self._end_without(context, trouble)
-        grounds = Grounds(
+        inputs = AdviceInputs(
             session=self._id,
             request=self._request,
             pair=self._pair,
@@ -337,7 +339,7 @@ class _Session:
             probes=context.probes,
             kept=kept,
         )
-        advice = advice_from_verdict(grounds, verdict, incomplete=bool(trouble))
+        advice = advice_from_ranking(inputs, ranking, incomplete=bool(trouble))
         self._give(advice)
         return EXIT_INTERRUPTED if trouble == "interrupted" else EXIT_ADVICE
 
@@ -361,10 +363,10 @@ class _Session:
         return self.give_up(message, EXIT_NOTHING_USABLE)
 
     def _advise_from_history(self, path: PathFacts, past: list[ev.PastResult]) -> int:
-        grounds = Grounds(
+        inputs = AdviceInputs(
             session=self._id, request=self._request, pair=self._pair, path=path, past=past
         )
-        self._give(advice_from_history(grounds))
+        self._give(advice_from_history(inputs))
         return EXIT_ADVICE
 
     def _give(self, advice: Advice) -> None:

@@ -39,7 +39,7 @@ _FEW_INTERVALS: Final = 4
 _R = TypeVar("_R")
 
 
-class _Mishap(Exception):
+class _ProbeFailed(Exception):
     """A probe without a throughput."""
 
     def __init__(self, kind: FailureKind, message: str) -> None:
@@ -136,8 +136,8 @@ class ToolProber:
             raise
         except PeerError as error:
             outcome = _failure(FailureKind.NO_ACCESS, str(error), began_s)
-        except _Mishap as mishap:
-            outcome = _failure(mishap.kind, str(mishap), began_s)
+        except _ProbeFailed as failed:
+            outcome = _failure(failed.kind, str(failed), began_s)
         except OSError as error:
             outcome = _failure(
                 FailureKind.NO_ACCESS, f"{error.filename}: {error.strerror}", began_s
@@ -186,7 +186,7 @@ class ToolProber:
         try:
             parts = self._slicer.take(wanted)
         except ValueError as error:
-            raise _Mishap(FailureKind.NO_ACCESS, str(error)) from None
+            raise _ProbeFailed(FailureKind.NO_ACCESS, str(error)) from None
         source = self._places.source
         pieces = tuple(
             Piece(
@@ -227,21 +227,21 @@ class ToolProber:
             return await run_steps(link, self._tool, order, run_source)
         except ValueError as error:
             # No other setting mends what a tool cannot move.
-            raise _Mishap(FailureKind.NO_ACCESS, str(error)) from None
+            raise _ProbeFailed(FailureKind.NO_ACCESS, str(error)) from None
 
     async def _outcome(self, link: AgentLink, taken: _Slice, ran: Ran) -> Measurement:
-        """What it gave. Raises _Mishap."""
+        """What it gave. Raises _ProbeFailed."""
         for part, piece in zip(taken.parts, taken.pieces, strict=True):
             if not is_unchanged(Path(piece.source), part.file):
                 message = f"{piece.source} changed or went away while it was read"
-                raise _Mishap(FailureKind.FILES_CHANGED, message)
+                raise _ProbeFailed(FailureKind.FILES_CHANGED, message)
         if ran.status is not None:
             trouble = self._tool.trouble(ran.status, ran.output, ran.errors)
             if trouble:
-                raise _Mishap(trouble.kind, trouble.message)
+                raise _ProbeFailed(trouble.kind, trouble.message)
             await _check_sizes(link, taken.pieces)
         if not ran.intervals or ran.moved_bytes <= 0:
-            raise _Mishap(
+            raise _ProbeFailed(
                 FailureKind.TIMED_OUT, f"no data arrived within {ran.elapsed_s:.0f} s of the start"
             )
         measurement = measurement_of(ran, self._path.rtt_s)
@@ -280,22 +280,22 @@ class ToolProber:
 
 
 async def _check_sizes(link: AgentLink, pieces: Sequence[Piece]) -> None:
-    """Whether all of it is there. Raises _Mishap."""
+    """Whether all of it is there. Raises _ProbeFailed."""
     sizes = await written_sizes(link.sizes, pieces)
     for piece, size in zip(pieces, sizes, strict=True):
         if is_short(piece, size):
-            raise _Mishap(FailureKind.INCOMPLETE, shortage(piece, size))
+            raise _ProbeFailed(FailureKind.INCOMPLETE, shortage(piece, size))
 
 
 def measurement_of(ran: Ran, rtt_s: float) -> Measurement:
-    """What a transfer gave, `rtt_s` being above 0. Raises _Mishap where nothing flowed."""
+    """What a transfer gave, `rtt_s` being above 0. Raises _ProbeFailed where nothing flowed."""
     intervals = ran.intervals
     steady = steady_part(intervals, probe_length(rtt_s))
     first = steady.first if _is_start_up(intervals, steady.first) else 0
     counted = intervals[first:]
     bps = _mean_bps(counted)
     if bps <= 0:
-        raise _Mishap(FailureKind.TIMED_OUT, "the data stopped flowing")
+        raise _ProbeFailed(FailureKind.TIMED_OUT, "the data stopped flowing")
     return Measurement(
         throughput_bps=bps,
         stderr_bps=steady.stderr_bps if len(counted) > 1 and first == steady.first else 0.0,

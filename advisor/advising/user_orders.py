@@ -2,25 +2,25 @@
 
 from typing import Final
 
-from advisor.advising.context import Context, Purpose
+from advisor.advising.context import Context, ProbePurpose
 from advisor.domain import events as ev
 from advisor.domain import orders as o
 
-BY_HAND: Final = "by hand"
+USER_STAGE: Final = "by hand"
 """The stage of probes that the user asked for."""
 
 
-async def heed_the_user(context: Context) -> None:
+async def apply_user_orders(context: Context) -> None:
     """Wait while paused, take more time, and measure what is to be tried. Raises Stopped."""
-    await context.heed_orders()
+    await context.apply_orders()
     while context.control.tries:
         wanted = context.control.tries.popleft()
         if trouble := _trouble_with(context, wanted):
             context.tell(ev.Notice, message=f"not tried: {trouble}")
             continue
-        purpose = Purpose(stage=BY_HAND, kind="search", label=BY_HAND)
+        purpose = ProbePurpose(stage=USER_STAGE, kind="search", label=USER_STAGE)
         await context.keep(await context.measure(wanted.transport, wanted.setting, purpose))
-        await context.heed_orders()
+        await context.apply_orders()
 
 
 def _trouble_with(context: Context, wanted: o.Try) -> str:

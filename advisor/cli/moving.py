@@ -20,7 +20,7 @@ from advisor.hosts.datasets import scan
 from advisor.report import ndjson
 from advisor.runtime.control import Control
 from advisor.runtime.request import AdviceRequest
-from advisor.transfer.engine.session import Kept, Publish
+from advisor.transfer.engine.session import JournalOptions, Publish
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -83,9 +83,9 @@ def moving_request(options: dict[str, Any], **more: Any) -> AdviceRequest:
     )
 
 
-def kept_of(options: dict[str, Any]) -> Kept:
+def kept_of(options: dict[str, Any]) -> JournalOptions:
     """Where a transfer that is broken off goes on from."""
-    return Kept(journals=user_state_path("advisor") / "transfers", anew=options["anew"])
+    return JournalOptions(journals=user_state_path("advisor") / "transfers", anew=options["anew"])
 
 
 def run_moving(

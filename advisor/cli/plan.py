@@ -109,7 +109,7 @@ def plan(context: click.Context, /, **options: Any) -> int:
         sample=options["sample"],
         relaxation=options["relaxation"],
         lists=lists.absolute(),
-        kept=kept_of(options),
+        journal_options=kept_of(options),
     )
 
     def session(publish: Publish, control: Control) -> Coroutine[Any, Any, int]:

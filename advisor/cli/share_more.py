@@ -34,8 +34,8 @@ from advisor.report.share_models import (
 from advisor.report.share_names import shown
 from advisor.store.history import Store
 from advisor.transfer.shared.prior_knowledge import (
-    Known,
     NothingKnown,
+    PriorKnowledge,
     forecasts_of,
     known_of,
     trained_destinations,
@@ -116,7 +116,7 @@ def more(**options: Any) -> int:
     return 0
 
 
-def _known(store: Store, typed: Mapping[str, int], streams: int | None) -> Known:
+def _known(store: Store, typed: Mapping[str, int], streams: int | None) -> PriorKnowledge:
     """Of all that were named but for 0, and of the others of which there is enough."""
     names = list(dict.fromkeys([*typed, *trained_destinations(store, source_name())]))
     wanted = [name for name in names if typed.get(name) != _WITHOUT]
@@ -129,7 +129,7 @@ def _known(store: Store, typed: Mapping[str, int], streams: int | None) -> Known
     return msgspec.structs.replace(known, samples=samples)
 
 
-def _print(found: More, known: Known) -> None:
+def _print(found: More, known: PriorKnowledge) -> None:
     level = found.levels[found.destination]
     rows = change_rows(found.levels, found.by_file, found.by_stream)
     click.echo(f"{found.parallelism} streams for each file")

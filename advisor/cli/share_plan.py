@@ -33,7 +33,7 @@ from advisor.report.share_run import COLUMNS as OUTCOME_COLUMNS
 from advisor.report.share_run import outcome_rows
 from advisor.runtime.control import Control
 from advisor.runtime.request import AdviceRequest
-from advisor.transfer.engine.retry import PATIENCE_S
+from advisor.transfer.engine.retry import RETRY_S
 from advisor.transfer.engine.session import Publish
 from advisor.transfer.shared.parsing import with_cap
 from advisor.transfer.shared.sharing import EPOCH_S, ShareOptions, share_transfers
@@ -79,7 +79,7 @@ from advisor.transfer.tuned.parsing import parse_epoch
 @click.option(
     "--patience",
     type=p.DURATION,
-    default=f"{PATIENCE_S / 60:g}min",
+    default=f"{RETRY_S / 60:g}min",
     show_default=True,
     help="With --run: how long a path may be lost before its destination is given up.",
 )
@@ -126,12 +126,12 @@ def plan(context: click.Context, /, **options: Any) -> int:
         _check_run(requests)
     sharing = ShareOptions(
         asked=asked,
-        kept=kept_of(options),
+        journal_options=kept_of(options),
         parallelism=options["streams"],
         modelling=modelling_of(options),
         run=options["run"],
         epoch_s=options["epoch"],
-        patience_s=options["patience"],
+        retry_s=options["patience"],
     )
 
     def session(publish: Publish, control: Control) -> Coroutine[Any, Any, int]:

@@ -18,7 +18,7 @@ from advisor.domain.quantities import format_bytes, format_duration
 from advisor.models.endless_work import LEAST_BYTES
 from advisor.runtime.control import Control
 from advisor.store.history import Store
-from advisor.transfer.engine.ending import EXIT_DONE, EXIT_INTERRUPTED
+from advisor.transfer.engine.outcome import EXIT_DONE, EXIT_INTERRUPTED
 from advisor.transfer.engine.session import Publish
 from advisor.transfer.shared.training import SPACE_BYTES, TrainOptions, step_of, train_shares
 

@@ -12,7 +12,7 @@ from advisor.cli.moving import kept_of, moving_options, moving_request, run_movi
 from advisor.cli.options import store_option
 from advisor.cli.transfer_narration import TransferNarration, say_end
 from advisor.runtime.control import Control
-from advisor.transfer.engine.retry import PATIENCE_S
+from advisor.transfer.engine.retry import RETRY_S
 from advisor.transfer.engine.session import Publish
 from advisor.transfer.tuned.parsing import parse_epoch, parse_price, parse_start
 from advisor.transfer.tuned.transfer import EPOCH_S, TransferOptions, transfer_tuned
@@ -82,7 +82,7 @@ from advisor.transfer.tuned.tuners import FIXED
 @click.option(
     "--patience",
     type=p.DURATION,
-    default=f"{PATIENCE_S / 60:g}min",
+    default=f"{RETRY_S / 60:g}min",
     show_default=True,
     help="How long the path may be lost before the transfer gives up.",
 )
@@ -120,16 +120,16 @@ def transfer(context: click.Context, /, **options: Any) -> int:
         seed=options["seed"],
     )
     wanted = TransferOptions(
-        kept=kept_of(options),
+        journal_options=kept_of(options),
         epoch_s=options["epoch"],
         start=options["start"],
         most_flows=options["max_flows"],
         price=options["price"],
         restarts=options["restart_epochs"],
-        ceiling_bps=options["max_rate"],
+        rate_limit_bps=options["max_rate"],
         niceness=options["nice"],
         verify=options["verify"],
-        patience_s=options["patience"],
+        retry_s=options["patience"],
     )
 
     def session(publish: Publish, control: Control) -> Coroutine[Any, Any, int]:

@@ -18,7 +18,7 @@ from advisor.cli.asking import reach_fields, reach_options, with_those_of_the_ho
 from advisor.cli.sessions import on_lab
 from advisor.domain.quantities import format_bytes
 from advisor.runtime.request import AdviceRequest
-from advisor.transfer.verifying import Comparison, Difference, NothingThere, Progress, Seen
+from advisor.transfer.verifying import CopyComparison, CopyProgress, Difference, NothingThere, Seen
 from advisor.transfer.verifying import verify as compared
 
 _EXIT_SAME: Final = 0
@@ -56,11 +56,11 @@ def verify(context: click.Context, /, **options: Any) -> int:
     return _EXIT_SAME if comparison.identical else _EXIT_DIFFERENT
 
 
-def _compared(request: AdviceRequest, options: dict[str, Any], seen: Seen) -> Comparison | int:
+def _compared(request: AdviceRequest, options: dict[str, Any], seen: Seen) -> CopyComparison | int:
     """The comparison, or the exit code after what was in its way is told."""
     data, to, sizes_only = options["data"], options["to"], options["sizes_only"]
 
-    async def comparing() -> Comparison:
+    async def comparing() -> CopyComparison:
         task = asyncio.create_task(compared(request, data, to, seen, sizes_only=sizes_only))
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -103,13 +103,13 @@ def _bar(*, shown: bool) -> Iterator[Seen]:
     ) as bar:
         task = bar.add_task("comparing", total=None)
 
-        def seen(progress: Progress) -> None:
+        def seen(progress: CopyProgress) -> None:
             bar.update(task, completed=progress.read_bytes, total=progress.total_bytes)
 
         yield seen
 
 
-def sentence(comparison: Comparison) -> str:
+def sentence(comparison: CopyComparison) -> str:
     """The result, with the first ten files that differ and the first ten that are uncertain."""
     differences = comparison.differences
     count = f"{_number(comparison.files)} {'file' if comparison.files == 1 else 'files'}"
@@ -162,6 +162,6 @@ def _what(difference: Difference) -> str:
     return _WHAT[difference.kind](difference)
 
 
-def _as_json(comparison: Comparison) -> str:
+def _as_json(comparison: CopyComparison) -> str:
     fields = {"identical": comparison.identical, **msgspec.to_builtins(comparison)}
     return msgspec.json.encode(fields).decode()

@@ -8,11 +8,11 @@ from advisor.tools import Piece
 
 _STILL_WRITING_S: Final = (0.2, 1.0, 2.0)
 
-Ask: TypeAlias = Callable[[Sequence[str]], Awaitable[list[int | None]]]
+AskSizes: TypeAlias = Callable[[Sequence[str]], Awaitable[list[int | None]]]
 """The sizes of files at the destination, None where there is no file."""
 
 
-async def written_sizes(ask: Ask, pieces: Sequence[Piece]) -> list[int | None]:
+async def written_sizes(ask: AskSizes, pieces: Sequence[Piece]) -> list[int | None]:
     """The sizes at the destination of the files that these pieces are of.
 
     The server may still be writing when the tool is done: what is short is asked again, for a few

@@ -15,8 +15,8 @@ class Control:
         self.stop = asyncio.Event()
         self.tries: deque[o.Try] = deque()
         self.asks: deque[o.Ask] = deque()
-        self._may_go_on = asyncio.Event()
-        self._may_go_on.set()
+        self._running = asyncio.Event()
+        self._running.set()
         self._skipped: set[str] = set()
         self._extension_s = 0.0
 
@@ -24,9 +24,9 @@ class Control:
         """Take an order."""
         match order:
             case o.Pause():
-                self._may_go_on.clear()
+                self._running.clear()
             case o.GoOn():
-                self._may_go_on.set()
+                self._running.set()
             case o.Skip(stage=stage):
                 self._skipped.add(stage)
             case o.Extend(by_s=by_s):
@@ -41,11 +41,11 @@ class Control:
     @property
     def paused(self) -> bool:
         """Whether no further probe may start for now."""
-        return not self._may_go_on.is_set()
+        return not self._running.is_set()
 
-    async def until_it_may_go_on(self) -> None:
+    async def wait_while_paused(self) -> None:
         """Wait for the end of a pause, or for `stop`."""
-        waiting = [asyncio.create_task(e.wait()) for e in (self._may_go_on, self.stop)]
+        waiting = [asyncio.create_task(e.wait()) for e in (self._running, self.stop)]
         try:
             await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         finally:

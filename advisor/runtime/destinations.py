@@ -11,27 +11,31 @@ from advisor.store.errors import StoreError
 from advisor.store.history import Store
 
 
-class Known(NamedTuple):
+class KnownDestination(NamedTuple):
     """A destination, and how it came to be known."""
 
     name: str
     what: str
 
 
-def known_destinations(store: Store) -> list[Known]:
+def known_destinations(store: Store) -> list[KnownDestination]:
     """This machine, labs that are up, pairs of the history, names that ssh knows; each once."""
-    found = [Known(LOCALHOST, "this machine"), *_in_labs()]
+    found = [KnownDestination(LOCALHOST, "this machine"), *_in_labs()]
     with contextlib.suppress(StoreError):
-        found += [Known(s.pair.destination, "measured before") for s in store.pairs()]
-    found += [Known(alias, "of your ssh configuration") for alias in host_aliases()]
+        found += [KnownDestination(s.pair.destination, "measured before") for s in store.pairs()]
+    found += [KnownDestination(alias, "of your ssh configuration") for alias in host_aliases()]
     # A shell would take what is left of a name with a space for the end of it.
     usable = (known for known in found if not re.search(r"\s", known.name))
     return list({known.name: known for known in reversed(list(usable))}.values())[::-1]
 
 
-def _in_labs() -> list[Known]:
+def _in_labs() -> list[KnownDestination]:
     states = [(place.name, place.read()) for place in labs() if place.is_kept]
-    return [Known(name, "a lab that is up") for lab, state in states for name in _hosts(lab, state)]
+    return [
+        KnownDestination(name, "a lab that is up")
+        for lab, state in states
+        for name in _hosts(lab, state)
+    ]
 
 
 def _hosts(lab: str, state: LabState | None) -> list[str]:

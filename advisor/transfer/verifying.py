@@ -40,7 +40,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
         return self.kind in ("missing", "size", "checksum")
 
 
-class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+class CopyComparison(msgspec.Struct, frozen=True, kw_only=True):
     """What came out. `files`: all there are here, `total_bytes` theirs, as far as they were seen.
 
     `sizes_only`: contents were not compared.
@@ -57,14 +57,14 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
         return not self.differences
 
 
-class Progress(msgspec.Struct, frozen=True, kw_only=True):
+class CopyProgress(msgspec.Struct, frozen=True, kw_only=True):
     """How many of the bytes to read are read, as the mean of both sides."""
 
     read_bytes: float
     total_bytes: int
 
 
-Seen: TypeAlias = Callable[[Progress], None]
+Seen: TypeAlias = Callable[[CopyProgress], None]
 
 
 class NothingThere(ValueError):
@@ -86,7 +86,7 @@ class _Local(msgspec.Struct, frozen=True):
 
 async def verify(
     request: AdviceRequest, source: Path, to: str, seen: Seen, *, sizes_only: bool
-) -> Comparison:
+) -> CopyComparison:
     """Reach the destination and compare. Raises PeerError, BadSecret, NothingThere, OSError."""
     reached = await reach(request)
     try:
@@ -113,7 +113,7 @@ async def compare(
     *,
     sizes_only: bool = False,
     names: Collection[str] | None = None,
-) -> Comparison:
+) -> CopyComparison:
     """Every file below `source`, or that file itself, with what is at `target`.
 
     `names`: only of these. What is there and not here does not matter. Raises PeerError,
@@ -135,7 +135,7 @@ async def compare(
             differences.append(_of_another_size(file, there_bytes))
     if not sizes_only and same:
         differences += await _other_contents(link, same, seen)
-    return Comparison(
+    return CopyComparison(
         files=len(found),
         total_bytes=sum(file.size_bytes for file in files),
         sizes_only=sizes_only,
@@ -217,7 +217,7 @@ async def _other_contents(link: AgentLink, files: Sequence[_Local], seen: Seen) 
 
     def hear(side: str, count: int) -> None:
         read_bytes[side] = count
-        seen(Progress(read_bytes=sum(read_bytes.values()) / 2, total_bytes=total_bytes))
+        seen(CopyProgress(read_bytes=sum(read_bytes.values()) / 2, total_bytes=total_bytes))
 
     try:
         async with asyncio.TaskGroup() as both:

@@ -14,7 +14,7 @@ from advisor.models.shares.fitting import TooFew
 from advisor.models.shares.forecast import DEFAULT, Forecast
 from advisor.models.shares.planning import NotToBeShared, plan
 from advisor.store.history import Store
-from advisor.transfer.shared.prior_knowledge import Known, known_of, trained_destinations
+from advisor.transfer.shared.prior_knowledge import PriorKnowledge, known_of, trained_destinations
 from advisor.transfer.shared.session import source_name
 
 _GOOD_FOR_S: Final = 300.0
@@ -30,7 +30,7 @@ class Learned(msgspec.Struct, frozen=True, kw_only=True):
 
     source: str
     at_s: float
-    known: Known
+    known: PriorKnowledge
     forecasts: dict[str, Forecast]
     too_little: list[str]
     untrained: list[str]

@@ -21,10 +21,10 @@ from advisor.models.slicing import FileEntry
 from advisor.testing.gridftp import anonymous_server
 from advisor.testing.samples import a_path
 from advisor.tools import Step, TransferOrder
-from advisor.transfer.engine.batch_outcome import MovingFailed
-from advisor.transfer.engine.file_group import Places, Portion
-from advisor.transfer.engine.mover import Handling, Mover
-from advisor.transfer.engine.route import Way
+from advisor.transfer.engine.batch_outcome import TransferFailed
+from advisor.transfer.engine.file_group import FileGroup, Places
+from advisor.transfer.engine.mover import ClientOptions, Mover
+from advisor.transfer.engine.route import Route
 from tests.plugins.tools.gridftp_lines import require
 
 MIB = 2**20
@@ -67,15 +67,15 @@ class Site:
         self.told: list[str] = []
         self.server = 0
 
-    def portion(self, concurrency: int = 3, parallelism: int = 2) -> Portion:
-        return Portion("all", self.files(), concurrency, parallelism)
+    def group(self, concurrency: int = 3, parallelism: int = 2) -> FileGroup:
+        return FileGroup("all", self.files(), concurrency, parallelism)
 
     def files(self) -> list[FileEntry]:
         found = regular_files(self.source)
         return [FileEntry(name, status.st_size, status.st_mtime_ns) for name, status in found]
 
     def mover(
-        self, *portions: Portion, tool: object = TOOL, piece_s: float = 0.01, target: str = ""
+        self, *groups: FileGroup, tool: object = TOOL, piece_s: float = 0.01, target: str = ""
     ) -> Mover:
         assert isinstance(tool, Hurdled) or tool is TOOL
         places = Places(
@@ -85,9 +85,9 @@ class Site:
             server_url=self.url,
         )
         # Hurdled passes on all that it does not have.
-        way = Way(tool=tool, path=PATH, places=places)  # type: ignore[arg-type]
-        handling = Handling(expected_bps=1e9, piece_s=piece_s)
-        return Mover(self.link, way, portions, handling, tell=self.told.append)
+        route = Route(tool=tool, path=PATH, places=places)  # type: ignore[arg-type]
+        client_options = ClientOptions(expected_bps=1e9, piece_s=piece_s)
+        return Mover(self.link, route, groups, client_options, tell=self.told.append)
 
     def is_same(self) -> bool:
         """Whether all of it is there, byte by byte."""
@@ -156,18 +156,18 @@ async def test_a_mixed_dataset_arrives_byte_by_byte(site: Site) -> None:
     _write(site.source / "below" / "another large", 33 * MIB)
     (site.source / "empty").touch()
     (site.source / 'a "quoted" one').write_bytes(b"x")
-    portion = site.portion(concurrency=4)
-    async with site.mover(portion, piece_s=0.2) as mover:
+    group = site.group(concurrency=4)
+    async with site.mover(group, piece_s=0.2) as mover:
         await mover.finished()
-    set_aside = {trouble.file.name for trouble in portion.troubles}
+    set_aside = {trouble.file.name for trouble in group.failed_files}
     assert set_aside == {'a "quoted" one', *(f"100% ü/{number}" for number in range(20))}
     for name in set_aside:
         (site.source / name).unlink()
     assert site.is_same()
     assert not (site.target / "a ").exists()
-    assert portion.arrived_files == portion.total_files - 21
-    assert portion.moved_bytes == portion.arrived_bytes
-    assert portion.running == 0
+    assert group.arrived_files == group.total_files - 21
+    assert group.moved_bytes == group.arrived_bytes
+    assert group.running == 0
     assert len(site.told) == 1, site.told
 
 
@@ -176,9 +176,9 @@ async def test_a_single_file_and_its_folder(site: Site) -> None:
     source = site.source / "one"
     _write(source, 40 * MIB + 1)
     site.source = source
-    portion = site.portion()
+    group = site.group()
     target = site.target / "sub" / "copy"
-    async with site.mover(portion, target=str(target)) as mover:
+    async with site.mover(group, target=str(target)) as mover:
         await mover.finished()
     assert filecmp.cmp(source, target, shallow=False)
 
@@ -187,22 +187,22 @@ async def test_a_single_file_and_its_folder(site: Site) -> None:
 async def test_both_settings_change_while_it_runs(site: Site) -> None:
     for number in range(10):
         _write(site.source / f"{number}", 16 * MIB)
-    portion = site.portion(concurrency=1, parallelism=1)
-    async with site.mover(portion, tool=Hurdled("sleep 0.3")) as mover:
-        await _comes_true(lambda: portion.arrived_bytes > 0)
+    group = site.group(concurrency=1, parallelism=1)
+    async with site.mover(group, tool=Hurdled("sleep 0.3")) as mover:
+        await _comes_true(lambda: group.arrived_bytes > 0)
         assert all("1" in _after(one, "-p") for one in _copying())
-        portion.concurrency, portion.parallelism = 4, 3
-        await _comes_true(lambda: portion.running >= 4)
+        group.concurrency, group.parallelism = 4, 3
+        await _comes_true(lambda: group.running >= 4)
         await _comes_true(lambda: any("3" in _after(one, "-p") for one in _copying()))
-        portion.concurrency = 0
-        await mover.idle(portion)
-        assert portion.running == 0
+        group.concurrency = 0
+        await mover.idle(group)
+        assert group.running == 0
         assert not _clients()
-        arrived_bytes = portion.arrived_bytes
+        arrived_bytes = group.arrived_bytes
         await asyncio.sleep(0.5)
-        assert 0 < portion.arrived_bytes == arrived_bytes < portion.total_bytes
-        assert portion.moved_bytes == arrived_bytes, "each client ended its piece"
-        portion.concurrency = 2
+        assert 0 < group.arrived_bytes == arrived_bytes < group.total_bytes
+        assert group.moved_bytes == arrived_bytes, "each client ended its piece"
+        group.concurrency = 2
         await mover.finished()
     assert site.is_same()
     assert not site.told
@@ -223,8 +223,8 @@ async def test_portions_have_settings_of_their_own(site: Site) -> None:
         _write(site.source / "small" / f"{number}", 2000)
     _write(site.source / "large", 50 * MIB)
     files = site.files()
-    small = Portion("small", [f for f in files if f.size_bytes == 2000], 0, 1)
-    large = Portion("large", [f for f in files if f.size_bytes > 2000], 2, 4)
+    small = FileGroup("small", [f for f in files if f.size_bytes == 2000], 0, 1)
+    large = FileGroup("large", [f for f in files if f.size_bytes > 2000], 2, 4)
     async with site.mover(small, large, piece_s=0.2) as mover:
         await _comes_true(lambda: large.is_over)
         assert small.arrived_files == 0
@@ -237,23 +237,23 @@ async def test_portions_have_settings_of_their_own(site: Site) -> None:
 async def test_the_server_goes_away(site: Site) -> None:
     for number in range(10):
         _write(site.source / f"{number}", 20 * MIB)
-    portion = site.portion()
-    async with site.mover(portion, tool=Hurdled("sleep 0.2")) as mover:
-        await _comes_true(lambda: portion.arrived_bytes > 0)
+    group = site.group()
+    async with site.mover(group, tool=Hurdled("sleep 0.2")) as mover:
+        await _comes_true(lambda: group.arrived_bytes > 0)
         os.kill(site.server, signal.SIGKILL)
-        with pytest.raises(MovingFailed, match="Nothing answers at"):
+        with pytest.raises(TransferFailed, match="Nothing answers at"):
             await mover.finished()
-        await _comes_true(lambda: portion.running == 0)
+        await _comes_true(lambda: group.running == 0)
     assert not _clients()
-    assert portion.arrived_bytes < portion.total_bytes
+    assert group.arrived_bytes < group.total_bytes
 
 
 @pytest.mark.asyncio
 async def test_no_server_at_all(site: Site) -> None:
     _write(site.source / "one", 1000)
     os.kill(site.server, signal.SIGKILL)
-    async with site.mover(site.portion()) as mover:
-        with pytest.raises(MovingFailed, match="Nothing answers at"):
+    async with site.mover(site.group()) as mover:
+        with pytest.raises(TransferFailed, match="Nothing answers at"):
             await mover.finished()
 
 
@@ -261,8 +261,8 @@ async def test_no_server_at_all(site: Site) -> None:
 async def test_a_folder_that_may_not_be_written_is_said_at_once(site: Site) -> None:
     _write(site.source / "one", 1000)
     target = site.folder.parent / "elsewhere" / "there"
-    async with site.mover(site.portion(), target=str(target)) as mover:
-        with pytest.raises(MovingFailed, match="GridFTP server"):
+    async with site.mover(site.group(), target=str(target)) as mover:
+        with pytest.raises(TransferFailed, match="GridFTP server"):
             await mover.finished()
     assert len(site.told) <= 1
 
@@ -271,14 +271,14 @@ async def test_a_folder_that_may_not_be_written_is_said_at_once(site: Site) -> N
 async def test_cancelled_in_the_middle_no_client_is_left(site: Site) -> None:
     for number in range(10):
         _write(site.source / f"{number}", 20 * MIB)
-    portion = site.portion()
+    group = site.group()
 
     async def move() -> None:
-        async with site.mover(portion, tool=Hurdled("sleep 0.2")) as mover:
+        async with site.mover(group, tool=Hurdled("sleep 0.2")) as mover:
             await mover.finished()
 
     task = asyncio.create_task(move())
-    await _comes_true(lambda: portion.arrived_bytes > 0 and bool(_copying()))
+    await _comes_true(lambda: group.arrived_bytes > 0 and bool(_copying()))
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -292,27 +292,27 @@ async def test_a_file_that_changes_is_set_aside_and_the_rest_goes_on(site: Site)
         _write(site.source / f"{number}", 20_000)
     _write(site.source / "gone", 20_000)
     _write(site.source / "growing", 40 * MIB)
-    portion = site.portion()
+    group = site.group()
     (site.source / "gone").unlink()
     with (site.source / "growing").open("ab") as growing:
         growing.write(b"more")
-    async with site.mover(portion) as mover:
+    async with site.mover(group) as mover:
         await mover.finished()
-    assert {trouble.file.name for trouble in portion.troubles} == {"gone", "growing"}
-    assert all("changed or went away" in trouble.message for trouble in portion.troubles)
+    assert {trouble.file.name for trouble in group.failed_files} == {"gone", "growing"}
+    assert all("changed or went away" in trouble.message for trouble in group.failed_files)
     (site.source / "growing").unlink()
     assert site.is_same()
-    assert portion.arrived_files == 50
+    assert group.arrived_files == 50
 
 
 @pytest.mark.asyncio
 async def test_a_client_that_is_killed_is_replaced(site: Site) -> None:
     for number in range(6):
         _write(site.source / f"{number}", 16 * MIB)
-    portion = site.portion()
-    async with site.mover(portion, tool=Hurdled("sleep 0.3")) as mover:
-        await _comes_true(lambda: portion.arrived_bytes > 0)
-        while not (site.told or portion.is_over):
+    group = site.group()
+    async with site.mover(group, tool=Hurdled("sleep 0.3")) as mover:
+        await _comes_true(lambda: group.arrived_bytes > 0)
+        while not (site.told or group.is_over):
             for one in _clients()[:1]:
                 # The leader of the group is the client.
                 with contextlib.suppress(ProcessLookupError):
@@ -331,8 +331,8 @@ async def test_a_client_that_stalls_is_replaced(
     _write(site.source / "one", 30 * MIB)
     for number in range(30):
         _write(site.source / "small" / f"{number}", 1000)
-    portion = site.portion()
-    async with site.mover(portion, tool=Hurdled("sleep 600", times=1)) as mover:
+    group = site.group()
+    async with site.mover(group, tool=Hurdled("sleep 600", times=1)) as mover:
         await mover.finished()
     assert site.is_same()
     assert any("moved nothing for long" in sentence for sentence in site.told)
@@ -349,10 +349,10 @@ async def test_what_is_there_already(site: Site) -> None:
     _write(site.source / "small", 20_000)
     _write(site.source / "longer", 40 * MIB)
     _write(site.source / "shorter", 40 * MIB)
-    portion = site.portion()
-    async with site.mover(portion) as mover:
+    group = site.group()
+    async with site.mover(group) as mover:
         await mover.finished()
-    [trouble] = portion.troubles
+    [trouble] = group.failed_files
     assert trouble.file.name == "longer"
     assert "remove it there" in trouble.message
     assert (site.target / "longer").read_bytes() == b"old" * 41 * MIB, "it is left alone"
@@ -370,13 +370,13 @@ async def test_files_that_cannot_be_written_do_not_stop_the_rest(site: Site) -> 
     for folder in (site.target, site.target / "small"):
         folder.chmod(0o777)
     files = site.files()
-    large = Portion("large", [file for file in files if file.name == "large"], 2)
-    small = Portion("small", [file for file in files if file.name != "large"], 0)
+    large = FileGroup("large", [file for file in files if file.name == "large"], 2)
+    small = FileGroup("small", [file for file in files if file.name != "large"], 0)
     async with site.mover(small, large) as mover:
         await _comes_true(lambda: large.arrived_bytes > 0)
         small.concurrency = 2
         await mover.finished()
-    assert {trouble.file.name for trouble in small.troubles} == {"small/17", "small/18"}
+    assert {trouble.file.name for trouble in small.failed_files} == {"small/17", "small/18"}
     assert small.arrived_files == 58
     for name in ("17", "18"):
         (site.source / "small" / name).unlink()
@@ -385,10 +385,10 @@ async def test_files_that_cannot_be_written_do_not_stop_the_rest(site: Site) -> 
 
 @pytest.mark.asyncio
 async def test_nothing_to_move_is_over_at_once(site: Site) -> None:
-    portion = Portion("none", [])
-    async with site.mover(portion) as mover:
+    group = FileGroup("none", [])
+    async with site.mover(group) as mover:
         await mover.finished()
-    assert portion.is_over
+    assert group.is_over
 
 
 def test_a_tool_for_single_files_is_refused() -> None:
@@ -399,12 +399,12 @@ def test_a_tool_for_single_files_is_refused() -> None:
     with pytest.raises(ValueError, match="one file at a time"):
         Mover(
             None,  # type: ignore[arg-type]  # Never asked.
-            Way(
+            Route(
                 tool=Single(),  # type: ignore[arg-type]  # All that is looked at.
                 path=PATH,
                 places=Places(source="/a", target="/b", destination_host="c"),
             ),
             [],
-            Handling(expected_bps=1e9),
+            ClientOptions(expected_bps=1e9),
             tell=print,
         )

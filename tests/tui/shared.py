@@ -15,7 +15,7 @@ from advisor.domain.records import ShareRecord
 from advisor.domain.shares import Asked, Served, ServedRow, ShareOutcome, SharePlan, ShareRow
 from advisor.models.shares.forecast import Forecast
 from advisor.store.history import Store
-from advisor.transfer.shared.prior_knowledge import Known
+from advisor.transfer.shared.prior_knowledge import PriorKnowledge
 from advisor.tui import shares_learned
 from advisor.tui.app import AdvisorApp
 from advisor.tui.shares_learned import Learned
@@ -96,7 +96,7 @@ def learned(forecasts: dict[str, Forecast], too_little: Sequence[str] = ()) -> L
     return Learned(
         source="dtn1",
         at_s=0.0,
-        known=Known(samples={}, parallelism=8, from_logs=[]),
+        known=PriorKnowledge(samples={}, parallelism=8, from_logs=[]),
         forecasts=forecasts,
         too_little=list(too_little),
         untrained=[],

@@ -14,8 +14,8 @@ from advisor.models.slicing import FileEntry, Part
 from advisor.probing.transfer import Ran
 from advisor.runtime.arrival_check import is_short, shortage, written_sizes
 from advisor.tools import ToolTrouble, TransferTool
-from advisor.transfer.engine.batch_sizing import Setbacks
-from advisor.transfer.engine.file_group import Places, Portion
+from advisor.transfer.engine.batch_sizing import Backoff
+from advisor.transfer.engine.file_group import FileGroup, Places
 
 _TRIES: Final = 2
 """How often a file is tried by itself that the tool says it cannot move, or that comes short."""
@@ -27,11 +27,11 @@ _OF_FILES: Final = (
 )
 """What may be the matter with a single file; where nothing has arrived yet, it is with them all."""
 
-Note: TypeAlias = Callable[[Sequence[Part]], Awaitable[None]]
+SaveArrived: TypeAlias = Callable[[Sequence[Part]], Awaitable[None]]
 """Keeps what has arrived."""
 
 
-class MovingFailed(Exception):
+class TransferFailed(Exception):
     """Nothing gets through any more; the message is one sentence.
 
     `may_pass`: whether it may get through later, with nobody doing anything about it.
@@ -42,7 +42,7 @@ class MovingFailed(Exception):
         self.may_pass = may_pass
 
 
-class Settling:
+class BatchChecker:
     """Looks at both ends of what was moved. The agent is asked under the lock `asking`.
 
     `recourse`: asked, with what is the matter, where nothing gets through any more: whether
@@ -55,10 +55,10 @@ class Settling:
         tool: TransferTool,
         places: Places,
         tell: Callable[[str], None],
-        note: Note | None = None,
+        note: SaveArrived | None = None,
     ) -> None:
         self.asking = asyncio.Lock()
-        self.setbacks = Setbacks()
+        self.backoff = Backoff()
         self.recourse: Callable[[str], bool] = lambda _: False
         self._link = link
         self._tool = tool
@@ -70,16 +70,16 @@ class Settling:
         self._misses: Counter[Part] = Counter()
         self._looked_at: set[str] = set()
 
-    def leave_out(self, portion: Portion) -> None:
+    def leave_out(self, group: FileGroup) -> None:
         """Set aside what the tool would bring under another name, or not at all."""
-        for file in portion.files:
+        for file in group.files:
             if reason := self._tool.carries(file.name):
-                portion.set_aside(file, f"{file.name!a} is not moved: {reason}")
-        if portion.troubles:
-            count, first = len(portion.troubles), portion.troubles[0].message
+                group.set_aside(file, f"{file.name!a} is not moved: {reason}")
+        if group.failed_files:
+            count, first = len(group.failed_files), group.failed_files[0].message
             self._say(first if count == 1 else f"{count} files are not moved; the first: {first}")
 
-    async def may_be_moved(self, portion: Portion, batch: Batch) -> bool:
+    async def may_be_moved(self, group: FileGroup, batch: Batch) -> bool:
         """Whether ranges of it may go to their place: they leave what is behind them as it is.
 
         Raises PeerError.
@@ -92,36 +92,36 @@ class Settling:
                 [size] = await self._link.sizes([self._places.piece(part).target])
                 self._looked_at.add(part.file.name)
                 if size is not None and size > part.file.size_bytes:
-                    self._refuse_longer(portion, part, size)
-        return not portion.work.is_dropped(part.file)
+                    self._refuse_longer(group, part, size)
+        return not group.work.is_dropped(part.file)
 
-    async def settle(self, portion: Portion, batch: Batch, ran: Ran | None, began_s: float) -> bool:
+    async def check(self, group: FileGroup, batch: Batch, ran: Ran | None, began_s: float) -> bool:
         """Whether something of it counts; the rest is given back, or set aside.
 
-        `ran`: None for a client that stalled. Raises MovingFailed, PeerError.
+        `ran`: None for a client that stalled. Raises TransferFailed, PeerError.
         """
-        has_changed = await self._set_changed_aside(portion, batch)
-        batch = Batch(tuple(p for p in batch.parts if not portion.work.is_dropped(p.file)))
+        has_changed = await self._set_changed_aside(group, batch)
+        batch = Batch(tuple(p for p in batch.parts if not group.work.is_dropped(p.file)))
         if not batch.parts:
             return False
         if ran is None or ran.status is None:
-            portion.work.give_back(batch)
+            group.work.give_back(batch)
             self._fell(began_s, "A client moved nothing for long: it was ended, to try again.")
             return False
         if trouble := self._tool.trouble(ran.status, ran.output, ran.errors):
             if has_changed:
-                portion.work.give_back(batch)
+                group.work.give_back(batch)
             else:
-                self._give_back(portion, batch, trouble, began_s)
+                self._give_back(group, batch, trouble, began_s)
             return False
-        return await self._count(portion, batch, began_s)
+        return await self._count(group, batch, began_s)
 
-    async def _set_changed_aside(self, portion: Portion, batch: Batch) -> bool:
+    async def _set_changed_aside(self, group: FileGroup, batch: Batch) -> bool:
         changed = await asyncio.to_thread(self._changed, batch.parts)
         for file in changed:
             source = self._places.piece(Part(file, 0, file.size_bytes)).source
             self._set_aside(
-                portion,
+                group,
                 file,
                 f"{source} changed or went away while it was moved: what is there of it is not "
                 "whole, so move it again",
@@ -132,7 +132,7 @@ class Settling:
         sources = ((part.file, Path(self._places.piece(part).source)) for part in parts)
         return [file for file, source in sources if not is_unchanged(source, file)]
 
-    async def _count(self, portion: Portion, batch: Batch, began_s: float) -> bool:
+    async def _count(self, group: FileGroup, batch: Batch, began_s: float) -> bool:
         """Of a batch that is said to have arrived, take what did for done."""
         pieces = [self._places.piece(part) for part in batch.parts]
         sizes = await written_sizes(self._sizes, pieces)
@@ -141,19 +141,19 @@ class Settling:
         for part, piece, size in zip(batch.parts, pieces, sizes, strict=True):
             if is_short(piece, size):
                 short.append(part)
-                self._miss(portion, part, shortage(piece, size))
+                self._miss(group, part, shortage(piece, size))
             elif size is not None and size > part.file.size_bytes:
-                self._refuse_longer(portion, part, size)
+                self._refuse_longer(group, part, size)
             else:
                 arrived.append(part)
         if arrived:
             if self._note is not None:
                 await self._note(arrived)
-            portion.work.done(Batch(tuple(arrived)))
+            group.work.done(Batch(tuple(arrived)))
             self._has_arrived = True
-            self.setbacks.clear()
+            self.backoff.clear()
         if short:
-            portion.work.give_back(Batch(tuple(short)))
+            group.work.give_back(Batch(tuple(short)))
             self._fell(began_s, "Something came short, though the tool reported success.")
         return bool(arrived)
 
@@ -162,51 +162,51 @@ class Settling:
             return await self._link.sizes(paths)
 
     def _give_back(
-        self, portion: Portion, batch: Batch, trouble: ToolTrouble, began_s: float
+        self, group: FileGroup, batch: Batch, trouble: ToolTrouble, began_s: float
     ) -> None:
         """To be moved again; what may be of one file in halves, until it is known of which.
 
-        That one is no setback, as the others are moved. Raises MovingFailed.
+        That one is no setback, as the others are moved. Raises TransferFailed.
         """
         is_of_files = trouble.kind in _OF_FILES
         if trouble.kind is FailureKind.DISK_FULL or (is_of_files and not self._has_arrived):
-            raise MovingFailed(trouble.message)
+            raise TransferFailed(trouble.message)
         if is_of_files and len(batch.parts) == 1:
-            self._miss(portion, batch.parts[0], trouble.message)
-            portion.work.give_back(batch)
+            self._miss(group, batch.parts[0], trouble.message)
+            group.work.give_back(batch)
             return
         for some in batch.halves() if is_of_files else [batch]:
-            portion.work.give_back(some)
+            group.work.give_back(some)
         self._fell(began_s, trouble.message)
 
-    def _miss(self, portion: Portion, part: Part, message: str) -> None:
+    def _miss(self, group: FileGroup, part: Part, message: str) -> None:
         """It failed by itself; a second time is once too often."""
         self._misses[part] += 1
         if self._misses[part] >= _TRIES:
-            self._set_aside(portion, part.file, message)
+            self._set_aside(group, part.file, message)
 
-    def _refuse_longer(self, portion: Portion, part: Part, size: int) -> None:
+    def _refuse_longer(self, group: FileGroup, part: Part, size: int) -> None:
         target = self._places.piece(part).target
         self._set_aside(
-            portion,
+            group,
             part.file,
             f"{target} has {size} bytes at the destination, more than its source: remove it there, "
             "and move it again",
         )
 
-    def _set_aside(self, portion: Portion, file: FileEntry, message: str) -> None:
-        portion.set_aside(file, message)
+    def _set_aside(self, group: FileGroup, file: FileEntry, message: str) -> None:
+        group.set_aside(file, message)
         self._say(message)
 
     def _fell(self, began_s: float, message: str) -> None:
-        """One more setback. Raises MovingFailed where it is one too many."""
+        """One more setback. Raises TransferFailed where it is one too many."""
         self._say(message)
-        self.setbacks.add(began_s, asyncio.get_running_loop().time())
-        if not self.setbacks.are_too_many:
+        self.backoff.add(began_s, asyncio.get_running_loop().time())
+        if not self.backoff.are_too_many:
             return
         if not self.recourse(message):
-            raise MovingFailed(message, may_pass=True)
-        self.setbacks.clear()
+            raise TransferFailed(message, may_pass=True)
+        self.backoff.clear()
 
     def _say(self, message: str) -> None:
         """Tell it, but not the same again and again."""

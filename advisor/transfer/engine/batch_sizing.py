@@ -16,7 +16,7 @@ _ROUNDS: Final = 3
 _PAUSE_S: Final = 1.0
 
 
-class Pace:
+class BatchSizer:
     """The time that batches take of one client: so much for a byte, and so much for a file.
 
     Both are fitted to the last batches, each of which counts by its relative error; where they
@@ -41,8 +41,8 @@ class Pace:
         """
         if took_s <= 0:
             return
-        kept = _KEPT if self._knows else 0.0
-        self._clients = kept * self._clients + (1 - kept) * clients
+        journal_options = _KEPT if self._knows else 0.0
+        self._clients = journal_options * self._clients + (1 - journal_options) * clients
         self._knows = True
         of_bytes = moved_bytes * self._byte_s / took_s
         of_files = files * self._file_s / took_s
@@ -71,7 +71,7 @@ class Pace:
         return self.bytes_in(self._file_s * self._file_factor, clients)
 
 
-class SetUps:
+class SetupTimes:
     """How long clients take from their start to their first byte."""
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class SetUps:
         return median(self._last) if self._last else 0.0
 
 
-class Setbacks:
+class Backoff:
     """Batches that failed since one arrived: after each a pause, and three are too many.
 
     Those that were under way at once failed of one reason, and count once.

@@ -38,20 +38,20 @@ def _below(root: str, name: str) -> str:
     return posixpath.join(root, name) if name else root
 
 
-class Trouble(msgspec.Struct, frozen=True):
+class FailedFile(msgspec.Struct, frozen=True):
     """A file that could not be moved, and why, as a sentence."""
 
     file: FileEntry
     message: str
 
 
-class Portion:
-    """Files that are moved at settings of their own, which may be changed at any time.
+class FileGroup:
+    """Files that share one setting, which may change at any time.
 
-    `concurrency`: how many clients are to be at work; 0 for none: those that are end their piece.
-    `parallelism`: the streams of those that start from now on. `troubles`: the files that could not
-    be moved. `done`: what has arrived before, as `Piecework` has it. `work`: another kind of work
-    on the files than to move each of them once.
+    `concurrency`: the number of clients to keep running; 0 starts none and lets the running ones
+    finish their batch. `parallelism`: streams of each client started from now on. `failed_files`:
+    files that could not be moved. `done`: ranges that arrived earlier, as in `Piecework`. `work`:
+    replaces the default work, which moves each file once.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Portion:
         self.concurrency = concurrency
         self.parallelism = parallelism
         self.clients: set[Client] = set()
-        self.troubles: list[Trouble] = []
+        self.failed_files: list[FailedFile] = []
         self._left_bytes = 0
 
     def leave(self, client: Client) -> None:
@@ -127,4 +127,4 @@ class Portion:
         """Move it no further, for this reason."""
         if not self.work.is_dropped(file):
             self.work.drop(file)
-            self.troubles.append(Trouble(file, message))
+            self.failed_files.append(FailedFile(file, message))

@@ -21,14 +21,14 @@ from advisor.advising.tool_probing import unbroken
 from advisor.agent.client import AgentLink, PeerError
 from advisor.models.piecework import Batch
 from advisor.tools import Piece, Step, TransferOrder
-from advisor.transfer.engine.batch_outcome import MovingFailed, Note, Settling
-from advisor.transfer.engine.batch_sizing import Pace, SetUps
+from advisor.transfer.engine.batch_outcome import BatchChecker, SaveArrived, TransferFailed
+from advisor.transfer.engine.batch_sizing import BatchSizer, SetupTimes
 from advisor.transfer.engine.client import Client
-from advisor.transfer.engine.file_group import Portion
-from advisor.transfer.engine.rate_limit import Ceiling
-from advisor.transfer.engine.route import Way
+from advisor.transfer.engine.file_group import FileGroup
+from advisor.transfer.engine.rate_limit import RateLimit
+from advisor.transfer.engine.route import Route
 
-__all__ = ["Mover", "MovingFailed"]
+__all__ = ["Mover", "TransferFailed"]
 
 _TURN_S: Final = 0.1
 _LEAST_STALL_S: Final = 15.0
@@ -47,19 +47,19 @@ _LOOKS_PER_S: Final = 160
 """Of all clients together: a look goes through every file that one has open."""
 
 
-class Handling(msgspec.Struct, frozen=True, kw_only=True):
-    """How clients are kept at work.
+class ClientOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How clients are run.
 
-    `expected_bps`: what one client is thought to move until that is seen, above 0; the first pieces
-    are no larger than that makes them. `piece_s`: how long a piece is to take; up to
-    `longest_piece_s` where a client takes long to set up. `ceiling_bps`: what all clients together
-    are held to, None for no ceiling. `niceness`: of their programs, 0 to 19.
+    `expected_bps`: assumed throughput of one client until it is measured, above 0; it sets the size
+    of the first batches. `piece_s`: intended duration of a batch; up to `longest_piece_s` where
+    clients take long to set up. `rate_limit_bps`: bound on all clients together, None for none.
+    `niceness`: of the client processes, 0 to 19.
     """
 
     expected_bps: float
     piece_s: float = 5.0
     longest_piece_s: float = 0.0
-    ceiling_bps: float | None = None
+    rate_limit_bps: float | None = None
     niceness: int = 0
 
     def piece_s_beside(self, set_up_s: float) -> float:
@@ -76,29 +76,29 @@ class Mover:
     def __init__(
         self,
         link: AgentLink,
-        way: Way,
-        portions: Sequence[Portion],
-        handling: Handling,
+        route: Route,
+        groups: Sequence[FileGroup],
+        client_options: ClientOptions,
         *,
         tell: Callable[[str], None],
-        note: Note | None = None,
+        note: SaveArrived | None = None,
     ) -> None:
         """`tell` hears what goes wrong, in sentences.
 
         `note` keeps what has arrived and was checked, before it counts. Raises ValueError for a
         tool that moves one file at a time.
         """
-        if not way.tool.moves_several:
-            raise ValueError(f"{way.tool.name} moves one file at a time: choose another tool")
-        self._way = way
-        self._portions = portions
-        self._handling = handling
-        self._ceiling = Ceiling(handling.ceiling_bps, asyncio.get_running_loop().time)
-        self._stall_s = max(_LEAST_STALL_S, _STALL_ROUND_TRIPS * way.path.rtt_s)
-        expected_bps = min(handling.expected_bps, _FIRST_BYTES * 8 / handling.piece_s)
-        self._paces = {one: Pace(expected_bps, way.path.rtt_s) for one in portions}
-        self._set_ups = SetUps()
-        self._settling = Settling(link, way.tool, way.places, tell, note)
+        if not route.tool.moves_several:
+            raise ValueError(f"{route.tool.name} moves one file at a time: choose another tool")
+        self._route = route
+        self._groups = groups
+        self._options = client_options
+        self._rate_limit = RateLimit(client_options.rate_limit_bps, asyncio.get_running_loop().time)
+        self._stall_s = max(_LEAST_STALL_S, _STALL_ROUND_TRIPS * route.path.rtt_s)
+        expected_bps = min(client_options.expected_bps, _FIRST_BYTES * 8 / client_options.piece_s)
+        self._sizers = {one: BatchSizer(expected_bps, route.path.rtt_s) for one in groups}
+        self._setup_times = SetupTimes()
+        self._checker = BatchChecker(link, route.tool, route.places, tell, note)
         self._made: set[str] = set()
         self._failure: BaseException | None = None
         self._own = contextlib.ExitStack()
@@ -112,19 +112,19 @@ class Mover:
     @property
     def asking(self) -> asyncio.Lock:
         """Held by whoever speaks with the agent."""
-        return self._settling.asking
+        return self._checker.asking
 
     def have_recourse(self, recourse: Callable[[str], bool]) -> None:
         """Ask it, with a sentence on what is the matter, before giving up.
 
         It says whether something else is tried from now on.
         """
-        self._settling.recourse = recourse
+        self._checker.recourse = recourse
 
     async def __aenter__(self) -> Self:
         """Set aside what the tool cannot carry, and begin."""
-        for portion in self._portions:
-            self._settling.leave_out(portion)
+        for group in self._groups:
+            self._checker.leave_out(group)
         folder = tempfile.TemporaryDirectory(prefix="advisor-", ignore_cleanup_errors=True)
         self._lists = Path(self._own.enter_context(folder))
         self._start(self._keep())
@@ -145,15 +145,15 @@ class Mover:
             self._own.close()
 
     async def finished(self) -> None:
-        """Wait until all portions are over. Raises MovingFailed."""
-        await self.until(lambda: all(portion.is_over for portion in self._portions))
+        """Wait until all portions are over. Raises TransferFailed."""
+        await self.until(lambda: all(group.is_over for group in self._groups))
 
-    async def idle(self, portion: Portion) -> None:
-        """Wait until no client is at work on it. Raises MovingFailed."""
-        await self.until(lambda: not portion.clients)
+    async def idle(self, group: FileGroup) -> None:
+        """Wait until no client is at work on it. Raises TransferFailed."""
+        await self.until(lambda: not group.clients)
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Wait until it holds; it is looked at several times a second. Raises MovingFailed."""
+        """Wait until it holds; it is looked at several times a second. Raises TransferFailed."""
         async with self._turned:
             await self._turned.wait_for(lambda: self._failure is not None or condition())
         if self._failure is not None:
@@ -172,7 +172,7 @@ class Mover:
             return
         self._failure = error
         if isinstance(error, PeerError | OSError):
-            self._failure = MovingFailed(str(error), may_pass=isinstance(error, PeerError))
+            self._failure = TransferFailed(str(error), may_pass=isinstance(error, PeerError))
         self._cancel()
         self._start(self._notify())
 
@@ -192,69 +192,69 @@ class Mover:
         """For ever: see that as many clients are at work as are wanted."""
         while True:
             self._news.clear()
-            for portion in self._portions:
-                self._fill(portion)
+            for group in self._groups:
+                self._fill(group)
             await self._notify()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_TURN_S):
                     await self._news.wait()
 
-    def _fill(self, portion: Portion) -> None:
+    def _fill(self, group: FileGroup) -> None:
         """Start what is missing. A client that is about to end is not waited for.
 
         What its successor needs to set up its connections passes meanwhile.
         """
-        if not self._settling.setbacks.may_start(asyncio.get_running_loop().time()):
+        if not self._checker.backoff.may_start(asyncio.get_running_loop().time()):
             return
-        within_s = self._set_ups.usual_s
-        at_work = sum(not client.is_ending(within_s) for client in portion.clients)
-        for _ in range(portion.concurrency - at_work):
-            if not self._ceiling.may_start() or (batch := self._draw(portion)) is None:
+        within_s = self._setup_times.usual_s
+        at_work = sum(not client.is_ending(within_s) for client in group.clients)
+        for _ in range(group.concurrency - at_work):
+            if not self._rate_limit.may_start() or (batch := self._draw(group)) is None:
                 return
-            self._ceiling.take(batch.total_bytes)
+            self._rate_limit.take(batch.total_bytes)
             client = self._client(batch)
-            portion.clients.add(client)
-            self._start(self._move(portion, client))
+            group.clients.add(client)
+            self._start(self._move(group, client))
 
-    def _draw(self, portion: Portion) -> Batch | None:
-        pace, clients = self._paces[portion], self._clients_wanted
-        piece_s = self._handling.piece_s_beside(self._set_ups.usual_s)
-        wanted_bytes = self._ceiling.bounded(pace.bytes_in(piece_s, clients))
-        return portion.work.draw(wanted_bytes, portion.concurrency, pace.file_bytes(clients))
+    def _draw(self, group: FileGroup) -> Batch | None:
+        sizer, clients = self._sizers[group], self._clients_wanted
+        piece_s = self._options.piece_s_beside(self._setup_times.usual_s)
+        wanted_bytes = self._rate_limit.bounded(sizer.bytes_in(piece_s, clients))
+        return group.work.draw(wanted_bytes, group.concurrency, sizer.file_bytes(clients))
 
     @property
     def _clients_wanted(self) -> int:
-        wanted = (portion.concurrency for portion in self._portions if not portion.is_over)
+        wanted = (group.concurrency for group in self._groups if not group.is_over)
         return max(1, sum(wanted))
 
     def _client(self, batch: Batch) -> Client:
-        running = sum(portion.running for portion in self._portions)
+        running = sum(group.running for group in self._groups)
         every_s = max(_SAMPLE_EVERY_S, running / _LOOKS_PER_S)
-        return Client(batch, every_s, self._stall_s, self._set_ups.learn)
+        return Client(batch, every_s, self._stall_s, self._setup_times.learn)
 
-    async def _move(self, portion: Portion, client: Client) -> None:
-        parallelism, clients = portion.parallelism, self._clients_wanted
+    async def _move(self, group: FileGroup, client: Client) -> None:
+        parallelism, clients = group.parallelism, self._clients_wanted
         try:
-            if not await self._settling.may_be_moved(portion, client.batch):
+            if not await self._checker.may_be_moved(group, client.batch):
                 return
-            pieces = tuple(self._way.places.piece(part) for part in client.batch.parts)
+            pieces = tuple(self._route.places.piece(part) for part in client.batch.parts)
             folders = {posixpath.dirname(piece.target) for piece in pieces}
             order = self._order(pieces, parallelism, make_folders=not folders <= self._made)
             ran = await client.run(
-                self._step(order), self._way.tool.reader(), Path(order.list_file)
+                self._step(order), self._route.tool.reader(), Path(order.list_file)
             )
             self._news.set()
-            if await self._settling.settle(portion, client.batch, ran, client.began_s):
+            if await self._checker.check(group, client.batch, ran, client.began_s):
                 self._made |= folders
             else:
                 # They may be gone.
                 self._made -= folders
             if ran is not None and ran.status == 0:
                 batch, took_s = client.batch, ran.elapsed_s - ran.begun_s
-                self._paces[portion].learn(batch.total_bytes, len(batch.parts), took_s, clients)
+                self._sizers[group].learn(batch.total_bytes, len(batch.parts), took_s, clients)
         finally:
             client.has_ended = True
-            portion.leave(client)
+            group.leave(client)
 
     def _order(
         self, pieces: tuple[Piece, ...], parallelism: int, *, make_folders: bool
@@ -262,23 +262,23 @@ class Mover:
         return TransferOrder(
             setting={"concurrency": 1, "parallelism": parallelism},
             pieces=pieces,
-            path=self._way.path,
-            destination_host=self._way.places.destination_host,
+            path=self._route.path,
+            destination_host=self._route.places.destination_host,
             list_file=str(self._lists / f"{next(self._numbers)}.list"),
-            server_url=self._way.places.server_url,
+            server_url=self._route.places.server_url,
             make_folders=make_folders,
         )
 
     def _step(self, order: TransferOrder) -> Step:
-        match self._way.tool.steps(order):
+        match self._route.tool.steps(order):
             case [Step(side="source") as step]:
                 return self._nice(step)
-        raise MovingFailed(
-            f"{self._way.tool.name} is not run on the source alone: choose another tool"
+        raise TransferFailed(
+            f"{self._route.tool.name} is not run on the source alone: choose another tool"
         )
 
     def _nice(self, step: Step) -> Step:
-        niceness = self._handling.niceness
+        niceness = self._options.niceness
         if not niceness:
             return step
         return msgspec.structs.replace(step, argv=["nice", "-n", str(niceness), *step.argv])

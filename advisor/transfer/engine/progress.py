@@ -8,50 +8,50 @@ from typing import Final, Literal, TypeAlias
 from advisor.domain import events as ev
 from advisor.domain.plan import ClassProgress
 from advisor.models.time_left import LOOKED_AT, time_left
-from advisor.transfer.engine.file_group import Portion
+from advisor.transfer.engine.file_group import FileGroup
 
 _LOOK_EVERY_S: Final = 1.0
 
 Phase: TypeAlias = Literal["sample", "transfer"]
 
 
-async def look_on(
-    portions: Sequence[Portion], tell: Callable[..., None], phase: Callable[[], Phase]
+async def report_progress(
+    groups: Sequence[FileGroup], tell: Callable[..., None], phase: Callable[[], Phase]
 ) -> None:
     """For ever: tell it, each under its name."""
     clock = asyncio.get_running_loop().time
     rates_bps: deque[float] = deque(maxlen=LOOKED_AT)
-    before_s, before = clock(), _carried(portions)
+    before_s, before = clock(), _carried(groups)
     while True:
         await asyncio.sleep(_LOOK_EVERY_S)
-        at_s, now = clock(), _carried(portions)
+        at_s, now = clock(), _carried(groups)
         rates = {one: (now[one] - before[one]) * 8 / (at_s - before_s) for one in now}
         before_s, before = at_s, now
         rates_bps.append(sum(rates.values()))
-        left_bytes = sum(one.total_bytes - one.moved_bytes for one in portions)
+        left_bytes = sum(one.total_bytes - one.moved_bytes for one in groups)
         # In a thread: the first time it loads a library, for seconds on a busy disk.
         left_s = await asyncio.to_thread(time_left, left_bytes, list(rates_bps))
         tell(
             ev.FilesMoving,
             phase=phase(),
-            classes=[_progress(one, rates[one]) for one in portions],
+            classes=[_progress(one, rates[one]) for one in groups],
             left_s=left_s if phase() == "transfer" else None,
         )
 
 
-def _carried(portions: Sequence[Portion]) -> dict[Portion, int]:
-    return {one: one.carried_bytes for one in portions}
+def _carried(groups: Sequence[FileGroup]) -> dict[FileGroup, int]:
+    return {one: one.carried_bytes for one in groups}
 
 
-def _progress(portion: Portion, rate_bps: float) -> ClassProgress:
+def _progress(group: FileGroup, rate_bps: float) -> ClassProgress:
     return ClassProgress(
-        size=portion.name,
-        files=portion.arrived_files,
-        total_files=portion.total_files,
-        moved_bytes=portion.moved_bytes,
-        total_bytes=portion.total_bytes,
+        size=group.name,
+        files=group.arrived_files,
+        total_files=group.total_files,
+        moved_bytes=group.moved_bytes,
+        total_bytes=group.total_bytes,
         rate_bps=rate_bps,
-        clients=portion.running,
-        parallelism=portion.parallelism,
-        concurrency=portion.concurrency,
+        clients=group.running,
+        parallelism=group.parallelism,
+        concurrency=group.concurrency,
     )

@@ -15,7 +15,7 @@ _PIECE_S: Final = 1.0
 _CAUGHT_UP_S: Final = 1.0
 
 
-class Ceiling:
+class RateLimit:
     """Keeps count of what was begun. `bps` None: there is none. `clock`: seconds."""
 
     def __init__(self, bps: float | None, clock: Callable[[], float]) -> None:

@@ -10,7 +10,7 @@ from advisor.transfer.engine.file_group import Places
 from advisor.transfer.engine.journal import TransferJournal
 
 
-async def still_there(
+async def confirmed_done(
     journal: TransferJournal, link: AgentLink, places: Places, files: Sequence[FileEntry]
 ) -> Done:
     """What the journal has, if the destination has it too; the journal goes on from that.
@@ -35,7 +35,7 @@ def _end(ranges: Sequence[tuple[int, int]]) -> int:
     return max(offset + length for offset, length in ranges)
 
 
-def going_on_words(files: Sequence[FileEntry], done: Done) -> str:
+def resume_message(files: Sequence[FileEntry], done: Done) -> str:
     """How far it is, as a sentence; "" where it only begins."""
     if not done:
         return ""

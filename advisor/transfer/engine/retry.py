@@ -9,12 +9,12 @@ from typing import Final, TypeVar
 from advisor.agent.client import PeerError
 from advisor.domain.quantities import format_duration
 from advisor.runtime.control import Control
-from advisor.transfer.engine.ending import Ending, Moving, stopped
-from advisor.transfer.engine.file_group import Portion
-from advisor.transfer.engine.route import Way
-from advisor.transfer.engine.session import MovingSession
+from advisor.transfer.engine.file_group import FileGroup
+from advisor.transfer.engine.outcome import TransferOutcome, TransferState, stopped
+from advisor.transfer.engine.route import Route
+from advisor.transfer.engine.session import TransferSession
 
-PATIENCE_S: Final = 600.0
+RETRY_S: Final = 600.0
 """As long as a host takes to be started anew."""
 
 _FIRST_PAUSE_S: Final = 5.0
@@ -23,7 +23,7 @@ _LONGEST_PAUSE_S: Final = 60.0
 _Found = TypeVar("_Found")
 
 
-class Patience:
+class RetryPeriod:
     """How long nothing may arrive before a transfer is given up that was under way."""
 
     def __init__(self, lasts_s: float, control: Control, tell: Callable[[str], None]) -> None:
@@ -39,7 +39,7 @@ class Patience:
         if had_arrived:
             self._since_s, self._pause_s = self._clock(), _FIRST_PAUSE_S
 
-    async def until_back(self, look: Callable[[], Awaitable[_Found]]) -> _Found | None:
+    async def wait_until_back(self, look: Callable[[], Awaitable[_Found]]) -> _Found | None:
         """Look whether it is back, with pauses that grow; what was found then.
 
         None where time is over, or it was stopped.
@@ -60,40 +60,44 @@ class Patience:
         return None
 
 
-async def moved_patiently(
-    session: MovingSession,
-    way: Way,
-    moving: Moving,
-    patience_s: float,
-    move: Callable[[Moving, float], Awaitable[Ending]],
-) -> Ending:
+async def move_with_retry(
+    session: TransferSession,
+    route: Route,
+    state: TransferState,
+    retry_s: float,
+    move: Callable[[TransferState, float], Awaitable[TransferOutcome]],
+) -> TransferOutcome:
     """See `move` to its end, begun again where the path was lost for a while.
 
     The first time the path has to be there. `move` is given its one portion, and when the first of
     them began by the event loop's clock.
     """
-    patience = Patience(patience_s, session.control, session.notice)
-    began_s, earlier_bytes = asyncio.get_running_loop().time(), moving.earlier_bytes
+    patience = RetryPeriod(retry_s, session.control, session.notice)
+    began_s, earlier_bytes = asyncio.get_running_loop().time(), state.earlier_bytes
     arrived_bytes = earlier_bytes
     while True:
-        ending = await move(moving, began_s)
-        patience.lost(had_arrived=moving.arrived_bytes > arrived_bytes)
-        arrived_bytes = max(arrived_bytes, moving.arrived_bytes)
-        if not ending.may_pass or arrived_bytes == earlier_bytes:
-            return ending
-        again = await patience.until_back(functools.partial(_look_again, session, way, moving))
+        outcome = await move(state, began_s)
+        patience.lost(had_arrived=state.arrived_bytes > arrived_bytes)
+        arrived_bytes = max(arrived_bytes, state.arrived_bytes)
+        if not outcome.may_pass or arrived_bytes == earlier_bytes:
+            return outcome
+        again = await patience.wait_until_back(
+            functools.partial(_look_again, session, route, state)
+        )
         if again is None:
-            return stopped(ending) if session.control.stop.is_set() else ending
-        moving = again
+            return stopped(outcome) if session.control.stop.is_set() else outcome
+        state = again
 
 
-async def _look_again(session: MovingSession, way: Way, moving: Moving) -> Moving:
+async def _look_again(
+    session: TransferSession, route: Route, state: TransferState
+) -> TransferState:
     """Reach the destination anew, and see what has arrived there. Raises PeerError."""
     await session.reach_again()
-    [portion] = moving.portions
-    done = await session.done(moving.journal, way, portion.files)
-    again = Moving(
-        [Portion(portion.name, portion.files, done=done)], moving.journal, session.unreadable
+    [group] = state.groups
+    done = await session.done(state.journal, route, group.files)
+    again = TransferState(
+        [FileGroup(group.name, group.files, done=done)], state.journal, session.unreadable
     )
-    again.earlier_bytes = moving.earlier_bytes
+    again.earlier_bytes = state.earlier_bytes
     return again

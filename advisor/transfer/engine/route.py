@@ -17,7 +17,7 @@ SUPPOSED_CAPACITY_BPS: Final = 10e9
 """Of a path where neither the user nor an interface says."""
 
 
-class Way(msgspec.Struct, frozen=True, kw_only=True):
+class Route(msgspec.Struct, frozen=True, kw_only=True):
     """From where to where, and with what."""
 
     tool: TransferTool
@@ -38,7 +38,7 @@ def source_of(request: AdviceRequest) -> str:
     return dataset.path
 
 
-def way_of(request: AdviceRequest, path: PathFacts, *, must_run: bool = True) -> Way:
+def route_of(request: AdviceRequest, path: PathFacts, *, must_run: bool = True) -> Route:
     """That of the request. Raises ValueError where the tool cannot run here, but has to."""
     tool = registry.transfer_tool(TOOL)
     availability = tool.available()
@@ -53,7 +53,7 @@ def way_of(request: AdviceRequest, path: PathFacts, *, must_run: bool = True) ->
         source_path=source_of(request),
         destination_path=request.destination_path,
     )
-    return Way(
+    return Route(
         tool=tool,
         path=path,
         places=Places(

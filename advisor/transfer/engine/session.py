@@ -26,26 +26,26 @@ from advisor.runtime.request import AdviceRequest
 from advisor.store.errors import StoreError
 from advisor.store.event_log import EventLog
 from advisor.store.history import Store
-from advisor.transfer.engine.batch_outcome import MovingFailed
-from advisor.transfer.engine.ending import (
+from advisor.transfer.engine.batch_outcome import TransferFailed
+from advisor.transfer.engine.journal import JournalStuck, TransferJournal, TransferRuns
+from advisor.transfer.engine.mover import ClientOptions, Mover
+from advisor.transfer.engine.outcome import (
     EXIT_INTERRUPTED,
     EXIT_NOT_ALL,
     EXIT_PEER,
     EXIT_USAGE,
-    Ending,
-    Moving,
-    ending_of,
+    TransferOutcome,
+    TransferState,
+    outcome_of,
 )
-from advisor.transfer.engine.journal import JournalStuck, TransferJournal, TransferRuns
-from advisor.transfer.engine.mover import Handling, Mover
-from advisor.transfer.engine.progress import Phase, look_on
-from advisor.transfer.engine.resume import going_on_words, still_there
-from advisor.transfer.engine.route import Way, source_of
+from advisor.transfer.engine.progress import Phase, report_progress
+from advisor.transfer.engine.resume import confirmed_done, resume_message
+from advisor.transfer.engine.route import Route, source_of
 
 Publish = Callable[[ev.AnyEvent], None]
 
 
-class Kept(msgspec.Struct, frozen=True, kw_only=True):
+class JournalOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Where a transfer that is broken off is kept. `anew`: move all, whatever has arrived before.
 
     `journals`: the folder for what has arrived of transfers that are not complete.
@@ -55,13 +55,13 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     anew: bool = False
 
 
-class MovingSession(ABC):
+class TransferSession(ABC):
     """One such session, from the request to its last event. It is run once."""
 
     def __init__(
         self,
         request: AdviceRequest,
-        kept: Kept,
+        journal_options: JournalOptions,
         store: Store,
         publish: Publish,
         control: Control,
@@ -71,7 +71,7 @@ class MovingSession(ABC):
         self.control = control
         self.name = secrets.token_hex(8)
         self.pair = pair_of(request)
-        self._kept = kept
+        self._journal_options = journal_options
         self._publish = publish
         self._clock = asyncio.get_running_loop().time
         self._began_s = self._clock()
@@ -176,58 +176,60 @@ class MovingSession(ABC):
             link, self._reached = self._reached.link, None
             await asyncio.shield(link.close())
 
-    def journal(self, way: Way) -> TransferJournal:
+    def journal(self, route: Route) -> TransferJournal:
         """That of this transfer, to be entered."""
-        return TransferJournal(self._kept.journals, way.places, self.notice)
+        return TransferJournal(self._journal_options.journals, route.places, self.notice)
 
-    async def done(self, journal: TransferJournal, way: Way, files: Sequence[FileEntry]) -> Done:
+    async def done(
+        self, journal: TransferJournal, route: Route, files: Sequence[FileEntry]
+    ) -> Done:
         """What need not be moved again; it is told. Raises PeerError, JournalStuck."""
         # Only at the beginning: what this run has moved counts where the path was lost meanwhile.
-        if self._kept.anew and not self._has_begun:
+        if self._journal_options.anew and not self._has_begun:
             journal.forget()
-        carried = [file for file in files if not way.tool.carries(file.name)]
-        done = await still_there(journal, self.link, way.places, carried)
-        if words := going_on_words(files, done):
+        carried = [file for file in files if not route.tool.carries(file.name)]
+        done = await confirmed_done(journal, self.link, route.places, carried)
+        if words := resume_message(files, done):
             self.notice(words)
         return done
 
     async def move(
         self,
-        way: Way,
-        moving: Moving,
-        handling: Handling,
+        route: Route,
+        state: TransferState,
+        client_options: ClientOptions,
         work: Callable[[Mover], Coroutine[Any, Any, None]],
         phase: Callable[[], Phase] = lambda: "transfer",
         began_s: float | None = None,
-    ) -> Ending:
+    ) -> TransferOutcome:
         """See `work` to its end, or to that of the session, and say how far it is meanwhile.
 
         `began_s`: by the event loop's clock, where it began before.
         """
-        portions = moving.portions
+        groups = state.groups
         mover = Mover(
-            self.link, way, portions, handling, tell=self.notice, note=moving.journal.note
+            self.link, route, groups, client_options, tell=self.notice, note=state.journal.note
         )
         self._has_begun = True
         began_s = self._clock() if began_s is None else began_s
-        failure: MovingFailed | None = None
-        looking = asyncio.create_task(look_on(portions, self.tell, phase))
+        failure: TransferFailed | None = None
+        looking = asyncio.create_task(report_progress(groups, self.tell, phase))
         try:
             async with mover:
                 is_over = await self.control.until_stopped(work(mover))
-        except MovingFailed as error:
+        except TransferFailed as error:
             failure, is_over = error, False
         finally:
             looking.cancel()
             await asyncio.wait([looking])
-        return ending_of(moving, self._clock() - began_s, failure, is_over=is_over)
+        return outcome_of(state, self._clock() - began_s, failure, is_over=is_over)
 
-    def keep_transfer(self, ending: Ending, note: str, after: str | None = None) -> None:
+    def keep_transfer(self, outcome: TransferOutcome, note: str, after: str | None = None) -> None:
         """Store what was moved by this run, if anything was.
 
         `after`: the session whose advice it is to be held against; None for none.
         """
-        moved_bytes = ending.moved_bytes - ending.earlier_bytes
+        moved_bytes = outcome.moved_bytes - outcome.earlier_bytes
         if moved_bytes:
             self.keep(
                 TransferRecord(
@@ -235,7 +237,7 @@ class MovingSession(ABC):
                     recorded_s=time.time(),
                     session=after or self.name,
                     total_bytes=moved_bytes,
-                    elapsed_s=ending.elapsed_s,
+                    elapsed_s=outcome.elapsed_s,
                     note=note,
                 )
             )

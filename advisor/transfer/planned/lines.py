@@ -11,13 +11,13 @@ from advisor.models.file_classes import Size
 from advisor.models.planning import SizedFiles
 from advisor.models.slicing import Part
 from advisor.tools import TransferOrder
-from advisor.transfer.engine.route import Way
+from advisor.transfer.engine.route import Route
 
 SCRIPT: Final = "run.sh"
 
 
 def write_lines(
-    way: Way,
+    route: Route,
     plans: Sequence[ClassPlan],
     classes: Sequence[SizedFiles],
     order: Order,
@@ -32,25 +32,25 @@ def write_lines(
     commands = []
     for plan in plans:
         list_file = folder / f"{plan.size}.files"
-        files = [one for one in files_of[Size(plan.size)] if not way.tool.carries(one.name)]
-        [step] = way.tool.steps(
+        files = [one for one in files_of[Size(plan.size)] if not route.tool.carries(one.name)]
+        [step] = route.tool.steps(
             TransferOrder(
                 setting={
                     "concurrency": plan.levels.concurrency,
                     "parallelism": plan.levels.parallelism,
                 },
-                pieces=tuple(way.places.piece(Part(one, 0, one.size_bytes)) for one in files),
-                path=way.path,
-                destination_host=way.places.destination_host,
+                pieces=tuple(route.places.piece(Part(one, 0, one.size_bytes)) for one in files),
+                path=route.path,
+                destination_host=route.places.destination_host,
                 list_file=str(list_file),
-                server_url=way.places.server_url,
+                server_url=route.places.server_url,
                 make_folders=True,
             )
         )
         list_file.write_text(step.list_text or "", encoding="utf-8")
         commands.append(
             Command(
-                tool=way.tool.name,
+                tool=route.tool.name,
                 side="source",
                 argv=step.argv,
                 shell=shlex.join(step.argv),

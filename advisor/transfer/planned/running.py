@@ -16,7 +16,7 @@ from advisor.domain.transfers import Levels
 from advisor.models.file_classes import Size
 from advisor.models.harp.sampling import INTERVAL_S, AdaptiveSample
 from advisor.models.planning import SizedFiles
-from advisor.transfer.engine.file_group import Portion
+from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.mover import Mover
 from advisor.transfer.engine.progress import Phase
 from advisor.transfer.planned.planner import Planner
@@ -33,7 +33,7 @@ class Alone(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlanRun:
-    """One run. `portions`: a class each, of its name. `keep`: takes what is worth storing.
+    """One run. `groups`: a class each, of its name. `keep`: takes what is worth storing.
 
     `phase`: what is done at present.
     """
@@ -41,17 +41,17 @@ class PlanRun:
     def __init__(
         self,
         planner: Planner,
-        portions: Sequence[Portion],
+        groups: Sequence[FileGroup],
         keep: Callable[[Alone], None],
     ) -> None:
         self._planner = planner
-        self._portions = {Size(one.name): one for one in portions}
+        self._groups = {Size(one.name): one for one in groups}
         self._keep = keep
         self._clock = asyncio.get_running_loop().time
         self.phase: Phase = "transfer"
 
     async def sample(self, mover: Mover) -> None:
-        """A sample of each class, one after the other. Raises MovingFailed."""
+        """A sample of each class, one after the other. Raises TransferFailed."""
         self.phase = "sample"
         async with asyncio.TaskGroup() as looking:
             for files in self._planner.classes:
@@ -62,34 +62,34 @@ class PlanRun:
 
     async def _sampled(self, mover: Mover, files: SizedFiles) -> SampleSeen | None:
         """None where the class was over before anything could be told."""
-        portion, levels = self._portions[files.size], self._planner.sample_levels[files.size]
-        _set(portion, levels)
-        arrived_bytes = portion.arrived_bytes
-        await mover.until(lambda: portion.moved_bytes > arrived_bytes or portion.is_over)
+        group, levels = self._groups[files.size], self._planner.sample_levels[files.size]
+        _set(group, levels)
+        arrived_bytes = group.arrived_bytes
+        await mover.until(lambda: group.moved_bytes > arrived_bytes or group.is_over)
         began_s, sample, bps = self._clock(), AdaptiveSample(), None
-        while bps is None and not portion.is_over:
-            bps = await self._look(mover, portion, sample)
+        while bps is None and not group.is_over:
+            bps = await self._look(mover, group, sample)
         elapsed_s = self._clock() - began_s
-        portion.concurrency = 0
-        await mover.idle(portion)
+        group.concurrency = 0
+        await mover.idle(group)
         bps = bps or sample.so_far
         if not bps:
             return None
         self._keep(Alone(files=files, label="sample", levels=levels, bps=bps, elapsed_s=elapsed_s))
         return SampleSeen(levels=levels, throughput_bps=bps)
 
-    async def _look(self, mover: Mover, portion: Portion, sample: AdaptiveSample) -> float | None:
+    async def _look(self, mover: Mover, group: FileGroup, sample: AdaptiveSample) -> float | None:
         """One interval of a sample; the sample's throughput when that has ended it."""
-        before_bytes, before_s = portion.carried_bytes, self._clock()
-        await mover.until(lambda: self._clock() >= before_s + INTERVAL_S or portion.is_over)
-        if portion.is_over:
+        before_bytes, before_s = group.carried_bytes, self._clock()
+        await mover.until(lambda: self._clock() >= before_s + INTERVAL_S or group.is_over)
+        if group.is_over:
             return None
-        carried_bits = (portion.carried_bytes - before_bytes) * 8
+        carried_bits = (group.carried_bytes - before_bytes) * 8
         return sample.look(carried_bits / (self._clock() - before_s))
 
     async def move(self, mover: Mover) -> None:
-        """All that is left. Raises MovingFailed."""
-        if self._planner.rule.order == "together" and len(self._portions) > 1:
+        """All that is left. Raises TransferFailed."""
+        if self._planner.rule.order == "together" and len(self._groups) > 1:
             await self._move_together(mover)
             return
         for files in self._planner.classes:
@@ -99,7 +99,7 @@ class PlanRun:
         """Whenever a class is over, the others share its channels out."""
         while left := self._left_bytes():
             for size, levels in self._planner.levels_now(left).items():
-                _set(self._portions[size], levels)
+                _set(self._groups[size], levels)
             await mover.until(functools.partial(self._are_fewer_than, len(left)))
 
     def _are_fewer_than(self, classes: int) -> bool:
@@ -108,18 +108,18 @@ class PlanRun:
     def _left_bytes(self) -> dict[Size, int]:
         """Of the classes that are not over, at least 1."""
         return {
-            size: max(1, portion.total_bytes - portion.moved_bytes)
-            for size, portion in self._portions.items()
-            if not portion.is_over
+            size: max(1, group.total_bytes - group.moved_bytes)
+            for size, group in self._groups.items()
+            if not group.is_over
         }
 
     async def _move_alone(self, mover: Mover, files: SizedFiles) -> None:
-        portion = self._portions[files.size]
-        before_bytes, began_s = portion.moved_bytes, self._clock()
+        group = self._groups[files.size]
+        before_bytes, began_s = group.moved_bytes, self._clock()
         levels = self._planner.levels_now({files.size: files.total_bytes or 1})[files.size]
-        _set(portion, levels)
-        await mover.until(lambda: portion.is_over)
-        elapsed_s, moved_bytes = self._clock() - began_s, portion.moved_bytes - before_bytes
+        _set(group, levels)
+        await mover.until(lambda: group.is_over)
+        elapsed_s, moved_bytes = self._clock() - began_s, group.moved_bytes - before_bytes
         if moved_bytes:
             bps = moved_bytes * 8 / elapsed_s
             self._keep(
@@ -127,5 +127,5 @@ class PlanRun:
             )
 
 
-def _set(portion: Portion, levels: Levels) -> None:
-    portion.parallelism, portion.concurrency = levels.parallelism, levels.concurrency
+def _set(group: FileGroup, levels: Levels) -> None:
+    group.parallelism, group.concurrency = levels.parallelism, levels.concurrency

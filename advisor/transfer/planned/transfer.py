@@ -21,11 +21,11 @@ from advisor.models.transfer_heuristics import buffer_of
 from advisor.runtime.control import Control
 from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
-from advisor.transfer.engine.ending import EXIT_DONE, Moving
-from advisor.transfer.engine.file_group import Portion
-from advisor.transfer.engine.mover import Handling, Mover
-from advisor.transfer.engine.route import SUPPOSED_CAPACITY_BPS, Way, way_of
-from advisor.transfer.engine.session import Kept, MovingSession, Publish
+from advisor.transfer.engine.file_group import FileGroup
+from advisor.transfer.engine.mover import ClientOptions, Mover
+from advisor.transfer.engine.outcome import EXIT_DONE, TransferState
+from advisor.transfer.engine.route import SUPPOSED_CAPACITY_BPS, Route, route_of
+from advisor.transfer.engine.session import JournalOptions, Publish, TransferSession
 from advisor.transfer.planned.lines import write_lines
 from advisor.transfer.planned.planner import Planner
 from advisor.transfer.planned.running import Alone, PlanRun
@@ -43,7 +43,7 @@ class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     rule: Rule
     lists: Path
-    kept: Kept
+    journal_options: JournalOptions
     run: bool = False
     sample: bool | None = None
     relaxation: float = 1.0
@@ -64,7 +64,7 @@ async def plan_transfer(
     return await _Planned(request, options, store, publish, control).run()
 
 
-class _Planned(MovingSession):
+class _Planned(TransferSession):
     def __init__(
         self,
         request: AdviceRequest,
@@ -73,7 +73,7 @@ class _Planned(MovingSession):
         publish: Publish,
         control: Control,
     ) -> None:
-        super().__init__(request, options.kept, store, publish, control)
+        super().__init__(request, options.journal_options, store, publish, control)
         self._options = options
 
     async def _run(self) -> int:
@@ -82,38 +82,43 @@ class _Planned(MovingSession):
         planner = await asyncio.to_thread(self._planner, path, files)
         for one in planner.classes:
             await asyncio.to_thread(planner.look, one)
-        way = way_of(self.request, path, must_run=self._options.run)
+        route = route_of(self.request, path, must_run=self._options.run)
         if not self._options.run:
-            await self._tell_plan(planner, way, final=True)
+            await self._tell_plan(planner, route, final=True)
             return EXIT_DONE
-        with self.journal(way) as journal:
+        with self.journal(route) as journal:
             sampling = self._samples_pay(planner)
-            plan = await self._tell_plan(planner, way, final=not sampling)
-            done = await self.done(journal, way, files)
-            portions = [Portion(one.size, one.files, done=done) for one in planner.classes]
-            moving = Moving(portions, journal, self.unreadable)
-            return await self._move(planner, way, plan, moving, sampling)
+            plan = await self._tell_plan(planner, route, final=not sampling)
+            done = await self.done(journal, route, files)
+            groups = [FileGroup(one.size, one.files, done=done) for one in planner.classes]
+            state = TransferState(groups, journal, self.unreadable)
+            return await self._move(planner, route, plan, state, sampling)
 
     async def _move(
-        self, planner: Planner, way: Way, plan: TransferPlan, moving: Moving, sampling: bool
+        self,
+        planner: Planner,
+        route: Route,
+        plan: TransferPlan,
+        state: TransferState,
+        sampling: bool,
     ) -> int:
         """Run the plan to its end; the exit code."""
-        running = PlanRun(planner, moving.portions, lambda alone: self._keep_alone(way, alone))
+        running = PlanRun(planner, state.groups, lambda alone: self._keep_alone(route, alone))
         clients = max(one.levels.concurrency for one in plan.classes)
-        handling = Handling(expected_bps=way.capacity_bps / clients)
+        client_options = ClientOptions(expected_bps=route.capacity_bps / clients)
 
         async def work(mover: Mover) -> None:
             if sampling:
                 await running.sample(mover)
-                await self._tell_plan(planner, way, final=True)
+                await self._tell_plan(planner, route, final=True)
             await running.move(mover)
 
-        ending = await self.move(way, moving, handling, work, lambda: running.phase)
-        if ending.complete:
-            self.forget(moving.journal)
-            self.keep_transfer(ending, f"advisor plan, {self._options.rule}")
-        self.tell(ev.TransferEnded, **ending.fields)
-        return ending.exit_code
+        outcome = await self.move(route, state, client_options, work, lambda: running.phase)
+        if outcome.complete:
+            self.forget(state.journal)
+            self.keep_transfer(outcome, f"advisor plan, {self._options.rule}")
+        self.tell(ev.TransferEnded, **outcome.fields)
+        return outcome.exit_code
 
     def _planner(self, path: PathFacts, files: Sequence[FileEntry]) -> Planner:
         request = self.request
@@ -135,10 +140,10 @@ class _Planned(MovingSession):
         pay_off = planner.pay_off()
         return bool(pay_off and pay_off.least_gain(planner.total_bytes) <= _WORTH_TRYING)
 
-    async def _tell_plan(self, planner: Planner, way: Way, *, final: bool) -> TransferPlan:
+    async def _tell_plan(self, planner: Planner, route: Route, *, final: bool) -> TransferPlan:
         classes = planner.class_plans()
         commands = await asyncio.to_thread(
-            write_lines, way, classes, planner.classes, planner.rule.order, self._options.lists
+            write_lines, route, classes, planner.classes, planner.rule.order, self._options.lists
         )
         pay_off = planner.pay_off()
         plan = TransferPlan(
@@ -147,19 +152,19 @@ class _Planned(MovingSession):
             classes=classes,
             commands=commands,
             pay_off=pay_off.sentence(planner.total_bytes) if pay_off else "",
-            notes=_notes(planner, way),
+            notes=_notes(planner, route),
         )
         self.tell(ev.PlanMade, plan=plan, final=final)
         return plan
 
-    def _keep_alone(self, way: Way, alone: Alone) -> None:
+    def _keep_alone(self, route: Route, alone: Alone) -> None:
         """Store what a class gave by itself, for the next plan to learn from."""
         moved_bytes = round(alone.bps * alone.elapsed_s / 8)
         levels, files = alone.levels, alone.files
         self.keep(
             ProbeRecord(
                 pair=self.pair,
-                subject=way.tool.name,
+                subject=route.tool.name,
                 setting={"concurrency": levels.concurrency, "parallelism": levels.parallelism},
                 result=Measurement(
                     throughput_bps=alone.bps,
@@ -174,30 +179,30 @@ class _Planned(MovingSession):
                 stage=f"{alone.label}/{files.size}",
                 label=alone.label,
                 method=self._options.rule,
-                rtt_s=way.path.rtt_s,
-                mtu_bytes=way.path.mtu_bytes,
-                bandwidth_bps=way.path.bandwidth_bps,
-                buffer_bytes=buffer_of(way.path),
+                rtt_s=route.path.rtt_s,
+                mtu_bytes=route.path.mtu_bytes,
+                bandwidth_bps=route.path.bandwidth_bps,
+                buffer_bytes=buffer_of(route.path),
                 file_bytes=files.total_bytes / len(files.files),
                 files=len(files.files),
             )
         )
 
 
-def _notes(planner: Planner, way: Way) -> list[str]:
+def _notes(planner: Planner, route: Route) -> list[str]:
     notes = []
     if planner.rule is Rule.HARP and not planner.knows_transfers:
         notes.append(
             "No past transfer of files is stored: profile this one with `advisor advise --tool`, "
             "or bring the logs of your GridFTP server with `advisor history import`."
         )
-    if way.path.capacity_bps is None:
+    if route.path.capacity_bps is None:
         notes.append(
             f"The rate of the path is not known and taken to be "
             f"{format_rate(SUPPOSED_CAPACITY_BPS)}: give it with --bandwidth."
         )
     refused = [
-        why for one in planner.classes for f in one.files if (why := way.tool.carries(f.name))
+        why for one in planner.classes for f in one.files if (why := route.tool.carries(f.name))
     ]
     if refused:
         notes.append(f"{len(refused)} files cannot be carried, the first one: {refused[0]}.")

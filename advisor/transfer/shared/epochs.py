@@ -12,21 +12,21 @@ from typing import Final, Protocol
 import msgspec
 
 from advisor.transfer.engine.client import Client
-from advisor.transfer.engine.file_group import Portion
+from advisor.transfer.engine.file_group import FileGroup
 
 _LOOK_EVERY_S: Final = 0.1
 _LEFT_OUT_AT_MOST: Final = 0.5
 
-Levels = dict[str, int]
+Concurrencies = dict[str, int]
 
 
 class Served(Protocol):
-    """What of a `Serving` is needed."""
+    """What of a `DestinationSession` is needed."""
 
     concurrency: int
 
     @property
-    def portion(self) -> Portion | None:
+    def group(self) -> FileGroup | None:
         """What is on its way to it now."""
 
     @property
@@ -35,7 +35,7 @@ class Served(Protocol):
 
     @property
     def carried_bytes(self) -> int:
-        """What the path to it has carried, as `Portion` has it."""
+        """What the path to it has carried, as `FileGroup` has it."""
 
 
 class Epoch(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +44,7 @@ class Epoch(msgspec.Struct, frozen=True, kw_only=True):
     `is_whole`: all of them were served to its end, with clients enough.
     """
 
-    levels: Levels
+    levels: Concurrencies
     carried_bytes: dict[str, int]
     counted_s: float
     is_whole: bool
@@ -74,7 +74,7 @@ class SharedEpochs:
         for name, level in levels.items():
             one = self._served[name]
             if one.concurrency != level:
-                clients = one.portion.clients if one.portion else ()
+                clients = one.group.clients if one.group else ()
                 self._before[name] = frozenset(clients)
                 one.concurrency = level
 
@@ -110,12 +110,12 @@ class SharedEpochs:
     def _is_in_effect(self) -> bool:
         """Whether the clients of before have ended, and those since have got something through."""
         for name, one in self._served.items():
-            portion = one.portion
-            if portion is None or not one.is_served:
+            group = one.group
+            if group is None or not one.is_served:
                 continue
-            if not self._before.get(name, frozenset()).isdisjoint(portion.clients):
+            if not self._before.get(name, frozenset()).isdisjoint(group.clients):
                 return False
-            if portion.concurrency and not any(c.moved_bytes for c in portion.clients):
+            if group.concurrency and not any(c.moved_bytes for c in group.clients):
                 return False
         return True
 
@@ -124,8 +124,8 @@ class SharedEpochs:
 
     def _runs_out(self, name: str) -> bool:
         """Whether all that is left is under way: it has ever fewer clients from now on."""
-        portion = self._served[name].portion
-        if portion is None or portion.is_over:
+        group = self._served[name].group
+        if group is None or group.is_over:
             return True
-        under_way = sum(client.batch.total_bytes for client in portion.clients)
-        return portion.work.left_bytes <= under_way
+        under_way = sum(client.batch.total_bytes for client in group.clients)
+        return group.work.left_bytes <= under_way

@@ -23,7 +23,7 @@ _STALLED: Final = 0.03
 """One file of twenty at a time would still get more."""
 
 
-class Known(msgspec.Struct, frozen=True, kw_only=True):
+class PriorKnowledge(msgspec.Struct, frozen=True, kw_only=True):
     """Samples by destination, and the streams for each file that they were had with.
 
     `from_logs`: those destinations of which there are no samples of their own; theirs are from the
@@ -41,7 +41,7 @@ class NothingKnown(ValueError):
 
 def known_of(
     store: Store, source: str, destinations: Sequence[str], parallelism: int | None = None
-) -> Known:
+) -> PriorKnowledge:
     """What is known of each, an empty list of samples where it is nothing. Raises StoreError.
 
     `parallelism` None: of all destinations the most usual one.
@@ -57,10 +57,10 @@ def known_of(
     logged = samples_of_transfers(list(_overlapping(store, source))) if missing else {}
     from_logs = [name for name in missing if len(logged.get(name, ())) >= LEAST_SAMPLES]
     samples |= {name: logged[name] for name in from_logs}
-    return Known(samples=samples, parallelism=streams, from_logs=from_logs)
+    return PriorKnowledge(samples=samples, parallelism=streams, from_logs=from_logs)
 
 
-def forecasts_of(known: Known, now_s: float, modelling: Modelling) -> dict[str, Forecast]:
+def forecasts_of(known: PriorKnowledge, now_s: float, modelling: Modelling) -> dict[str, Forecast]:
     """By destination. `now_s`: Unix time. Raises NothingKnown."""
     found: dict[str, Forecast] = {}
     unknown: list[str] = []

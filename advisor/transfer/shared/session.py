@@ -19,15 +19,15 @@ from advisor.domain.shares import Served, ServedRow, ShareOutcome, SharePurpose
 from advisor.runtime.control import Control
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
-from advisor.transfer.engine.ending import EXIT_INTERRUPTED, EXIT_NOT_ALL, EXIT_PEER, EXIT_USAGE
+from advisor.transfer.engine.outcome import EXIT_INTERRUPTED, EXIT_NOT_ALL, EXIT_PEER, EXIT_USAGE
 from advisor.transfer.engine.session import Publish
-from advisor.transfer.shared.epochs import Epoch, Levels, SharedEpochs
-from advisor.transfer.shared.serving import Serving
+from advisor.transfer.shared.destination import DestinationSession
+from advisor.transfer.shared.epochs import Concurrencies, Epoch, SharedEpochs
 
 _LOOK_EVERY_S: Final = 0.2
 
 
-class NobodyServed(Exception):
+class NoneReachable(Exception):
     """None of the destinations can be reached; the message is one sentence."""
 
 
@@ -36,7 +36,7 @@ def source_name() -> str:
     return socket.gethostname() or "localhost"
 
 
-class SharedSession(ABC):
+class ShareSession(ABC):
     """One such session, from the request to its last event. It is run once."""
 
     purpose: ClassVar[SharePurpose]
@@ -46,7 +46,7 @@ class SharedSession(ABC):
         self.control = control
         self.name = secrets.token_hex(8)
         self.source = source_name()
-        self.servings: Mapping[str, Serving] = {}
+        self.sessions: Mapping[str, DestinationSession] = {}
         self.parallelism = 1
         self._publish = publish
         self._clock = asyncio.get_running_loop().time
@@ -64,7 +64,7 @@ class SharedSession(ABC):
         """Do it; the exit code. What is in the way is told as the event `gave_up`."""
         try:
             return await self._run()
-        except NobodyServed as error:
+        except NoneReachable as error:
             stopped = self.control.stop.is_set()
             return self._give_up(str(error), EXIT_INTERRUPTED if stopped else EXIT_PEER)
         except StoreError as error:
@@ -105,20 +105,20 @@ class SharedSession(ABC):
         return exit_code
 
     @contextlib.asynccontextmanager
-    async def serving(self, servings: Sequence[Serving]) -> AsyncIterator[list[str]]:
+    async def serving(self, sessions: Sequence[DestinationSession]) -> AsyncIterator[list[str]]:
         """Reach them all at once; those that were, by name. Leaving it ends what still runs.
 
-        Raises NobodyServed.
+        Raises NoneReachable.
         """
-        self.servings = {one.destination: one for one in servings}
-        tasks = [asyncio.create_task(one.serve()) for one in servings]
+        self.sessions = {one.destination: one for one in sessions}
+        tasks = [asyncio.create_task(one.serve()) for one in sessions]
         try:
-            await self.control.until_stopped(_all_looked_at(servings))
+            await self.control.until_stopped(_all_looked_at(sessions))
             if self.control.stop.is_set():
-                raise NobodyServed("stopped before anything was moved")
-            reached = [one.destination for one in servings if not one.failure]
+                raise NoneReachable("stopped before anything was moved")
+            reached = [one.destination for one in sessions if not one.failure]
             if not reached:
-                raise NobodyServed("none of the destinations can be served: see above")
+                raise NoneReachable("none of the destinations can be served: see above")
             yield reached
             await self.control.until_stopped(_all_over(tasks))
             await asyncio.wait(tasks)
@@ -130,22 +130,22 @@ class SharedSession(ABC):
     async def epochs(
         self,
         epoch_s: float,
-        levels: Levels,
+        levels: Concurrencies,
         expected_bps: Callable[[Epoch], Mapping[str, tuple[float, float]]],
-        then: Callable[[int, Epoch], Awaitable[Levels | None]],
+        then: Callable[[int, Epoch], Awaitable[Concurrencies | None]],
     ) -> None:
         """Epoch after epoch, each told and stored, until nobody is served any more.
 
         `expected_bps`: of an epoch's destinations what was expected and what was asked. `then`: the
         concurrencies after it, None to end.
         """
-        epochs = SharedEpochs(self.servings, epoch_s)
-        next_levels: Levels | None = levels
+        epochs = SharedEpochs(self.sessions, epoch_s)
+        next_levels: Concurrencies | None = levels
         number = 0
         while next_levels is not None:
             epochs.set(next_levels)
             if (epoch := await epochs.next()) is None:
-                if all(one.is_over for one in self.servings.values()):
+                if all(one.is_over for one in self.sessions.values()):
                     return
                 await asyncio.sleep(_LOOK_EVERY_S)
                 continue
@@ -231,8 +231,8 @@ class SharedSession(ABC):
         self.tell(ev.Notice, message=f"{error}: what was measured is not in the history")
 
 
-async def _all_looked_at(servings: Sequence[Serving]) -> None:
-    await asyncio.gather(*(one.is_looked_at.wait() for one in servings))
+async def _all_looked_at(sessions: Sequence[DestinationSession]) -> None:
+    await asyncio.gather(*(one.is_looked_at.wait() for one in sessions))
 
 
 async def _all_over(tasks: Sequence[asyncio.Task[int]]) -> None:

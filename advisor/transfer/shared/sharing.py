@@ -18,16 +18,20 @@ from advisor.runtime.control import Control
 from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
 from advisor.tools import CommandRequest
-from advisor.transfer.engine.ending import EXIT_DONE, EXIT_INTERRUPTED, EXIT_NOT_ALL
-from advisor.transfer.engine.retry import PATIENCE_S
+from advisor.transfer.engine.outcome import EXIT_DONE, EXIT_INTERRUPTED, EXIT_NOT_ALL
+from advisor.transfer.engine.retry import RETRY_S
 from advisor.transfer.engine.route import TOOL
-from advisor.transfer.engine.session import Kept, Publish
-from advisor.transfer.shared.epochs import Epoch, Levels
+from advisor.transfer.engine.session import JournalOptions, Publish
+from advisor.transfer.shared.destination import DestinationSession
+from advisor.transfer.shared.destination_transfer import (
+    DestinationOptions,
+    DestinationTransfer,
+    PathCheck,
+)
+from advisor.transfer.shared.epochs import Concurrencies, Epoch
 from advisor.transfer.shared.parsing import parse_asked
-from advisor.transfer.shared.placing import Looked, Placed, Placing
-from advisor.transfer.shared.prior_knowledge import Known, forecasts_of, known_of
-from advisor.transfer.shared.serving import Serving
-from advisor.transfer.shared.session import SharedSession
+from advisor.transfer.shared.prior_knowledge import PriorKnowledge, forecasts_of, known_of
+from advisor.transfer.shared.session import ShareSession
 
 EPOCH_S: Final = 30.0
 
@@ -36,16 +40,16 @@ class ShareOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What is wanted beside the requests; `asked` has the destination of each of them.
 
     `parallelism` None: what the samples were had with. `run`: move the files, with control epochs
-    of `epoch_s`. `patience_s`: how long a path may be lost that something came over.
+    of `epoch_s`. `retry_s`: how long a path may be lost that something came over.
     """
 
     asked: dict[str, Asked]
-    kept: Kept
+    journal_options: JournalOptions
     parallelism: int | None = None
     modelling: Modelling = DEFAULT
     run: bool = False
     epoch_s: float = EPOCH_S
-    patience_s: float = PATIENCE_S
+    retry_s: float = RETRY_S
 
 
 async def share_transfers(
@@ -63,7 +67,7 @@ async def share_transfers(
     return await _Sharing(requests, options, store, publish, control).run()
 
 
-class _Sharing(SharedSession):
+class _Sharing(ShareSession):
     purpose: ClassVar[SharePurpose] = "run"
 
     def __init__(
@@ -87,35 +91,35 @@ class _Sharing(SharedSession):
         self._warn_of_logs(known)
         modelling = self._options.modelling
         forecasts = await asyncio.to_thread(forecasts_of, known, time.time(), modelling)
-        servings = [self._serving_of(name) for name in self._asked]
-        async with self.serving(servings) as reached:
+        sessions = [self._session_of(name) for name in self._asked]
+        async with self.serving(sessions) as reached:
             planned = await asyncio.to_thread(self._made, reached, forecasts)
             self.tell(ev.SharesPlanned, plan=planned)
             if not self._options.run:
-                return EXIT_DONE if len(reached) == len(servings) else EXIT_NOT_ALL
+                return EXIT_DONE if len(reached) == len(sessions) else EXIT_NOT_ALL
             levels = {row.destination: row.concurrency for row in planned.rows}
             await self._move(forecasts, levels)
         return self._end()
 
-    def _serving_of(self, name: str) -> Serving:
+    def _session_of(self, name: str) -> DestinationSession:
         request, options = self._requests[name], self._options
         if not options.run:
-            return Looked(request, options.kept, self.store, self.hear, self.control)
-        placing = Placing(
+            return PathCheck(request, options.journal_options, self.store, self.hear, self.control)
+        wanted = DestinationOptions(
             parallelism=self.parallelism,
             epoch_s=options.epoch_s,
-            ceiling_bps=options.asked[name].ceiling_bps,
-            patience_s=options.patience_s,
-            kept=options.kept,
+            rate_limit_bps=options.asked[name].ceiling_bps,
+            retry_s=options.retry_s,
+            journal_options=options.journal_options,
         )
-        return Placed(request, placing, self._go, self.store, self.hear, self.control)
+        return DestinationTransfer(request, wanted, self._go, self.store, self.hear, self.control)
 
-    def _known(self) -> Known:
+    def _known(self) -> PriorKnowledge:
         known = known_of(self.store, self.source, list(self._asked), self._options.parallelism)
         self.parallelism = known.parallelism
         return known
 
-    def _warn_of_logs(self, known: Known) -> None:
+    def _warn_of_logs(self, known: PriorKnowledge) -> None:
         if known.from_logs:
             names = ", ".join(known.from_logs)
             self.tell(
@@ -152,7 +156,7 @@ class _Sharing(SharedSession):
         ]
 
     def _lines(self, destination: str, concurrency: int) -> list[Command]:
-        request, path = self._requests[destination], self.servings[destination].path
+        request, path = self._requests[destination], self.sessions[destination].path
         if path is None:
             return []
         return registry.tool(TOOL).commands(
@@ -167,7 +171,7 @@ class _Sharing(SharedSession):
             )
         )
 
-    async def _move(self, forecasts: Mapping[str, Forecast], levels: Levels) -> None:
+    async def _move(self, forecasts: Mapping[str, Forecast], levels: Concurrencies) -> None:
         self._steering = Steering(forecasts, bounded(self._asked, forecasts))
         self.tell(
             ev.SharesStarted,
@@ -179,12 +183,12 @@ class _Sharing(SharedSession):
             epoch_s=self._options.epoch_s,
             total_bytes={
                 name: one.total_bytes
-                for name, one in self.servings.items()
-                if isinstance(one, Placed) and name in levels
+                for name, one in self.sessions.items()
+                if isinstance(one, DestinationTransfer) and name in levels
             },
         )
         for name, level in levels.items():
-            self.servings[name].concurrency = level
+            self.sessions[name].concurrency = level
         self._go.set()
         looking = asyncio.create_task(self._look_on())
         try:
@@ -199,9 +203,9 @@ class _Sharing(SharedSession):
         """For ever, once a second: how far they are."""
         while True:
             await asyncio.sleep(1.0)
-            if not (progress := [one.progress for one in self.servings.values() if one.progress]):
+            if not (progress := [one.progress for one in self.sessions.values() if one.progress]):
                 continue
-            left = [one.left_s for one in self.servings.values() if one.is_served]
+            left = [one.left_s for one in self.sessions.values() if one.is_served]
             known = [one for one in left if one is not None]
             self.tell(
                 ev.FilesMoving,
@@ -220,12 +224,12 @@ class _Sharing(SharedSession):
             for name, level in epoch.levels.items()
         }
 
-    async def _next(self, number: int, epoch: Epoch) -> Levels:
+    async def _next(self, number: int, epoch: Epoch) -> Concurrencies:
         """After an epoch: what it taught, what the user says, and what comes of both."""
         if epoch.is_whole:
             self._steering.learn(epoch.levels, epoch.rates_bps)
         reasons = self._hear_orders()
-        levels = {name: one.concurrency for name, one in self.servings.items() if one.is_served}
+        levels = {name: one.concurrency for name, one in self.sessions.items() if one.is_served}
         if levels.keys() != epoch.levels.keys():
             reasons.append("others are served now")
         # In a thread: with many destinations there is much to try, and clients are to be filled.
@@ -262,7 +266,7 @@ class _Sharing(SharedSession):
         return reasons
 
     def _end(self) -> int:
-        ended = [one.ended for one in self.servings.values()]
+        ended = [one.ended for one in self.sessions.values()]
         there = sum(one is not None and one.complete for one in ended)
         message = f"all is there at {there} of {len(ended)} destinations"
         exit_code = EXIT_DONE if there == len(ended) else EXIT_NOT_ALL

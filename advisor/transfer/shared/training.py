@@ -23,15 +23,15 @@ from advisor.runtime.control import Control
 from advisor.runtime.request import AdviceRequest
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
-from advisor.transfer.engine.batch_outcome import MovingFailed
-from advisor.transfer.engine.ending import EXIT_DONE, EXIT_INTERRUPTED, EXIT_NOT_ALL
-from advisor.transfer.engine.file_group import Portion
+from advisor.transfer.engine.batch_outcome import TransferFailed
+from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.mover import Mover
-from advisor.transfer.engine.route import Way, way_of
-from advisor.transfer.engine.session import Kept, Publish
-from advisor.transfer.shared.epochs import Epoch, Levels
-from advisor.transfer.shared.serving import Serving
-from advisor.transfer.shared.session import SharedSession
+from advisor.transfer.engine.outcome import EXIT_DONE, EXIT_INTERRUPTED, EXIT_NOT_ALL
+from advisor.transfer.engine.route import Route, route_of
+from advisor.transfer.engine.session import JournalOptions, Publish
+from advisor.transfer.shared.destination import DestinationSession
+from advisor.transfer.shared.epochs import Concurrencies, Epoch
+from advisor.transfer.shared.session import ShareSession
 
 LEAST_STEP_S: Final = 4.0
 """A change takes about a piece, a quarter of the step, to be in effect."""
@@ -80,7 +80,7 @@ async def train_shares(
     return await _Training(requests, options, store, publish, control).run()
 
 
-class _Training(SharedSession):
+class _Training(ShareSession):
     purpose: ClassVar[SharePurpose] = "train"
 
     def __init__(
@@ -95,16 +95,18 @@ class _Training(SharedSession):
         self._requests = requests
         self._options = options
         self.parallelism = options.parallelism
-        self._steps: list[Levels] = []
+        self._steps: list[Concurrencies] = []
 
     async def _run(self) -> int:
         step_s, count = step_of(self._options, len(self._requests))
         with _source(self._options) as source:
-            servings = [
-                _Taught(one, source, self._options, step_s, self.store, self.hear, self.control)
+            sessions = [
+                _TrainingDestination(
+                    one, source, self._options, step_s, self.store, self.hear, self.control
+                )
                 for one in self._requests
             ]
-            async with self.serving(servings) as reached:
+            async with self.serving(sessions) as reached:
                 self._steps = steps(reached, count)
                 self.tell(
                     ev.SharesStarted,
@@ -119,17 +121,17 @@ class _Training(SharedSession):
                 is_whole = await self.control.until_stopped(
                     self.epochs(step_s, self._steps[0], lambda _: {}, self._next)
                 )
-                for one in servings:
+                for one in sessions:
                     one.over.set()
         return self._end(is_whole=is_whole)
 
-    async def _next(self, number: int, epoch: Epoch) -> Levels | None:
+    async def _next(self, number: int, epoch: Epoch) -> Concurrencies | None:
         return self._steps[number] if number < len(self._steps) else None
 
     def _end(self, *, is_whole: bool) -> int:
         outcomes = self.outcomes()
         measured = sum(row.moved_bytes > 0 for row in outcomes)
-        failed = [name for name, one in self.servings.items() if one.failure]
+        failed = [name for name, one in self.sessions.items() if one.failure]
         exit_code = EXIT_DONE
         message = "1 destination was" if measured == 1 else f"{measured} destinations were"
         message += " measured"
@@ -154,7 +156,7 @@ class _Training(SharedSession):
         raise error
 
 
-class _Taught(Serving):
+class _TrainingDestination(DestinationSession):
     """Gets one file over and over, in a scratch folder that is removed at the end."""
 
     def __init__(
@@ -168,7 +170,7 @@ class _Taught(Serving):
         control: Control,
     ) -> None:
         # Nothing of it goes on another time: no journal is made.
-        super().__init__(request, Kept(journals=source.parent), store, hear, control)
+        super().__init__(request, JournalOptions(journals=source.parent), store, hear, control)
         self._source = source
         self._options = options
         self._step_s = step_s
@@ -186,30 +188,30 @@ class _Taught(Serving):
                 dataset=Dataset(total_bytes=size_bytes, path=str(self._source), files=1),
                 destination_path=f"{scratch}/moved",
             )
-            return await self._serve(way_of(request, path))
+            return await self._serve(route_of(request, path))
         finally:
             self.lay_down()
             with contextlib.suppress(PeerError):  # Gone with its agent, which removes it.
                 await unbroken(self.link.remove(scratch))
 
-    async def _serve(self, way: Way) -> int:
+    async def _serve(self, route: Route) -> int:
         [file] = await asyncio.to_thread(listed_files, self._source)
         work = EndlessWork(file, self._options.space_bytes)
-        portion = Portion(self.destination, [file], work=work)
-        handling = self.handling(way, self._step_s)
+        group = FileGroup(self.destination, [file], work=work)
+        client_options = self.client_options(route, self._step_s)
         try:
-            async with Mover(self.link, way, [portion], handling, tell=self.notice) as mover:
-                self.take_up(portion, self._options.parallelism)
+            async with Mover(self.link, route, [group], client_options, tell=self.notice) as mover:
+                self.take_up(group, self._options.parallelism)
                 self.is_looked_at.set()
-                await mover.until(lambda: self._is_over(portion))
-        except MovingFailed as error:
+                await mover.until(lambda: self._is_over(group))
+        except TransferFailed as error:
             return self._fail(str(error))
-        if portion.troubles and not self.over.is_set():
-            return self._fail(portion.troubles[0].message)
+        if group.failed_files and not self.over.is_set():
+            return self._fail(group.failed_files[0].message)
         return EXIT_DONE
 
-    def _is_over(self, portion: Portion) -> bool:
-        return self.over.is_set() or self.control.stop.is_set() or portion.is_over
+    def _is_over(self, group: FileGroup) -> bool:
+        return self.over.is_set() or self.control.stop.is_set() or group.is_over
 
     def _fail(self, message: str) -> int:
         self.failure = message

@@ -27,7 +27,7 @@ from advisor.domain.space import Setting
 from advisor.methods.searching import usable_bps
 from advisor.methods.tuning import Fixed, Tuner
 from advisor.transfer.engine.client import Client
-from advisor.transfer.engine.file_group import Portion
+from advisor.transfer.engine.file_group import FileGroup
 
 _LOOKS: Final = 10
 _LEAST_LOOK_S: Final = 1.0
@@ -40,10 +40,10 @@ class Working(Protocol):
     """What of a `Mover` is needed."""
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Wait until it holds. Raises MovingFailed."""
+        """Wait until it holds. Raises TransferFailed."""
 
-    async def idle(self, portion: Portion) -> None:
-        """Wait until no client is at work on it. Raises MovingFailed."""
+    async def idle(self, group: FileGroup) -> None:
+        """Wait until no client is at work on it. Raises TransferFailed."""
 
     def have_recourse(self, recourse: Callable[[str], bool]) -> None:
         """What is asked before all is given up."""
@@ -68,7 +68,7 @@ class Epochs:
     def __init__(
         self,
         tuner: Tuner,
-        portion: Portion,
+        group: FileGroup,
         epoch_s: float,
         *,
         restarts: bool = False,
@@ -79,7 +79,7 @@ class Epochs:
     ) -> None:
         """`first`: the first one's number. `clock`: seconds, that `Working.until` lets pass."""
         self._tuner = tuner
-        self._portion = portion
+        self._group = group
         self._epoch_s = epoch_s
         self._restarts = restarts
         self._tell = tell
@@ -90,23 +90,23 @@ class Epochs:
         self._refused = ""
 
     async def run(self, mover: Working) -> None:
-        """Until the portion is over. Raises MovingFailed."""
+        """Until the portion is over. Raises TransferFailed."""
         mover.have_recourse(self._fall_back)
-        _set(self._portion, self._tuner.setting)
+        _set(self._group, self._tuner.setting)
         before: Clients = frozenset()
         while (outcome := await self._outcome(mover, before)) is not None:
             epoch = Epoch(number=self.number, setting=self._tuner.setting, outcome=outcome)
             self.number += 1
             self._take(epoch)
             before = await self._turn(mover, epoch)
-        await mover.until(lambda: self._portion.is_over)
+        await mover.until(lambda: self._group.is_over)
 
     def _fall_back(self, message: str) -> bool:
         """Nothing gets through at this setting: back to one that something did at, if there is."""
         if self._refused or self._good in (None, self._tuner.setting):
             return False
         self._refused = message
-        _set(self._portion, self._good or {})
+        _set(self._group, self._good or {})
         return True
 
     def _take(self, epoch: Epoch) -> None:
@@ -128,27 +128,27 @@ class Epochs:
 
         `before`: the clients at work when the setting was changed.
         """
-        began_s, began_bytes = self._clock(), self._portion.carried_bytes
+        began_s, began_bytes = self._clock(), self._group.carried_bytes
 
         def is_in_effect() -> bool:
-            is_old = not before.isdisjoint(self._portion.clients)
-            return not is_old and self._portion.carried_bytes > began_bytes
+            is_old = not before.isdisjoint(self._group.clients)
+            return not is_old and self._group.carried_bytes > began_bytes
 
         await self._until(mover, began_s + self._epoch_s * _LEFT_OUT_AT_MOST, is_in_effect)
-        counted_s, counted_bytes = self._clock(), self._portion.carried_bytes
+        counted_s, counted_bytes = self._clock(), self._group.carried_bytes
         end_s = max(began_s + self._epoch_s, counted_s + self._epoch_s * (1 - _LEFT_OUT_AT_MOST))
         intervals: list[Interval] = []
         look_s = max(_LEAST_LOOK_S, self._epoch_s / _LOOKS)
         while not self._is_cut and (at_s := self._clock()) < end_s:
-            at_bytes = self._portion.carried_bytes
+            at_bytes = self._group.carried_bytes
             await self._until(mover, min(at_s + look_s, end_s))
-            gained_bytes = self._portion.carried_bytes - at_bytes
+            gained_bytes = self._group.carried_bytes - at_bytes
             intervals.append(Interval(at_s - counted_s, self._clock() - counted_s, gained_bytes))
         if self._refused:
             return await self._refusal(mover, self._clock() - began_s)
         if self._runs_out:
             return None
-        return _outcome(intervals, self._portion.carried_bytes - counted_bytes, self._epoch_s)
+        return _outcome(intervals, self._group.carried_bytes - counted_bytes, self._epoch_s)
 
     async def _until(
         self, mover: Working, end_s: float, condition: Callable[[], bool] = lambda: False
@@ -160,9 +160,9 @@ class Epochs:
 
     async def _refusal(self, mover: Working, elapsed_s: float) -> Failure:
         """The epoch's, once something has got through again at the setting before."""
-        arrived_bytes, message = self._portion.arrived_bytes, self._refused
-        portion = self._portion
-        await mover.until(lambda: portion.arrived_bytes > arrived_bytes or portion.is_over)
+        arrived_bytes, message = self._group.arrived_bytes, self._refused
+        group = self._group
+        await mover.until(lambda: group.arrived_bytes > arrived_bytes or group.is_over)
         self._refused = ""
         return Failure(kind=FailureKind.REJECTED_SETTING, message=message, elapsed_s=elapsed_s)
 
@@ -173,8 +173,8 @@ class Epochs:
     @property
     def _runs_out(self) -> bool:
         """Whether all that is left is under way: there are ever fewer clients from now on."""
-        under_way = sum(client.batch.total_bytes for client in self._portion.clients)
-        return self._portion.is_over or self._portion.work.left_bytes <= under_way
+        under_way = sum(client.batch.total_bytes for client in self._group.clients)
+        return self._group.is_over or self._group.work.left_bytes <= under_way
 
     async def _turn(self, mover: Working, epoch: Epoch) -> Clients:
         """Let the tuner decide; those at work at the setting before, where there is another now."""
@@ -190,10 +190,10 @@ class Epochs:
                 reason=reason,
             )
         if self._restarts:
-            self._portion.concurrency = 0
-            await mover.idle(self._portion)
-        before = frozenset(self._portion.clients) if setting != epoch.setting else frozenset()
-        _set(self._portion, setting)
+            self._group.concurrency = 0
+            await mover.idle(self._group)
+        before = frozenset(self._group.clients) if setting != epoch.setting else frozenset()
+        _set(self._group, setting)
         return before
 
     async def _decision(self, epoch: Epoch) -> str:
@@ -211,9 +211,9 @@ class Epochs:
             return "the method failed"
 
 
-def _set(portion: Portion, setting: Setting) -> None:
-    portion.parallelism = int(setting.get("parallelism", 1))
-    portion.concurrency = int(setting.get("concurrency", 1))
+def _set(group: FileGroup, setting: Setting) -> None:
+    group.parallelism = int(setting.get("parallelism", 1))
+    group.concurrency = int(setting.get("concurrency", 1))
 
 
 def _outcome(intervals: list[Interval], gained_bytes: int, epoch_s: float) -> Outcome:

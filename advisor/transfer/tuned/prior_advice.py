@@ -6,7 +6,7 @@ from advisor.domain.space import Setting
 from advisor.domain.transfers import Levels
 from advisor.store.history import Store
 from advisor.store.session_digests import SessionDigest
-from advisor.transfer.engine.ending import Ending
+from advisor.transfer.engine.outcome import TransferOutcome
 from advisor.transfer.engine.route import TOOL
 
 
@@ -32,13 +32,13 @@ def advised_levels(session: SessionDigest | None) -> Levels | None:
     return Levels(**{name: int(setting[name]) for name in names})
 
 
-def fulfilment_of(session: SessionDigest | None, ending: Ending) -> Fulfilment | None:
+def fulfilment_of(session: SessionDigest | None, outcome: TransferOutcome) -> Fulfilment | None:
     """What came of it; None where there was no advice, or this was but a part of the transfer."""
-    if session is None or session.advice is None or not ending.complete or ending.earlier_bytes:
+    if session is None or session.advice is None or not outcome.complete or outcome.earlier_bytes:
         return None
     return Fulfilment(
         session=session.session,
         advised_s=session.advice.recorded_s,
         interval_bps=session.advice.interval_bps,
-        rate_bps=ending.moved_bytes * 8 / ending.elapsed_s,
+        rate_bps=outcome.moved_bytes * 8 / outcome.elapsed_s,
     )

@@ -19,12 +19,12 @@ from advisor.runtime.control import Control
 from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
 from advisor.store.session_digests import SessionDigest
-from advisor.transfer.engine.ending import Ending, Moving
-from advisor.transfer.engine.file_group import Portion
-from advisor.transfer.engine.mover import Handling, Mover
-from advisor.transfer.engine.retry import PATIENCE_S, moved_patiently
-from advisor.transfer.engine.route import Way, way_of
-from advisor.transfer.engine.session import Kept, MovingSession, Publish
+from advisor.transfer.engine.file_group import FileGroup
+from advisor.transfer.engine.mover import ClientOptions, Mover
+from advisor.transfer.engine.outcome import TransferOutcome, TransferState
+from advisor.transfer.engine.retry import RETRY_S, move_with_retry
+from advisor.transfer.engine.route import Route, route_of
+from advisor.transfer.engine.session import JournalOptions, Publish, TransferSession
 from advisor.transfer.tuned.epochs import Epoch, Epochs
 from advisor.transfer.tuned.lab_load import watch_load
 from advisor.transfer.tuned.prior_advice import advised_levels, advised_session, fulfilment_of
@@ -49,24 +49,24 @@ _LEAST_PIECES_IN_EPOCH: Final = 2
 
 
 class TransferOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wanted beside the request, whose method tunes.
+    """Options of a tuned transfer; the request names the method that tunes it.
 
-    `start` None: what was advised, else the method's own. `most_flows`, `price`: see `Bounds` and
-    `TunerWanted`. `restarts`: see `Epochs`. `ceiling_bps`, `niceness`: see `Handling`. `verify`:
-    compare checksums of all that has arrived. `patience_s`: how long nothing may arrive, once
-    something has, before it is given up.
+    `start` None: the advised setting, else the method's own choice. `most_flows`, `price`: see
+    `Bounds` and `TunerWanted`. `restarts`: see `Epochs`. `rate_limit_bps`, `niceness`: see
+    `ClientOptions`. `verify`: compare checksums of everything that arrived. `retry_s`: how long to
+    retry a lost path once data has arrived, before giving up.
     """
 
-    kept: Kept
+    journal_options: JournalOptions
     epoch_s: float = EPOCH_S
     start: Levels | None = None
     most_flows: int | None = None
     price: float | None = None
     restarts: bool = False
-    ceiling_bps: float | None = None
+    rate_limit_bps: float | None = None
     niceness: int = 0
     verify: bool = False
-    patience_s: float = PATIENCE_S
+    retry_s: float = RETRY_S
 
 
 async def transfer_tuned(
@@ -84,7 +84,7 @@ async def transfer_tuned(
     return await _Tuned(request, options, store, publish, control).run()
 
 
-class _Tuned(MovingSession):
+class _Tuned(TransferSession):
     def __init__(
         self,
         request: AdviceRequest,
@@ -93,51 +93,51 @@ class _Tuned(MovingSession):
         publish: Publish,
         control: Control,
     ) -> None:
-        super().__init__(request, options.kept, store, publish, control)
+        super().__init__(request, options.journal_options, store, publish, control)
         self._options = options
         self._epoch = 1
 
     async def _run(self) -> int:
         files = await self.files()
         path = await self.reach()
-        way = way_of(self.request, path)
+        route = route_of(self.request, path)
         advised = await asyncio.to_thread(advised_session, self.store, self.pair)
         tuner = await asyncio.to_thread(self._tuner, path, advised)
         self.keep_events()
-        with self.journal(way) as journal:
-            done = await self.done(journal, way, files)
-            moving = Moving([Portion("all", files, done=done)], journal, self.unreadable)
-            self._tell_start(tuner, moving)
-            ending = await moved_patiently(
+        with self.journal(route) as journal:
+            done = await self.done(journal, route, files)
+            state = TransferState([FileGroup("all", files, done=done)], journal, self.unreadable)
+            self._tell_start(tuner, state)
+            outcome = await move_with_retry(
                 self,
-                way,
-                moving,
-                self._options.patience_s,
-                lambda moving, began_s: self._move(way, tuner, moving, began_s),
+                route,
+                state,
+                self._options.retry_s,
+                lambda state, began_s: self._move(route, tuner, state, began_s),
             )
-            if ending.complete and self._options.verify:
-                ending = await self._verified(way, tuner, moving, ending)
-            return self._end(ending, moving, advised)
+            if outcome.complete and self._options.verify:
+                outcome = await self._verified(route, tuner, state, outcome)
+            return self._end(outcome, state, advised)
 
     async def _move(
-        self, way: Way, tuner: Tuner, moving: Moving, began_s: float | None = None
-    ) -> Ending:
+        self, route: Route, tuner: Tuner, state: TransferState, began_s: float | None = None
+    ) -> TransferOutcome:
         options = self._options
         epochs = Epochs(
             tuner,
-            moving.portions[0],
+            state.groups[0],
             options.epoch_s,
             restarts=options.restarts,
             first=self._epoch,
             tell=self.tell,
-            keep=lambda epoch: self._keep(way, epoch),
+            keep=lambda epoch: self._keep(route, epoch),
             clock=asyncio.get_running_loop().time,
         )
-        handling = Handling(
-            expected_bps=way.capacity_bps / int(tuner.setting.get("concurrency", 1)),
+        client_options = ClientOptions(
+            expected_bps=route.capacity_bps / int(tuner.setting.get("concurrency", 1)),
             piece_s=min(_PIECE_S, options.epoch_s / _PIECES_IN_EPOCH),
             longest_piece_s=options.epoch_s / _LEAST_PIECES_IN_EPOCH,
-            ceiling_bps=options.ceiling_bps,
+            rate_limit_bps=options.rate_limit_bps,
             niceness=options.niceness,
         )
 
@@ -148,30 +148,32 @@ class _Tuned(MovingSession):
                 finally:
                     self._epoch = epochs.number
 
-        return await self.move(way, moving, handling, work, began_s=began_s)
+        return await self.move(route, state, client_options, work, began_s=began_s)
 
-    async def _verified(self, way: Way, tuner: Tuner, moving: Moving, ending: Ending) -> Ending:
+    async def _verified(
+        self, route: Route, tuner: Tuner, state: TransferState, outcome: TransferOutcome
+    ) -> TransferOutcome:
         """The end once all was compared; what differs is moved a second time."""
-        [portion] = moving.portions
-        verifying = Verifying(self.link, way, self.tell)
-        if not await self.control.until_stopped(verifying.compare(portion.files)):
-            return not_compared(ending)
+        [group] = state.groups
+        verifying = Verifying(self.link, route, self.tell)
+        if not await self.control.until_stopped(verifying.compare(group.files)):
+            return not_compared(outcome)
         if not (differing := verifying.differing):
-            return ending
-        done = without(all_of(portion.files), differing)
-        await moving.journal.begin(portion.files, done)
-        again = Moving([Portion("all", portion.files, done=done)], moving.journal)
-        second = await self._move(way, Fixed(tuner.setting), again)
+            return outcome
+        done = without(all_of(group.files), differing)
+        await state.journal.begin(group.files, done)
+        again = TransferState([FileGroup("all", group.files, done=done)], state.journal)
+        second = await self._move(route, Fixed(tuner.setting), again)
         if not second.complete:
             return second
-        suspects = [file for file in portion.files if file.name in differing]
+        suspects = [file for file in group.files if file.name in differing]
         if not await self.control.until_stopped(verifying.compare(suspects)):
             return not_compared(second)
         if verifying.differing:
             left = without(done, verifying.differing)
-            await moving.journal.begin(portion.files, left)
+            await state.journal.begin(group.files, left)
             return not_the_same(second, verifying.differing)
-        return msgspec.structs.replace(ending, elapsed_s=ending.elapsed_s + second.elapsed_s)
+        return msgspec.structs.replace(outcome, elapsed_s=outcome.elapsed_s + second.elapsed_s)
 
     @contextlib.asynccontextmanager
     async def _load_seen(self) -> AsyncIterator[None]:
@@ -187,7 +189,7 @@ class _Tuned(MovingSession):
             watching.cancel()
             await asyncio.wait([watching])
 
-    def _tell_start(self, tuner: Tuner, moving: Moving) -> None:
+    def _tell_start(self, tuner: Tuner, state: TransferState) -> None:
         self.tell(
             ev.TransferStarted,
             session=self.name,
@@ -195,19 +197,21 @@ class _Tuned(MovingSession):
             method=self.request.method,
             setting=tuner.setting,
             epoch_s=self._options.epoch_s,
-            files=sum(one.total_files for one in moving.portions),
-            total_bytes=sum(one.total_bytes for one in moving.portions),
-            earlier_bytes=moving.earlier_bytes,
+            files=sum(one.total_files for one in state.groups),
+            total_bytes=sum(one.total_bytes for one in state.groups),
+            earlier_bytes=state.earlier_bytes,
         )
 
-    def _end(self, ending: Ending, moving: Moving, advised: SessionDigest | None) -> int:
-        fulfilment = fulfilment_of(advised, ending)
-        if ending.complete:
-            self.forget(moving.journal)
+    def _end(
+        self, outcome: TransferOutcome, state: TransferState, advised: SessionDigest | None
+    ) -> int:
+        fulfilment = fulfilment_of(advised, outcome)
+        if outcome.complete:
+            self.forget(state.journal)
             after = fulfilment.session if fulfilment else None
-            self.keep_transfer(ending, f"advisor transfer, {self.request.method}", after)
-        self.tell(ev.TransferEnded, **ending.fields, advised=fulfilment)
-        return ending.exit_code
+            self.keep_transfer(outcome, f"advisor transfer, {self.request.method}", after)
+        self.tell(ev.TransferEnded, **outcome.fields, advised=fulfilment)
+        return outcome.exit_code
 
     def _tuner(self, path: PathFacts, advised: SessionDigest | None) -> Tuner:
         request, options = self.request, self._options
@@ -226,17 +230,17 @@ class _Tuned(MovingSession):
         known = self.store.transfers() if request.method == HARP else []
         return tuner_of(wanted, self.dataset, path, list(completed(known, self.pair, path)))
 
-    def _keep(self, way: Way, epoch: Epoch) -> None:
-        """Store an epoch, for the next transfer to learn from; below a ceiling it teaches wrong."""
-        if self._options.ceiling_bps is None:
-            self.keep(self._probe(way, epoch))
+    def _keep(self, route: Route, epoch: Epoch) -> None:
+        """Store an epoch for later transfers to learn from, unless a rate limit distorts it."""
+        if self._options.rate_limit_bps is None:
+            self.keep(self._probe(route, epoch))
 
-    def _probe(self, way: Way, epoch: Epoch) -> ProbeRecord:
-        dataset, path = self.dataset, way.path
+    def _probe(self, route: Route, epoch: Epoch) -> ProbeRecord:
+        dataset, path = self.dataset, route.path
         files = dataset.files or 1
         return ProbeRecord(
             pair=self.pair,
-            subject=way.tool.name,
+            subject=route.tool.name,
             setting={"concurrency": 1, "parallelism": 1} | epoch.setting,
             result=epoch.outcome,
             recorded_s=time.time(),

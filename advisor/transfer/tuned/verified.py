@@ -12,9 +12,9 @@ from advisor.domain import events as ev
 from advisor.domain.plan import ClassProgress
 from advisor.models.piecework import Done
 from advisor.models.slicing import FileEntry
-from advisor.transfer.engine.ending import EXIT_INTERRUPTED, EXIT_NOT_ALL, Ending
-from advisor.transfer.engine.route import Way
-from advisor.transfer.verifying import Comparison, Progress, compare
+from advisor.transfer.engine.outcome import EXIT_INTERRUPTED, EXIT_NOT_ALL, TransferOutcome
+from advisor.transfer.engine.route import Route
+from advisor.transfer.verifying import CopyComparison, CopyProgress, compare
 
 _TELL_EVERY_S: Final = 1.0
 _NAMED: Final = 100
@@ -23,9 +23,9 @@ _NAMED: Final = 100
 class Verifying:
     """Compares files of one transfer. `differing`: the names of those that differed last."""
 
-    def __init__(self, link: AgentLink, way: Way, tell: Callable[..., None]) -> None:
+    def __init__(self, link: AgentLink, route: Route, tell: Callable[..., None]) -> None:
         self._link = link
-        self._way = way
+        self._route = route
         self._tell = tell
         self._told_s = float("-inf")
         self._told_bytes = 0.0
@@ -34,14 +34,14 @@ class Verifying:
     async def compare(self, files: Sequence[FileEntry]) -> None:
         """Read these on both sides. Raises PeerError, OSError."""
         names = {file.name for file in files}
-        places = self._way.places
+        places = self._route.places
         compared = await compare(
             self._link, Path(places.source), places.target, self._seen, names=names
         )
         self.differing = frozenset(one.name for one in compared.differences)
         self._say(compared, len(names))
 
-    def _seen(self, progress: Progress) -> None:
+    def _seen(self, progress: CopyProgress) -> None:
         now_s = time.monotonic()
         passed_s = now_s - self._told_s
         if passed_s < _TELL_EVERY_S:
@@ -60,12 +60,12 @@ class Verifying:
         )
         self._tell(ev.FilesMoving, phase="verify", classes=[one])
 
-    def _say(self, compared: Comparison, files: int) -> None:
+    def _say(self, compared: CopyComparison, files: int) -> None:
         if self.differing:
             first = compared.differences[0]
             message = (
                 f"{len(self.differing)} of {files} files are not the same there, the first: "
-                f"{first.name or self._way.places.source} ({first.kind})."
+                f"{first.name or self._route.places.source} ({first.kind})."
             )
         else:
             message = f"All {files} files were compared by their checksums and are the same."
@@ -82,12 +82,12 @@ def all_of(files: Sequence[FileEntry]) -> Done:
     return {file.name: [(0, file.size_bytes)] for file in files}
 
 
-def not_the_same(ending: Ending, differing: Collection[str]) -> Ending:
+def not_the_same(outcome: TransferOutcome, differing: Collection[str]) -> TransferOutcome:
     """The end of a transfer of which these files differ though they were moved twice."""
     number = len(differing)
     words = "file differs" if number == 1 else "files differ"
     return msgspec.structs.replace(
-        ending,
+        outcome,
         complete=False,
         message=f"{number} {words} from the source though moved twice: look at the disks and the "
         "memory of both hosts; the same command moves what differs again",
@@ -97,12 +97,12 @@ def not_the_same(ending: Ending, differing: Collection[str]) -> Ending:
     )
 
 
-def not_compared(ending: Ending) -> Ending:
+def not_compared(outcome: TransferOutcome) -> TransferOutcome:
     """The end of one that was stopped while it was compared."""
     return msgspec.structs.replace(
-        ending,
+        outcome,
         complete=False,
-        message=f"stopped while it was compared: {ending.files} files are there, whose checksums "
+        message=f"stopped while it was compared: {outcome.files} files are there, whose checksums "
         "the same command compares",
         exit_code=EXIT_INTERRUPTED,
     )

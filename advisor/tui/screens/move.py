@@ -12,7 +12,7 @@ from textual.widgets import Button, Checkbox, Collapsible, RadioSet, Static
 from advisor.domain.addresses import parse_address, parse_host_port, parse_ports, parse_server
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.quantities import parse_duration, parse_rate
-from advisor.runtime.destinations import Known, known_destinations
+from advisor.runtime.destinations import KnownDestination, known_destinations
 from advisor.store.history import Store
 from advisor.transfer.tuned.parsing import parse_epoch, parse_price, parse_start
 from advisor.tui.move import (
@@ -294,7 +294,7 @@ class MoveScreen(Page):
         known = known_destinations(Store(self.advisor.store.directory))
         self.app.call_from_thread(self._take_names, known)
 
-    def _take_names(self, known: list[Known]) -> None:
+    def _take_names(self, known: list[KnownDestination]) -> None:
         self._completing.names = [one.name for one in known]
 
     def on_field_changed(self, changed: Field.Changed) -> None:

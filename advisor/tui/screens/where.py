@@ -16,7 +16,7 @@ from textual.widgets import Collapsible, RadioSet, Static
 from advisor.domain.addresses import parse_address, parse_host_port, parse_ports
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.quantities import format_duration, format_rate, parse_duration, parse_rate
-from advisor.runtime.destinations import Known, known_destinations
+from advisor.runtime.destinations import KnownDestination, known_destinations
 from advisor.store.history import Store
 from advisor.tui.draft import Way
 from advisor.tui.fixes import fix_for
@@ -188,7 +188,7 @@ class WhereScreen(Step):
         known = known_destinations(Store(self.advisor.store.directory))
         self.app.call_from_thread(self._take_names, known)
 
-    def _take_names(self, known: list[Known]) -> None:
+    def _take_names(self, known: list[KnownDestination]) -> None:
         self._completing.names = [one.name for one in known]
         named = ", ".join(one.name for one in known[:_NAMED])
         more = ", …" if len(known) > _NAMED else ""

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from advisor.advising.advice import Grounds, advice_from_history, advice_from_verdict
-from advisor.advising.contenders import contenders, judge
+from advisor.advising.advice import AdviceInputs, advice_from_history, advice_from_ranking
+from advisor.advising.contenders import contenders, rank_contenders
 from advisor.advising.judging import comparable
 from advisor.domain.advice import Advice
 from advisor.domain.dataset import Dataset
@@ -40,18 +40,18 @@ def confirmed(role: str, subject: str, setting: Setting, *gbps: float) -> list[P
     return [first, *(record(g * 1e9, "confirm", "confirm") for g in gbps)]
 
 
-def grounds(probes: list[ProbeRecord], **changes: object) -> Grounds:
+def inputs(probes: list[ProbeRecord], **changes: object) -> AdviceInputs:
     request = AdviceRequest(
         destination=Endpoint("there"), dataset=Dataset(total_bytes=10**13), method="spsa"
     )
     given = {"session": "s", "request": request, "pair": PAIR, "path": a_path(), "probes": probes}
-    return Grounds(**(given | changes))  # type: ignore[arg-type]  # merged by name
+    return AdviceInputs(**(given | changes))  # type: ignore[arg-type]  # merged by name
 
 
 def advise(probes: list[ProbeRecord], incomplete: bool = False) -> Advice:
-    verdict = judge(contenders(probes, [], {}), {})
-    assert verdict is not None
-    return advice_from_verdict(grounds(probes), verdict, incomplete)
+    ranking = rank_contenders(contenders(probes, [], {}), {})
+    assert ranking is not None
+    return advice_from_ranking(inputs(probes), ranking, incomplete)
 
 
 def test_a_gain_with_its_interval_and_lines_to_run() -> None:
@@ -79,11 +79,11 @@ def test_lines_are_written_for_the_tools_that_were_asked_for_in_their_order() ->
         *confirmed("default", "tcp", DEFAULT, 1.0, 1.02, 0.98),
         *confirmed("best", "tcp", TUNED, 4.0, 4.1, 3.9),
     ]
-    verdict = judge(contenders(probes, [], {}), {})
-    assert verdict is not None
+    ranking = rank_contenders(contenders(probes, [], {}), {})
+    assert ranking is not None
 
     def tools_of(request: AdviceRequest) -> list[str]:
-        advice = advice_from_verdict(grounds(probes, request=request), verdict, False)
+        advice = advice_from_ranking(inputs(probes, request=request), ranking, False)
         return list(dict.fromkeys(c.tool for c in advice.commands))
 
     asked = AdviceRequest(destination=Endpoint("there"), tools=["xrdcp", "bbcp", "xdd"])
@@ -158,7 +158,7 @@ def test_advice_from_history_alone() -> None:
             age_s=86400,
         )
     ]
-    advice = advice_from_history(grounds([], past=past))
+    advice = advice_from_history(inputs([], past=past))
     assert advice.basis == "history"
     assert advice.setting == TUNED
     assert advice.gain is None
@@ -184,9 +184,9 @@ def test_of_a_tool_its_own_line_and_what_the_subsystems_let_pass() -> None:
         tools=[tool],
     )
     compared = comparable(request, probes)
-    verdict = judge(contenders(compared, [], {}), {})
-    assert verdict is not None
-    advice = advice_from_verdict(grounds(probes, request=request), verdict, incomplete=False)
+    ranking = rank_contenders(contenders(compared, [], {}), {})
+    assert ranking is not None
+    advice = advice_from_ranking(inputs(probes, request=request), ranking, incomplete=False)
     assert advice.composition is not None
     assert advice.composition.limiting == "network"
     [command] = advice.commands

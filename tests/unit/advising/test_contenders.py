@@ -3,7 +3,7 @@
 import msgspec
 
 from advisor import registry
-from advisor.advising.contenders import candidates_of, contenders, judge, select
+from advisor.advising.contenders import candidates_of, contenders, rank_contenders, select
 from advisor.domain.endpoints import Pair
 from advisor.domain.events import PastResult, Purpose
 from advisor.domain.records import ProbeRecord
@@ -93,7 +93,7 @@ def test_history_may_be_the_rival() -> None:
 
 def test_failures_do_not_meet() -> None:
     assert roles([probe("tcp", tcp(4), 0)]) == {}
-    assert judge([], SPACES) is None
+    assert rank_contenders([], SPACES) is None
 
 
 def test_a_default_that_is_best_keeps_its_name() -> None:
@@ -120,10 +120,10 @@ def test_those_who_met_keep_their_roles() -> None:
 def test_the_result_a_setting_was_chosen_for_is_left_out() -> None:
     """The winner's curse: a lucky search probe does not count once it was measured again."""
     probes = [probe("tcp", tcp(16), 9.0), *confirmed(tcp(16), "best", 1.0, 1.0, 1.0)]
-    verdict = judge(contenders(probes, [], SPACES), SPACES)
-    assert verdict is not None
-    assert verdict.contender(0).throughput.value < 1.1e9
-    assert verdict.contender(0).probes == 3
+    ranking = rank_contenders(contenders(probes, [], SPACES), SPACES)
+    assert ranking is not None
+    assert ranking.contender(0).throughput.value < 1.1e9
+    assert ranking.contender(0).probes == 3
 
 
 def test_the_cheapest_of_the_same_wins() -> None:
@@ -135,11 +135,11 @@ def test_the_cheapest_of_the_same_wins() -> None:
         *confirmed(tcp(4), "rival", 1.99, 2.01, 1.97),
         *confirmed(DEFAULT, "default", 0.5, 0.51),
     ]
-    verdict = judge(contenders(probes, [], SPACES), SPACES)
-    assert verdict is not None
-    assert verdict.candidates[verdict.chosen].setting == tcp(4)
-    assert verdict.default is not None
-    assert verdict.candidates[verdict.default].setting == DEFAULT
+    ranking = rank_contenders(contenders(probes, [], SPACES), SPACES)
+    assert ranking is not None
+    assert ranking.candidates[ranking.chosen].setting == tcp(4)
+    assert ranking.default is not None
+    assert ranking.candidates[ranking.default].setting == DEFAULT
 
 
 def test_of_the_same_tcp_is_the_cheaper_transport() -> None:
@@ -149,9 +149,9 @@ def test_of_the_same_tcp_is_the_cheaper_transport() -> None:
         *[probe("udt", udt(2**24), g, "confirm", "best", "confirm") for g in (2.0, 2.02, 1.99)],
         *confirmed(tcp(16), "rival", 1.99, 2.01, 1.98),
     ]
-    verdict = judge(contenders(probes, [], SPACES), SPACES)
-    assert verdict is not None
-    assert verdict.candidates[verdict.chosen].transport == "tcp"
+    ranking = rank_contenders(contenders(probes, [], SPACES), SPACES)
+    assert ranking is not None
+    assert ranking.candidates[ranking.chosen].transport == "tcp"
 
 
 def test_udt_wins_where_it_is_really_faster() -> None:
@@ -161,17 +161,17 @@ def test_udt_wins_where_it_is_really_faster() -> None:
         *[probe("udt", udt(2**24), g, "confirm", "best", "confirm") for g in (2.0, 2.02, 1.99)],
         *confirmed(tcp(16), "rival", 1.0, 1.1, 1.0),
     ]
-    verdict = judge(contenders(probes, [], SPACES), SPACES)
-    assert verdict is not None
-    assert verdict.candidates[verdict.chosen].transport == "udt"
+    ranking = rank_contenders(contenders(probes, [], SPACES), SPACES)
+    assert ranking is not None
+    assert ranking.candidates[ranking.chosen].transport == "udt"
 
 
 def test_one_that_was_not_confirmed_yet_is_not_forgotten() -> None:
     """Interrupted in the first round, after the default alone was probed again."""
     probes = [BASELINE, probe("tcp", tcp(16), 2.0), *confirmed(DEFAULT, "default", 0.5)]
-    verdict = judge(contenders(probes, [], SPACES), SPACES)
-    assert verdict is not None
-    assert verdict.candidates[verdict.chosen].setting == tcp(16)
+    ranking = rank_contenders(contenders(probes, [], SPACES), SPACES)
+    assert ranking is not None
+    assert ranking.candidates[ranking.chosen].setting == tcp(16)
 
 
 def test_what_a_search_recommends_comes_before_its_luckiest_probe() -> None:
@@ -201,6 +201,6 @@ def test_a_default_measured_before_others_came_does_not_win_by_that() -> None:
         *confirmed(DEFAULT, "default", 0.03, 0.03),
         *confirmed(tcp(16), "best", 0.39, 0.4),
     ]
-    verdict = judge(contenders(probes, [], SPACES), SPACES)
-    assert verdict is not None
-    assert verdict.candidates[verdict.chosen].setting == tcp(16)
+    ranking = rank_contenders(contenders(probes, [], SPACES), SPACES)
+    assert ranking is not None
+    assert ranking.candidates[ranking.chosen].setting == tcp(16)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from advisor.advising.judging import comparable, judged
+from advisor.advising.judging import comparable, comparable_outcome
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Endpoint, Pair
 from advisor.domain.measurement import Failure, FailureKind, Measurement
@@ -29,12 +29,12 @@ def _measured(overhead_s: float | None = None) -> Measurement:
 
 def test_between_memories_all_count_as_they_are() -> None:
     request = AdviceRequest(destination=HERE)
-    assert judged(request, "tcp", _measured()) == _measured()
+    assert comparable_outcome(request, "tcp", _measured()) == _measured()
 
 
 def test_of_files_a_slice_counts_as_the_whole() -> None:
     # 10 s of data and 2.5 s beside it.
-    found = judged(OF_FILES, "globus-url-copy", _measured(2.5))
+    found = comparable_outcome(OF_FILES, "globus-url-copy", _measured(2.5))
     assert isinstance(found, Measurement)
     assert found.throughput_bps == pytest.approx(6.4e8)
     assert found.stderr_bps == pytest.approx(6.4e6)
@@ -42,9 +42,9 @@ def test_of_files_a_slice_counts_as_the_whole() -> None:
 
 def test_of_files_only_the_tool_is_compared() -> None:
     failure = Failure(kind=FailureKind.RESET, message="no", elapsed_s=1)
-    assert judged(OF_FILES, "tcp", _measured()) is None
-    assert judged(OF_FILES, "source disk", _measured()) is None
-    assert judged(OF_FILES, "globus-url-copy", failure) == failure
+    assert comparable_outcome(OF_FILES, "tcp", _measured()) is None
+    assert comparable_outcome(OF_FILES, "source disk", _measured()) is None
+    assert comparable_outcome(OF_FILES, "globus-url-copy", failure) == failure
     probes = [
         ProbeRecord(pair=Pair("a", "b"), subject=s, setting={}, result=r, recorded_s=1)
         for s, r in (("tcp", _measured()), ("globus-url-copy", _measured(0.0)))

@@ -225,8 +225,8 @@ def test_all_that_was_typed_reaches_the_session(
         "yellow": Asked(held=3, most=9),
     }
     assert options.modelling == Modelling(Form.LINEAR, Load.NONE, Estimate.PT)
-    assert (options.parallelism, options.epoch_s, options.patience_s) == (4, 10.0, 60.0)
-    assert (options.run, options.kept.anew) == (True, True)
+    assert (options.parallelism, options.epoch_s, options.retry_s) == (4, 10.0, 60.0)
+    assert (options.run, options.journal_options.anew) == (True, True)
     assert [one.destination_path for one in planning.requests] == [*["/store"] * 3, "/other"]
     assert all(one.dataset and one.dataset.total_bytes == 100 for one in planning.requests)
 

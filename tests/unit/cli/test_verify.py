@@ -19,10 +19,10 @@ from advisor.testing.samples import a_path
 from advisor.tools import CommandRequest
 from advisor.transfer import verifying
 from advisor.transfer.verifying import (
-    Comparison,
+    CopyComparison,
+    CopyProgress,
     Difference,
     NothingThere,
-    Progress,
     compare,
     target_of,
 )
@@ -33,17 +33,17 @@ ADVISOR = [sys.executable, "-P", "-m", "advisor"]
 NAMES = ["plain", "a b", "it's", 'a"b', "a\nb", "Ünïcödé", "-rf", "*", "a\\b", "%41", "é/deep/er"]
 
 
-def unheard(_: Progress) -> None:
+def unheard(_: CopyProgress) -> None:
     pass
 
 
 def compared(
     source: Path,
     target: Path | str,
-    seen: Callable[[Progress], None] = unheard,
+    seen: Callable[[CopyProgress], None] = unheard,
     sizes_only: bool = False,
-) -> Comparison:
-    async def run() -> Comparison:
+) -> CopyComparison:
+    async def run() -> CopyComparison:
         reached = await reach_embedded()
         try:
             return await compare(reached.link, source, str(target), seen, sizes_only=sizes_only)
@@ -72,12 +72,12 @@ def there(here: Path, tmp_path: Path) -> Path:
 
 def test_a_true_copy(here: Path, there: Path) -> None:
     (there / "one more").write_text("of no matter")
-    told: list[Progress] = []
+    told: list[CopyProgress] = []
     found = compared(here, f"{there}/", told.append)
     assert found.identical
     assert found.files == len(NAMES) + 1
     assert found.total_bytes == sum(len(f"content of {name}".encode()) for name in NAMES)
-    assert told[-1] == Progress(read_bytes=found.total_bytes, total_bytes=found.total_bytes)
+    assert told[-1] == CopyProgress(read_bytes=found.total_bytes, total_bytes=found.total_bytes)
 
 
 def test_every_kind_of_difference(here: Path, there: Path) -> None:
@@ -164,8 +164,8 @@ def test_to_means_what_it_means_in_command_lines(tmp_path: Path, data: str, to: 
     assert target_of(tmp_path / data, to) == request.target
 
 
-def comparison(*differences: Difference, sizes_only: bool = False) -> Comparison:
-    return Comparison(
+def comparison(*differences: Difference, sizes_only: bool = False) -> CopyComparison:
+    return CopyComparison(
         files=1204, total_bytes=3435973837, sizes_only=sizes_only, differences=differences
     )
 

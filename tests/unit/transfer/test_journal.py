@@ -12,7 +12,7 @@ from advisor.models.slicing import FileEntry, Part
 from advisor.store import files as store_files
 from advisor.transfer.engine.file_group import Places
 from advisor.transfer.engine.journal import JournalStuck, TransferJournal, TransferRuns
-from advisor.transfer.engine.resume import going_on_words, still_there
+from advisor.transfer.engine.resume import confirmed_done, resume_message
 
 PLACES = Places(source="/data/run.42", target="/store/run.42", destination_host="dtn02")
 ONE, TWO, EMPTY = FileEntry("one", 100, 7), FileEntry("a/two", 50, 8), FileEntry("empty", 0, 9)
@@ -151,7 +151,7 @@ def test_what_the_destination_has_no_more_is_not_believed_ever_again(
 
     async def go_on() -> object:
         link = There(**there)
-        return await still_there(journal, link, PLACES, FILES)  # type: ignore[arg-type]  # All that is asked.
+        return await confirmed_done(journal, link, PLACES, FILES)  # type: ignore[arg-type]  # All that is asked.
 
     with journal:
         assert asyncio.run(go_on()) == wanted
@@ -162,7 +162,7 @@ def test_a_part_of_a_file_needs_no_more_than_that_there(journal: TransferJournal
     _write(journal, [Part(ONE, 0, 40)])
 
     async def go_on() -> object:
-        return await still_there(journal, There(one=40), PLACES, FILES)  # type: ignore[arg-type]  # All that is asked.
+        return await confirmed_done(journal, There(one=40), PLACES, FILES)  # type: ignore[arg-type]  # All that is asked.
 
     with journal:
         assert asyncio.run(go_on()) == {"one": [(0, 40)]}
@@ -170,8 +170,8 @@ def test_a_part_of_a_file_needs_no_more_than_that_there(journal: TransferJournal
 
 def test_it_says_how_far_it_is() -> None:
     done = {name: DONE[name] for name in ("one", "empty")}
-    assert going_on_words(FILES, done) == ("goes on: 1 of 3 files, 80 B of 150 B are there already")
-    assert going_on_words(FILES, {}) == ""
+    assert resume_message(FILES, done) == ("goes on: 1 of 3 files, 80 B of 150 B are there already")
+    assert resume_message(FILES, {}) == ""
 
 
 def test_what_could_not_be_written_is_with_the_next(

@@ -6,9 +6,9 @@ import time
 import pytest
 
 from advisor.testing.samples import a_path
-from advisor.transfer.engine.file_group import Places, Portion
-from advisor.transfer.engine.mover import Handling, Mover
-from advisor.transfer.engine.route import Way
+from advisor.transfer.engine.file_group import FileGroup, Places
+from advisor.transfer.engine.mover import ClientOptions, Mover
+from advisor.transfer.engine.route import Route
 
 
 class Nothing:
@@ -20,7 +20,7 @@ class Nothing:
 
 async def _leave(entered: asyncio.Event) -> None:
     """Enter a mover's block and leave it in the moment in which a wait within it is over."""
-    way = Way(
+    route = Route(
         tool=Nothing(),  # type: ignore[arg-type]  # All that is looked at.
         path=a_path(),
         places=Places(source="/a", target="/b", destination_host="c"),
@@ -28,9 +28,9 @@ async def _leave(entered: asyncio.Event) -> None:
     link = None
     mover = Mover(
         link,  # type: ignore[arg-type]  # Never asked.
-        way,
-        [Portion("all", [])],
-        Handling(expected_bps=1e9),
+        route,
+        [FileGroup("all", [])],
+        ClientOptions(expected_bps=1e9),
         tell=print,
     )
     async with mover:
@@ -63,5 +63,5 @@ async def test_it_ends_though_a_wait_within_it_is_over_just_then() -> None:
 def test_pieces_are_long_beside_what_it_takes_to_begin_one(
     set_up_s: float, longest_s: float, piece_s: float
 ) -> None:
-    handling = Handling(expected_bps=1e9, piece_s=5.0, longest_piece_s=longest_s)
-    assert handling.piece_s_beside(set_up_s) == piece_s
+    client_options = ClientOptions(expected_bps=1e9, piece_s=5.0, longest_piece_s=longest_s)
+    assert client_options.piece_s_beside(set_up_s) == piece_s

@@ -7,7 +7,7 @@ import pytest
 from advisor.models.piecework import Batch
 from advisor.models.slicing import FileEntry, Part
 from advisor.transfer.engine.client import Client
-from advisor.transfer.engine.file_group import Portion
+from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.shared.epochs import Epoch, SharedEpochs
 
 MIB = 2**20
@@ -18,13 +18,13 @@ class Destination:
     """One whose clients move so many bytes a second each, and end a piece when they are told."""
 
     def __init__(self, name: str, client_bps: float, size_bytes: int = 2**40) -> None:
-        self.portion: Portion | None = Portion(name, [FileEntry(name, size_bytes, 0)])
+        self.group: FileGroup | None = FileGroup(name, [FileEntry(name, size_bytes, 0)])
         self._client_bps = client_bps
         self._concurrency = 0
 
     @property
     def is_served(self) -> bool:
-        return self.portion is not None and not self.portion.is_over
+        return self.group is not None and not self.group.is_over
 
     @property
     def concurrency(self) -> int:
@@ -32,41 +32,41 @@ class Destination:
 
     @concurrency.setter
     def concurrency(self, level: int) -> None:
-        assert self.portion is not None
-        self._concurrency = self.portion.concurrency = level
+        assert self.group is not None
+        self._concurrency = self.group.concurrency = level
 
     @property
     def carried_bytes(self) -> int:
-        return self.portion.carried_bytes if self.portion else 0
+        return self.group.carried_bytes if self.group else 0
 
     def start(self) -> None:
         """As many clients as are wanted."""
-        assert self.portion is not None
-        while len(self.portion.clients) < self._concurrency:
-            batch = self.portion.work.draw(MIB, 1)
+        assert self.group is not None
+        while len(self.group.clients) < self._concurrency:
+            batch = self.group.work.draw(MIB, 1)
             assert batch is not None
-            self.portion.clients.add(Client(batch, 0.1, 60, lambda _: None))
+            self.group.clients.add(Client(batch, 0.1, 60, lambda _: None))
 
     async def move(self) -> None:
         while True:
             await asyncio.sleep(0.02)
-            for client in self.portion.clients if self.portion else ():
+            for client in self.group.clients if self.group else ():
                 client.moved_bytes += round(self._client_bps / 8 * 0.02)
 
 
 async def epochs_of(*destinations: Destination, count: int = 1) -> list[Epoch | None]:
-    served = {d.portion.name: d for d in destinations if d.portion}
+    served = {d.group.name: d for d in destinations if d.group}
     epochs = SharedEpochs(served, EPOCH_S)
     epochs.set(dict.fromkeys(served, 2))
     for one in destinations:
         one.start()
-    moving = [asyncio.create_task(one.move()) for one in destinations]
+    state = [asyncio.create_task(one.move()) for one in destinations]
     try:
         return [await epochs.next() for _ in range(count)]
     finally:
-        for task in moving:
+        for task in state:
             task.cancel()
-        await asyncio.wait(moving)
+        await asyncio.wait(state)
 
 
 def test_each_gets_its_own_rate_over_the_same_time() -> None:
@@ -84,7 +84,7 @@ def test_who_vanishes_ends_the_epoch_which_then_counts_for_nothing() -> None:
     async def vanishing() -> list[Epoch | None]:
         async def vanish() -> None:
             await asyncio.sleep(EPOCH_S / 2)
-            b.portion = None
+            b.group = None
 
         gone = asyncio.create_task(vanish())
         found = await epochs_of(a, b, count=2)
@@ -107,7 +107,7 @@ def test_where_the_work_runs_out_nothing_is_learnt_of_the_concurrency() -> None:
 
 def test_nobody_is_served() -> None:
     gone = Destination("a", 1e6)
-    gone.portion = None
+    gone.group = None
 
     async def none() -> Epoch | None:
         return await SharedEpochs({"a": gone}, EPOCH_S).next()
@@ -121,24 +121,24 @@ def test_what_clients_of_before_still_move_does_not_count() -> None:
         epochs = SharedEpochs({"a": a}, EPOCH_S)
         epochs.set({"a": 2})
         a.start()
-        assert a.portion is not None
-        old = set(a.portion.clients)
+        assert a.group is not None
+        old = set(a.group.clients)
         epochs.set({"a": 1})
 
         async def end_the_old() -> None:
             await asyncio.sleep(EPOCH_S / 3)
-            assert a.portion is not None
-            a.portion.clients -= old
+            assert a.group is not None
+            a.group.clients -= old
             file = FileEntry("a", MIB, 0)
             one = Client(Batch((Part(file, 0, MIB),)), 0.1, 60, lambda _: None)
             one.moved_bytes = 1
-            a.portion.clients.add(one)
+            a.group.clients.add(one)
 
-        ending = asyncio.create_task(end_the_old())
+        outcome = asyncio.create_task(end_the_old())
         loop = asyncio.get_running_loop()
         began_s = loop.time()
         epoch = await epochs.next()
-        await ending
+        await outcome
         return epoch, loop.time() - began_s
 
     epoch, took_s = asyncio.run(changed())

@@ -19,7 +19,7 @@ from advisor.models.piecework import Batch
 from advisor.models.slicing import FileEntry, Part
 from advisor.testing.samples import a_path
 from advisor.transfer.engine.client import Client
-from advisor.transfer.engine.file_group import Portion
+from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.tuned.epochs import Epoch, Epochs
 from advisor.transfer.tuned.tuners import Bounds, TunerWanted, tuned_space, tuner_of
 
@@ -28,7 +28,7 @@ TURN_S = 0.1
 PIECE_S = 2.0
 
 
-class Sky(Portion):
+class Sky(FileGroup):
     """One endless file, of which a given rate arrives."""
 
     def __init__(self) -> None:
@@ -46,9 +46,9 @@ class Wheel:
     `rate`: bytes/s of so many clients with these streams each, mean over them.
     """
 
-    def __init__(self, portion: Sky, rate: Callable[[int, float], float], lasts_s: float) -> None:
+    def __init__(self, group: Sky, rate: Callable[[int, float], float], lasts_s: float) -> None:
         self.now_s = 0.0
-        self._portion = portion
+        self._group = group
         self._rate = rate
         self._lasts_s = lasts_s
         self._ends_s: dict[Client, tuple[float, int]] = {}
@@ -60,29 +60,29 @@ class Wheel:
         while not condition():
             self._turn()
 
-    async def idle(self, portion: Portion) -> None:
-        await self.until(lambda: not portion.clients)
+    async def idle(self, group: FileGroup) -> None:
+        await self.until(lambda: not group.clients)
 
     def have_recourse(self, recourse: Callable[[str], bool]) -> None:
         self.recourse = recourse
 
     def _turn(self) -> None:
-        portion = self._portion
+        group = self._group
         for client, (end_s, _) in list(self._ends_s.items()):
             if self.now_s >= end_s:
-                portion.clients.discard(client)
+                group.clients.discard(client)
                 del self._ends_s[client]
-        while len(self._ends_s) < portion.concurrency:
+        while len(self._ends_s) < group.concurrency:
             client = Client(Batch(()), 1.0, 15.0, lambda _: None)
-            portion.clients.add(client)
-            self._ends_s[client] = (self.now_s + PIECE_S, portion.parallelism)
+            group.clients.add(client)
+            self._ends_s[client] = (self.now_s + PIECE_S, group.parallelism)
         streams = [one for _, one in self._ends_s.values()]
         rate = self._rate(len(streams), sum(streams) / len(streams)) if streams else 0.0
-        portion.arrived += round(rate * TURN_S)
+        group.arrived += round(rate * TURN_S)
         self.now_s += TURN_S
         if self.now_s >= self._lasts_s:
-            portion.clients.clear()
-            portion.work.drop(portion.files[0])
+            group.clients.clear()
+            group.work.drop(group.files[0])
 
 
 class Ran:
@@ -90,10 +90,10 @@ class Ran:
 
     def __init__(self, tuner: Tuner, rate: Callable[[int, float], float], lasts_s: float) -> None:
         self.events: list[ev.Event] = []
-        self.kept: list[Epoch] = []
+        self.journal_options: list[Epoch] = []
         self._tuner = tuner
-        self.portion = Sky()
-        self.wheel = Wheel(self.portion, rate, lasts_s)
+        self.group = Sky()
+        self.wheel = Wheel(self.group, rate, lasts_s)
 
     @property
     def told(self) -> list[ev.SettingChanged]:
@@ -106,11 +106,11 @@ class Ran:
     async def run(self, epoch_s: float = 10.0, *, restarts: bool = False) -> "Ran":
         epochs = Epochs(
             self._tuner,
-            self.portion,
+            self.group,
             epoch_s,
             restarts=restarts,
             tell=self._tell,
-            keep=self.kept.append,
+            keep=self.journal_options.append,
             clock=self.wheel.clock,
         )
         await epochs.run(self.wheel)
@@ -131,22 +131,24 @@ def nelder_mead() -> Tuner:
 @pytest.mark.asyncio
 async def test_the_tuner_gets_to_the_peak() -> None:
     ran = await Ran(nelder_mead(), peak, 1000.0).run()
-    assert peak(ran.portion.concurrency, ran.portion.parallelism) > 80 * MB
+    assert peak(ran.group.concurrency, ran.group.parallelism) > 80 * MB
     assert peak(2, 8) < 40 * MB
-    assert [one.number for one in ran.kept] == list(range(1, len(ran.kept) + 1))
-    assert len(ran.kept) >= 95
+    assert [one.number for one in ran.journal_options] == list(
+        range(1, len(ran.journal_options) + 1)
+    )
+    assert len(ran.journal_options) >= 95
 
 
 @pytest.mark.asyncio
 async def test_every_change_is_told_with_what_the_epoch_before_gave() -> None:
     ran = await Ran(nelder_mead(), peak, 300.0).run()
-    settings = [one.setting for one in ran.kept]
+    settings = [one.setting for one in ran.journal_options]
     changes = [n for n, (a, b) in enumerate(itertools.pairwise(settings)) if a != b]
     told = ran.told[: len(changes)]
-    assert [one.epoch for one in told] == [ran.kept[n].number for n in changes]
+    assert [one.epoch for one in told] == [ran.journal_options[n].number for n in changes]
     assert [(one.old, one.new) for one in told] == [(settings[n], settings[n + 1]) for n in changes]
     for one, n in zip(told, changes, strict=True):
-        result = ran.kept[n].outcome
+        result = ran.journal_options[n].outcome
         assert isinstance(result, Measurement)
         assert one.throughput_bps == result.throughput_bps
         assert one.reason
@@ -157,7 +159,7 @@ async def test_what_arrives_at_the_setting_before_is_not_counted() -> None:
     """Clients of the former setting end their piece first; the new one is told its own rate."""
     tuner = nelder_mead()
     ran = await Ran(tuner, peak, 300.0).run()
-    for one in ran.kept:
+    for one in ran.journal_options:
         result = one.outcome
         assert isinstance(result, Measurement)
         expected = peak(int(one.setting["concurrency"]), float(one.setting["parallelism"]))
@@ -171,7 +173,7 @@ async def test_what_arrives_at_the_setting_before_is_not_counted() -> None:
 async def test_at_most_half_of_an_epoch_is_left_out() -> None:
     ran = await Ran(nelder_mead(), peak, 60.0).run(epoch_s=1.0)
     assert ran.told
-    for one in ran.kept:
+    for one in ran.journal_options:
         assert isinstance(one.outcome, Measurement)
         assert one.outcome.intervals[-1].end_s >= 0.5 - 1e-6
 
@@ -184,10 +186,10 @@ async def test_a_failed_epoch_is_told_as_one() -> None:
         return 0.0 if clients > 8 else peak(clients, streams)
 
     ran = await Ran(nelder_mead(), choked, 1000.0).run()
-    failed = [one for one in ran.kept if isinstance(one.outcome, Failure)]
+    failed = [one for one in ran.journal_options if isinstance(one.outcome, Failure)]
     assert failed
     assert all(int(one.setting["concurrency"]) > 8 for one in failed)
-    assert 1 < ran.portion.concurrency <= 8
+    assert 1 < ran.group.concurrency <= 8
     [first] = [one for one in ran.told if one.epoch == failed[0].number]
     assert first.throughput_bps == 0
 
@@ -203,7 +205,7 @@ async def test_a_method_that_ends_leaves_its_best() -> None:
         assert isinstance(epoch.outcome, Measurement)
         return epoch.outcome.throughput_bps
 
-    assert ran.kept[-1].setting == max(ran.kept, key=rate).setting
+    assert ran.journal_options[-1].setting == max(ran.journal_options, key=rate).setting
     assert ran.told[-1].reason.endswith("it stays with the best, and watches")
 
 
@@ -223,7 +225,7 @@ class Told:
 async def test_the_last_epoch_is_not_told() -> None:
     tuner = Told()
     ran = await Ran(tuner, peak, 35.0).run()
-    assert len(tuner.outcomes) == len(ran.kept) == 3
+    assert len(tuner.outcomes) == len(ran.journal_options) == 3
     assert ran.told == []
 
 
@@ -231,9 +233,9 @@ async def test_the_last_epoch_is_not_told() -> None:
 async def test_nor_is_one_in_which_the_work_runs_out() -> None:
     tuner = Told()
     ran = Ran(tuner, peak, 35.0)
-    [file] = ran.portion.files
+    [file] = ran.group.files
     all_of_it = Batch((Part(file, 0, file.size_bytes),))
-    ran.portion.clients.add(Client(all_of_it, 1.0, 15.0, lambda _: None))
+    ran.group.clients.add(Client(all_of_it, 1.0, 15.0, lambda _: None))
     await ran.run()
     assert tuner.outcomes == []
 
@@ -242,8 +244,10 @@ async def test_nor_is_one_in_which_the_work_runs_out() -> None:
 async def test_every_epoch_is_told() -> None:
     ran = await Ran(nelder_mead(), peak, 100.0).run()
     ended = [one for one in ran.events if isinstance(one, ev.EpochEnded)]
-    assert [(one.epoch, one.setting) for one in ended] == [(e.number, e.setting) for e in ran.kept]
-    for one, epoch in zip(ended, ran.kept, strict=True):
+    assert [(one.epoch, one.setting) for one in ended] == [
+        (e.number, e.setting) for e in ran.journal_options
+    ]
+    for one, epoch in zip(ended, ran.journal_options, strict=True):
         assert isinstance(epoch.outcome, Measurement)
         assert one.throughput_bps == epoch.outcome.throughput_bps
         assert one.failure == ""
@@ -255,16 +259,16 @@ async def test_restarting_ends_all_clients_before_each_epoch() -> None:
     begun: list[set[Client]] = []
 
     class Watched(Wheel):
-        async def idle(self, portion: Portion) -> None:
-            assert portion.concurrency == 0
-            begun.append(set(portion.clients))
-            await super().idle(portion)
-            assert not portion.clients
+        async def idle(self, group: FileGroup) -> None:
+            assert group.concurrency == 0
+            begun.append(set(group.clients))
+            await super().idle(group)
+            assert not group.clients
 
     ran = Ran(Fixed({"concurrency": 3, "parallelism": 2}), peak, 95.0)
-    ran.wheel = Watched(ran.portion, peak, 95.0)
+    ran.wheel = Watched(ran.group, peak, 95.0)
     await ran.run(epoch_s=9.0, restarts=True)
-    assert len(begun) == len(ran.kept) > 5
+    assert len(begun) == len(ran.journal_options) > 5
     assert all(len(clients) == 3 for clients in begun[:-1])
     assert not set.intersection(*begun[:2])
 
@@ -283,7 +287,17 @@ class Faulty(Told):
 @pytest.mark.asyncio
 async def test_a_mistake_of_the_method_does_not_end_the_transfer() -> None:
     ran = await Ran(Faulty(), peak, 95.0).run()
-    assert [int(one.setting["concurrency"]) for one in ran.kept] == [2, 3, 4, 4, 4, 4, 4, 4, 4]
+    assert [int(one.setting["concurrency"]) for one in ran.journal_options] == [
+        2,
+        3,
+        4,
+        4,
+        4,
+        4,
+        4,
+        4,
+        4,
+    ]
     [notice] = [one for one in ran.events if isinstance(one, ev.Notice)]
     assert "ZeroDivisionError: float division by zero" in notice.message
 
@@ -307,23 +321,23 @@ async def test_a_setting_at_which_nothing_gets_through_fails_its_epoch() -> None
     class Refusing(Wheel):
         async def until(self, condition: Callable[[], bool]) -> None:
             while not condition():
-                if self._portion.concurrency > 4:
+                if self._group.concurrency > 4:
                     assert self.recourse("too many connections")
-                    assert self._portion.concurrency == 4
+                    assert self._group.concurrency == 4
                     # Until something got through there is nothing else to turn to.
                     assert not self.recourse("too many connections")
                 self._turn()
-                self._portion.work.done_bytes = self._portion.arrived
+                self._group.work.done_bytes = self._group.arrived
 
-    ran.wheel = Refusing(ran.portion, peak, 95.0)
+    ran.wheel = Refusing(ran.group, peak, 95.0)
     await ran.run()
-    refused = [one for one in ran.kept if isinstance(one.outcome, Failure)]
+    refused = [one for one in ran.journal_options if isinstance(one.outcome, Failure)]
     assert refused
     assert {int(one.setting["concurrency"]) for one in refused} == {5}
     for one in refused:
         assert isinstance(one.outcome, Failure)
         assert one.outcome.message == "too many connections"
-    after = ran.kept[ran.kept.index(refused[0]) + 1]
+    after = ran.journal_options[ran.journal_options.index(refused[0]) + 1]
     assert after.setting["concurrency"] == 2
     assert isinstance(after.outcome, Measurement)
 
@@ -339,7 +353,7 @@ async def test_there_is_no_recourse_from_the_first_setting() -> None:
                 refused.append(self.recourse("connection refused"))
             await super().until(condition)
 
-    ran.wheel = Stuck(ran.portion, peak, 35.0)
+    ran.wheel = Stuck(ran.group, peak, 35.0)
     await ran.run()
     assert refused == [False]
 
@@ -347,8 +361,8 @@ async def test_there_is_no_recourse_from_the_first_setting() -> None:
 @pytest.mark.asyncio
 async def test_fixed_stays() -> None:
     ran = await Ran(Fixed({"concurrency": 3, "parallelism": 2}), peak, 100.0).run()
-    assert {tuple(one.setting.values()) for one in ran.kept} == {(3, 2)}
-    assert (ran.portion.concurrency, ran.portion.parallelism) == (3, 2)
+    assert {tuple(one.setting.values()) for one in ran.journal_options} == {(3, 2)}
+    assert (ran.group.concurrency, ran.group.parallelism) == (3, 2)
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from typing import Any, Final
 import msgspec
 
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
-from advisor.transfer.engine.batch_outcome import MovingFailed
-from advisor.transfer.engine.file_group import Portion
+from advisor.transfer.engine.batch_outcome import TransferFailed
+from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.journal import TransferJournal
 
 EXIT_DONE: Final = 0
@@ -19,16 +19,16 @@ EXIT_INTERRUPTED: Final = 130
 _NAMED: Final = 100
 
 
-class Moving:
+class TransferState:
     """Portions on their way. `earlier_bytes`: what was there before.
 
     `unreadable`: how many files and folders could not be listed, and so are in no portion.
     """
 
     def __init__(
-        self, portions: Sequence[Portion], journal: TransferJournal, unreadable: int = 0
+        self, groups: Sequence[FileGroup], journal: TransferJournal, unreadable: int = 0
     ) -> None:
-        self.portions = tuple(portions)
+        self.groups = tuple(groups)
         self.journal = journal
         self.unreadable = unreadable
         self.earlier_bytes = self.arrived_bytes
@@ -36,7 +36,7 @@ class Moving:
     @property
     def arrived_bytes(self) -> int:
         """Of all of it, what was there before too."""
-        return sum(portion.arrived_bytes for portion in self.portions)
+        return sum(group.arrived_bytes for group in self.groups)
 
     @property
     def remedy(self) -> str:
@@ -54,7 +54,7 @@ class Moving:
         return f"{format_bytes(self.arrived_bytes)}; of it now {moved}"
 
 
-class Ending(msgspec.Struct, frozen=True, kw_only=True):
+class TransferOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """How a transfer ended: the fields of `TransferEnded` of the same names.
 
     `may_pass`: it gave up, of something that may be over later.
@@ -79,47 +79,47 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
         return fields
 
 
-def ending_of(
-    moving: Moving, elapsed_s: float, failure: MovingFailed | None, *, is_over: bool
-) -> Ending:
+def outcome_of(
+    state: TransferState, elapsed_s: float, failure: TransferFailed | None, *, is_over: bool
+) -> TransferOutcome:
     """How it ended. `failure`: why it gave up, if it did; `is_over`: nobody ended it."""
-    portions = moving.portions
-    troubles = [one for portion in portions for one in portion.troubles]
-    files = sum(portion.arrived_files for portion in portions)
-    total_files = sum(portion.total_files for portion in portions)
-    complete = is_over and not troubles and not moving.unreadable
+    groups = state.groups
+    failed_files = [one for group in groups for one in group.failed_files]
+    files = sum(group.arrived_files for group in groups)
+    total_files = sum(group.total_files for group in groups)
+    complete = is_over and not failed_files and not state.unreadable
     exit_code = EXIT_DONE if complete else EXIT_NOT_ALL
     message = f"{files} of {total_files} files are there whole"
     if complete:
         number = "the file is" if files == 1 else f"all {files} files are"
-        message = f"{number} there, {moving.words(elapsed_s)}"
+        message = f"{number} there, {state.words(elapsed_s)}"
     elif failure:
-        message = f"{failure}; {message}; {moving.remedy}"
+        message = f"{failure}; {message}; {state.remedy}"
     elif not is_over:
-        message = f"stopped: {message}; {moving.remedy}"
+        message = f"stopped: {message}; {state.remedy}"
         exit_code = EXIT_INTERRUPTED
     else:
-        left_out = [f"{len(troubles)} could not be moved"] if troubles else []
-        if moving.unreadable:
-            left_out.append(f"{moving.unreadable} files or folders could not be read")
+        left_out = [f"{len(failed_files)} could not be moved"] if failed_files else []
+        if state.unreadable:
+            left_out.append(f"{state.unreadable} files or folders could not be read")
         message = ", ".join([message, *left_out])
-    return Ending(
+    return TransferOutcome(
         complete=complete,
         files=files,
-        moved_bytes=moving.arrived_bytes,
-        earlier_bytes=moving.earlier_bytes,
+        moved_bytes=state.arrived_bytes,
+        earlier_bytes=state.earlier_bytes,
         elapsed_s=elapsed_s,
         message=message,
-        missing=[f"{one.file.name}: {one.message}" for one in troubles[:_NAMED]],
-        missing_files=len(troubles),
+        missing=[f"{one.file.name}: {one.message}" for one in failed_files[:_NAMED]],
+        missing_files=len(failed_files),
         exit_code=exit_code,
         may_pass=bool(failure and failure.may_pass),
     )
 
 
-def stopped(ending: Ending) -> Ending:
+def stopped(outcome: TransferOutcome) -> TransferOutcome:
     """The same, where it was ended while nothing got through."""
-    return msgspec.structs.replace(ending, exit_code=EXIT_INTERRUPTED)
+    return msgspec.structs.replace(outcome, exit_code=EXIT_INTERRUPTED)
 
 
 def _moved_words(moved_bytes: int, elapsed_s: float) -> str:

@@ -13,17 +13,17 @@ from advisor.domain.plan import ClassProgress
 from advisor.runtime.control import Control
 from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
-from advisor.transfer.engine.ending import EXIT_DONE, EXIT_NOT_ALL
-from advisor.transfer.engine.file_group import Portion
-from advisor.transfer.engine.mover import Handling
-from advisor.transfer.engine.route import Way
-from advisor.transfer.engine.session import Kept, MovingSession
+from advisor.transfer.engine.file_group import FileGroup
+from advisor.transfer.engine.mover import ClientOptions
+from advisor.transfer.engine.outcome import EXIT_DONE, EXIT_NOT_ALL
+from advisor.transfer.engine.route import Route
+from advisor.transfer.engine.session import JournalOptions, TransferSession
 
 PIECE_S: Final = 5.0
 PIECES_IN_EPOCH: Final = 4
 
 
-class Serving(MovingSession):
+class DestinationSession(TransferSession):
     """A destination. `hear` gets its events, with the destination's name before them.
 
     `path`: to it, once it was reached. `failure`: why it is not served any more, "" while it is.
@@ -33,16 +33,16 @@ class Serving(MovingSession):
     def __init__(
         self,
         request: AdviceRequest,
-        kept: Kept,
+        journal_options: JournalOptions,
         store: Store,
         hear: Callable[[str, ev.AnyEvent], None],
         control: Control,
     ) -> None:
         self.destination = request.destination_host
-        super().__init__(request, kept, store, self._take, control)
+        super().__init__(request, journal_options, store, self._take, control)
         self._hear = hear
         self._wanted = 0
-        self._portion: Portion | None = None
+        self._group: FileGroup | None = None
         self._carried_bytes = 0
         self.path: PathFacts | None = None
         self.failure = ""
@@ -68,50 +68,52 @@ class Serving(MovingSession):
     @concurrency.setter
     def concurrency(self, wanted: int) -> None:
         self._wanted = wanted
-        if self._portion is not None:
-            self._portion.concurrency = wanted
+        if self._group is not None:
+            self._group.concurrency = wanted
 
     @property
-    def portion(self) -> Portion | None:
+    def group(self) -> FileGroup | None:
         """What is on its way to it now; None while it is not served."""
-        return self._portion
+        return self._group
 
     @property
     def is_served(self) -> bool:
         """Whether anything is on its way, or is to be."""
-        return self._portion is not None and not self._portion.is_over
+        return self._group is not None and not self._group.is_over
 
-    def take_up(self, portion: Portion, parallelism: int) -> None:
+    def take_up(self, group: FileGroup, parallelism: int) -> None:
         """Serve it from now on with this, at the concurrency that is wanted."""
-        portion.parallelism = parallelism
-        portion.concurrency = self._wanted
-        self._portion = portion
+        group.parallelism = parallelism
+        group.concurrency = self._wanted
+        self._group = group
 
     def lay_down(self) -> None:
         """It is not served any more, for now or for good."""
-        if (portion := self._portion) is None:
+        if (group := self._group) is None:
             return
-        self._carried_bytes, self._portion = portion.carried_bytes, None
+        self._carried_bytes, self._group = group.carried_bytes, None
         if self.progress is not None:
             self.progress = msgspec.structs.replace(
                 self.progress,
-                files=portion.arrived_files,
-                moved_bytes=portion.moved_bytes,
+                files=group.arrived_files,
+                moved_bytes=group.moved_bytes,
                 rate_bps=0.0,
                 clients=0,
             )
 
     @property
     def carried_bytes(self) -> int:
-        """What the path to it has carried, as `Portion` has it."""
-        return self._portion.carried_bytes if self._portion else self._carried_bytes
+        """What the path to it has carried, as `FileGroup` has it."""
+        return self._group.carried_bytes if self._group else self._carried_bytes
 
-    def handling(self, way: Way, epoch_s: float, ceiling_bps: float | None = None) -> Handling:
+    def client_options(
+        self, route: Route, epoch_s: float, rate_limit_bps: float | None = None
+    ) -> ClientOptions:
         """Pieces short enough that a change is in effect well before the half of an epoch."""
-        return Handling(
-            expected_bps=way.capacity_bps / max(1, self._wanted),
+        return ClientOptions(
+            expected_bps=route.capacity_bps / max(1, self._wanted),
             piece_s=min(PIECE_S, epoch_s / PIECES_IN_EPOCH),
-            ceiling_bps=ceiling_bps,
+            rate_limit_bps=rate_limit_bps,
         )
 
     def end(self, ended: ev.DestinationEnded) -> int:

@@ -1,0 +1,104 @@
+"""A destination that gets its files, and one that is only looked at."""
+
+import asyncio
+from collections.abc import Callable
+
+import msgspec
+
+from advisor.domain import events as ev
+from advisor.runtime.control import Control
+from advisor.runtime.request import AdviceRequest
+from advisor.store.history import Store
+from advisor.transfer.engine.file_group import FileGroup
+from advisor.transfer.engine.outcome import EXIT_DONE, TransferOutcome, TransferState
+from advisor.transfer.engine.retry import move_with_retry
+from advisor.transfer.engine.route import Route, route_of
+from advisor.transfer.engine.session import JournalOptions
+from advisor.transfer.shared.destination import DestinationSession
+
+
+class DestinationOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How files are moved to one destination: see `ShareOptions`."""
+
+    parallelism: int
+    epoch_s: float
+    rate_limit_bps: float | None
+    retry_s: float
+    journal_options: JournalOptions
+
+
+class PathCheck(DestinationSession):
+    """Whether it is there, and its path; nothing is moved."""
+
+    async def _run(self) -> int:
+        await self.reach()
+        return EXIT_DONE
+
+
+class DestinationTransfer(DestinationSession):
+    """Gets its files once `go` is set; what has arrived is kept in a journal of its own."""
+
+    def __init__(
+        self,
+        request: AdviceRequest,
+        options: DestinationOptions,
+        go: asyncio.Event,
+        store: Store,
+        hear: Callable[[str, ev.AnyEvent], None],
+        control: Control,
+    ) -> None:
+        super().__init__(request, options.journal_options, store, hear, control)
+        self._options = options
+        self._go = go
+        self.total_bytes = 0
+
+    async def _run(self) -> int:
+        files = await self.files()
+        route = route_of(self.request, await self.reach())
+        with self.journal(route) as journal:
+            done = await self.done(journal, route, files)
+            group = FileGroup(self.destination, files, done=done)
+            state = TransferState([group], journal, self.unreadable)
+            self.total_bytes = group.total_bytes
+            self.is_looked_at.set()
+            await self._go.wait()
+            outcome = await move_with_retry(
+                self,
+                route,
+                state,
+                self._options.retry_s,
+                lambda state, began_s: self._move(route, state, began_s),
+            )
+            if outcome.complete:
+                self.forget(journal)
+                self.keep_transfer(outcome, "advisor share plan --run")
+        return self._end(outcome)
+
+    async def _move(self, route: Route, state: TransferState, began_s: float) -> TransferOutcome:
+        [group] = state.groups
+        self.take_up(group, self._options.parallelism)
+        client_options = self.client_options(
+            route, self._options.epoch_s, self._options.rate_limit_bps
+        )
+        try:
+            return await self.move(
+                route, state, client_options, lambda mover: mover.finished(), began_s=began_s
+            )
+        finally:
+            self.lay_down()
+
+    def _end(self, outcome: TransferOutcome) -> int:
+        if not outcome.complete:
+            self.failure = outcome.message
+        return self.end(
+            ev.DestinationEnded(
+                at_s=0,
+                destination=self.destination,
+                complete=outcome.complete,
+                message=outcome.message,
+                files=outcome.files,
+                moved_bytes=outcome.moved_bytes,
+                earlier_bytes=outcome.earlier_bytes,
+                elapsed_s=outcome.elapsed_s,
+            )
+        )
