@@ -21,10 +21,10 @@ from typing import Any, Final, Literal
 import msgspec
 import platformdirs
 
-from advisor.availability import Availability
+from advisor.api.tool import Tool, TransferTool
+from advisor.api.transport import Transport
+from advisor.domain.availability import Availability
 from advisor.methods.api import MethodPlugin
-from advisor.tools import Tool, TransferTool
-from advisor.transports import Transport
 
 Kind = Literal["methods", "transports", "tools"]
 KINDS: Final[tuple[Kind, ...]] = ("methods", "transports", "tools")

@@ -7,6 +7,7 @@ import msgspec
 from advisor import registry
 from advisor.advising.contenders import Ranking
 from advisor.advising.judging import comparable
+from advisor.api.tool import CommandRequest, Kept
 from advisor.domain.advice import Advice, Command, Estimate, Limit
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Pair
@@ -20,7 +21,6 @@ from advisor.models.comparison import PRACTICALLY_SAME, TYPICAL_SPREAD, Comparis
 from advisor.models.composition import compose, words
 from advisor.models.limits import binding_limits, measured_limits
 from advisor.runtime.request import AdviceRequest
-from advisor.tools import CommandRequest, Kept
 
 
 class AdviceInputs(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ from advisor.advising.prober import Probed, Watcher
 from advisor.advising.tool_probing import ToolProber, unbroken
 from advisor.advising.user_orders import apply_user_orders
 from advisor.agent.client import AgentLink, PeerError, PeerGone
+from advisor.api.tool import ToolLimits, TransferTool
 from advisor.domain import events as ev
 from advisor.domain.dataset import Dataset
 from advisor.domain.file_io import DESTINATION_DISK, SOURCE_DISK, FileIoJob, Filesystem
@@ -36,7 +37,6 @@ from advisor.models.file_io import quick_jobs
 from advisor.models.filesystems import notes_on
 from advisor.models.slicing import slice_bytes
 from advisor.models.transfer_length import transfer_length
-from advisor.tools import ToolLimits, TransferTool
 
 _NETWORK_STREAMS: Final = (1, 8)
 _UNKNOWN_CAPACITY_BPS: Final = 10e9

@@ -10,6 +10,7 @@ import msgspec
 
 from advisor.agent import messages as m
 from advisor.agent.client import AgentLink, PeerGone, Replies
+from advisor.api.transport import Sample, SendOrder, Trouble, Versions
 from advisor.domain.measurement import (
     EndLoad,
     Failure,
@@ -21,7 +22,6 @@ from advisor.domain.measurement import (
 from advisor.domain.space import Setting
 from advisor.models.steadiness import ProbeLength, SteadyPart, steady_part
 from advisor.probing.end import ProbeEnd, Spares
-from advisor.transports import Sample, SendOrder, Trouble, Versions
 
 _READY_S: Final = 10.0
 _CONNECT_S: Final = 5.0

@@ -12,12 +12,12 @@ from advisor.advising.context import Context, ProbePurpose
 from advisor.advising.judging import comparable_outcome
 from advisor.advising.prior_knowledge import knowledge_of
 from advisor.advising.user_orders import apply_user_orders
+from advisor.api.transport import SpaceOptions, Transport
 from advisor.domain import events as ev
 from advisor.domain.measurement import Failure, Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Baseline, Setting, Space
 from advisor.methods.api import Method, WithEvidence
-from advisor.transports import SpaceOptions, Transport
 
 BASELINE: Final = "baseline"
 CONFIRM: Final = "confirm"

@@ -27,6 +27,7 @@ from advisor.advising.profiling import (
 from advisor.agent.client import PeerError
 from advisor.agent.connect import Reached
 from advisor.agent.secret import BadSecret
+from advisor.api.tool import Kept
 from advisor.domain import events as ev
 from advisor.domain.advice import Advice
 from advisor.domain.measurement import Failure
@@ -40,7 +41,6 @@ from advisor.runtime.request import AdviceRequest
 from advisor.store.errors import StoreError
 from advisor.store.event_log import EventLog
 from advisor.store.history import Store
-from advisor.tools import Kept
 
 EXIT_ADVICE: Final = 0
 EXIT_NOTHING_USABLE: Final = 1

@@ -13,6 +13,7 @@ import numpy as np
 
 from advisor.advising.prober import Probed, Watcher
 from advisor.agent.client import AgentLink, PeerError, PeerGone
+from advisor.api.tool import CommandRequest, Kept, Piece, Step, TransferOrder, TransferTool
 from advisor.domain.dataset import Dataset
 from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement, Outcome
 from advisor.domain.path import PathFacts
@@ -25,7 +26,6 @@ from advisor.probing.transfer import Ran, run_transfer
 from advisor.runtime.arrival_check import is_short, shortage, written_sizes
 from advisor.runtime.request import AdviceRequest
 from advisor.runtime.tool_steps import run_steps
-from advisor.tools import CommandRequest, Kept, Piece, Step, TransferOrder, TransferTool
 
 _TIDY_S: Final = 20.0
 _ROOM_TO_GROW: Final = 1.1

@@ -10,9 +10,9 @@ import msgspec
 
 import advisor
 from advisor.agent import messages as m
+from advisor.api.tool import TransferOrder
 from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem
 from advisor.hosts.checksums import Checksum
-from advisor.tools import TransferOrder
 
 _ANSWER_S: Final = 15.0
 _CLOSE_S: Final = 5.0

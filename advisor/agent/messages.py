@@ -10,13 +10,13 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 
+from advisor.api.tool import Piece, TransferOrder
+from advisor.api.transport import Port, Token
 from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem
 from advisor.domain.measurement import FailureKind
 from advisor.domain.path import HostFacts, PathFacts
 from advisor.domain.space import SettingValue
 from advisor.hosts.checksums import Checksum, Reason
-from advisor.tools import Piece, TransferOrder
-from advisor.transports import Port, Token
 
 PROTOCOL: Final = 2
 MESSAGE_LIMIT_BYTES: Final = 64 * 1024
@@ -227,7 +227,7 @@ class ProbeReady(_Reply, frozen=True, kw_only=True, tag="probe_ready"):
 
 
 class ProbeSample(_Reply, frozen=True, kw_only=True, tag="probe_sample"):
-    """The receiving end's running totals; fields as in advisor.transports.Sample."""
+    """The receiving end's running totals; fields as in advisor.api.transport.Sample."""
 
     t_s: float
     total_bytes: Annotated[int, msgspec.Meta(ge=0, le=2**62)]

@@ -16,10 +16,10 @@ from advisor.agent import messages as m
 from advisor.agent.files import NOWHERE, FileRights, FileWork
 from advisor.agent.steps import run_step
 from advisor.agent.turn import Turn
+from advisor.api.transport import Ready, ReceiveOrder, Sample, Trouble, Versions
 from advisor.hosts.facts import host_facts
 from advisor.hosts.path_mtu import UdpEcho
 from advisor.probing.end import ProbeEnd, Spares
-from advisor.transports import Ready, ReceiveOrder, Sample, Trouble, Versions
 
 _GREETING_S: Final = 10.0
 # Beyond the probe's own ceiling: to connect, and to be told to close.

@@ -20,9 +20,9 @@ from advisor.agent import messages as m
 from advisor.agent.files import FileRights, FilesRefused, scratch_file
 from advisor.agent.ports import free_run
 from advisor.agent.turn import Turn
+from advisor.api.tool import Step, TransferTool
 from advisor.domain.space import flows_of
 from advisor.hosts.processes import Child, leashed, running
-from advisor.tools import Step, TransferTool
 
 _READY_S: Final = 30.0
 _POLL_S: Final = 0.02

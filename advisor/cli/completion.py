@@ -56,7 +56,7 @@ def history_to_complete() -> Store:
 def transfer_tools(_: click.Context, __: click.Parameter, incomplete: str) -> list[Any]:
     """The tools that can be profiled."""
     from advisor import registry
-    from advisor.tools import TransferTool
+    from advisor.api.tool import TransferTool
 
     known = (tool for tool in registry.tools() if isinstance(tool, TransferTool))
     return [CompletionItem(t.name, help=t.summary) for t in known if t.name.startswith(incomplete)]

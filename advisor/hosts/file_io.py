@@ -17,7 +17,7 @@ from typing import Final
 
 import msgspec
 
-from advisor.availability import AVAILABLE, Availability
+from advisor.domain.availability import AVAILABLE, Availability
 from advisor.domain.file_io import SCRATCH_PREFIX, Direction, FileIoJob, FileIoResult
 from advisor.domain.quantities import format_bytes
 from advisor.hosts.filesystems import filesystem_of

@@ -6,7 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 import msgspec
 import numpy as np
 
-from advisor.availability import Availability
+from advisor.domain.availability import Availability
 from advisor.domain.dataset import Dataset
 from advisor.domain.events import StopGauge
 from advisor.domain.evidence import Evidence

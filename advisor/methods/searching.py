@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 import numpy as np
 
-from advisor.availability import AVAILABLE, Availability
+from advisor.domain.availability import AVAILABLE, Availability
 from advisor.domain.events import StopGauge
 from advisor.domain.measurement import Measurement, Outcome
 from advisor.domain.space import Setting, Space

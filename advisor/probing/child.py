@@ -15,9 +15,8 @@ import msgspec
 import psutil
 
 from advisor import registry
-from advisor.domain.measurement import FailureKind
-from advisor.transports import Ready as ReadyReport
-from advisor.transports import (
+from advisor.api.transport import Ready as ReadyReport
+from advisor.api.transport import (
     ReceiveOrder,
     Report,
     Sample,
@@ -25,6 +24,7 @@ from advisor.transports import (
     Trouble,
     Versions,
 )
+from advisor.domain.measurement import FailureKind
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,10 +13,10 @@ from typing import Final
 
 import msgspec
 
+from advisor.api.transport import ReceiveOrder, Report, SendOrder, Trouble
 from advisor.domain.measurement import FailureKind
 from advisor.hosts.processes import Child, start
 from advisor.probing.child import Task
-from advisor.transports import ReceiveOrder, Report, SendOrder, Trouble
 
 # -P: the working directory must not decide which `advisor` is run.
 _ARGV: Final = (sys.executable, "-P", "-m", "advisor.probing.child")

@@ -12,10 +12,10 @@ from typing import Final
 
 import msgspec
 
+from advisor.api.tool import OutputReader, Step
 from advisor.domain.measurement import Interval
 from advisor.hosts.processes import Child, leashed, running
 from advisor.hosts.socket_diag import ProcessSockets
-from advisor.tools import OutputReader, Step
 
 _KEPT_CHARACTERS: Final = 64 * 1024
 _LINE_END: Final = re.compile(r"[\r\n]")

@@ -1,8 +1,8 @@
 """What each flag of a command line does, in the words of the tool that wrote it."""
 
 from advisor import registry
+from advisor.api.command_line import explain
 from advisor.domain.advice import Command
-from advisor.tools import explain
 
 
 def explained(command: Command) -> list[tuple[tuple[str, ...], str]]:

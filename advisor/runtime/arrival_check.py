@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeAlias
 
-from advisor.tools import Piece
+from advisor.api.tool import Piece
 
 _STILL_WRITING_S: Final = (0.2, 1.0, 2.0)
 

@@ -7,8 +7,8 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from advisor.agent.client import AgentLink, RemoteStep
+from advisor.api.tool import Step, TransferOrder, TransferTool
 from advisor.probing.transfer import Ran
-from advisor.tools import Step, TransferOrder, TransferTool
 
 _GRACE_S: Final = 3.0
 """How much longer than one side the other may take to end."""

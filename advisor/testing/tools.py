@@ -5,11 +5,8 @@ import shlex
 from collections.abc import Iterator
 from typing import ClassVar, Final
 
-from advisor.domain.advice import Command
-from advisor.domain.dataset import Dataset
-from advisor.domain.space import Setting, Space, flows_of
-from advisor.testing.samples import a_path
-from advisor.tools import (
+from advisor.api.command_line import explain, is_value
+from advisor.api.tool import (
     CommandRequest,
     Kept,
     Piece,
@@ -17,9 +14,11 @@ from advisor.tools import (
     ToolLimits,
     TransferOrder,
     TransferTool,
-    explain,
-    is_value,
 )
+from advisor.domain.advice import Command
+from advisor.domain.dataset import Dataset
+from advisor.domain.space import Setting, Space, flows_of
+from advisor.testing.samples import a_path
 
 _TCP = {"streams": 8, "buffer_bytes": 4 * 2**20, "congestion": "cubic"}
 _DEFAULT = {"streams": 1, "buffer_bytes": 0, "congestion": "cubic"}

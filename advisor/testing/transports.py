@@ -2,9 +2,9 @@
 
 from typing import ClassVar
 
+from advisor.api.transport import SpaceOptions, Transport
 from advisor.domain.path import PathFacts
 from advisor.testing.samples import a_host, a_path
-from advisor.transports import SpaceOptions, Transport
 
 _PATHS = (
     a_path(),

@@ -16,23 +16,18 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from advisor.api import (
-    Constant,
+from advisor.api.method import Constant, Knowledge, SampleThenAnswer, SearchPlugin
+from advisor.api.past_transfers import (
     History,
-    Knowledge,
     Sample,
-    SampleThenAnswer,
-    SearchPlugin,
-    Setting,
-    Space,
     box_of,
     conditions_of,
-    format_rate,
     levels_in,
     neural_answer,
     sample_levels,
     setting_of,
 )
+from advisor.api.values import Setting, Space, format_rate
 
 
 class AnnOt(SampleThenAnswer):

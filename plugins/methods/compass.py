@@ -30,21 +30,18 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from advisor.api import (
+from advisor.api.method import (
     EPSILON,
-    GLOBUS_LARGE_FILES,
     Constant,
     Knowledge,
     Lattice,
     Point,
     SearchPlugin,
-    Space,
-    StopGauge,
     WatchingSearch,
     WatchMemory,
-    format_rate,
-    setting_of,
 )
+from advisor.api.past_transfers import GLOBUS_LARGE_FILES, setting_of
+from advisor.api.values import Space, StopGauge, format_rate
 
 _SMALLEST: Final = 0.5
 

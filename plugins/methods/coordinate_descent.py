@@ -32,22 +32,19 @@ from typing import Final
 
 import numpy as np
 
-from advisor.api import (
+from advisor.api.method import (
     EPSILON,
-    GLOBUS_LARGE_FILES,
     Constant,
     Knowledge,
     Lattice,
     Point,
     SearchPlugin,
-    Space,
-    StopGauge,
     WatchingSearch,
     WatchMemory,
     change_percent,
-    format_rate,
-    setting_of,
 )
+from advisor.api.past_transfers import GLOBUS_LARGE_FILES, setting_of
+from advisor.api.values import Space, StopGauge, format_rate
 
 _TURNS: Final = 2
 

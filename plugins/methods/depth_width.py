@@ -39,7 +39,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from advisor.api import (
+from advisor.api.method import (
     Constant,
     Knowledge,
     Lattice,
@@ -47,13 +47,9 @@ from advisor.api import (
     Point,
     Search,
     SearchPlugin,
-    Setting,
-    Space,
-    StopGauge,
-    format_rate,
-    setting_words,
     unimodal_share,
 )
+from advisor.api.values import Setting, Space, StopGauge, format_rate, setting_words
 
 CONSTANTS: Final = (
     Constant(

@@ -25,23 +25,15 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from advisor.api import (
-    EPSILON,
-    GLOBUS_LARGE_FILES,
-    Knowledge,
-    Memory,
+from advisor.api.method import EPSILON, Knowledge, Memory, Search, SearchPlugin, change_percent
+from advisor.api.past_transfers import GLOBUS_LARGE_FILES, Role, in_order, setting_of
+from advisor.api.values import (
     Parameter,
-    Role,
-    Search,
-    SearchPlugin,
     Setting,
     Space,
     StopGauge,
-    change_percent,
     flows_of,
     format_rate,
-    in_order,
-    setting_of,
     setting_words,
 )
 

@@ -10,15 +10,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from advisor.api import (
-    GLOBUS_LARGE_FILES,
-    Answer,
-    Answers,
-    Knowledge,
-    SearchPlugin,
-    Space,
-    setting_of,
-)
+from advisor.api.method import Answer, Answers, Knowledge, SearchPlugin
+from advisor.api.past_transfers import GLOBUS_LARGE_FILES, setting_of
+from advisor.api.values import Space
 
 
 def _make(

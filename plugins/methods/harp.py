@@ -20,26 +20,20 @@ from typing import Final
 
 import numpy as np
 
-from advisor.api import (
+from advisor.api.method import Constant, Knowledge, SampleThenAnswer, SearchPlugin
+from advisor.api.past_transfers import (
     RELAXATION,
-    Constant,
-    Evidence,
     History,
-    Knowledge,
     Sample,
-    SampleThenAnswer,
-    SearchPlugin,
-    Setting,
-    Space,
     box_of,
     conditions_of,
     evidence_of,
-    format_rate,
     levels_in,
     optimise,
     sample_levels,
     setting_of,
 )
+from advisor.api.values import Evidence, Setting, Space, format_rate
 
 CONSTANTS: Final = (
     Constant(

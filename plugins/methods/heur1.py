@@ -17,17 +17,9 @@ from typing import Final
 
 import numpy as np
 
-from advisor.api import (
-    EPSILON,
-    GLOBUS_LARGE_FILES,
-    Climb,
-    Knowledge,
-    Parameter,
-    SearchPlugin,
-    Space,
-    setting_of,
-    step_values,
-)
+from advisor.api.method import EPSILON, Climb, Knowledge, SearchPlugin, step_values
+from advisor.api.past_transfers import GLOBUS_LARGE_FILES, setting_of
+from advisor.api.values import Parameter, Space
 
 CONSTANTS: Final = (EPSILON,)
 

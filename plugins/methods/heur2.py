@@ -18,18 +18,9 @@ from typing import Final
 
 import numpy as np
 
-from advisor.api import (
-    EPSILON,
-    GLOBUS_LARGE_FILES,
-    Climb,
-    Knowledge,
-    Parameter,
-    Role,
-    SearchPlugin,
-    Space,
-    in_order,
-    setting_of,
-)
+from advisor.api.method import EPSILON, Climb, Knowledge, SearchPlugin
+from advisor.api.past_transfers import GLOBUS_LARGE_FILES, Role, in_order, setting_of
+from advisor.api.values import Parameter, Space
 
 CONSTANTS: Final = (EPSILON,)
 _ORDER: Final = (

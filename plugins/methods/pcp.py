@@ -22,20 +22,9 @@ from typing import Final
 
 import numpy as np
 
-from advisor.api import (
-    Climb,
-    Constant,
-    Knowledge,
-    Levels,
-    Parameter,
-    Role,
-    SearchPlugin,
-    Size,
-    Space,
-    classes_of,
-    in_order,
-    setting_of,
-)
+from advisor.api.method import Climb, Constant, Knowledge, SearchPlugin
+from advisor.api.past_transfers import Levels, Role, Size, classes_of, in_order, setting_of
+from advisor.api.values import Parameter, Space
 
 CONSTANTS: Final = (
     Constant(name="gain", default=0, lower=0, upper=99, meaning="gain in % to go on doubling"),

@@ -16,19 +16,9 @@ from typing import Final
 
 import numpy as np
 
-from advisor.api import (
-    Answer,
-    Answers,
-    Constant,
-    Knowledge,
-    Levels,
-    SearchPlugin,
-    Space,
-    buffer_of,
-    class_levels,
-    setting_of,
-    share_channels,
-)
+from advisor.api.method import Answer, Answers, Constant, Knowledge, SearchPlugin
+from advisor.api.past_transfers import Levels, buffer_of, class_levels, setting_of, share_channels
+from advisor.api.values import Space
 
 CONSTANTS: Final = (
     Constant(name="maxCC", default=10, lower=1, upper=1024, meaning="all channels", integer=True),

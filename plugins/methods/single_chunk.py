@@ -17,18 +17,9 @@ from typing import Final
 
 import numpy as np
 
-from advisor.api import (
-    Answer,
-    Answers,
-    Constant,
-    Knowledge,
-    SearchPlugin,
-    Size,
-    Space,
-    buffer_of,
-    class_levels,
-    setting_of,
-)
+from advisor.api.method import Answer, Answers, Constant, Knowledge, SearchPlugin
+from advisor.api.past_transfers import Size, buffer_of, class_levels, setting_of
+from advisor.api.values import Space
 
 CONSTANTS: Final = (
     Constant(

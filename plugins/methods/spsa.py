@@ -31,19 +31,15 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from advisor.api import (
+from advisor.api.method import (
     Constant,
     Knowledge,
-    Outcome,
     SearchPlugin,
-    Setting,
-    Space,
-    StopGauge,
-    format_rate,
     generator_state,
     set_generator,
     usable_bps,
 )
+from advisor.api.values import Outcome, Setting, Space, StopGauge, format_rate
 
 _LOWER: Final = 1.0
 _UPPER: Final = 25.0

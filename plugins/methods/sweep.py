@@ -18,20 +18,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from advisor.api import (
+from advisor.api.method import (
     Constant,
     Knowledge,
     Lattice,
     Memory,
     Search,
     SearchPlugin,
-    Setting,
-    Space,
-    StopGauge,
-    format_rate,
     generator_state,
     set_generator,
 )
+from advisor.api.values import Setting, Space, StopGauge, format_rate
 
 CONSTANTS: Final = (
     Constant(

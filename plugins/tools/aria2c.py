@@ -10,18 +10,9 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote
 
-from advisor.api import (
-    AVAILABLE,
-    Availability,
-    Command,
-    CommandRequest,
-    Setting,
-    bracketed,
-    congestion_note,
-    files_at_once,
-    path_notes,
-    udt_note,
-)
+from advisor.api.command_line import bracketed, congestion_note, files_at_once, path_notes, udt_note
+from advisor.api.tool import CommandRequest
+from advisor.api.values import AVAILABLE, Availability, Command, Setting
 
 _HTTP_PORT: Final = 8080
 _MOST_STREAMS: Final = 16

@@ -15,17 +15,9 @@ import shutil
 from collections.abc import Mapping
 from typing import Final
 
-from advisor.api import (
-    AVAILABLE,
-    Availability,
-    Command,
-    CommandRequest,
-    Setting,
-    bracketed,
-    congestion_note,
-    path_notes,
-    udt_note,
-)
+from advisor.api.command_line import bracketed, congestion_note, path_notes, udt_note
+from advisor.api.tool import CommandRequest
+from advisor.api.values import AVAILABLE, Availability, Command, Setting
 
 _MOST_STREAMS: Final = 64
 _LEAST_WINDOW_BYTES: Final = 8192

@@ -9,17 +9,9 @@ import shutil
 from collections.abc import Mapping
 from typing import Final
 
-from advisor.api import (
-    AVAILABLE,
-    Availability,
-    Command,
-    CommandRequest,
-    Setting,
-    congestion_note,
-    files_at_once,
-    format_bytes,
-    path_notes,
-)
+from advisor.api.command_line import congestion_note, files_at_once, path_notes
+from advisor.api.tool import CommandRequest
+from advisor.api.values import AVAILABLE, Availability, Command, Setting, format_bytes
 
 _ENDPOINT: Final = "ENDPOINT_ID"
 _SOURCE: Final = "SOURCE_COLLECTION_ID"

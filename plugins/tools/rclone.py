@@ -11,18 +11,9 @@ import shutil
 from collections.abc import Mapping
 from typing import Final
 
-from advisor.api import (
-    AVAILABLE,
-    Availability,
-    Command,
-    CommandRequest,
-    Setting,
-    buffer_note,
-    congestion_note,
-    format_rate,
-    path_notes,
-    udt_note,
-)
+from advisor.api.command_line import buffer_note, congestion_note, path_notes, udt_note
+from advisor.api.tool import CommandRequest
+from advisor.api.values import AVAILABLE, Availability, Command, Setting, format_rate
 
 _SSH_WINDOW_BYTES: Final = 2 * 2**20
 

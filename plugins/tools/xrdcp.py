@@ -13,12 +13,7 @@ import shutil
 from collections.abc import Mapping
 from typing import Final
 
-from advisor.api import (
-    AVAILABLE,
-    Availability,
-    Command,
-    CommandRequest,
-    Setting,
+from advisor.api.command_line import (
     bracketed,
     buffer_note,
     congestion_note,
@@ -26,6 +21,8 @@ from advisor.api import (
     path_notes,
     udt_note,
 )
+from advisor.api.tool import CommandRequest
+from advisor.api.values import AVAILABLE, Availability, Command, Setting
 
 _XROOTD_PORT: Final = 1094
 _MOST_STREAMS: Final = 16

@@ -22,20 +22,7 @@ from typing import Final
 
 import iperf3
 
-from advisor.api import (
-    AVAILABLE,
-    Availability,
-    Baseline,
-    Channel,
-    FailureKind,
-    Parameter,
-    PathFacts,
-    ReceiveOrder,
-    Scale,
-    SendOrder,
-    Setting,
-    Space,
-    SpaceOptions,
+from advisor.api.network import (
     TcpSockets,
     borrowed,
     buffer_range,
@@ -43,6 +30,18 @@ from advisor.api import (
     listening_fd,
     only_from,
     repeat_every,
+)
+from advisor.api.transport import Channel, ReceiveOrder, SendOrder, SpaceOptions
+from advisor.api.values import (
+    AVAILABLE,
+    Availability,
+    Baseline,
+    FailureKind,
+    Parameter,
+    PathFacts,
+    Scale,
+    Setting,
+    Space,
 )
 
 _PORT_TRIES: Final = 20

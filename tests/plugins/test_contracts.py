@@ -1,10 +1,10 @@
 """The plugins that come with the program keep the contracts of their kinds."""
 
 from advisor import registry
+from advisor.api.transport import SpaceOptions
 from advisor.testing.samples import a_host, a_path
 from advisor.testing.tools import ToolContract, TransferToolContract
 from advisor.testing.transports import TransportContract
-from advisor.transports import SpaceOptions
 
 TOOLS = {tool.name: tool for tool in registry.tools()}
 

@@ -16,11 +16,11 @@ import pytest_asyncio
 from advisor import registry
 from advisor.agent.client import AgentLink
 from advisor.agent.connect import reach_embedded
+from advisor.api.tool import Step, TransferOrder
 from advisor.hosts.datasets import regular_files
 from advisor.models.slicing import FileEntry
 from advisor.testing.gridftp import anonymous_server
 from advisor.testing.samples import a_path
-from advisor.tools import Step, TransferOrder
 from advisor.transfer.engine.batch_outcome import TransferFailed
 from advisor.transfer.engine.file_group import FileGroup, Places
 from advisor.transfer.engine.mover import ClientOptions, Mover

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from advisor import registry
+from advisor.api.tool import ToolLimits
 from advisor.domain.advice import Estimate
 from advisor.domain.dataset import Dataset
 from advisor.domain.space import Setting
-from advisor.tools import ToolLimits
 from tests.benchmarks.disk.cases import CASES, Case, Group, Plan, cells_of, estimate_s
 from tests.benchmarks.disk.document import BEGIN, END, tables, write_document
 from tests.benchmarks.disk.files import difference, make_dataset, remove

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from advisor import registry
-from advisor.api import Dataset, Knowledge, Parameter, Scale, Space
+from advisor.api.method import Knowledge
+from advisor.api.values import Dataset, Parameter, Scale, Space
 from advisor.backtest.recorded import Cell, RecordedTable, Repeat
 from advisor.backtest.replay import Replayed
 from advisor.domain.transfers import Conditions, Levels, PastTransfer

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 METHOD = """
-from advisor.api import AVAILABLE
+from advisor.api.values import (AVAILABLE)
 
 class Plugin:
     name = "{name}"

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from advisor.agent.client import AgentLink
+from advisor.api.tool import ToolTrouble, TransferTool
 from advisor.domain.measurement import FailureKind
 from advisor.hosts.file_samples import is_unchanged
 from advisor.models.piecework import Batch
 from advisor.models.slicing import FileEntry, Part
 from advisor.probing.transfer import Ran
 from advisor.runtime.arrival_check import is_short, shortage, written_sizes
-from advisor.tools import ToolTrouble, TransferTool
 from advisor.transfer.engine.batch_sizing import Backoff
 from advisor.transfer.engine.file_group import FileGroup, Places
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from advisor.api.tool import OutputReader, Progress, Step
 from advisor.domain.measurement import Interval
 from advisor.models.piecework import Batch
 from advisor.probing.transfer import Ran, run_transfer
-from advisor.tools import OutputReader, Progress, Step
 
 _LONGEST_S: Final = 7 * 86400.0
 _FEWEST_LOOKS: Final = 3

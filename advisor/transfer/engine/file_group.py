@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import msgspec
 
+from advisor.api.tool import Piece
 from advisor.models.piecework import Done, Piecework
 from advisor.models.slicing import FileEntry, Part
-from advisor.tools import Piece
 from advisor.transfer.engine.client import Client
 
 

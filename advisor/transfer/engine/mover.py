@@ -19,8 +19,8 @@ import msgspec
 
 from advisor.advising.tool_probing import unbroken
 from advisor.agent.client import AgentLink, PeerError
+from advisor.api.tool import Piece, Step, TransferOrder
 from advisor.models.piecework import Batch
-from advisor.tools import Piece, Step, TransferOrder
 from advisor.transfer.engine.batch_outcome import BatchChecker, SaveArrived, TransferFailed
 from advisor.transfer.engine.batch_sizing import BatchSizer, SetupTimes
 from advisor.transfer.engine.client import Client

@@ -5,9 +5,9 @@ from typing import Final
 import msgspec
 
 from advisor import registry
+from advisor.api.tool import CommandRequest, TransferTool
 from advisor.domain.path import PathFacts
 from advisor.runtime.request import AdviceRequest
-from advisor.tools import CommandRequest, TransferTool
 from advisor.transfer.engine.file_group import Places
 
 TOOL: Final = "globus-url-copy"

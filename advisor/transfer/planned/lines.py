@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from advisor.api.tool import TransferOrder
 from advisor.domain.advice import Command
 from advisor.domain.plan import ClassPlan, Order
 from advisor.models.file_classes import Size
 from advisor.models.planning import SizedFiles
 from advisor.models.slicing import Part
-from advisor.tools import TransferOrder
 from advisor.transfer.engine.route import Route
 
 SCRIPT: Final = "run.sh"

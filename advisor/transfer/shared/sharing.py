@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 import msgspec
 
 from advisor import registry
+from advisor.api.tool import CommandRequest
 from advisor.domain import events as ev
 from advisor.domain.advice import Command
 from advisor.domain.shares import Asked, SharePlan, SharePurpose
@@ -17,7 +18,6 @@ from advisor.models.shares.steering import Steering
 from advisor.runtime.control import Control
 from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
-from advisor.tools import CommandRequest
 from advisor.transfer.engine.outcome import EXIT_DONE, EXIT_INTERRUPTED, EXIT_NOT_ALL
 from advisor.transfer.engine.retry import RETRY_S
 from advisor.transfer.engine.route import TOOL

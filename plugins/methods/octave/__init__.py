@@ -35,14 +35,8 @@ from typing import Final
 
 import numpy as np
 
-from advisor.api import (
-    AVAILABLE,
-    Availability,
-    Constant,
-    Knowledge,
-    Space,
-    settled_constants,
-)
+from advisor.api.method import Constant, Knowledge, settled_constants
+from advisor.api.values import AVAILABLE, Availability, Space
 
 from .search import Octave
 

@@ -6,7 +6,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from advisor.api import Setting
+from advisor.api.values import Setting
 
 from .surface import FLOOR, OCTAVES, OWN, REMAINDER, Array, Surface
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from advisor.api import Parameter, Setting, Space
+from advisor.api.values import Parameter, Setting, Space
 
 _MOST_CANDIDATES: Final = 500
 

@@ -2,20 +2,9 @@
 
 from typing import Final
 
-from advisor.api import (
-    History,
-    Knowledge,
-    Measurement,
-    PastSurface,
-    Peak,
-    Role,
-    Setting,
-    Space,
-    box_of,
-    conditions_of,
-    peak_of,
-    role_of,
-)
+from advisor.api.method import Knowledge, PastSurface
+from advisor.api.past_transfers import History, Peak, Role, box_of, conditions_of, peak_of, role_of
+from advisor.api.values import Measurement, Setting, Space
 
 _OF_TRANSFERS: Final = {Role.CONCURRENCY, Role.PARALLELISM, Role.PIPELINING}
 

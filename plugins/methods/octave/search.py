@@ -6,17 +6,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from advisor.api import (
+from advisor.api.method import Knowledge, usable_bps
+from advisor.api.past_transfers import setting_of
+from advisor.api.values import (
     FLOW_NAMES,
-    Knowledge,
     Outcome,
     Setting,
     Space,
     StopGauge,
     format_rate,
     setting_key,
-    setting_of,
-    usable_bps,
 )
 
 from .belief import Belief

@@ -8,7 +8,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.api import Parameter, PastSurface, Space
+from advisor.api.method import PastSurface
+from advisor.api.values import Parameter, Space
 
 from .prior import row_of, ships
 

@@ -21,21 +21,15 @@ import shutil
 from collections.abc import Mapping
 from typing import Final
 
-from advisor.api import (
-    AVAILABLE,
-    Availability,
-    Baseline,
-    Command,
+from advisor.api.tool import (
     CommandRequest,
-    Dataset,
     OutputReader,
-    PathFacts,
-    Space,
     Step,
     ToolLimits,
     ToolTrouble,
     TransferOrder,
 )
+from advisor.api.values import AVAILABLE, Availability, Baseline, Command, Dataset, PathFacts, Space
 
 from .lines import NAME, joint_line, tcp_line, udt_line
 from .names import why_not

@@ -3,15 +3,9 @@
 import shlex
 from typing import Final
 
-from advisor.api import (
-    Command,
-    CommandRequest,
-    Setting,
-    congestion_note,
-    files_at_once,
-    format_bytes,
-    path_notes,
-)
+from advisor.api.command_line import congestion_note, files_at_once, path_notes
+from advisor.api.tool import CommandRequest
+from advisor.api.values import Command, Setting, format_bytes
 
 from .options import joint_options, payload_bytes, tcp_options, udt_options
 from .urls import GRIDFTP_PORT, scheme_of, server_at, url_path

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from advisor.api import Setting
+from advisor.api.values import Setting
 
 _TCP_BLOCK_BYTES: Final = 2**20
 """A block goes over one stream, so a large one leaves the streams of a small file idle; into files

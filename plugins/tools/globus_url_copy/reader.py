@@ -8,7 +8,7 @@ empties, so that a pipe shows counts at once; a terminal is not needed.
 import re
 from typing import Final
 
-from advisor.api import Progress
+from advisor.api.tool import Progress
 
 _COUNT: Final = re.compile(r" *(\d{1,18}) bytes +[\d.]+ MB/sec avg +[\d.]+ MB/sec inst *")
 _DESTINATION: Final = "Dest:   "

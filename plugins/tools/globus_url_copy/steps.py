@@ -1,6 +1,6 @@
 """The line of one measured transfer, and the list of what it moves."""
 
-from advisor.api import Piece, Step, TransferOrder
+from advisor.api.tool import Piece, Step, TransferOrder
 
 from .lines import NAME
 from .options import joint_options

@@ -9,7 +9,8 @@ from typing import Final
 
 import msgspec
 
-from advisor.api import FailureKind, ToolTrouble
+from advisor.api.tool import ToolTrouble
+from advisor.api.values import FailureKind
 
 
 class _Case(msgspec.Struct, frozen=True):

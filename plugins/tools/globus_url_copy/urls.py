@@ -3,7 +3,7 @@
 from typing import Final
 from urllib.parse import quote, urlsplit
 
-from advisor.api import bracketed
+from advisor.api.command_line import bracketed
 
 GRIDFTP_PORT: Final = 2811
 _FTP_PORT: Final = 21

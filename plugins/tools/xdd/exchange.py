@@ -4,7 +4,8 @@ from typing import Final
 
 import msgspec
 
-from advisor.api import CommandRequest, PathFacts, TransferOrder
+from advisor.api.tool import CommandRequest, TransferOrder
+from advisor.api.values import PathFacts
 
 USUAL_BASE_PORT: Final = 40010
 USUAL_REQUEST_BYTES: Final = 4 * 2**20

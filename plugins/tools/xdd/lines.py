@@ -4,14 +4,9 @@ import posixpath
 import shlex
 from typing import Final
 
-from advisor.api import (
-    Command,
-    CommandRequest,
-    Setting,
-    congestion_note,
-    format_bytes,
-    udt_note,
-)
+from advisor.api.command_line import congestion_note, udt_note
+from advisor.api.tool import CommandRequest
+from advisor.api.values import Command, Setting, format_bytes
 
 from .exchange import (
     MOST_FLOWS,

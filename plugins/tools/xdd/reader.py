@@ -9,7 +9,7 @@ moved so far it tells by heartbeats, at the destination and on the standard erro
 import re
 from typing import Final
 
-from advisor.api import Progress
+from advisor.api.tool import Progress
 
 _COMBINED: Final = re.compile(r" *COMBINED(?: +\d+){3} +(\d{1,18}) +\d+ .*")
 

@@ -7,7 +7,8 @@ transfer of terabytes that follows. The disks alone, where that is taken care of
 
 from typing import Final
 
-from advisor.api import Baseline, Dataset, Parameter, Scale, Setting, Space, ToolLimits
+from advisor.api.tool import ToolLimits
+from advisor.api.values import Baseline, Dataset, Parameter, Scale, Setting, Space
 
 from .exchange import MOST_FLOWS, USUAL_REQUEST_BYTES
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from advisor.api import Step, TransferOrder
+from advisor.api.tool import Step, TransferOrder
 
 from .exchange import USUAL_BASE_PORT, Exchange, ample_s, ipv4_of, within
 from .names import why_not

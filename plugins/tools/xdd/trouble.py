@@ -9,7 +9,8 @@ from typing import Final
 
 import msgspec
 
-from advisor.api import FailureKind, ToolTrouble
+from advisor.api.tool import ToolTrouble
+from advisor.api.values import FailureKind
 
 WHERE_TO_GET_IT: Final = "https://github.com/bws/xdd"
 _OPEN: Final = r"Could not (?:open|stat) target number \d+ name (?P<path>.*)\nreason: "

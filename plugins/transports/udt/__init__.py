@@ -18,24 +18,18 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from advisor.api import (
+from advisor.api.network import buffer_range, only_from, repeat_every, shared_library
+from advisor.api.transport import Channel, ReceiveOrder, SendOrder, SpaceOptions
+from advisor.api.values import (
     AVAILABLE,
     Availability,
     Baseline,
-    Channel,
     FailureKind,
     Parameter,
     PathFacts,
-    ReceiveOrder,
     Scale,
-    SendOrder,
     Setting,
     Space,
-    SpaceOptions,
-    buffer_range,
-    only_from,
-    repeat_every,
-    shared_library,
 )
 
 from .pyudt import (

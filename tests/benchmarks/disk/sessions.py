@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 import msgspec
 
 from advisor import registry
+from advisor.api.tool import CommandRequest
 from advisor.domain import events as ev
 from advisor.domain.measurement import Failure
 from advisor.domain.space import Setting, Space
 from advisor.hosts.datasets import scan
 from advisor.methods.lattice import Lattice
-from advisor.tools import CommandRequest
 from tests.benchmarks.disk.cases import TOOL, Case
 from tests.benchmarks.disk.results import Session
 

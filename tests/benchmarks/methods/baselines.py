@@ -7,16 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from advisor import registry
-from advisor.api import (
-    Knowledge,
-    Lattice,
-    Memory,
-    MethodPlugin,
-    Search,
-    SearchPlugin,
-    Setting,
-    Space,
-)
+from advisor.api.method import Knowledge, Lattice, Memory, MethodPlugin, Search, SearchPlugin
+from advisor.api.values import Setting, Space
 from tests.benchmarks.methods.searching import WithConstants
 
 FIXED: Mapping[str, Mapping[str, int]] = {

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from advisor import registry
-from advisor.api import MethodPlugin
+from advisor.api.method import MethodPlugin
 from advisor.backtest.recorded import RecordedTable
 from tests.benchmarks.methods.accuracy import (
     estimated,

@@ -11,7 +11,8 @@ import msgspec
 import numpy as np
 
 from advisor import registry
-from advisor.api import Parameter, Scale, Space, step_values, unimodal_share
+from advisor.api.method import step_values, unimodal_share
+from advisor.api.values import Parameter, Scale, Space
 from advisor.backtest.recorded import Cell, RecordedTable, Repeat
 from advisor.backtest.replay import replay
 from tests.benchmarks.markdown import table_text

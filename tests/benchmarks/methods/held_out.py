@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from advisor import registry
-from advisor.api import Knowledge
+from advisor.api.method import Knowledge
 from advisor.backtest.recorded import RecordedTable
 from tests.benchmarks.methods.prior import derive, shipping, without
 from tests.benchmarks.methods.searching import Searched, WithConstants, search

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from advisor import registry
-from advisor.api import Knowledge, MethodPlugin
+from advisor.api.method import Knowledge, MethodPlugin
 from advisor.backtest.recorded import RecordedTable
 from advisor.domain.space import flows_of
 from tests.benchmarks.markdown import table_text

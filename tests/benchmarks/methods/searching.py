@@ -9,7 +9,8 @@ from statistics import mean
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.api import Availability, Constant, Knowledge, Method, MethodPlugin, Space
+from advisor.api.method import Constant, Knowledge, Method, MethodPlugin
+from advisor.api.values import Availability, Space
 from advisor.backtest.recorded import RecordedTable
 from advisor.backtest.replay import Replayed, replay
 from advisor.backtest.scores import score

@@ -12,9 +12,9 @@ import msgspec
 import numpy as np
 
 from advisor import registry
+from advisor.api.transport import SpaceOptions
 from advisor.domain.space import Scale
 from advisor.methods.api import Knowledge
-from advisor.transports import SpaceOptions
 from tests.benchmarks.wan.cases import RATE_BPS, SPSA_CONSTANTS, Case, Plan
 from tests.benchmarks.wan.hosts import Lab
 from tests.benchmarks.wan.measuring import instrument

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from advisor import registry
+from advisor.api.tool import CommandRequest
 from advisor.domain.advice import Command
 from advisor.domain.dataset import Dataset
 from advisor.domain.space import Setting
 from advisor.hosts.processes import running
 from advisor.testing.gridftp import PACKAGES, GridFTPServer
 from advisor.testing.samples import a_path
-from advisor.tools import CommandRequest
 
 PLUGIN = registry.transfer_tool("globus-url-copy")
 TCP: Setting = {"streams": 4, "buffer_bytes": 2**20, "congestion": "cubic"}

@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from advisor.api.tool import Kept, Tool
 from advisor.domain.dataset import Dataset
 from advisor.domain.space import Setting
 from advisor.hosts.processes import running
 from advisor.testing.gridftp import GridFTPServer, anonymous_server, gsi_server
 from advisor.testing.samples import a_host, a_path
-from advisor.tools import Kept, Tool
 from tests.plugins.tools.gridftp_lines import (
     LINE_S,
     PLUGIN,

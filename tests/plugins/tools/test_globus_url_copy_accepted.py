@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from advisor.api.tool import CommandRequest, Kept, Piece, TransferOrder
 from advisor.domain.dataset import Dataset
 from advisor.domain.space import Setting
 from advisor.testing.gridftp import GridFTPServer, anonymous_server
 from advisor.testing.samples import a_path
-from advisor.tools import CommandRequest, Kept, Piece, TransferOrder
 from tests.plugins.tools.gridftp_lines import (
     PLUGIN,
     a_directory,

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from advisor.api.tool import Kept, OutputReader, Piece, Progress, ToolLimits, TransferOrder
 from advisor.domain.dataset import Dataset
 from advisor.domain.space import Scale, Setting
 from advisor.methods.lattice import step_values
 from advisor.testing.samples import a_path
-from advisor.tools import Kept, OutputReader, Piece, Progress, ToolLimits, TransferOrder
 from tests.plugins.tools.gridftp_lines import PLUGIN, a_directory, a_request, the_line
 
 OWN: Setting = {"concurrency": 4, "parallelism": 2}

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from advisor.api.tool import ToolTrouble
 from advisor.domain.measurement import FailureKind
 from advisor.testing.gridftp import GridFTPServer, anonymous_server
-from advisor.tools import ToolTrouble
 from tests.plugins.tools.gridftp_lines import PLUGIN, a_request, require, run, the_line
 
 ANSWER = "\nerror: globus_ftp_client: the server responded with an error\n"

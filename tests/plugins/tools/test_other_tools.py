@@ -6,10 +6,11 @@ import shlex
 import pytest
 
 from advisor import registry
+from advisor.api.command_line import explain
+from advisor.api.tool import Tool
 from advisor.domain.dataset import Dataset
 from advisor.testing.samples import a_host, a_path
 from advisor.testing.tools import a_command_request
-from advisor.tools import Tool, explain
 
 PACKAGES = {
     "aria2c": "aria2",

@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 from advisor import registry
+from advisor.api.command_line import explain
+from advisor.api.tool import CommandRequest, Kept, Tool
 from advisor.domain.advice import Command
 from advisor.domain.dataset import Dataset
 from advisor.domain.space import Setting
 from advisor.testing.samples import a_host, a_path
-from advisor.tools import CommandRequest, Kept, Tool, explain
 
 PLUGIN = next(t for t in registry.tools() if t.name == "xdd")
 TCP: Setting = {"streams": 8, "buffer_bytes": 16 * 2**20, "congestion": "cubic"}

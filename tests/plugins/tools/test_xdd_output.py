@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from advisor import registry
+from advisor.api.tool import Progress
 from advisor.domain.measurement import FailureKind
-from advisor.tools import Progress
 
 PLUGIN = registry.transfer_tool("xdd")
 RECORDED = Path(__file__).parent / "recorded" / "xdd"

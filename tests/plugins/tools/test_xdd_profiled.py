@@ -12,12 +12,12 @@ import pytest
 
 from advisor import registry
 from advisor.agent.ports import free_run
+from advisor.api.tool import CommandRequest, OutputReader, Piece, Step, ToolLimits, TransferOrder
 from advisor.domain.dataset import Dataset
 from advisor.domain.space import Setting
 from advisor.hosts.processes import Child, running
 from advisor.testing.samples import a_path
 from advisor.testing.tools import TransferToolContract
-from advisor.tools import CommandRequest, OutputReader, Piece, Step, ToolLimits, TransferOrder
 
 PLUGIN = registry.transfer_tool("xdd")
 SETTING: Setting = {"streams": 4, "request_bytes": 2**20, "direct": 0}

@@ -4,12 +4,12 @@ import msgspec
 
 from advisor import registry
 from advisor.advising.contenders import candidates_of, contenders, rank_contenders, select
+from advisor.api.transport import SpaceOptions
 from advisor.domain.endpoints import Pair
 from advisor.domain.events import PastResult, Purpose
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting
 from advisor.testing.samples import a_path, failed, measured
-from advisor.transports import SpaceOptions
 
 PAIR = Pair("a", "b")
 SPACES = {

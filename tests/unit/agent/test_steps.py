@@ -22,10 +22,10 @@ from advisor.agent.client import AgentLink, Refusal
 from advisor.agent.files import ANYWHERE, NOWHERE, FileRights
 from advisor.agent.ports import free_run
 from advisor.agent.service import AgentService
-from advisor.availability import AVAILABLE, Availability
+from advisor.api.tool import Piece, Step, TransferOrder
+from advisor.domain.availability import AVAILABLE, Availability
 from advisor.domain.file_io import SCRATCH_PREFIX
 from advisor.testing.samples import a_path
-from advisor.tools import Piece, Step, TransferOrder
 
 T = TypeVar("T")
 Ask = Callable[[AgentLink], Awaitable[T]]

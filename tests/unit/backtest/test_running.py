@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pytest
 
-from advisor.api import AVAILABLE, Availability, Constant
+from advisor.api.method import Constant
+from advisor.api.values import AVAILABLE, Availability
 from advisor.backtest.recorded import RecordedTable, Repeat
 from advisor.backtest.running import (
     FEWEST_TABLES,

@@ -221,7 +221,7 @@ def test_an_empty_history_is_nothing_to_replay_against(run: Run) -> None:
 
 
 BROKEN = """
-from advisor.api import AVAILABLE
+from advisor.api.values import (AVAILABLE)
 
 class Broken:
     name = "broken"

@@ -13,10 +13,10 @@ import psutil
 import pytest
 
 from advisor.agent.connect import reach_embedded
+from advisor.api.tool import CommandRequest
 from advisor.cli.verify import sentence
 from advisor.domain.dataset import Dataset
 from advisor.testing.samples import a_path
-from advisor.tools import CommandRequest
 from advisor.transfer import verifying
 from advisor.transfer.verifying import (
     CopyComparison,

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from advisor.api.tool import Progress, Step
 from advisor.domain.measurement import Interval
 from advisor.probing.transfer import Ran, run_transfer
-from advisor.tools import Progress, Step
 
 _SENDER = """
 import socket, sys, time

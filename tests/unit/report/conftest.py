@@ -4,11 +4,11 @@ from typing import Any
 import pytest
 
 from advisor import registry
+from advisor.api.tool import CommandRequest
 from advisor.domain.advice import Advice, Contender, Estimate, Limit
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Pair
 from advisor.testing.samples import a_path
-from advisor.tools import CommandRequest
 
 TCP = {"streams": 4, "buffer_bytes": 2**20, "congestion": "cubic"}
 

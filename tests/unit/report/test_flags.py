@@ -2,9 +2,9 @@ from collections.abc import Callable
 
 import msgspec
 
+from advisor.api.command_line import explain
 from advisor.domain.advice import Advice
 from advisor.report.flags import explained
-from advisor.tools import explain
 
 Advised = Callable[..., Advice]
 

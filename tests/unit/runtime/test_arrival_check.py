@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from advisor.api.tool import Piece
 from advisor.runtime import arrival_check as arriving
 from advisor.runtime.arrival_check import is_short, shortage, written_sizes
-from advisor.tools import Piece
 
 ONE = Piece(source="/a/one", target="/b/one", size_bytes=10)
 TWO = Piece(source="/a/two", target="/b/two", size_bytes=10, offset_bytes=30, is_whole=False)

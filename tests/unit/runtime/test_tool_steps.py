@@ -9,12 +9,12 @@ import msgspec
 import pytest
 
 from advisor.agent.client import AgentLink, PeerGone
+from advisor.api.tool import Piece, Step, TransferOrder, TransferTool
 from advisor.domain.advice import Side
 from advisor.probing.transfer import Ran
 from advisor.runtime import tool_steps
 from advisor.runtime.tool_steps import run_steps
 from advisor.testing.samples import a_path
-from advisor.tools import Piece, Step, TransferOrder, TransferTool
 
 ORDER = TransferOrder(
     setting={"streams": 1},

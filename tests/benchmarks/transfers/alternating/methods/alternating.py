@@ -9,7 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from advisor.api import Knowledge, Memory, Search, SearchPlugin, Setting, Space
+from advisor.api.method import Knowledge, Memory, Search, SearchPlugin
+from advisor.api.values import Setting, Space
 
 _SETTINGS: Final[tuple[Setting, ...]] = (
     {"concurrency": 8, "parallelism": 2},

@@ -1,18 +1,16 @@
 """What a tool plugin is: something that moves files, for which a command line is written."""
 
-import math
 import posixpath
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
 import msgspec
 
-from advisor.availability import Availability
 from advisor.domain.advice import Command, Side
+from advisor.domain.availability import Availability
 from advisor.domain.dataset import Dataset
 from advisor.domain.measurement import FailureKind
 from advisor.domain.path import PathFacts
-from advisor.domain.quantities import format_bytes
 from advisor.domain.space import Baseline, Setting, Space
 
 
@@ -86,109 +84,6 @@ class Kept(msgspec.Struct, frozen=True):
 
 def _from_root(path: str) -> str:
     return "/" + path.lstrip("/")
-
-
-def bracketed(host: str) -> str:
-    """The host as URLs have it: IPv6 addresses in brackets."""
-    return f"[{host}]" if ":" in host else host
-
-
-def path_notes(request: CommandRequest) -> list[str]:
-    """The sentences on paths that were not said, or not from the root directory."""
-    source = request.source_path or (request.dataset.path if request.dataset else None)
-    given = [path for path in (source, request.destination_path) if path]
-    notes = []
-    if len(given) < 2:
-        notes.append("Put the real paths in place of the words in capitals.")
-    if any(not path.startswith("/") for path in given):
-        notes.append("Paths are taken from the root directory: give absolute ones.")
-    return notes
-
-
-def udt_note(request: CommandRequest, program: str) -> list[str]:
-    """The sentence for a program without UDT, where UDT is recommended; else none."""
-    if request.transport != "udt":
-        return []
-    return [f"UDT was faster, but {program} has TCP only: this is the best TCP setting."]
-
-
-def buffer_note(request: CommandRequest, setting: Setting, program: str) -> list[str]:
-    """The sentence for a measured buffer that the program leaves to the kernels; else none."""
-    wanted = int(setting["buffer_bytes"])
-    if not wanted:
-        return []
-    source, destination = request.path.source, request.path.destination
-    ranges = (source.tcp_wmem_bytes, destination.tcp_rmem_bytes)
-    most = min((known[2] for known in ranges if known), default=None)
-    up_to = f", which may grow them to {format_bytes(most)}" if most else ""
-    return [
-        f"Measured with {format_bytes(wanted)} per socket; {program} leaves the buffers to the "
-        f"kernel{up_to}."
-    ]
-
-
-def _in_flight_bytes(path: PathFacts, setting: Setting) -> float:
-    """What is under way at once at this setting; 0 where neither buffers nor capacity are known."""
-    buffers = int(setting["buffer_bytes"]) * int(setting["streams"])
-    return buffers or (path.capacity_bps or 0) * path.rtt_s / 8
-
-
-def files_at_once(request: CommandRequest, setting: Setting) -> int:
-    """How many files to send side by side, a divisor of the streams that were measured.
-
-    Files smaller than what is under way at once are a matter of round trips, which side by side
-    they share. Each gets streams enough that the largest does not outlast all the others.
-    """
-    dataset, streams = request.dataset, int(setting["streams"])
-    if dataset is None or not dataset.files or dataset.files < 2:
-        return 1
-    mean_bytes = dataset.total_bytes / dataset.files
-    if mean_bytes >= _in_flight_bytes(request.path, setting):
-        return 1
-    largest_bytes = dataset.largest_bytes or mean_bytes
-    per_file = math.ceil(streams * largest_bytes / dataset.total_bytes)
-    fitting = (n for n in range(1, streams + 1) if streams % n == 0 and n >= per_file)
-    return streams // min(fitting, default=streams)
-
-
-def congestion_note(request: CommandRequest, setting: Setting, program: str) -> list[str]:
-    """The sentence for a setting whose congestion control the program cannot choose; else none."""
-    wanted, default = setting.get("congestion"), request.path.source.congestion
-    if not wanted or wanted == default:
-        return []
-    return [
-        f"Measured with {wanted} congestion control, which {program} cannot choose; the source's "
-        f"default is {default or 'not known'}. To change it, on the source: "
-        f"`sysctl -w net.ipv4.tcp_congestion_control={wanted}`."
-    ]
-
-
-def explain(argv: Sequence[str], flags: Mapping[str, str]) -> list[tuple[tuple[str, ...], str]]:
-    """The line taken apart: each flag with its values, and its sentence of `flags`.
-
-    Every word of the line is in one of the parts, in its order. Words that `flags` knows nothing of
-    stand alone with "". Of usages that fit, the one with the most words of its own is taken.
-    """
-    usages = [(usage.split(), sentence) for usage, sentence in flags.items()]
-    usages.sort(key=lambda pair: sum(not is_value(word) for word in pair[0]), reverse=True)
-    parts, rest = [], list(argv)
-    while rest:
-        fitting = (pair for pair in usages if _fits(pair[0], rest))
-        words, sentence = next(fitting, (rest[:1], ""))
-        parts.append((tuple(rest[: len(words)]), sentence))
-        rest = rest[len(words) :]
-    return parts
-
-
-def is_value(word: str) -> bool:
-    """Whether a word of a usage stands for a value. `-P` is a flag all the same."""
-    return word.isupper() and not word.startswith("-")
-
-
-def _fits(usage: list[str], words: list[str]) -> bool:
-    if len(usage) > len(words):
-        return False
-    return all(is_value(u) or u == w for u, w in zip(usage, words, strict=False))
 
 
 @runtime_checkable

@@ -8,7 +8,7 @@ from typing import Annotated, Protocol, runtime_checkable
 
 import msgspec
 
-from advisor.availability import Availability
+from advisor.domain.availability import Availability
 from advisor.domain.measurement import FailureKind
 from advisor.domain.path import PathFacts
 from advisor.domain.space import Baseline, Scale, Setting, Space

@@ -1,0 +1,46 @@
+"""What a method plugin implements, and the building blocks of searches."""
+
+from advisor.methods.answering import Answer, Answers
+from advisor.methods.api import Constant, Knowledge, Method, MethodPlugin, PastSurface
+from advisor.methods.climbing import Climb
+from advisor.methods.lattice import Lattice, Point, step_values
+from advisor.methods.sampling import SampleThenAnswer
+from advisor.methods.searching import (
+    Memory,
+    Search,
+    SearchPlugin,
+    change_percent,
+    generator_state,
+    set_generator,
+    settled_constants,
+    usable_bps,
+)
+from advisor.methods.watching import EPSILON, WatchingSearch, WatchMemory
+from advisor.models.unimodality import unimodal_share
+
+__all__ = [
+    "EPSILON",
+    "Answer",
+    "Answers",
+    "Climb",
+    "Constant",
+    "Knowledge",
+    "Lattice",
+    "Memory",
+    "Method",
+    "MethodPlugin",
+    "PastSurface",
+    "Point",
+    "SampleThenAnswer",
+    "Search",
+    "SearchPlugin",
+    "WatchMemory",
+    "WatchingSearch",
+    "change_percent",
+    "generator_state",
+    "set_generator",
+    "settled_constants",
+    "step_values",
+    "unimodal_share",
+    "usable_bps",
+]

@@ -1,0 +1,21 @@
+"""Sockets, libraries and timing on this host, for transport plugins."""
+
+from advisor.hosts.compiled import shared_library
+from advisor.hosts.own_sockets import borrowed, listening_fd
+from advisor.hosts.pacing import repeat_every
+from advisor.hosts.peer_filter import comes_from, only_from
+from advisor.hosts.tcp_info import TcpSockets, TcpTotals
+from advisor.models.buffer_range import BufferRange, buffer_range
+
+__all__ = [
+    "BufferRange",
+    "TcpSockets",
+    "TcpTotals",
+    "borrowed",
+    "buffer_range",
+    "comes_from",
+    "listening_fd",
+    "only_from",
+    "repeat_every",
+    "shared_library",
+]

@@ -1,0 +1,48 @@
+"""Values that plugins of every kind use: settings, spaces, measurements, paths, datasets."""
+
+from advisor.domain.advice import Command
+from advisor.domain.availability import AVAILABLE, Availability
+from advisor.domain.dataset import Dataset
+from advisor.domain.events import StopGauge
+from advisor.domain.evidence import Evidence
+from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement, Outcome
+from advisor.domain.path import HostFacts, PathFacts
+from advisor.domain.quantities import format_bytes, format_rate
+from advisor.domain.space import (
+    FLOW_NAMES,
+    Baseline,
+    Parameter,
+    Scale,
+    Setting,
+    Space,
+    flows_of,
+    setting_key,
+    setting_words,
+)
+
+__all__ = [
+    "AVAILABLE",
+    "FLOW_NAMES",
+    "Availability",
+    "Baseline",
+    "Command",
+    "Dataset",
+    "Evidence",
+    "Failure",
+    "FailureKind",
+    "HostFacts",
+    "Interval",
+    "Measurement",
+    "Outcome",
+    "Parameter",
+    "PathFacts",
+    "Scale",
+    "Setting",
+    "Space",
+    "StopGauge",
+    "flows_of",
+    "format_bytes",
+    "format_rate",
+    "setting_key",
+    "setting_words",
+]
