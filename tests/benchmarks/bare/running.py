@@ -77,6 +77,7 @@ def run_case(folder: Path, made: Path, case: Case, variables: Mapping[str, str],
     """Everything as the README has it, on a new system."""
     say(f"({case.key}) {case.title}; its log is {log}")
     log.write_bytes(b"")
+    commit = _commit()
     when = time.strftime("%Y-%m-%d %H:%M %Z")
     with layer(folder, made, case, variables) as system:
         recorder = _Recorder(system, log)
@@ -94,7 +95,7 @@ def run_case(folder: Path, made: Path, case: Case, variables: Mapping[str, str],
     cell = Cell(
         case=case.key,
         when=when,
-        commit=_commit(),
+        commit=commit,
         python=python,
         steps=recorder.steps[prepared:],
         tests=ends_in(said),
