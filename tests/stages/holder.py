@@ -17,7 +17,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 _PR_SET_CHILD_SUBREAPER = 36
@@ -114,10 +114,9 @@ def enter(folder: Path, prefix: Path) -> None:
     if not prefix.exists():
         prefix.mkdir(parents=True)
         _mount("--bind", "/tmp/python", prefix)
-    passwd = Path("/tmp/passwd")
-    passwd.write_text("".join(_accounts()))
-    passwd.chmod(0o644)
-    _mount("--bind", passwd, "/etc/passwd")
+    _replace("/etc/passwd", _accounts())
+    if Path("/etc/nsswitch.conf").exists():
+        _replace("/etc/nsswitch.conf", _name_services())
     # As every distribution has it; without a udev it may be root's alone.
     if _TUN.exists() and _TUN.stat().st_mode & 0o006 != 0o006:
         own = Path("/tmp/tun")
@@ -134,6 +133,21 @@ def _accounts() -> Iterator[str]:
         if name == ACCOUNT and len(fields) == 6:
             line = ":".join([name, *fields[:4], str(HOME), "/bin/sh"]) + "\n"
         yield line
+
+
+def _name_services() -> Iterator[str]:
+    """Passwords from /etc/shadow alone, which the account may not read: nss-systemd would say
+    that it is locked, and sshd let nobody in.
+    """
+    for line in Path("/etc/nsswitch.conf").read_text().splitlines(keepends=True):
+        yield "shadow: files\n" if line.startswith("shadow:") else line
+
+
+def _replace(file: str, lines: Iterable[str]) -> None:
+    own = Path("/tmp", Path(file).name)
+    own.write_text("".join(lines))
+    own.chmod(0o644)
+    _mount("--bind", own, file)
 
 
 def first_closed(path: Path) -> Path | None:
