@@ -42,7 +42,7 @@ class Terminal:
             capture_output=True,
             text=True,
             env=self._environment,
-            timeout=20,
+            timeout=60,
             check=False,
         )
         return done.stdout
@@ -76,7 +76,7 @@ class Terminal:
         """Whether a program has the whole screen."""
         return self._tmux("display-message", "-p", "#{alternate_on}").strip() == "1"
 
-    def wait_for(self, text: str, timeout_s: float = 30) -> str:
+    def wait_for(self, text: str, timeout_s: float = 90) -> str:
         """The screen, as soon as this text is on it."""
         ends_s = time.monotonic() + timeout_s
         while time.monotonic() < ends_s:

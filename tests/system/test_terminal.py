@@ -162,7 +162,7 @@ def test_a_closed_window_leaves_nothing(terminal: Open, tmp_path: Path) -> None:
     shown = terminal()
     profile_localhost(shown, tmp_path)
     shown.close()
-    assert wait_until(lambda: not [x for x in children_left(tmp_path) if "advisor" in x], 15)
+    assert wait_until(lambda: not [x for x in children_left(tmp_path) if "advisor" in x], 60)
 
 
 @pytest.mark.parametrize(("columns", "lines"), [(20, 5), (60, 20)])

@@ -9,10 +9,11 @@ from advisor.domain.orders import Stop
 from advisor.store.history import Store
 from advisor.tui.running import LiveSession
 
-BEGIN = ["advise", "localhost", "--json", "--orders", "--measure", "--budget", "10"]
+BEGIN = ["advise", "localhost", "--json", "--orders", "--measure", "--budget", "20"]
+LONG = [*BEGIN[:-1], "60"]  # Ended early, also where each probe takes long.
 
 
-async def until(condition: Callable[[], object], timeout_s: float = 60) -> None:
+async def until(condition: Callable[[], object], timeout_s: float = 120) -> None:
     async with asyncio.timeout(timeout_s):
         while not condition():
             await asyncio.sleep(0.05)
@@ -36,7 +37,7 @@ async def test_its_story_grows_to_the_advice(store: Store) -> None:
 
 @pytest.mark.asyncio
 async def test_closing_leaves_a_session_to_go_on_with(store: Store) -> None:
-    session = LiveSession([*BEGIN, "--store", str(store.directory)])
+    session = LiveSession([*LONG, "--store", str(store.directory)])
     await until(lambda: any(p.throughput_bps for p in session.story.probes))
     await session.close()
     assert not session.is_running
@@ -48,7 +49,7 @@ async def test_closing_leaves_a_session_to_go_on_with(store: Store) -> None:
 
 @pytest.mark.asyncio
 async def test_an_order_to_stop_gives_the_best_so_far(store: Store) -> None:
-    session = LiveSession([*BEGIN, "--store", str(store.directory)])
+    session = LiveSession([*LONG, "--store", str(store.directory)])
     await until(lambda: any(p.throughput_bps for p in session.story.probes))
     session.order(Stop())
     await until(lambda: not session.is_running)

@@ -69,13 +69,20 @@ class FilmPage(Page):
 
     def take(self, replay: Replay) -> None:
         """Show this one."""
+        if not self._is_there():
+            return
         self._replay = replay
         self.say_about()
         self._draw()
 
     def fail(self, sentence: str) -> None:
         """Say why there is nothing to show."""
-        self.query_one("#film", Static).update(sentence)
+        if self._is_there():
+            self.query_one("#film", Static).update(sentence)
+
+    def _is_there(self) -> bool:
+        """Whether it is still shown: it may have been left while its session was read."""
+        return bool(self.query("#about")) and bool(self.query(SessionView))
 
     def say_about(self) -> None:
         """Say anew what stands above the charts."""
