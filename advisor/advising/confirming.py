@@ -6,9 +6,10 @@ from typing import Final
 import numpy as np
 
 from advisor.advising.contenders import Candidate, contenders, rank_contenders
-from advisor.advising.context import Context, ProbePurpose
+from advisor.advising.context import Context
 from advisor.advising.judging import comparable, least_spread
 from advisor.advising.profiling import CONFIRM
+from advisor.advising.recorder import ProbePurpose
 from advisor.advising.user_orders import apply_user_orders
 from advisor.domain import events as ev
 from advisor.domain.space import Space
@@ -45,10 +46,10 @@ async def _rounds(
             if context.control.is_skipped(CONFIRM):
                 return "skipped"
             candidate = chosen[index]
-            if context.budget.left_s < context.next_probe_s(candidate.transport):
+            if context.budget.left_s < context.runner.next_probe_s(candidate.transport):
                 return "the time is used"
             purpose = ProbePurpose(stage=CONFIRM, kind="confirm", label=candidate.role)
-            await context.keep(
+            await context.record(
                 await context.measure(candidate.transport, candidate.setting, purpose)
             )
         met = contenders(comparable(context.request, context.probes), past, spaces)

@@ -13,9 +13,10 @@ from typing import Final
 import msgspec
 
 from advisor import registry
-from advisor.advising.context import Context, ProbePurpose
+from advisor.advising.context import Context
 from advisor.advising.prober import Probed, Watcher
-from advisor.advising.tool_probing import ToolProber, unbroken
+from advisor.advising.recorder import ProbePurpose
+from advisor.advising.tool_probing import ToolProber
 from advisor.advising.user_orders import apply_user_orders
 from advisor.agent.client import AgentLink, PeerError, PeerGone
 from advisor.api.tool import ToolLimits, TransferTool
@@ -37,6 +38,7 @@ from advisor.models.file_io import quick_jobs
 from advisor.models.filesystems import notes_on
 from advisor.models.slicing import slice_bytes
 from advisor.models.transfer_length import transfer_length
+from advisor.runtime.stop import uninterrupted
 
 _NETWORK_STREAMS: Final = (1, 8)
 _UNKNOWN_CAPACITY_BPS: Final = 10e9
@@ -169,7 +171,7 @@ class DiskToDisk:
             ToolProber.of, stage.tool, request, context.path, wanted, at_once
         )
         here = await asyncio.to_thread(filesystem_of, _folder_of(dataset))
-        there = await context.link.folder(prober.folder)
+        there = await context.runner.link.folder(prober.folder)
         if not there.writable:
             raise ValueError(
                 f"--to {request.destination_path}: {there.folder} cannot be written to there: "
@@ -180,7 +182,7 @@ class DiskToDisk:
             raise ValueError(f"{there.folder} has no room left at the destination: free some")
         disks = _disks(context, here, there)
         _tell_plan(context, prober, here, there, disks)
-        context.use(stage.subject, prober)
+        context.runner.use(stage.subject, prober)
         return cls(context, stage, prober, disks)
 
     async def measure_subsystems(self) -> None:
@@ -196,7 +198,7 @@ class DiskToDisk:
         """Over TCP with the kernel's own buffers, by one stream and by as many as Globus uses."""
         tcp = registry.transport("tcp")
         if not tcp.available().ok:
-            self._context.tell(ev.Notice, message=f"the network alone: {tcp.available().reason}")
+            self._context.events.notice(f"the network alone: {tcp.available().reason}")
             return
         [default, *_] = tcp.baselines(self._context.path)
         settings = [default.setting | {"streams": count} for count in _NETWORK_STREAMS]
@@ -207,15 +209,15 @@ class DiskToDisk:
             async with prober.at_work():
                 await self._measure_all(name, name, prober.settings)
         except FileIoError as error:
-            self._context.tell(ev.Notice, message=f"the {name} is not measured alone: {error}")
+            self._context.events.notice(f"the {name} is not measured alone: {error}")
 
     async def _measure_all(self, name: str, subject: str, settings: Sequence[Setting]) -> None:
         context = self._context
         # A resumed session has some already.
-        wanted = [s for s in settings if not context.has_measured(subject, s)]
+        wanted = [s for s in settings if not context.recorder.has_measured(subject, s)]
         if not wanted:
             return
-        budget_s = len(wanted) * context.next_probe_s(subject)
+        budget_s = len(wanted) * context.runner.next_probe_s(subject)
         async with context.stage(name, subject, budget_s) as stage_end:
             for setting in wanted:
                 await apply_user_orders(context)
@@ -226,7 +228,7 @@ class DiskToDisk:
                     stage_end.reason = "the time for what is measured alone is used"
                     return
                 purpose = ProbePurpose(stage=name, kind="search", label="alone")
-                await context.keep(await context.measure(subject, setting, purpose))
+                await context.record(await context.measure(subject, setting, purpose))
             stage_end.reason = "measured"
 
     def lengthen(self) -> None:
@@ -240,11 +242,11 @@ class DiskToDisk:
     async def close(self) -> None:
         """Put what is kept at its place, and leave nothing else of ours. Says what went wrong."""
         try:
-            reason = await unbroken(self.prober.close(self._context.link))
+            reason = await uninterrupted(self.prober.close(self._context.runner.link))
         except PeerError as error:
             reason = str(error)
         if reason:
-            self._context.tell(ev.Notice, message=reason)
+            self._context.events.notice(reason)
 
 
 def _stage_of(context: Context) -> ToolStage:
@@ -285,9 +287,9 @@ def _disks(context: Context, here: Filesystem, there: Filesystem) -> dict[str, D
             why = f"{filesystem.folder} has no room for a test file"
         else:
             probers[name] = DiskProber(filesystem.folder, jobs, is_here=is_here)
-            context.use(name, probers[name])
+            context.runner.use(name, probers[name])
             continue
-        context.tell(ev.Notice, message=f"the {name} is not measured alone: {why}")
+        context.events.notice(f"the {name} is not measured alone: {why}")
     return probers
 
 
@@ -307,7 +309,7 @@ def _tell_plan(
             f"All of it ({format_bytes(request.dataset.total_bytes)}) is more than there is room "
             f"for at the destination ({format_bytes(there.free_bytes)})."
         )
-    context.tell(
+    context.events.emit(
         ev.FilesPlanned,
         tool=request.tool,
         source_path=request.dataset.path,

@@ -1,16 +1,16 @@
-"""A look at a path, without a session: what there is before anything is measured."""
+"""Looks at a path without a session: what is known before anything is measured."""
 
 import asyncio
 import time
 from typing import Final
 
-from advisor.advising.session import EXIT_ADVICE, EXIT_PEER, EXIT_USAGE, Publish
 from advisor.agent.client import PeerError
-from advisor.agent.connect import Reached
 from advisor.agent.secret import BadSecret
 from advisor.domain import events as ev
 from advisor.models.limits import binding_limits
-from advisor.runtime.connect import look_at_path, pair_of, reach
+from advisor.runtime.connect import FarEnd, look_at_path, pair_of
+from advisor.runtime.events import EventEmitter, Publish
+from advisor.runtime.exit_codes import EXIT_DONE, EXIT_PEER, EXIT_USAGE
 from advisor.runtime.request import AdviceRequest
 from advisor.runtime.round_trip import rtt_again_s
 from advisor.store.history import Store
@@ -18,33 +18,31 @@ from advisor.store.history import Store
 _LOOK_EVERY_S: Final = 1.0
 
 
-async def look(request: AdviceRequest, store: Store, publish: Publish, *, watch: bool) -> int:
-    """Tell the path and what is stored of the pair; with `watch`, the RTT from then on.
+async def check_path(request: AdviceRequest, store: Store, publish: Publish, *, watch: bool) -> int:
+    """Tell the path and the stored results of the pair; with `watch`, then the RTT once a second.
 
-    The exit code: that of a session that would have got as far. Watching ends when it is cancelled.
+    Returns the exit code that a session would have had so far. Watching ends when it is cancelled.
     """
-    clock = asyncio.get_running_loop().time
-    began_s = clock()
-    reached: Reached | None = None
+    events = EventEmitter(publish, asyncio.get_running_loop().time)
+    far_end = FarEnd(request)
     try:
-        reached = await reach(request)
-        path = await look_at_path(reached, request)
-        publish(ev.PathFound(at_s=clock() - began_s, path=path, limits=binding_limits(path)))
+        await far_end.connect()
+        path = await look_at_path(far_end.reached, request)
+        events.emit(ev.PathFound, path=path, limits=binding_limits(path))
         past = store.best(pair_of(request), time.time(), path.rtt_s)
-        publish(ev.HistoryFound(at_s=clock() - began_s, results=past))
+        events.emit(ev.HistoryFound, results=past)
         while watch:
             await asyncio.sleep(_LOOK_EVERY_S)
-            rtt_s = await rtt_again_s(reached, path)
+            rtt_s = await rtt_again_s(far_end.reached, path)
             if rtt_s is not None:
-                publish(ev.RttSeen(at_s=clock() - began_s, rtt_s=rtt_s))
+                events.emit(ev.RttSeen, rtt_s=rtt_s)
     except PeerError as error:
-        publish(ev.GaveUp(at_s=clock() - began_s, message=str(error), exit_code=EXIT_PEER))
+        events.emit(ev.GaveUp, message=str(error), exit_code=EXIT_PEER)
         return EXIT_PEER
     except BadSecret as error:
         message = f"--secret-file {request.secret_file} {error}"
-        publish(ev.GaveUp(at_s=clock() - began_s, message=message, exit_code=EXIT_USAGE))
+        events.emit(ev.GaveUp, message=message, exit_code=EXIT_USAGE)
         return EXIT_USAGE
     finally:
-        if reached:
-            await asyncio.shield(reached.link.close())
-    return EXIT_ADVICE
+        await far_end.close()
+    return EXIT_DONE

@@ -16,10 +16,10 @@ def knowledge_of(context: Context, subject: str) -> Knowledge:
     return Knowledge(
         path=context.path,
         bandwidth_bps=context.path.capacity_bps,
-        past=[p for p in context.past if p.subject == subject],
+        past=[p for p in context.history.past if p.subject == subject],
         dataset=context.request.dataset,
-        surfaces=surfaces_of(p for p in context.past_of_similar if p.subject == subject),
-        transfers=list(completed(context.past_transfers, context.pair, context.path)),
+        surfaces=surfaces_of(p for p in context.history.past_of_similar if p.subject == subject),
+        transfers=list(completed(context.history.transfers, context.pair, context.path)),
     )
 
 

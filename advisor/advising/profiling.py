@@ -8,9 +8,10 @@ import msgspec
 import numpy as np
 
 from advisor import registry
-from advisor.advising.context import Context, ProbePurpose
+from advisor.advising.context import Context
 from advisor.advising.judging import comparable_outcome
 from advisor.advising.prior_knowledge import knowledge_of
+from advisor.advising.recorder import ProbePurpose
 from advisor.advising.user_orders import apply_user_orders
 from advisor.api.transport import SpaceOptions, Transport
 from advisor.domain import events as ev
@@ -128,19 +129,19 @@ async def measure_baselines(context: Context, stages: Sequence[SearchStage]) -> 
         for subject, stage in subjects.items()
         for baseline in stage.baselines(context)
         # A resumed session has some already.
-        if not context.has_measured(subject, baseline.setting)
+        if not context.recorder.has_measured(subject, baseline.setting)
     ]
     if not wanted:
         return
-    budget_s = sum(context.next_probe_s(subject) for subject, _ in wanted)
+    budget_s = sum(context.runner.next_probe_s(subject) for subject, _ in wanted)
     async with context.stage(BASELINE, "", budget_s) as stage_end:
         for name, baseline in wanted:
             await apply_user_orders(context)
-            if context.budget.left_s < context.next_probe_s(name):
+            if context.budget.left_s < context.runner.next_probe_s(name):
                 stage_end.reason = "the time is used"
                 return
             purpose = ProbePurpose(stage=BASELINE, kind="baseline", label=baseline.role)
-            await context.keep(await context.measure(name, baseline.setting, purpose))
+            await context.record(await context.measure(name, baseline.setting, purpose))
         stage_end.reason = "the defaults are measured"
 
 
@@ -160,20 +161,20 @@ async def _search(context: Context, stage: SearchStage, method: Method, until_le
         await apply_user_orders(context)
         if context.control.is_skipped(stage.name):
             return "skipped"
-        if context.budget.left_s - until_left_s < context.next_probe_s(stage.subject):
+        if context.budget.left_s - until_left_s < context.runner.next_probe_s(stage.subject):
             return f"the time for {stage.name} is used"
         iteration = method.iteration
         purpose = ProbePurpose(stage=stage.name, kind="search", label=method.label)
         pending = await context.measure(stage.subject, setting, purpose)
         outcome = pending.probed.outcome
         method.tell(setting, comparable_outcome(context.request, stage.subject, outcome) or outcome)
-        await context.keep(pending, method=method)
-        context.tell(
+        await context.record(pending, method=method)
+        context.events.emit(
             ev.SearchStands, stage=stage.name, iteration=method.iteration, gauges=method.gauges
         )
         _tell_evidence(context, stage, method)
         if method.move_reason:
-            context.tell(
+            context.events.emit(
                 ev.MethodMoved, stage=stage.name, iteration=iteration, reason=method.move_reason
             )
         if method.iteration > iteration:
@@ -189,4 +190,4 @@ def _tell_evidence(context: Context, stage: SearchStage, method: Method) -> None
     evidence = method.evidence if isinstance(method, WithEvidence) else None
     if evidence is not None and evidence is not context.evidence:
         context.evidence = evidence
-        context.tell(ev.EvidenceFound, stage=stage.name, evidence=evidence)
+        context.events.emit(ev.EvidenceFound, stage=stage.name, evidence=evidence)

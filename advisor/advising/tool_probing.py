@@ -4,9 +4,9 @@ import asyncio
 import contextlib
 import posixpath
 import tempfile
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -25,6 +25,7 @@ from advisor.models.transfer_length import transfer_length
 from advisor.probing.transfer import Ran, run_transfer
 from advisor.runtime.arrival_check import is_short, shortage, written_sizes
 from advisor.runtime.request import AdviceRequest
+from advisor.runtime.stop import uninterrupted
 from advisor.runtime.tool_steps import run_steps
 
 _TIDY_S: Final = 20.0
@@ -35,8 +36,6 @@ make the next one as small."""
 
 _SUPPOSED_BPS: Final = 1e9
 _FEW_INTERVALS: Final = 4
-
-_R = TypeVar("_R")
 
 
 class _ProbeFailed(Exception):
@@ -148,12 +147,12 @@ class ToolProber:
         self, link: AgentLink, setting: Setting, watcher: Watcher
     ) -> tuple[Outcome, bytes]:
         try:
-            await unbroken(self._make_scratch(link))
+            await uninterrupted(self._make_scratch(link))
             taken = self._slice()
             ran = await self._run(link, taken, setting, watcher)
-            outcome = await unbroken(self._outcome(link, taken, ran))
+            outcome = await uninterrupted(self._outcome(link, taken, ran))
             if isinstance(outcome, Measurement) and ran.status == 0 and self._request.keep:
-                await unbroken(self._keep(link, taken))
+                await uninterrupted(self._keep(link, taken))
             elif self._keeps_ranges:
                 self._slicer.give_back(taken.parts)
             return outcome, (ran.output + ran.errors).encode()
@@ -172,7 +171,7 @@ class ToolProber:
         scratch, self._scratch = self._scratch, None
         with contextlib.suppress(PeerGone, TimeoutError):
             async with asyncio.timeout(_TIDY_S):
-                await unbroken(link.remove(scratch))
+                await uninterrupted(link.remove(scratch))
 
     @property
     def _keeps_ranges(self) -> bool:
@@ -335,16 +334,3 @@ def _peak_bps(intervals: Sequence[Interval]) -> float:
 def _failure(kind: FailureKind, message: str, began_s: float) -> Failure:
     elapsed_s = asyncio.get_running_loop().time() - began_s
     return Failure(kind=kind, message=message, elapsed_s=elapsed_s)
-
-
-async def unbroken(work: Coroutine[Any, Any, _R]) -> _R:
-    """Do it to its end, also when this task is cancelled meanwhile, and be cancelled then.
-
-    A conversation with an agent that is left in the middle of an answer cannot go on.
-    """
-    task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise

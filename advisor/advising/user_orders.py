@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from advisor.advising.context import Context, ProbePurpose
-from advisor.domain import events as ev
+from advisor.advising.context import Context
+from advisor.advising.recorder import ProbePurpose
 from advisor.domain import orders as o
 
 USER_STAGE: Final = "by hand"
@@ -16,10 +16,10 @@ async def apply_user_orders(context: Context) -> None:
     while context.control.tries:
         wanted = context.control.tries.popleft()
         if trouble := _trouble_with(context, wanted):
-            context.tell(ev.Notice, message=f"not tried: {trouble}")
+            context.events.notice(f"not tried: {trouble}")
             continue
         purpose = ProbePurpose(stage=USER_STAGE, kind="search", label=USER_STAGE)
-        await context.keep(await context.measure(wanted.transport, wanted.setting, purpose))
+        await context.record(await context.measure(wanted.transport, wanted.setting, purpose))
         await context.apply_orders()
 
 

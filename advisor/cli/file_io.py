@@ -23,13 +23,14 @@ from advisor.hosts.file_io import FileIoError, file_io_workplace
 from advisor.hosts.filesystems import filesystem_of
 from advisor.models.file_io import best_of, full_jobs, most_bytes, quick_jobs
 from advisor.models.filesystems import notes_on
+from advisor.runtime.exit_codes import (
+    EXIT_DONE,
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_PEER,
+    EXIT_USAGE,
+)
 from advisor.runtime.request import AdviceRequest
-
-EXIT_MEASURED: Final = 0
-EXIT_NOTHING_MEASURED: Final = 1
-EXIT_USAGE: Final = 2
-EXIT_PEER: Final = 3
-EXIT_INTERRUPTED: Final = 130
 
 _SIDES: Final[dict[Direction, Side]] = {"read": "source", "write": "destination"}
 # Said by --at, or of no matter for what lies on a disk.
@@ -110,7 +111,7 @@ def file_io(context: click.Context, /, **options: Any) -> int:
             _until_signal(_profile(place, options["folder"], directions, options["quick"]))
         )
     except FileIoError as error:
-        return _told(error, EXIT_NOTHING_MEASURED)
+        return _told(error, EXIT_FAILED)
     except _Unreachable as error:
         return _told(error, error.exit_code)
     except asyncio.CancelledError:
@@ -119,7 +120,7 @@ def file_io(context: click.Context, /, **options: Any) -> int:
         click.echo(msgspec.json.encode(report).decode())
     else:
         _print(report)
-    return EXIT_MEASURED if any(one.measured for one in report.profiles) else EXIT_NOTHING_MEASURED
+    return EXIT_DONE if any(one.measured for one in report.profiles) else EXIT_FAILED
 
 
 # The destination is an option here, and what else is known of a path does not matter to a disk.

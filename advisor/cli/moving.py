@@ -19,8 +19,9 @@ from advisor.domain.endpoints import Endpoint
 from advisor.hosts.datasets import scan
 from advisor.report import ndjson
 from advisor.runtime.control import Control
+from advisor.runtime.events import Publish
 from advisor.runtime.request import AdviceRequest
-from advisor.transfer.engine.session import JournalOptions, Publish
+from advisor.transfer.engine.session import JournalOptions
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 

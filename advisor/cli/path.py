@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
-from advisor.advising.path_check import look
-from advisor.advising.session import EXIT_ADVICE, EXIT_INTERRUPTED
+from advisor.advising.path_check import check_path
 from advisor.cli.asking import reach_fields, reach_options, with_those_of_the_host
 from advisor.cli.options import store_option
 from advisor.cli.sessions import on_lab
 from advisor.domain import events as ev
 from advisor.report import ndjson
 from advisor.report.lines import line_of
+from advisor.runtime.exit_codes import EXIT_DONE, EXIT_INTERRUPTED
 from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
 
@@ -39,7 +39,7 @@ def _look(request: AdviceRequest, store: Store, as_json: bool, watch: bool) -> i
     told = ndjson.writer(sys.stdout) if as_json else _as_text
 
     async def looking() -> int:
-        task = asyncio.create_task(look(request, store, told, watch=watch))
+        task = asyncio.create_task(check_path(request, store, told, watch=watch))
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, task.cancel)
@@ -47,7 +47,7 @@ def _look(request: AdviceRequest, store: Store, as_json: bool, watch: bool) -> i
             return await task
         except asyncio.CancelledError:
             # Ctrl-C is how watching ends.
-            return EXIT_ADVICE if watch else EXIT_INTERRUPTED
+            return EXIT_DONE if watch else EXIT_INTERRUPTED
 
     return asyncio.run(looking())
 

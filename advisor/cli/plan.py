@@ -21,7 +21,7 @@ from advisor.models.planning import PAPERS_CHANNELS, Rule
 from advisor.report.plan import COLUMNS, lines_text, plan_rows, reasons_text
 from advisor.report.transfer import ended_lines
 from advisor.runtime.control import Control
-from advisor.transfer.engine.session import Publish
+from advisor.runtime.events import Publish
 from advisor.transfer.planned.lines import SCRIPT
 from advisor.transfer.planned.transfer import PlanOptions, plan_transfer
 

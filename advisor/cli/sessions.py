@@ -9,7 +9,7 @@ from typing import Any
 import click
 import msgspec
 
-from advisor.advising.session import EXIT_ADVICE, EXIT_INTERRUPTED, Interrupted, Publish, advise
+from advisor.advising.session import Interrupted, advise
 from advisor.cli.terminal import stdout_columns
 from advisor.domain import events as ev
 from advisor.domain.orders import AnyOrder, Stop
@@ -17,6 +17,8 @@ from advisor.report import ndjson
 from advisor.report.narration import Narration
 from advisor.report.text import advice_text
 from advisor.runtime.control import Control
+from advisor.runtime.events import Publish
+from advisor.runtime.exit_codes import EXIT_DONE, EXIT_INTERRUPTED
 from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
 
@@ -56,7 +58,7 @@ def run_session(
 
         status = asyncio.run(with_signals(session, control, publish, orders=orders))
     wanted = request.destination.lab_host
-    if wanted and status == EXIT_ADVICE and not as_json:
+    if wanted and status == EXIT_DONE and not as_json:
         click.echo(f"Run the lines inside the lab: advisor lab exec {wanted.lab} -- …", err=True)
     return status
 

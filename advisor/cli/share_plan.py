@@ -32,9 +32,9 @@ from advisor.report.share_plan import COLUMNS, headline, lines_text, plan_rows, 
 from advisor.report.share_run import COLUMNS as OUTCOME_COLUMNS
 from advisor.report.share_run import outcome_rows
 from advisor.runtime.control import Control
+from advisor.runtime.events import Publish
 from advisor.runtime.request import AdviceRequest
 from advisor.transfer.engine.retry import RETRY_S
-from advisor.transfer.engine.session import Publish
 from advisor.transfer.shared.parsing import with_cap
 from advisor.transfer.shared.sharing import EPOCH_S, ShareOptions, share_transfers
 from advisor.transfer.tuned.parsing import parse_epoch

@@ -17,9 +17,9 @@ from advisor.domain import events as ev
 from advisor.domain.quantities import format_bytes, format_duration
 from advisor.models.endless_work import LEAST_BYTES
 from advisor.runtime.control import Control
+from advisor.runtime.events import Publish
+from advisor.runtime.exit_codes import EXIT_DONE, EXIT_INTERRUPTED
 from advisor.store.history import Store
-from advisor.transfer.engine.outcome import EXIT_DONE, EXIT_INTERRUPTED
-from advisor.transfer.engine.session import Publish
 from advisor.transfer.shared.training import SPACE_BYTES, TrainOptions, step_of, train_shares
 
 

@@ -12,8 +12,8 @@ from advisor.cli.moving import kept_of, moving_options, moving_request, run_movi
 from advisor.cli.options import store_option
 from advisor.cli.transfer_narration import TransferNarration, say_end
 from advisor.runtime.control import Control
+from advisor.runtime.events import Publish
 from advisor.transfer.engine.retry import RETRY_S
-from advisor.transfer.engine.session import Publish
 from advisor.transfer.tuned.parsing import parse_epoch, parse_price, parse_start
 from advisor.transfer.tuned.transfer import EPOCH_S, TransferOptions, transfer_tuned
 from advisor.transfer.tuned.tuners import FIXED

@@ -11,18 +11,16 @@ from typing import Any, Final
 import click
 import msgspec
 
-from advisor.advising.session import EXIT_INTERRUPTED, EXIT_PEER
 from advisor.agent.client import PeerError
 from advisor.agent.secret import BadSecret
 from advisor.cli.asking import reach_fields, reach_options, with_those_of_the_host
 from advisor.cli.sessions import on_lab
 from advisor.domain.quantities import format_bytes
+from advisor.runtime.exit_codes import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_PEER
 from advisor.runtime.request import AdviceRequest
 from advisor.transfer.verifying import CopyComparison, CopyProgress, Difference, NothingThere, Seen
 from advisor.transfer.verifying import verify as compared
 
-_EXIT_SAME: Final = 0
-_EXIT_DIFFERENT: Final = 1
 _NAMED: Final = 10
 
 
@@ -53,7 +51,7 @@ def verify(context: click.Context, /, **options: Any) -> int:
     if isinstance(comparison, int):
         return comparison
     click.echo(_as_json(comparison) if options["as_json"] else sentence(comparison))
-    return _EXIT_SAME if comparison.identical else _EXIT_DIFFERENT
+    return EXIT_DONE if comparison.identical else EXIT_FAILED
 
 
 def _compared(request: AdviceRequest, options: dict[str, Any], seen: Seen) -> CopyComparison | int:

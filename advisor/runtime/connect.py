@@ -1,4 +1,4 @@
-"""From the user's words to an agent that answers, and a look at the path to it."""
+"""Connects to the agent at the destination, and finds out the facts of the path to it."""
 
 import asyncio
 import secrets
@@ -26,12 +26,12 @@ from advisor.runtime.round_trip import measured_rtt
 
 
 def pair_of(request: AdviceRequest) -> Pair:
-    """The pair as history knows it: this host's name, and the destination's as the user gave it."""
+    """The pair as the history has it: this host's name, and the destination as the user gave it."""
     return Pair(socket.gethostname() or "localhost", request.destination_host)
 
 
 async def reach(request: AdviceRequest) -> Reached:
-    """An agent at the destination. Raises PeerError with one sentence and its remedy."""
+    """Connect to an agent at the destination. Raises PeerError (with the remedy), BadSecret."""
     if request.is_local:
         return await reach_embedded()
     lab_host = request.destination.lab_host
@@ -47,7 +47,7 @@ async def reach(request: AdviceRequest) -> Reached:
 
 
 async def _reach_lab(wanted: LabHost) -> Reached:
-    """The agent of a lab's host; this process has to be on its source. Raises PeerError."""
+    """Connect to the agent of a lab host, from the lab's source. Raises PeerError."""
     try:
         state = state_of(wanted.lab)
         host = state.far(wanted.host)
@@ -63,7 +63,7 @@ async def _reach_lab(wanted: LabHost) -> Reached:
 
 
 def _address_facing(address: str) -> str:
-    """The address packets to `address` leave with. Sends nothing."""
+    """The source address of packets to `address`, as the kernel routes them. Sends nothing."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as trial:
         try:
@@ -74,7 +74,7 @@ def _address_facing(address: str) -> str:
 
 
 async def _path_mtu(link: AgentLink, address: str, source_address: str) -> tuple[int, str]:
-    """The path MTU in bytes and how it was had: echoed packets, else what the kernel believes."""
+    """The path MTU in bytes and how it was found: echoed packets, else the kernel's value."""
     believed = kernel_path_mtu(address)
     token = secrets.token_hex(16)
     try:
@@ -88,7 +88,7 @@ async def _path_mtu(link: AgentLink, address: str, source_address: str) -> tuple
 
 
 async def look_at_path(reached: Reached, request: AdviceRequest) -> PathFacts:
-    """RTT, path MTU and the facts of both hosts, before any load. Raises PeerError."""
+    """RTT, path MTU and the facts of both hosts, measured before any load. Raises PeerError."""
     address = request.address or reached.address
     source_address = _address_facing(address)
     asked_s = time.time()
@@ -111,7 +111,40 @@ async def look_at_path(reached: Reached, request: AdviceRequest) -> PathFacts:
         bandwidth_bps=request.bandwidth_bps,
         source=source,
         destination=answer.facts,
-        # The agent read its clock about half way between the question and the answer.
+        # The agent read its clock about halfway between the request and the reply.
         clock_offset_s=answer.facts.clock_s - (asked_s + answered_s) / 2,
         receivable=answer.transports,
     )
+
+
+class FarEnd:
+    """The connection to the agent of one request, which can be replaced after it was lost."""
+
+    def __init__(self, request: AdviceRequest) -> None:
+        self._request = request
+        self._reached: Reached | None = None
+
+    @property
+    def reached(self) -> Reached:
+        """The connected agent. Raises RuntimeError before `connect`."""
+        if self._reached is None:
+            raise RuntimeError("no agent is connected yet")
+        return self._reached
+
+    @property
+    def link(self) -> AgentLink:
+        """The conversation with the connected agent. Raises RuntimeError before `connect`."""
+        return self.reached.link
+
+    async def connect(self) -> None:
+        """Connect, ending an earlier connection first. Raises PeerError, BadSecret."""
+        # If it cannot be replaced, the ended one stays: whoever uses it then sees that it is gone.
+        if self._reached:
+            await asyncio.shield(self._reached.link.close())
+        self._reached = await reach(self._request)
+
+    async def close(self) -> None:
+        """End the connection, if there is one."""
+        if self._reached:
+            link, self._reached = self._reached.link, None
+            await asyncio.shield(link.close())

@@ -1,4 +1,4 @@
-"""The user's hand on a session that runs."""
+"""The user's orders to a running session."""
 
 import asyncio
 from collections import deque
@@ -6,10 +6,14 @@ from collections.abc import Coroutine
 from typing import Any
 
 from advisor.domain import orders as o
+from advisor.runtime.stop import Stopped, unless_stopped
 
 
 class Control:
-    """Orders as they stand. The session looks at it between two probes, and at `stop` always."""
+    """Collects orders. A session reads them between two probes or epochs, and `stop` at all times.
+
+    `tries`: settings the user wants measured. `asks`: shares the user asks for from now on.
+    """
 
     def __init__(self) -> None:
         self.stop = asyncio.Event()
@@ -44,34 +48,25 @@ class Control:
         return not self._running.is_set()
 
     async def wait_while_paused(self) -> None:
-        """Wait for the end of a pause, or for `stop`."""
-        waiting = [asyncio.create_task(e.wait()) for e in (self._running, self.stop)]
-        try:
-            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in waiting:
-                task.cancel()
-            await asyncio.wait(waiting)
+        """Wait for the end of the pause, or for `stop`."""
+        await self.until_stopped(self._running.wait())
 
-    async def until_stopped(self, work: Coroutine[Any, Any, None]) -> bool:
-        """Whether it came to its end before `stop`; then it is cancelled. Raises as it does."""
-        doing, stopping = asyncio.ensure_future(work), asyncio.create_task(self.stop.wait())
+    async def until_stopped(self, work: Coroutine[Any, Any, Any]) -> bool:
+        """Run `work` until it ends or `stop` is set; then it is cancelled. Raises what it raises.
+
+        Returns whether it ended by itself.
+        """
         try:
-            await asyncio.wait((doing, stopping), return_when=asyncio.FIRST_COMPLETED)
-            if not doing.done():
-                return False
-            doing.result()
-            return True
-        finally:
-            for task in (doing, stopping):
-                task.cancel()
-            await asyncio.wait((doing, stopping))
+            await unless_stopped(work, self.stop)
+        except Stopped:
+            return False
+        return True
 
     def is_skipped(self, stage: str) -> bool:
-        """Whether the user wants no more of this run of probes."""
+        """Whether the user wants no more probes of this stage."""
         return stage in self._skipped
 
     def take_extension_s(self) -> float:
-        """The time that was granted since this was asked last, in seconds."""
+        """The time granted since the last call, in seconds."""
         granted_s, self._extension_s = self._extension_s, 0.0
         return granted_s

@@ -17,10 +17,10 @@ from typing import Any, Final, Self
 
 import msgspec
 
-from advisor.advising.tool_probing import unbroken
 from advisor.agent.client import AgentLink, PeerError
 from advisor.api.tool import Piece, Step, TransferOrder
 from advisor.models.piecework import Batch
+from advisor.runtime.stop import uninterrupted
 from advisor.transfer.engine.batch_outcome import BatchChecker, SaveArrived, TransferFailed
 from advisor.transfer.engine.batch_sizing import BatchSizer, SetupTimes
 from advisor.transfer.engine.client import Client
@@ -140,7 +140,7 @@ class Mover:
         tasks = self._cancel()
         try:
             if tasks:
-                await unbroken(asyncio.wait(tasks))
+                await uninterrupted(asyncio.wait(tasks))
         finally:
             self._own.close()
 

@@ -11,12 +11,12 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from advisor.advising.tool_probing import unbroken
 from advisor.domain import events as ev
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import ShareRecord
 from advisor.domain.shares import Served, ServedRow, ShareOutcome, SharePurpose
 from advisor.runtime.control import Control
+from advisor.runtime.stop import uninterrupted
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.transfer.engine.outcome import EXIT_INTERRUPTED, EXIT_NOT_ALL, EXIT_PEER, EXIT_USAGE
@@ -125,7 +125,7 @@ class ShareSession(ABC):
         finally:
             for task in tasks:
                 task.cancel()
-            await unbroken(asyncio.wait(tasks))
+            await uninterrupted(asyncio.wait(tasks))
 
     async def epochs(
         self,

@@ -10,7 +10,6 @@ from typing import ClassVar, Final
 
 import msgspec
 
-from advisor.advising.tool_probing import unbroken
 from advisor.agent.client import PeerError
 from advisor.domain import events as ev
 from advisor.domain.dataset import Dataset
@@ -21,6 +20,7 @@ from advisor.models.endless_work import EndlessWork
 from advisor.models.shares.variation import least_steps, steps, whole_round
 from advisor.runtime.control import Control
 from advisor.runtime.request import AdviceRequest
+from advisor.runtime.stop import uninterrupted
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.transfer.engine.batch_outcome import TransferFailed
@@ -192,7 +192,7 @@ class _TrainingDestination(DestinationSession):
         finally:
             self.lay_down()
             with contextlib.suppress(PeerError):  # Gone with its agent, which removes it.
-                await unbroken(self.link.remove(scratch))
+                await uninterrupted(self.link.remove(scratch))
 
     async def _serve(self, route: Route) -> int:
         [file] = await asyncio.to_thread(listed_files, self._source)

@@ -1,0 +1,153 @@
+"""One probe: who measures it, what becomes of a lost agent, and how the user ends it."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from advisor.advising.probe_runner import PeerLost, ProbeRunner
+from advisor.advising.prober import Probed, Watcher
+from advisor.agent.client import PeerError, PeerGone
+from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement
+from advisor.domain.space import Setting
+from advisor.models.steadiness import ProbeLength
+from advisor.runtime.stop import Stopped
+from advisor.testing.samples import a_path
+
+WATCHER = Watcher(lambda _: None, lambda _: None)
+SETTING: Setting = {"streams": 2}
+
+
+def measurement(elapsed_s: float, data_s: float) -> Measurement:
+    return Measurement(
+        throughput_bps=8e6,
+        stderr_bps=0.0,
+        intervals=[Interval(0.0, data_s, 10**6)],
+        steady_from=0,
+        settled=True,
+        elapsed_s=elapsed_s,
+    )
+
+
+class FakeFarEnd:
+    """An agent that can be reached, or not any more."""
+
+    def __init__(self, *, is_there: bool = True) -> None:
+        self.is_there = is_there
+        self.connected = 0
+
+    @property
+    def link(self) -> str:
+        return f"link {self.connected}"
+
+    async def connect(self) -> None:
+        if not self.is_there:
+            raise PeerError("no route")
+        self.connected += 1
+
+
+class FakeTransports:
+    """Gives the results it was made with, one after the other."""
+
+    def __init__(self, *results: Measurement | PeerGone) -> None:
+        self.results = list(results)
+        self.links: list[Any] = []
+        self.is_closed = False
+
+    async def measure(
+        self, link: Any, transport: str, setting: Setting, length: ProbeLength, watcher: Watcher
+    ) -> Probed:
+        self.links.append(link)
+        if not self.results:
+            await asyncio.sleep(60)
+        result = self.results.pop(0)
+        if isinstance(result, PeerGone):
+            raise result
+        return Probed(result, b"raw")
+
+    async def close(self) -> None:
+        self.is_closed = True
+
+
+class FakeDisk:
+    def next_probe_s(self) -> float:
+        return 42.0
+
+    async def measure(self, link: Any, setting: Setting, watcher: Watcher) -> Probed:
+        return Probed(measurement(9.0, 1.0), b"disk")
+
+
+class Bench:
+    """A runner, with all that surrounds it made up."""
+
+    def __init__(self, *results: Measurement | PeerGone, is_there: bool = True) -> None:
+        self.far_end = FakeFarEnd(is_there=is_there)
+        self.transports = FakeTransports(*results)
+        self.stop = asyncio.Event()
+        self.notices: list[str] = []
+        far_end: Any = self.far_end
+        self.runner = ProbeRunner(
+            far_end, self.transports, a_path(), self.stop, self.notices.append
+        )
+
+    async def run(self, subject: str = "tcp") -> Probed:
+        return await self.runner.run(subject, SETTING, WATCHER)
+
+
+@pytest.mark.asyncio
+async def test_a_transport_is_measured_and_its_overhead_learnt() -> None:
+    bench = Bench(measurement(elapsed_s=3.0, data_s=2.0))
+    before_s = bench.runner.next_probe_s("tcp")
+    assert (await bench.run()).raw_output == b"raw"
+    assert bench.runner.next_probe_s("tcp") == pytest.approx(before_s - 0.3 + 1.0)
+
+
+@pytest.mark.asyncio
+async def test_a_disk_is_measured_by_its_own_measurer() -> None:
+    bench = Bench()
+    bench.runner.use("disk", FakeDisk())
+    before_s = bench.runner.next_probe_s("tcp")
+    assert (await bench.run("disk")).raw_output == b"disk"
+    assert bench.runner.next_probe_s("disk") == 42.0
+    assert bench.runner.next_probe_s("tcp") == before_s
+    assert bench.runner.is_transport("tcp")
+    assert not bench.runner.is_transport("disk")
+
+
+@pytest.mark.asyncio
+async def test_a_lost_agent_fails_the_probe_and_the_next_one_reconnects() -> None:
+    bench = Bench(PeerGone("ssh ended"), measurement(3.0, 2.0))
+    lost = (await bench.run()).outcome
+    assert isinstance(lost, Failure)
+    assert (lost.kind, lost.message) == (FailureKind.PEER_GONE, "ssh ended")
+    assert bench.notices == []
+    assert isinstance((await bench.run()).outcome, Measurement)
+    assert bench.transports.links == ["link 0", "link 1"]
+    assert bench.notices == ["the agent was lost: reaching it again"]
+
+
+@pytest.mark.asyncio
+async def test_an_agent_that_stays_away_ends_the_session() -> None:
+    bench = Bench(PeerGone("ssh ended"), is_there=False)
+    await bench.run()
+    with pytest.raises(PeerLost, match="cannot be reached again: no route"):
+        await bench.run()
+
+
+@pytest.mark.asyncio
+async def test_stopping_ends_a_running_probe_and_lets_none_begin() -> None:
+    bench = Bench()
+    asyncio.get_running_loop().call_soon(bench.stop.set)
+    with pytest.raises(Stopped):
+        await bench.run()
+    assert len(bench.transports.links) == 1
+    with pytest.raises(Stopped):
+        await bench.run()
+    assert len(bench.transports.links) == 1
+
+
+@pytest.mark.asyncio
+async def test_closing_ends_what_is_kept_ready() -> None:
+    bench = Bench()
+    await bench.runner.close()
+    assert bench.transports.is_closed
