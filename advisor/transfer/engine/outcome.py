@@ -6,15 +6,10 @@ from typing import Any, Final
 import msgspec
 
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
+from advisor.runtime.exit_codes import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
 from advisor.transfer.engine.batch_outcome import TransferFailed
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.journal import TransferJournal
-
-EXIT_DONE: Final = 0
-EXIT_NOT_ALL: Final = 1
-EXIT_USAGE: Final = 2
-EXIT_PEER: Final = 3
-EXIT_INTERRUPTED: Final = 130
 
 _NAMED: Final = 100
 
@@ -88,7 +83,7 @@ def outcome_of(
     files = sum(group.arrived_files for group in groups)
     total_files = sum(group.total_files for group in groups)
     complete = is_over and not failed_files and not state.unreadable
-    exit_code = EXIT_DONE if complete else EXIT_NOT_ALL
+    exit_code = EXIT_DONE if complete else EXIT_FAILED
     message = f"{files} of {total_files} files are there whole"
     if complete:
         number = "the file is" if files == 1 else f"all {files} files are"

@@ -72,7 +72,7 @@ async def move_with_retry(
     The first time the path has to be there. `move` is given its one portion, and when the first of
     them began by the event loop's clock.
     """
-    patience = RetryPeriod(retry_s, session.control, session.notice)
+    patience = RetryPeriod(retry_s, session.control, session.events.notice)
     began_s, earlier_bytes = asyncio.get_running_loop().time(), state.earlier_bytes
     arrived_bytes = earlier_bytes
     while True:
@@ -93,7 +93,7 @@ async def _look_again(
     session: TransferSession, route: Route, state: TransferState
 ) -> TransferState:
     """Reach the destination anew, and see what has arrived there. Raises PeerError."""
-    await session.reach_again()
+    await session.far_end.connect()
     [group] = state.groups
     done = await session.done(state.journal, route, group.files)
     again = TransferState(

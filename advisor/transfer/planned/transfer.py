@@ -19,13 +19,15 @@ from advisor.models.planning import LevelLimits, Rule
 from advisor.models.slicing import FileEntry
 from advisor.models.transfer_heuristics import buffer_of
 from advisor.runtime.control import Control
+from advisor.runtime.events import Publish
+from advisor.runtime.exit_codes import EXIT_DONE
 from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.mover import ClientOptions, Mover
-from advisor.transfer.engine.outcome import EXIT_DONE, TransferState
+from advisor.transfer.engine.outcome import TransferState
 from advisor.transfer.engine.route import SUPPOSED_CAPACITY_BPS, Route, route_of
-from advisor.transfer.engine.session import JournalOptions, Publish, TransferSession
+from advisor.transfer.engine.session import JournalOptions, TransferSession
 from advisor.transfer.planned.lines import write_lines
 from advisor.transfer.planned.planner import Planner
 from advisor.transfer.planned.running import Alone, PlanRun
@@ -78,7 +80,7 @@ class _Planned(TransferSession):
 
     async def _run(self) -> int:
         files = await self.files()
-        path = await self.reach()
+        path = await self.connect()
         planner = await asyncio.to_thread(self._planner, path, files)
         for one in planner.classes:
             await asyncio.to_thread(planner.look, one)
@@ -117,7 +119,7 @@ class _Planned(TransferSession):
         if outcome.complete:
             self.forget(state.journal)
             self.keep_transfer(outcome, f"advisor plan, {self._options.rule}")
-        self.tell(ev.TransferEnded, **outcome.fields)
+        self.events.emit(ev.TransferEnded, **outcome.fields)
         return outcome.exit_code
 
     def _planner(self, path: PathFacts, files: Sequence[FileEntry]) -> Planner:
@@ -154,7 +156,7 @@ class _Planned(TransferSession):
             pay_off=pay_off.sentence(planner.total_bytes) if pay_off else "",
             notes=_notes(planner, route),
         )
-        self.tell(ev.PlanMade, plan=plan, final=final)
+        self.events.emit(ev.PlanMade, plan=plan, final=final)
         return plan
 
     def _keep_alone(self, route: Route, alone: Alone) -> None:
@@ -175,7 +177,7 @@ class _Planned(TransferSession):
                     elapsed_s=alone.elapsed_s,
                 ),
                 recorded_s=time.time(),
-                session=self.name,
+                session=self.id,
                 stage=f"{alone.label}/{files.size}",
                 label=alone.label,
                 method=self._options.rule,

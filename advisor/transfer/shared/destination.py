@@ -11,11 +11,11 @@ from advisor.domain import events as ev
 from advisor.domain.path import PathFacts
 from advisor.domain.plan import ClassProgress
 from advisor.runtime.control import Control
+from advisor.runtime.exit_codes import EXIT_DONE, EXIT_FAILED
 from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.mover import ClientOptions
-from advisor.transfer.engine.outcome import EXIT_DONE, EXIT_NOT_ALL
 from advisor.transfer.engine.route import Route
 from advisor.transfer.engine.session import JournalOptions, TransferSession
 
@@ -120,7 +120,7 @@ class DestinationSession(TransferSession):
         """Tell how it ended; the exit code."""
         self.ended = ended
         self._hear(self.destination, ended)
-        return EXIT_DONE if ended.complete else EXIT_NOT_ALL
+        return EXIT_DONE if ended.complete else EXIT_FAILED
 
     @abstractmethod
     async def _run(self) -> int: ...

@@ -7,10 +7,11 @@ import msgspec
 
 from advisor.domain import events as ev
 from advisor.runtime.control import Control
+from advisor.runtime.exit_codes import EXIT_DONE
 from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
 from advisor.transfer.engine.file_group import FileGroup
-from advisor.transfer.engine.outcome import EXIT_DONE, TransferOutcome, TransferState
+from advisor.transfer.engine.outcome import TransferOutcome, TransferState
 from advisor.transfer.engine.retry import move_with_retry
 from advisor.transfer.engine.route import Route, route_of
 from advisor.transfer.engine.session import JournalOptions
@@ -31,7 +32,7 @@ class PathCheck(DestinationSession):
     """Whether it is there, and its path; nothing is moved."""
 
     async def _run(self) -> int:
-        await self.reach()
+        await self.connect()
         return EXIT_DONE
 
 
@@ -54,7 +55,7 @@ class DestinationTransfer(DestinationSession):
 
     async def _run(self) -> int:
         files = await self.files()
-        route = route_of(self.request, await self.reach())
+        route = route_of(self.request, await self.connect())
         with self.journal(route) as journal:
             done = await self.done(journal, route, files)
             group = FileGroup(self.destination, files, done=done)

@@ -2,12 +2,10 @@
 
 import asyncio
 import contextlib
-import secrets
 import socket
 import time
-from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import msgspec
 
@@ -16,11 +14,12 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.records import ShareRecord
 from advisor.domain.shares import Served, ServedRow, ShareOutcome, SharePurpose
 from advisor.runtime.control import Control
-from advisor.runtime.stop import uninterrupted
+from advisor.runtime.events import Publish
+from advisor.runtime.exit_codes import EXIT_FAILED, EXIT_PEER
+from advisor.runtime.lifecycle import Session
+from advisor.runtime.stop import Stopped, uninterrupted
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
-from advisor.transfer.engine.outcome import EXIT_INTERRUPTED, EXIT_NOT_ALL, EXIT_PEER, EXIT_USAGE
-from advisor.transfer.engine.session import Publish
 from advisor.transfer.shared.destination import DestinationSession
 from advisor.transfer.shared.epochs import Concurrencies, Epoch, SharedEpochs
 
@@ -36,73 +35,44 @@ def source_name() -> str:
     return socket.gethostname() or "localhost"
 
 
-class ShareSession(ABC):
-    """One such session, from the request to its last event. It is run once."""
+class ShareSession(Session):
+    """A session that serves several destinations of one source. It reacts to stopping by itself."""
 
+    exit_codes: ClassVar[Mapping[type[Exception], int]] = {
+        NoneReachable: EXIT_PEER,
+        OSError: EXIT_FAILED,
+    }
+    stopped_message: ClassVar[str] = "stopped before anything was moved"
     purpose: ClassVar[SharePurpose]
 
     def __init__(self, store: Store, publish: Publish, control: Control) -> None:
-        self.store = store
-        self.control = control
-        self.name = secrets.token_hex(8)
+        super().__init__(store, publish, control)
+        self.ends_itself = True
         self.source = source_name()
         self.sessions: Mapping[str, DestinationSession] = {}
         self.parallelism = 1
-        self._publish = publish
-        self._clock = asyncio.get_running_loop().time
-        self._began_s = self._clock()
         self._has_store_failed = False
         self._served_s: dict[str, float] = {}
         self._served_bytes: dict[str, int] = {}
         self._asked_bits: dict[str, float] = {}
-
-    @abstractmethod
-    async def _run(self) -> int:
-        """Do it; the exit code."""
-
-    async def run(self) -> int:
-        """Do it; the exit code. What is in the way is told as the event `gave_up`."""
-        try:
-            return await self._run()
-        except NoneReachable as error:
-            stopped = self.control.stop.is_set()
-            return self._give_up(str(error), EXIT_INTERRUPTED if stopped else EXIT_PEER)
-        except StoreError as error:
-            return self._give_up(str(error), EXIT_NOT_ALL)
-        except OSError as error:
-            return self._give_up(f"{error.filename}: {error.strerror}", EXIT_NOT_ALL)
-        except ValueError as error:
-            return self._give_up(str(error), EXIT_USAGE)
-
-    @property
-    def elapsed_s(self) -> float:
-        """Since it began."""
-        return self._clock() - self._began_s
-
-    def tell(self, event: type[ev.Event], **fields: Any) -> None:
-        """Publish an event of this kind."""
-        made: Any = event(at_s=self.elapsed_s, **fields)
-        self._publish(made)
 
     def hear(self, destination: str, event: ev.AnyEvent) -> None:
         """What one of the destinations has to say, as an event of all."""
         match event:
             case ev.GaveUp(message=message):
                 if not self.control.stop.is_set():
-                    self.tell(
+                    self.events.emit(
                         ev.DestinationEnded,
                         destination=destination,
                         complete=False,
                         message=message,
                     )
             case ev.Notice(message=message):
-                self.tell(ev.Notice, message=f"{destination}: {message}")
+                self.events.notice(f"{destination}: {message}")
             case ev.DestinationEnded():
-                self._publish(msgspec.structs.replace(event, at_s=self.elapsed_s))
-
-    def _give_up(self, message: str, exit_code: int) -> int:
-        self.tell(ev.GaveUp, message=message, exit_code=exit_code)
-        return exit_code
+                fields = msgspec.structs.asdict(event)
+                del fields["at_s"]
+                self.events.emit(ev.DestinationEnded, **fields)
 
     @contextlib.asynccontextmanager
     async def serving(self, sessions: Sequence[DestinationSession]) -> AsyncIterator[list[str]]:
@@ -115,7 +85,7 @@ class ShareSession(ABC):
         try:
             await self.control.until_stopped(_all_looked_at(sessions))
             if self.control.stop.is_set():
-                raise NoneReachable("stopped before anything was moved")
+                raise Stopped
             reached = [one.destination for one in sessions if not one.failure]
             if not reached:
                 raise NoneReachable("none of the destinations can be served: see above")
@@ -169,7 +139,7 @@ class ShareSession(ABC):
                 )
             )
             self._count(name, epoch, asked_bps)
-        self.tell(ev.SharesSeen, epoch=number, rows=rows)
+        self.events.emit(ev.SharesSeen, epoch=number, rows=rows)
         if epoch.is_whole:
             self._keep(epoch)
 
@@ -209,7 +179,7 @@ class ShareSession(ABC):
                 ShareRecord(
                     pair=Pair(self.source, name),
                     recorded_s=now_s,
-                    session=self.name,
+                    session=self.id,
                     served=served,
                     parallelism=self.parallelism,
                     others={other: n for other, n in epoch.levels.items() if other != name},
@@ -228,7 +198,7 @@ class ShareSession(ABC):
 
     def store_failed(self, error: StoreError) -> None:
         """The history takes nothing. Where that defeats the purpose, raise it."""
-        self.tell(ev.Notice, message=f"{error}: what was measured is not in the history")
+        self.events.notice(f"{error}: what was measured is not in the history")
 
 
 async def _all_looked_at(sessions: Sequence[DestinationSession]) -> None:

@@ -16,12 +16,13 @@ from advisor.models.shares.forecast import DEFAULT, Forecast, Modelling
 from advisor.models.shares.planning import bounded, check, plan
 from advisor.models.shares.steering import Steering
 from advisor.runtime.control import Control
+from advisor.runtime.events import Publish
+from advisor.runtime.exit_codes import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
 from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
-from advisor.transfer.engine.outcome import EXIT_DONE, EXIT_INTERRUPTED, EXIT_NOT_ALL
 from advisor.transfer.engine.retry import RETRY_S
 from advisor.transfer.engine.route import TOOL
-from advisor.transfer.engine.session import JournalOptions, Publish
+from advisor.transfer.engine.session import JournalOptions
 from advisor.transfer.shared.destination import DestinationSession
 from advisor.transfer.shared.destination_transfer import (
     DestinationOptions,
@@ -94,9 +95,9 @@ class _Sharing(ShareSession):
         sessions = [self._session_of(name) for name in self._asked]
         async with self.serving(sessions) as reached:
             planned = await asyncio.to_thread(self._made, reached, forecasts)
-            self.tell(ev.SharesPlanned, plan=planned)
+            self.events.emit(ev.SharesPlanned, plan=planned)
             if not self._options.run:
-                return EXIT_DONE if len(reached) == len(sessions) else EXIT_NOT_ALL
+                return EXIT_DONE if len(reached) == len(sessions) else EXIT_FAILED
             levels = {row.destination: row.concurrency for row in planned.rows}
             await self._move(forecasts, levels)
         return self._end()
@@ -122,10 +123,9 @@ class _Sharing(ShareSession):
     def _warn_of_logs(self, known: PriorKnowledge) -> None:
         if known.from_logs:
             names = ", ".join(known.from_logs)
-            self.tell(
-                ev.Notice,
-                message=f"{names}: what is known is from logged transfers, whose streams and files "
-                "may be others; `advisor share train` learns it better",
+            self.events.notice(
+                f"{names}: what is known is from logged transfers, whose streams and files "
+                "may be others; `advisor share train` learns it better"
             )
 
     def _made(self, reached: Sequence[str], forecasts: Mapping[str, Forecast]) -> SharePlan:
@@ -173,9 +173,9 @@ class _Sharing(ShareSession):
 
     async def _move(self, forecasts: Mapping[str, Forecast], levels: Concurrencies) -> None:
         self._steering = Steering(forecasts, bounded(self._asked, forecasts))
-        self.tell(
+        self.events.emit(
             ev.SharesStarted,
-            session=self.name,
+            session=self.id,
             purpose=self.purpose,
             source=self.source,
             concurrency=levels,
@@ -207,7 +207,7 @@ class _Sharing(ShareSession):
                 continue
             left = [one.left_s for one in self.sessions.values() if one.is_served]
             known = [one for one in left if one is not None]
-            self.tell(
+            self.events.emit(
                 ev.FilesMoving,
                 phase="transfer",
                 classes=progress,
@@ -236,7 +236,7 @@ class _Sharing(ShareSession):
         wanted = await asyncio.to_thread(self._steering.wanted, levels) if levels else None
         if wanted is None or wanted.concurrency == levels:
             return levels
-        self.tell(
+        self.events.emit(
             ev.SharesChanged,
             epoch=number,
             old=levels,
@@ -256,7 +256,7 @@ class _Sharing(ShareSession):
                 asked = parse_asked(order.asked)
                 check(self._steering.asked | {order.destination: asked})
             except ValueError as error:
-                self.tell(ev.Notice, message=str(error))
+                self.events.notice(str(error))
                 continue
             before = self._steering.asked[order.destination]
             self._steering.asked[order.destination] = msgspec.structs.replace(
@@ -269,17 +269,17 @@ class _Sharing(ShareSession):
         ended = [one.ended for one in self.sessions.values()]
         there = sum(one is not None and one.complete for one in ended)
         message = f"all is there at {there} of {len(ended)} destinations"
-        exit_code = EXIT_DONE if there == len(ended) else EXIT_NOT_ALL
+        exit_code = EXIT_DONE if there == len(ended) else EXIT_FAILED
         if exit_code and self.control.stop.is_set():
             exit_code = EXIT_INTERRUPTED
         if exit_code:
             message += "; the same command goes on from there"
-        self.tell(
+        self.events.emit(
             ev.SharesEnded,
             complete=exit_code == EXIT_DONE,
             message=message,
             exit_code=exit_code,
-            elapsed_s=self.elapsed_s,
+            elapsed_s=self.events.at_s,
             rows=self.outcomes(),
         )
         return exit_code

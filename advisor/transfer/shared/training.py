@@ -19,6 +19,8 @@ from advisor.hosts.datasets import listed_files
 from advisor.models.endless_work import EndlessWork
 from advisor.models.shares.variation import least_steps, steps, whole_round
 from advisor.runtime.control import Control
+from advisor.runtime.events import Publish
+from advisor.runtime.exit_codes import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
 from advisor.runtime.request import AdviceRequest
 from advisor.runtime.stop import uninterrupted
 from advisor.store.errors import StoreError
@@ -26,9 +28,8 @@ from advisor.store.history import Store
 from advisor.transfer.engine.batch_outcome import TransferFailed
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.mover import Mover
-from advisor.transfer.engine.outcome import EXIT_DONE, EXIT_INTERRUPTED, EXIT_NOT_ALL
 from advisor.transfer.engine.route import Route, route_of
-from advisor.transfer.engine.session import JournalOptions, Publish
+from advisor.transfer.engine.session import JournalOptions
 from advisor.transfer.shared.destination import DestinationSession
 from advisor.transfer.shared.epochs import Concurrencies, Epoch
 from advisor.transfer.shared.session import ShareSession
@@ -108,9 +109,9 @@ class _Training(ShareSession):
             ]
             async with self.serving(sessions) as reached:
                 self._steps = steps(reached, count)
-                self.tell(
+                self.events.emit(
                     ev.SharesStarted,
-                    session=self.name,
+                    session=self.id,
                     purpose=self.purpose,
                     source=self.source,
                     concurrency=self._steps[0],
@@ -140,13 +141,13 @@ class _Training(ShareSession):
             exit_code = EXIT_INTERRUPTED
         elif failed:
             message += f"; not to the end: {', '.join(failed)}"
-            exit_code = EXIT_NOT_ALL
-        self.tell(
+            exit_code = EXIT_FAILED
+        self.events.emit(
             ev.SharesEnded,
             complete=exit_code == EXIT_DONE,
             message=message,
             exit_code=exit_code,
-            elapsed_s=self.elapsed_s,
+            elapsed_s=self.events.at_s,
             rows=outcomes,
         )
         return exit_code
@@ -177,10 +178,10 @@ class _TrainingDestination(DestinationSession):
         self.over = asyncio.Event()
 
     async def _run(self) -> int:
-        path = await self.reach()
+        path = await self.connect()
         folder = self.request.destination_path or "/tmp"
-        self._has_begun = True  # From here on it ends in order, not by being cancelled.
-        scratch = await self.link.make_scratch(folder)
+        self.ends_itself = True  # From here on it ends in order, not by being cancelled.
+        scratch = await self.far_end.link.make_scratch(folder)
         try:
             size_bytes = self._source.stat().st_size
             request = msgspec.structs.replace(
@@ -192,7 +193,7 @@ class _TrainingDestination(DestinationSession):
         finally:
             self.lay_down()
             with contextlib.suppress(PeerError):  # Gone with its agent, which removes it.
-                await uninterrupted(self.link.remove(scratch))
+                await uninterrupted(self.far_end.link.remove(scratch))
 
     async def _serve(self, route: Route) -> int:
         [file] = await asyncio.to_thread(listed_files, self._source)
@@ -200,7 +201,9 @@ class _TrainingDestination(DestinationSession):
         group = FileGroup(self.destination, [file], work=work)
         client_options = self.client_options(route, self._step_s)
         try:
-            async with Mover(self.link, route, [group], client_options, tell=self.notice) as mover:
+            async with Mover(
+                self.far_end.link, route, [group], client_options, tell=self.events.notice
+            ) as mover:
                 self.take_up(group, self._options.parallelism)
                 self.is_looked_at.set()
                 await mover.until(lambda: self._is_over(group))

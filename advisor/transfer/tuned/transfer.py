@@ -16,6 +16,7 @@ from advisor.methods.tuning import Fixed, Tuner
 from advisor.models.past_transfers import completed
 from advisor.models.transfer_heuristics import buffer_of
 from advisor.runtime.control import Control
+from advisor.runtime.events import Publish
 from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
 from advisor.store.session_digests import SessionDigest
@@ -24,7 +25,7 @@ from advisor.transfer.engine.mover import ClientOptions, Mover
 from advisor.transfer.engine.outcome import TransferOutcome, TransferState
 from advisor.transfer.engine.retry import RETRY_S, move_with_retry
 from advisor.transfer.engine.route import Route, route_of
-from advisor.transfer.engine.session import JournalOptions, Publish, TransferSession
+from advisor.transfer.engine.session import JournalOptions, TransferSession
 from advisor.transfer.tuned.epochs import Epoch, Epochs
 from advisor.transfer.tuned.lab_load import watch_load
 from advisor.transfer.tuned.prior_advice import advised_levels, advised_session, fulfilment_of
@@ -99,7 +100,7 @@ class _Tuned(TransferSession):
 
     async def _run(self) -> int:
         files = await self.files()
-        path = await self.reach()
+        path = await self.connect()
         route = route_of(self.request, path)
         advised = await asyncio.to_thread(advised_session, self.store, self.pair)
         tuner = await asyncio.to_thread(self._tuner, path, advised)
@@ -129,7 +130,7 @@ class _Tuned(TransferSession):
             options.epoch_s,
             restarts=options.restarts,
             first=self._epoch,
-            tell=self.tell,
+            tell=self.events.emit,
             keep=lambda epoch: self._keep(route, epoch),
             clock=asyncio.get_running_loop().time,
         )
@@ -155,7 +156,7 @@ class _Tuned(TransferSession):
     ) -> TransferOutcome:
         """The end once all was compared; what differs is moved a second time."""
         [group] = state.groups
-        verifying = Verifying(self.link, route, self.tell)
+        verifying = Verifying(self.far_end.link, route, self.events.emit)
         if not await self.control.until_stopped(verifying.compare(group.files)):
             return not_compared(outcome)
         if not (differing := verifying.differing):
@@ -182,7 +183,7 @@ class _Tuned(TransferSession):
         if lab_host is None:
             yield
             return
-        watching = asyncio.create_task(watch_load(lab_host.lab, self.tell))
+        watching = asyncio.create_task(watch_load(lab_host.lab, self.events.emit))
         try:
             yield
         finally:
@@ -190,9 +191,9 @@ class _Tuned(TransferSession):
             await asyncio.wait([watching])
 
     def _tell_start(self, tuner: Tuner, state: TransferState) -> None:
-        self.tell(
+        self.events.emit(
             ev.TransferStarted,
-            session=self.name,
+            session=self.id,
             pair=self.pair,
             method=self.request.method,
             setting=tuner.setting,
@@ -210,7 +211,7 @@ class _Tuned(TransferSession):
             self.forget(state.journal)
             after = fulfilment.session if fulfilment else None
             self.keep_transfer(outcome, f"advisor transfer, {self.request.method}", after)
-        self.tell(ev.TransferEnded, **outcome.fields, advised=fulfilment)
+        self.events.emit(ev.TransferEnded, **outcome.fields, advised=fulfilment)
         return outcome.exit_code
 
     def _tuner(self, path: PathFacts, advised: SessionDigest | None) -> Tuner:
@@ -244,7 +245,7 @@ class _Tuned(TransferSession):
             setting={"concurrency": 1, "parallelism": 1} | epoch.setting,
             result=epoch.outcome,
             recorded_s=time.time(),
-            session=self.name,
+            session=self.id,
             stage="transfer",
             label="epoch",
             method=self.request.method,

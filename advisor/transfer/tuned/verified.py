@@ -12,7 +12,8 @@ from advisor.domain import events as ev
 from advisor.domain.plan import ClassProgress
 from advisor.models.piecework import Done
 from advisor.models.slicing import FileEntry
-from advisor.transfer.engine.outcome import EXIT_INTERRUPTED, EXIT_NOT_ALL, TransferOutcome
+from advisor.runtime.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED
+from advisor.transfer.engine.outcome import TransferOutcome
 from advisor.transfer.engine.route import Route
 from advisor.transfer.verifying import CopyComparison, CopyProgress, compare
 
@@ -93,7 +94,7 @@ def not_the_same(outcome: TransferOutcome, differing: Collection[str]) -> Transf
         "memory of both hosts; the same command moves what differs again",
         missing=[f"{name}: it is not the same there" for name in sorted(differing)[:_NAMED]],
         missing_files=number,
-        exit_code=EXIT_NOT_ALL,
+        exit_code=EXIT_FAILED,
     )
 
 
