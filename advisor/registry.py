@@ -24,6 +24,7 @@ import platformdirs
 from advisor.api.tool import Tool, TransferTool
 from advisor.api.transport import Transport
 from advisor.domain.availability import Availability
+from advisor.domain.traits import Traits
 from advisor.methods.api import MethodPlugin
 
 Kind = Literal["methods", "transports", "tools"]
@@ -136,8 +137,21 @@ def _found(kind: Kind) -> dict[str, _Found]:
     return plugins
 
 
+@cache
+def _former_names(kind: Kind) -> dict[str, str]:
+    """Today's name of each plugin by each of its former names."""
+    plugins = (one for one in _found(kind).values() if one.plugin)
+    return {
+        former: one.name
+        for one in plugins
+        for former in getattr(one.plugin, "traits", Traits()).former_names
+    }
+
+
 def _one(kind: Kind, name: str) -> Any:
     found = _found(kind)
+    if name not in found:
+        name = _former_names(kind).get(name, name)
     if name not in found:
         usable = ", ".join(n for n, one in sorted(found.items()) if one.plugin)
         raise PluginMissing(f"there is none called '{name}': choose from {usable}")

@@ -1,7 +1,7 @@
 """What a method plugin implements, and the building blocks of searches."""
 
 from advisor.methods.answering import Answer, Answers
-from advisor.methods.api import Constant, Knowledge, Method, MethodPlugin, PastSurface
+from advisor.methods.api import Constant, Knowledge, Method, MethodPlugin, MethodTraits, PastSurface
 from advisor.methods.climbing import Climb
 from advisor.methods.lattice import Lattice, Point, step_values
 from advisor.methods.sampling import SampleThenAnswer
@@ -29,6 +29,7 @@ __all__ = [
     "Memory",
     "Method",
     "MethodPlugin",
+    "MethodTraits",
     "PastSurface",
     "Point",
     "SampleThenAnswer",

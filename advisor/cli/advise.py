@@ -24,7 +24,7 @@ from advisor.runtime.request import AdviceRequest
 @click.command()
 @reach_options
 @click.option("--budget", type=p.DURATION, help="Time for everything. [60 s up to 100 ms RTT]")
-@click.option("--method", help="The search method. [octave; with --tool, depth-width]")
+@click.option("--method", help="The search method. [bayes; with --tool, depth-width]")
 @click.option("-C", "--gain-ratio", "C", type=float, help="Stop at this share of the bandwidth.")
 @click.option(
     "-L", "--impeded", "L", type=int, help="SPSA: stop after so many iterations without gain."
@@ -102,7 +102,7 @@ def _request(options: dict[str, Any]) -> AdviceRequest:
     reach = reach_fields(options)
     _check_budget(options["budget"])
     tool = options["tool"]
-    options["method"] = options["method"] or ("depth-width" if tool else "octave")
+    options["method"] = options["method"] or ("depth-width" if tool else "bayes")
     constants = _constants(options)
     if tool and options["method"] == "depth-width":
         # What was found is measured again in the end; so the search can see more settings.

@@ -14,6 +14,7 @@ from advisor.domain.measurement import Outcome
 from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, Space
+from advisor.domain.traits import Traits
 from advisor.domain.transfers import Levels, PastTransfer
 
 
@@ -133,6 +134,10 @@ class Method(Protocol):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a state that `state` gave, in a method made from the same space."""
+
+
+class MethodTraits(Traits, frozen=True, kw_only=True):
+    """What a method tells about itself; each field has a default."""
 
 
 @runtime_checkable

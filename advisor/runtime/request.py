@@ -29,7 +29,7 @@ class AdviceRequest(msgspec.Struct, frozen=True, kw_only=True):
     bandwidth_bps: float | None = None
     rtt_s: float | None = None
     budget_s: float | None = None
-    method: str = "octave"
+    method: str = "bayes"
     constants: dict[str, float] = {}
     transports: list[str] = msgspec.field(default_factory=lambda: ["tcp", "udt"])
     congestion: list[str] = []

@@ -67,8 +67,8 @@ class TestAnnOt(MethodContract):
     plugin = registry.method("ann-ot")
 
 
-class TestOctave(MethodContract):
-    plugin = registry.method("octave")
+class TestBayes(MethodContract):
+    plugin = registry.method("bayes")
 
 
 def test_no_bundled_method_is_left_out() -> None:

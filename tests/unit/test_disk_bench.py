@@ -138,7 +138,7 @@ def test_the_sweep_goes_over_all_and_then_over_the_best_and_what_was_advised(
     assert left_to_sweep(CASE, results)[1] == []
     assert is_complete(CASE, Plan(runs=10), results)
     assert not is_complete(CASE, Plan(runs=11), results)
-    assert not is_complete(CASE, Plan(runs=10, methods=("depth-width", "octave")), results)
+    assert not is_complete(CASE, Plan(runs=10, methods=("depth-width", "bayes")), results)
 
 
 def test_results_are_read_again_and_a_torn_line_is_cut_off(results: Results) -> None:
@@ -175,9 +175,9 @@ def test_the_page_has_the_marks() -> None:
 
 
 def test_a_session_without_advice_is_told(results: Results) -> None:
-    results.add(_session(method="octave", setting=None, shell="", ended="nobody there"))
-    assert "0.4-mixed, octave: no advice: nobody there." in tables(results)
-    assert is_complete(CASE, Plan(runs=10, methods=("octave",), sweep=False), results)
+    results.add(_session(method="bayes", setting=None, shell="", ended="nobody there"))
+    assert "0.4-mixed, bayes: no advice: nobody there." in tables(results)
+    assert is_complete(CASE, Plan(runs=10, methods=("bayes",), sweep=False), results)
 
 
 def test_the_default_line_has_the_addresses_of_the_advised_one() -> None:

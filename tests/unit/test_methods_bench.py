@@ -1,4 +1,4 @@
-"""The bench's own logic: what is held out, what octave ships meanwhile, and the curves."""
+"""The bench's own logic: what is held out, what bayes ships meanwhile, and the curves."""
 
 import dataclasses
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from tests.benchmarks.methods.baselines import FIXED, RANDOM
 from tests.benchmarks.methods.curves import confidence, curves, one_peak, walk
 from tests.benchmarks.methods.held_out import SCENARIOS, Scenario, run
 from tests.benchmarks.methods.history import LONGEST, probes_to, scenarios, share_after, taught
-from tests.benchmarks.methods.prior import derive, prior_of_octave, shipping, without
+from tests.benchmarks.methods.prior import derive, prior_of_bayes, shipping, without
 from tests.benchmarks.methods.searching import Searched, fixed, lead, scores_of, search
 from tests.benchmarks.methods.tables import Trouble, data_folder
 
@@ -83,26 +83,26 @@ def test_a_file_that_is_held_out_teaches_nothing() -> None:
         assert not [t for t in scenario.teachers([*tables, *odd], "odd") if t.source == "odd"]
 
 
-def test_octave_starts_from_the_prior_it_ships_meanwhile() -> None:
+def test_bayes_starts_from_the_prior_it_ships_meanwhile() -> None:
     def first_asked() -> object:
-        method = registry.method("octave").create(SPACE, np.random.default_rng(0), Knowledge(), {})
+        method = registry.method("bayes").create(SPACE, np.random.default_rng(0), Knowledge(), {})
         setting = method.ask()
         assert setting
         return setting["concurrency"]
 
-    before, asked_before = prior_of_octave().PRIOR, first_asked()
+    before, asked_before = prior_of_bayes().PRIOR, first_asked()
     with shipping(derive(_unlike(_falling, 3))):
         assert first_asked() == 1
     assert asked_before != 1
-    assert prior_of_octave().PRIOR is before
+    assert prior_of_bayes().PRIOR is before
     assert first_asked() == asked_before
 
 
-def test_what_octave_ships_is_put_back_after_a_failure() -> None:
-    before = prior_of_octave().PRIOR
+def test_what_bayes_ships_is_put_back_after_a_failure() -> None:
+    before = prior_of_bayes().PRIOR
     with pytest.raises(RuntimeError), shipping({}):
         raise RuntimeError
-    assert prior_of_octave().PRIOR is before
+    assert prior_of_bayes().PRIOR is before
 
 
 def test_every_file_is_searched_once_for_each_of_its_tables_and_seeds() -> None:

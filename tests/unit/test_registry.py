@@ -5,8 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from advisor import registry
+
 METHOD = """
-from advisor.api.values import (AVAILABLE)
+from advisor.api.values import AVAILABLE
 
 class Plugin:
     name = "{name}"
@@ -94,3 +96,8 @@ def test_a_bundled_name_cannot_be_taken(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "spsa.py").write_text(METHOD.format(name="spsa"))
     assert listed(tmp_path)["spsa"]["origin"] == "bundled"
+
+
+def test_a_former_name_finds_the_plugin_of_today() -> None:
+    assert registry.method("octave") is registry.method("bayes")
+    assert "octave" not in {line.name for line in registry.listing()}

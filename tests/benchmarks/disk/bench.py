@@ -63,7 +63,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("cases", type=_case, nargs="*", help="[all]")
     parser.add_argument("--runs", type=int, default=10, help="of an advised line [10]")
     parser.add_argument(
-        "--methods", default="depth-width", help="one session each, as in depth-width,octave"
+        "--methods", default="depth-width", help="one session each, as in depth-width,bayes"
     )
     parser.add_argument("--budget", type=float, help="seconds for each session [its own]")
     parser.add_argument("--no-sweep", action="store_true", help="leave the sweep out")

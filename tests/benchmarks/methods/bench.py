@@ -69,13 +69,13 @@ CURVES_TO_A_SEED = 5
 HARPS_TO_A_SEED = 5
 """One sample is all that differs: a fifth of the seeds do."""
 
-LEARNERS = {"octave", "harp", "ann-ot"}
+LEARNERS = {"bayes", "harp", "ann-ot"}
 """The methods that past transfers teach."""
 
 SPLITS = 10
 """Of each group, for the validation accuracy."""
 
-SECTIONS = ("octave", "others", "history", "curves")
+SECTIONS = ("bayes", "others", "history", "curves")
 SEVERAL_PEAKS = "all files, several peaks"
 
 
@@ -87,27 +87,27 @@ def _section(title: str, *parts: str) -> None:
     print(f"### {title}\n", *(f"{part}\n" for part in parts), sep="\n", flush=True)
 
 
-def _octave(tables: Sequence[RecordedTable], seeds: int) -> list[_Row]:
+def _bayes(tables: Sequence[RecordedTable], seeds: int) -> list[_Row]:
     """What the scenarios come to; the first two are with the prior of the other files."""
     rows: list[_Row] = []
     for scenario in SCENARIOS:
-        say(f"octave: {scenario.title}")
+        say(f"bayes: {scenario.title}")
         rows.append((scenario.title, run(scenario, tables, seeds)))
     title, first = rows[0]
-    _section("octave, each file held out", scores_text("it has", rows), luck_of_tables(first))
+    _section("bayes, each file held out", scores_text("it has", rows), luck_of_tables(first))
     by_table = [(table.name, [one for one in first if one.table is table]) for table in tables]
-    _section(f"octave by table: {title}", scores_text("held out", by_table))
+    _section(f"bayes by table: {title}", scores_text("held out", by_table))
     return rows
 
 
-def _others(tables: Sequence[RecordedTable], seeds: int, octave: Sequence[_Row]) -> None:
-    """All else; `octave`: with the prior of the other files, at 8 and at 16 probes."""
+def _others(tables: Sequence[RecordedTable], seeds: int, bayes: Sequence[_Row]) -> None:
+    """All else; `bayes`: with the prior of the other files, at 8 and at 16 probes."""
     others = list(_contenders(tables, seeds))
-    at_8, at_16 = (searched for _, searched in octave)
+    at_8, at_16 = (searched for _, searched in bayes)
     leads = [lead(searched, at_8 if budget <= 8 else at_16) for _, budget, searched in others]
-    rows = [(f"octave, {title}", searched) for title, searched in octave]
+    rows = [(f"bayes, {title}", searched) for title, searched in bayes]
     rows += [(title, searched) for title, _, searched in others]
-    columns = {"mean less octave's": ["–"] * len(octave) + leads}
+    columns = {"mean less bayes's": ["–"] * len(bayes) + leads}
     _section("The other methods", scores_text("method", rows, columns))
 
 
@@ -166,10 +166,10 @@ def _history(tables: Sequence[RecordedTable], seeds: int) -> None:
         rows.append((title, search(plugin, tables, budget, few, knowledge)))
     paces = []
     for scenario in scenarios():
-        say(f"history: octave, {scenario.title}")
+        say(f"history: bayes, {scenario.title}")
         searched = run(scenario, tables, seeds, with_regret=True)
         if scenario.budget < LONGEST:
-            rows.append((f"octave, {scenario.title}", searched))
+            rows.append((f"bayes, {scenario.title}", searched))
         else:
             paces.append((scenario.knows, searched))
     _section("History: HARP, shares of the best", shares_text(rows))
@@ -179,7 +179,7 @@ def _history(tables: Sequence[RecordedTable], seeds: int) -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench-methods", description=__doc__)
     parser.add_argument("--seeds", type=int, default=50, help="searches on each table [50]")
-    parser.add_argument("--only", choices=SECTIONS, help="one section; others includes octave")
+    parser.add_argument("--only", choices=SECTIONS, help="one section; others includes bayes")
     return parser.parse_args()
 
 
@@ -192,11 +192,11 @@ def main() -> None:
         grids, streams = grid_tables(folder), stream_tables(folder)
         say(f"{len(grids)} grids, {len(streams)} tables over streams, {seeds} seeds")
         for sentence in differences(derive(grids)):
-            say(f"octave's prior differs from what these tables teach: {sentence}")
-        if wanted & {"octave", "others"}:
-            octave = _octave(grids, seeds)
+            say(f"bayes's prior differs from what these tables teach: {sentence}")
+        if wanted & {"bayes", "others"}:
+            bayes = _bayes(grids, seeds)
             if "others" in wanted:
-                _others(grids, seeds, octave[:2])
+                _others(grids, seeds, bayes[:2])
         if "history" in wanted:
             _history(grids, seeds)
         if "curves" in wanted:

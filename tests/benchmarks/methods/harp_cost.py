@@ -41,7 +41,7 @@ def main() -> None:
         ("columns of the transfers, once", _seconds(lambda: History.of(transfers))),
         ("an answer of HARP", _seconds(one)),
         ("an answer of HARP, of all transfers", _seconds(lambda: one(len(history)))),
-        ("octave's start, with the columns", _seconds(start)),
+        ("bayes's start, with the columns", _seconds(start)),
     ]
     print(table_text((f"of {len(transfers)} transfers", "seconds"), rows))
 

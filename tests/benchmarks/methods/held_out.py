@@ -1,4 +1,4 @@
-"""octave on each file, with what the other files teach it."""
+"""bayes on each file, with what the other files teach it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _GORDON = frozenset({"SGData", "sg1G", "sg5-25M"})
 
 @dataclass(frozen=True)
 class Scenario:
-    """What octave knows of a path it has never seen.
+    """What bayes knows of a path it has never seen.
 
     `prior`: the table that ships, derived without this path. `history`: the others' tables
     themselves. `peak`: also where their transfers peaked, as HARP has it. `size`: how large the
@@ -49,7 +49,7 @@ class Scenario:
                 yield source, own
 
     def teachers(self, tables: Sequence[RecordedTable], source: str) -> list[RecordedTable]:
-        """The tables that may teach octave anything while this file is held out."""
+        """The tables that may teach bayes anything while this file is held out."""
         others = without(tables, source)
         return [table for table in others if self.teacher in (None, table.source)]
 
@@ -81,7 +81,7 @@ def run(
     for source, own in scenario.files(tables):
         teachers = scenario.teachers(tables, source)
         with _shipping(scenario, teachers):
-            plugin = WithConstants(registry.method("octave"), constants)
+            plugin = WithConstants(registry.method("bayes"), constants)
             searched += search(
                 plugin,
                 own,

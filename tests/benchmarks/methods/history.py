@@ -42,7 +42,7 @@ def contenders() -> Iterator[tuple[str, MethodPlugin, bool, int]]:
 
 
 def scenarios() -> list[Scenario]:
-    """octave with and without the past, at 2 and 8 probes and at as many as show its pace."""
+    """bayes with and without the past, at 2 and 8 probes and at as many as show its pace."""
     found = []
     for budget in (2, 8, LONGEST):
         found += [
@@ -99,7 +99,7 @@ def share_after(one: Searched, probes: int) -> float:
 def pace_text(rows: Sequence[Row]) -> str:
     """Probes until what it recommends is within 5 % of the best, and the mean share on the way."""
     head = (
-        "octave knows",
+        "bayes knows",
         f"probes to {ENOUGH:.0%}: mean",
         "median",
         "never",
@@ -131,5 +131,5 @@ def gains_text(rows: Sequence[Row]) -> str:
             if title != with_peak and f"{title}, ".startswith(same_prior):
                 at_8 = lead(peaked, others, lambda one: share_after(one, 8))
                 lines.append((with_peak, title, lead(peaked, others, probes_to), at_8))
-    head = ("octave knows", "against", f"probes to {ENOUGH:.0%}", "share after 8")
+    head = ("bayes knows", "against", f"probes to {ENOUGH:.0%}", "share after 8")
     return table_text(head, lines)

@@ -1,8 +1,8 @@
-"""octave's PRIOR, derived from recorded tables.
+"""bayes's PRIOR, derived from recorded tables.
 
     python -m tests.benchmarks.methods.prior
 
-prints what plugins/methods/octave/prior.py ships, and what it would be without each of the files.
+prints what plugins/methods/bayes/prior.py ships, and what it would be without each of the files.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ def without(tables: Sequence[RecordedTable], source: str) -> list[RecordedTable]
     return [table for table in tables if table.source != source]
 
 
-def prior_of_octave() -> Any:
+def prior_of_bayes() -> Any:
     """The module of the prior that the registry loaded; importing the file would give another."""
-    return sys.modules[f"{type(registry.method('octave')).__module__}.prior"]
+    return sys.modules[f"{type(registry.method('bayes')).__module__}.prior"]
 
 
 @contextmanager
 def shipping(prior: Mapping[Term, Row]) -> Iterator[None]:
-    """octave ships this prior meanwhile."""
-    module = prior_of_octave()
+    """bayes ships this prior meanwhile."""
+    module = prior_of_bayes()
     before = module.PRIOR
     module.PRIOR = dict(prior)
     try:
@@ -99,8 +99,8 @@ def _size(table: RecordedTable) -> float:
 
 
 def differences(prior: Mapping[Term, Row]) -> list[str]:
-    """The figures in which a prior is not, to two decimals, what octave ships."""
-    shipped: Mapping[Term, Row] = prior_of_octave().PRIOR
+    """The figures in which a prior is not, to two decimals, what bayes ships."""
+    shipped: Mapping[Term, Row] = prior_of_bayes().PRIOR
     return [
         f"{' × '.join(term)}: {_figures(row)} derived, {_figures(shipped[term])} shipped"
         for term, row in prior.items()
@@ -125,7 +125,7 @@ def main() -> None:
     prior = derive(tables)
     print(f"# all {len(tables)} conditions")
     _print(prior)
-    print("# " + ("; ".join(differences(prior)) or "the same as octave ships"))
+    print("# " + ("; ".join(differences(prior)) or "the same as bayes ships"))
     for source in by_source(tables):
         print(f"# without {source}")
         _print(derive(without(tables, source)))

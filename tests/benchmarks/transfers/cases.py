@@ -100,7 +100,7 @@ RETUNED: Final = ("8x2", "4x4")
 
 TUNERS: Final = ("coordinate-descent", "compass", "nelder-mead")
 PAIRED: Final = "nelder-mead"
-OTHERS: Final = ("doubling", "octave", "heur1", "heur2", "harp")
+OTHERS: Final = ("doubling", "bayes", "heur1", "heur2", "harp")
 CONTESTANTS: Final = (
     PLAIN,
     DEFAULT,

@@ -88,7 +88,7 @@ which measures, goes on where it was interrupted, and writes this page from
 way, MTU 9000. On each of them, at the times below:
 
 - an exhaustive sweep of TCP, buffer × streams;
-- `advisor advise` with no option but a seed and the search method: octave, the default, and SPSA;
+- `advisor advise` with no option but a seed and the search method: bayes, the default, and SPSA;
 - SPSA with the constants of the ProbData paper and probes of one fixed length, TCP;
 - what there is without looking for anything: one TCP stream with the kernel's buffers, by the same
   means as the sweep and by `iperf3`, and UDT with its defaults."""

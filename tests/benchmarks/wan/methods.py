@@ -20,7 +20,7 @@ from tests.benchmarks.wan.hosts import Lab
 from tests.benchmarks.wan.measuring import instrument
 from tests.benchmarks.wan.results import Run
 
-ADVISED_BY: Final = {"octave": "advise", "spsa": "advise-spsa"}
+ADVISED_BY: Final = {"bayes": "advise", "spsa": "advise-spsa"}
 """`advisor advise` by its search: what it is called in the results."""
 
 

@@ -20,7 +20,7 @@ _STYLE: Any = {
     "font.family": "sans-serif",
 }
 _LOOKS = {
-    "advise": ("o", "#0b6e99", "advisor advise, octave"),
+    "advise": ("o", "#0b6e99", "advisor advise, bayes"),
     "advise-spsa": ("D", "#3a9d5d", "advisor advise, SPSA"),
     "spsa": ("s", "#d9822b", "SPSA, the paper's"),
     "default": ("_", "#6b6b6b", "one TCP stream"),

@@ -21,7 +21,7 @@ from tests.benchmarks.wan.results import (
 from tests.benchmarks.wan.running import default_key, references, wanted_again
 
 METHODS = {
-    "advise": "`advisor advise`, octave",
+    "advise": "`advisor advise`, bayes",
     "advise-spsa": "`advisor advise`, SPSA",
     "spsa": "SPSA, the paper's constants",
     "default": "one TCP stream, kernel's buffers",

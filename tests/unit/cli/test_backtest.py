@@ -126,7 +126,7 @@ def test_the_same_seeds_give_the_same_scores(run: Run) -> None:
 
 def test_every_method_that_can_run_is_replayed(run: Run, table: Path) -> None:
     result = run(table, "--seeds", "1", "--json")
-    bundled = {"spsa", "octave", "compass", "nelder-mead", "sweep", "heur1", "globus-default"}
+    bundled = {"spsa", "bayes", "compass", "nelder-mead", "sweep", "heur1", "globus-default"}
     assert bundled <= scores(result)["methods"].keys()
 
 
@@ -221,7 +221,7 @@ def test_an_empty_history_is_nothing_to_replay_against(run: Run) -> None:
 
 
 BROKEN = """
-from advisor.api.values import (AVAILABLE)
+from advisor.api.values import AVAILABLE
 
 class Broken:
     name = "broken"
@@ -356,8 +356,8 @@ NONSENSE: list[tuple[list[str], list[str]]] = [
     (["no-such.csv"], ["TABLE", "no-such.csv", "synthetic"]),
     (["EMPTY"], ["TABLE", "*.csv"]),
     (["PROSE"], ["TABLE", "prose.csv", "columns"]),
-    (["synthetic", "--method", "magic"], ["--method", "magic", "octave", "all"]),
-    (["synthetic", "--method", "sweep,"], ["--method", "octave"]),
+    (["synthetic", "--method", "magic"], ["--method", "magic", "bayes", "all"]),
+    (["synthetic", "--method", "sweep,"], ["--method", "bayes"]),
     (["synthetic", "--seeds", "0"], ["--seeds", "0", "10000"]),
     (["synthetic", "--seeds", "10001"], ["--seeds", "10001"]),
     (["synthetic", "--budget", "0"], ["--budget", "0", "100000"]),
@@ -442,4 +442,4 @@ def test_methods_and_tables_are_completed(tmp_path: Path) -> None:
 
     assert completed("advisor backtest syn") == ["plain,synthetic"]
     assert completed("advisor backtest ./grid") == ["file,./grid"]
-    assert completed("advisor backtest synthetic --method spsa,oct") == ["plain,spsa,octave"]
+    assert completed("advisor backtest synthetic --method spsa,bay") == ["plain,spsa,bayes"]

@@ -29,7 +29,7 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["advise", "localhost", "-N", "0"], ["-N", "0", "1 to"]),
     (["advise", "localhost", "-N", "many"], ["-N", "many"]),
     (["advise", "localhost", "--method", "spsa", "-L", "-1"], ["-L", "-1"]),
-    (["advise", "localhost", "-L", "5"], ["L", "octave", "C, "]),
+    (["advise", "localhost", "-L", "5"], ["L", "bayes", "C, "]),
     (["advise", "localhost", "-C", "1.5"], ["-C", "1.5"]),
     (["advise", "localhost", "--constant", "a"], ["--constant", "NAME=NUMBER"]),
     (["advise", "localhost", "--constant", "zeta=1"], ["zeta", "octave_cost"]),

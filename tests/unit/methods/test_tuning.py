@@ -75,7 +75,7 @@ def test_what_a_method_recommends_stays_when_it_ends() -> None:
     assert tuner.setting == max(tried, key=surface)
 
 
-@pytest.mark.parametrize("name", ["heur2", "octave"])
+@pytest.mark.parametrize("name", ["heur2", "bayes"])
 def test_a_method_that_has_ended_searches_again_when_conditions_change(name: str) -> None:
     """From 11 files at a time the best moves to 25, far above what is left at 11."""
     tuner = searching(name)

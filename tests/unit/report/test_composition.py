@@ -148,7 +148,7 @@ def test_what_will_be_written_where_is_said_before_it_is() -> None:
 def test_a_session_that_begins_promises_no_transport() -> None:
     line = line_of(
         SessionStarted(
-            at_s=0, session="s", pair=Pair("a", "b"), method="octave", seed=1, budget_s=60
+            at_s=0, session="s", pair=Pair("a", "b"), method="bayes", seed=1, budget_s=60
         )
     )
     assert line == "a->b: session s begins, 1 min for all probes together (seed 1)"

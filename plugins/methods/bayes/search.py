@@ -1,4 +1,4 @@
-"""octave's search: which candidate to probe next, when to stop, what to recommend."""
+"""bayes's search: which candidate to probe next, when to stop, what to recommend."""
 
 import math
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ _QUANTILES: Final = np.linspace(-2.6, 2.6, 14)
 _WEIGHTS: Final = np.exp(-0.5 * _QUANTILES**2) / np.exp(-0.5 * _QUANTILES**2).sum()
 
 
-class Octave:
+class Bayes:
     """One search. See the package's text."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What octave believes of every candidate's log rate, before and after probes; all of it normal."""
+"""What bayes believes of every candidate's log rate, before and after probes; all of it normal."""
 
 import math
 from collections.abc import Mapping, Sequence

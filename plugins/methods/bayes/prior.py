@@ -1,4 +1,4 @@
-"""What octave knows of paths beforehand: the coefficients of log rate, and how sure they are."""
+"""What bayes knows of paths beforehand: the coefficients of log rate, and how sure they are."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias

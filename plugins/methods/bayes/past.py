@@ -1,4 +1,4 @@
-"""The past as octave learns from it."""
+"""The past as bayes learns from it."""
 
 from typing import Final
 

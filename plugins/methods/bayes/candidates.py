@@ -1,4 +1,4 @@
-"""The settings that octave chooses among."""
+"""The settings that bayes chooses among."""
 
 import math
 from itertools import product

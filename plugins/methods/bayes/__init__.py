@@ -1,4 +1,4 @@
-"""octave: a probabilistic search along octaves, with what other paths taught it as a prior.
+"""bayes: knowledge gradient over a Bayesian linear model, whose prior other paths taught.
 
 The logarithm of throughput is modelled over u, the parameters' base-2 logarithms in units of five
 octaves, as a level of its own for this path + φ(u)·w + a smooth remainder + a deviation per
@@ -35,10 +35,10 @@ from typing import Final
 
 import numpy as np
 
-from advisor.api.method import Constant, Knowledge, settled_constants
+from advisor.api.method import Constant, Knowledge, MethodTraits, settled_constants
 from advisor.api.values import AVAILABLE, Availability, Space
 
-from .search import Octave
+from .search import Bayes
 
 CONSTANTS: Final = (
     Constant(name="N", default=20, lower=1, upper=1000, meaning="probes at most", integer=True),
@@ -85,11 +85,12 @@ CONSTANTS: Final = (
 )
 
 
-class OctavePlugin:
-    """How octave is found and made."""
+class BayesPlugin:
+    """How bayes is found and made."""
 
-    name = "octave"
-    summary = "Bayesian search along octaves with a learnt prior and the knowledge gradient"
+    name = "bayes"
+    summary = "knowledge gradient over a Bayesian linear model with a learned prior"
+    traits = MethodTraits(former_names=("octave",))
     constants = CONSTANTS
 
     def available(self) -> Availability:
@@ -102,12 +103,12 @@ class OctavePlugin:
         rng: np.random.Generator,
         knowledge: Knowledge,
         constants: Mapping[str, float],
-    ) -> Octave:
+    ) -> Bayes:
         """A new search; it draws nothing at random.
 
-        Raises ValueError for a constant that is not octave's.
+        Raises ValueError for a constant that is not bayes's.
         """
-        return Octave(space, knowledge, settled_constants(self.name, self.constants, constants))
+        return Bayes(space, knowledge, settled_constants(self.name, self.constants, constants))
 
 
-plugin = OctavePlugin()
+plugin = BayesPlugin()

@@ -1,4 +1,4 @@
-"""octave: what it recommends, what it learns from history, and how it goes on."""
+"""bayes: what it recommends, what it learns from history, and how it goes on."""
 
 import json
 import math
@@ -25,7 +25,7 @@ def rising_to(plateau_at: int, setting: Setting) -> float:
 
 
 def test_on_a_plateau_the_cheap_end_is_recommended() -> None:
-    method = make("octave", STREAMS, noise=0.05)
+    method = make("bayes", STREAMS, noise=0.05)
     follow(method, lambda s: rising_to(8, s), 20)
     recommended = method.recommended()
     assert recommended is not None
@@ -34,7 +34,7 @@ def test_on_a_plateau_the_cheap_end_is_recommended() -> None:
 
 @pytest.mark.parametrize("peak", [1, 4, 16, 64])
 def test_a_peak_is_found_wherever_it_is(peak: int) -> None:
-    method = make("octave", STREAMS, noise=0.05)
+    method = make("bayes", STREAMS, noise=0.05)
     follow(method, lambda s: 2.0 ** -abs(octaves(s, "streams") - math.log2(peak)), 20)
     recommended = method.recommended()
     assert recommended is not None
@@ -42,7 +42,7 @@ def test_a_peak_is_found_wherever_it_is(peak: int) -> None:
 
 
 def test_one_lucky_probe_is_not_believed() -> None:
-    method = make("octave", a_transfer_space())
+    method = make("bayes", a_transfer_space())
     rng = np.random.default_rng(4)
     lucky: Setting | None = None
     while method.iteration < 12 and (setting := method.ask()) is not None:
@@ -69,13 +69,13 @@ def test_it_starts_where_other_paths_peaked() -> None:
         )
         return Knowledge(surfaces=(surface,) * 4)
 
-    low, high = (make("octave", space, seen(peak)) for peak in (1, 5))
+    low, high = (make("bayes", space, seen(peak)) for peak in (1, 5))
     assert asked(low)[0] < asked(high)[0]
 
 
 def test_it_starts_where_past_transfers_of_files_peaked() -> None:
     def first(peak: int, history: float) -> Setting:
-        method = make("octave", SPACE, known(past(peak, "a")), history=history)
+        method = make("bayes", SPACE, known(past(peak, "a")), history=history)
         setting = method.ask()
         assert setting is not None
         return setting
@@ -87,7 +87,7 @@ def test_it_starts_where_past_transfers_of_files_peaked() -> None:
 
 def test_past_transfers_of_files_say_nothing_of_buffers() -> None:
     space = counts(streams=(1, 32), buffer_bytes=(2**16, 2**24))
-    told, untold = (make("octave", space, known(*pasts)) for pasts in ((past(4, "a"),), ()))
+    told, untold = (make("bayes", space, known(*pasts)) for pasts in ((past(4, "a"),), ()))
     assert told.ask() == untold.ask()
     assert told.label == untold.label == "prior"
 
@@ -95,7 +95,7 @@ def test_past_transfers_of_files_say_nothing_of_buffers() -> None:
 def test_small_files_and_large_ones_start_at_different_settings() -> None:
     def first(file_bytes: int) -> Setting:
         dataset = Dataset(total_bytes=file_bytes * 1000, files=1000)
-        setting = make("octave", a_transfer_space(), Knowledge(dataset=dataset)).ask()
+        setting = make("bayes", a_transfer_space(), Knowledge(dataset=dataset)).ask()
         assert setting is not None
         return setting
 
@@ -113,9 +113,9 @@ def test_it_goes_on_where_the_box_has_moved() -> None:
         streams = Parameter(name="streams", unit="", lower=1, upper=16)
         return Space(parameters=(buffer, streams), cost_order=("streams", "buffer_bytes"))
 
-    first = make("octave", box(2**24))
+    first = make("bayes", box(2**24))
     tell(first, 1.0, 2.0, 3.0, 2.5)
-    second: Method = make("octave", box(3 * 2**23))
+    second: Method = make("bayes", box(3 * 2**23))
     second.restore(json.loads(json.dumps(first.state())))
     assert second.iteration == 4
     assert second.recommended() is not None
@@ -124,7 +124,7 @@ def test_it_goes_on_where_the_box_has_moved() -> None:
 
 def test_it_stops_where_the_path_is_full() -> None:
     known = Knowledge(bandwidth_bps=10e9)
-    method = make("octave", STREAMS, known, C=0.9)
+    method = make("bayes", STREAMS, known, C=0.9)
     tell(method, 8.9)
     assert method.stop_reason is None
     tell(method, 9.1)
