@@ -14,9 +14,9 @@ from advisor.store.event_log import kept_events
 from advisor.store.history import Store
 from advisor.store.layout import shipped_recording
 from advisor.tui.app import AdvisorApp
-from advisor.tui.draft import Draft
-from advisor.tui.running import LiveSession
-from advisor.tui.story import Story
+from advisor.tui.features.advising.form import Draft
+from advisor.tui.features.advising.live_session import LiveSession
+from advisor.tui.features.advising.session_model import SessionModel
 
 FOLDER = Path(__file__).parents[1] / "docs" / "screens"
 SIZE = (120, 40)
@@ -33,8 +33,8 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as home:
         os.environ["XDG_STATE_HOME"] = os.environ["XDG_CACHE_HOME"] = home
         app = AdvisorApp(Store(Path(home)), Draft())
-        story = Story(kept_events(recording))
-        session = SimpleNamespace(story=story, is_running=False, close=_nothing)
+        model = SessionModel(kept_events(recording))
+        session = SimpleNamespace(model=model, is_running=False, close=_nothing)
         app.session = cast(LiveSession, session)
         async with app.run_test(size=SIZE) as pilot:
             for step in ("profiling", "comparison", "advice"):

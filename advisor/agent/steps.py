@@ -22,7 +22,7 @@ from advisor.agent.ports import free_run
 from advisor.agent.turn import Turn
 from advisor.api.tool import Step, TransferTool
 from advisor.domain.space import flows_of
-from advisor.hosts.processes import Child, leashed, running
+from advisor.hosts.processes import Child, command_bound_to_stdin, running
 
 _READY_S: Final = 30.0
 _POLL_S: Final = 0.02
@@ -109,7 +109,7 @@ def _prepared(tool: TransferTool, order: m.StepOrder, ports: tuple[int, int]) ->
 async def _run(
     name: str, step: Step, base_port: int, ready: Callable[[int], Awaitable[None]]
 ) -> m.Reply:
-    async with running(leashed(step.argv)) as child:
+    async with running(command_bound_to_stdin(step.argv)) as child:
         output = bytearray()
         reading = asyncio.create_task(_keep_end(child, output))
         ending = asyncio.create_task(child.wait())

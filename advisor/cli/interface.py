@@ -26,9 +26,9 @@ def open_interface(screen: str) -> int:
 
 def open_recording(events: "Sequence[AnyEvent]") -> int:
     """Show it, beginning with this recorded session; the exit code."""
-    from advisor.tui.screens.demo import DemoScreen
+    from advisor.tui.features.history.screens.recording import RecordingScreen
 
-    return _shown(DemoScreen(events))
+    return _shown(RecordingScreen(events))
 
 
 def _shown(first: Any) -> int:
@@ -36,7 +36,7 @@ def _shown(first: Any) -> int:
     gc.disable()
     from advisor.cli.options import configured_store
     from advisor.tui.app import AdvisorApp
-    from advisor.tui.draft import load_draft
+    from advisor.tui.features.advising.form import load_draft
 
     looks, keys = checked_settings()
     app = AdvisorApp(

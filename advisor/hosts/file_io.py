@@ -21,7 +21,7 @@ from advisor.domain.availability import AVAILABLE, Availability
 from advisor.domain.file_io import SCRATCH_PREFIX, Direction, FileIoJob, FileIoResult
 from advisor.domain.quantities import format_bytes
 from advisor.hosts.filesystems import filesystem_of
-from advisor.hosts.processes import leashed, running
+from advisor.hosts.processes import command_bound_to_stdin, running
 from advisor.models.file_io import most_bytes
 
 _MIB: Final = 2**20
@@ -209,7 +209,7 @@ class Workplace:
 
     async def _fio(self, job: FileIoJob, options: list[str]) -> _Report:
         argv = ["/bin/sh", "-c", _IN_FOLDER, "sh", str(self._place), "fio", *options]
-        async with running(leashed(argv)) as child:
+        async with running(command_bound_to_stdin(argv)) as child:
             output = await child.stdout.read()
             status = await child.wait()
             said = child.stderr.decode(errors="replace").strip()

@@ -87,12 +87,12 @@ class Child:
             await self.stdin.wait_closed()
 
 
-def tethered(argv: Sequence[str]) -> list[str]:
+def server_bound_to_stdin(argv: Sequence[str]) -> list[str]:
     """The command for a program that does not leave by itself when its standard input ends."""
     return ["/bin/sh", "-c", _WHILE_INPUT_LASTS, "sh", *argv]
 
 
-def leashed(argv: Sequence[str]) -> list[str]:
+def command_bound_to_stdin(argv: Sequence[str]) -> list[str]:
     """The command for a program that ends by itself, and is ended when its standard input is.
 
     It has the process id of the child, and its exit status.

@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Final
 
-from advisor.hosts.processes import Child, start, tethered
+from advisor.hosts.processes import Child, server_bound_to_stdin, start
 from advisor.lab.networks import Network
 
 _PORT: Final = 5198
@@ -37,14 +37,16 @@ class ExternalLoad:
                 (destination, ["receive", str(_PORT)]),
                 (source, ["send", address, str(_PORT), str(count)]),
             ):
-                self._traffic.append(await start([*network.prefix, *tethered(_program(words))]))
+                self._traffic.append(
+                    await start([*network.prefix, *server_bound_to_stdin(_program(words))])
+                )
 
     async def have_compute(self, count: int) -> None:
         """That many processes that multiply matrices from now on."""
         await _end(self._computing[count:])
         del self._computing[count:]
         while len(self._computing) < count:
-            self._computing.append(await start(tethered(_program(["compute"]))))
+            self._computing.append(await start(server_bound_to_stdin(_program(["compute"]))))
         self.compute = count
 
     async def close(self) -> None:

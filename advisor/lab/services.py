@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from advisor.hosts.processes import Child, start, tethered
+from advisor.hosts.processes import Child, server_bound_to_stdin, start
 from advisor.lab.networks import Network, NetworkError
 from advisor.lab.state import AGENT_PORT
 
@@ -56,7 +56,7 @@ async def start_gridftp(
 
 async def _listening(network: Network, argv: list[str], where: tuple[str, int], what: str) -> Child:
     """The child, once it accepts connections. Raises NetworkError with its last words."""
-    child = await start([*network.prefix, *tethered(argv)])
+    child = await start([*network.prefix, *server_bound_to_stdin(argv)])
     ended = asyncio.create_task(child.wait())
     try:
         async with asyncio.timeout(_START_S):

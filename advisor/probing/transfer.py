@@ -14,7 +14,7 @@ import msgspec
 
 from advisor.api.tool import OutputReader, Step
 from advisor.domain.measurement import Interval
-from advisor.hosts.processes import Child, leashed, running
+from advisor.hosts.processes import Child, command_bound_to_stdin, running
 from advisor.hosts.socket_diag import ProcessSockets
 
 _KEPT_CHARACTERS: Final = 64 * 1024
@@ -150,7 +150,7 @@ async def run_transfer(
     """
     if step.list_text is not None:
         list_file.write_text(step.list_text, encoding="utf-8")
-    async with running(leashed(step.argv)) as child:
+    async with running(command_bound_to_stdin(step.argv)) as child:
         watch = _Watch(child, step, reader, total_bytes, sample_every_s, seen)
         reading, sampling = asyncio.create_task(watch.read()), asyncio.create_task(watch.sample())
         status: int | None = None

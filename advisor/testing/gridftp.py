@@ -15,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-from advisor.hosts.processes import running, tethered
+from advisor.hosts.processes import running, server_bound_to_stdin
 from advisor.testing.gridftp_keys import SUBJECT, make_keys
 
 PACKAGES: Final = {
@@ -86,7 +86,7 @@ async def _listening(
     argv += ["-hostname", _ADDRESS, "-control-interface", _ADDRESS]
     argv += ["-log-level", "ERROR,WARN,TRANSFER", "-logfile", str(base / "server.log")]
     argv += ["-restrict-paths", f"RW{base / 'offered'}", *options]
-    async with running(tethered(argv)) as child:
+    async with running(server_bound_to_stdin(argv)) as child:
         yield await _port(child.stdout)
 
 

@@ -12,15 +12,17 @@ from textual.events import Resize
 from textual.screen import Screen
 
 from advisor.store.history import Store
-from advisor.tui.draft import Draft, keep_draft
-from advisor.tui.help import HelpScreen
-from advisor.tui.jump import JumpScreen
-from advisor.tui.listing import Listing
-from advisor.tui.running import LiveSession, LiveTransfer
+from advisor.tui.features.advising.form import Draft, save_draft
+from advisor.tui.features.advising.live_session import LiveSession
+from advisor.tui.features.advising.step import WALK
+from advisor.tui.features.shares.live_shares import LiveShares
+from advisor.tui.features.transfer.live_transfer import LiveTransfer
+from advisor.tui.kit.help import HelpScreen
+from advisor.tui.kit.jump import JumpScreen
+from advisor.tui.kit.listing import Listing
+from advisor.tui.kit.too_small import LEAST_COLUMNS, LEAST_LINES, TooSmallScreen
+from advisor.tui.page import Page
 from advisor.tui.screens import screen_named
-from advisor.tui.shares_running import LiveShares
-from advisor.tui.step import WALK, Page
-from advisor.tui.too_small import LEAST_COLUMNS, LEAST_LINES, TooSmallScreen
 
 EXIT_SIGNALLED: Final = 130
 _KEEP_DRAFT_EVERY_S: Final = 1.0
@@ -79,16 +81,16 @@ class AdvisorApp(App[int]):
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
             loop.add_signal_handler(number, self._leave_on_signal)
         self.call_after_refresh(_collect_from_now_on)
-        self.set_interval(_KEEP_DRAFT_EVERY_S, self._keep_draft)
+        self.set_interval(_KEEP_DRAFT_EVERY_S, self._save_draft)
         self.push_screen(screen_named("home"))
         if isinstance(self._first, Page):
             self.call_later(self.open, self._first)
         elif self._first != "home":
             self.call_later(self.go, self._first)
 
-    def _keep_draft(self) -> None:
+    def _save_draft(self) -> None:
         if self.draft != self._kept:
-            keep_draft(self.draft)
+            save_draft(self.draft)
             self._kept = Draft(**{f: getattr(self.draft, f) for f in Draft.__struct_fields__})
 
     def _leave_on_signal(self) -> None:
@@ -96,7 +98,7 @@ class AdvisorApp(App[int]):
 
     async def on_unmount(self) -> None:
         """Nothing of what was started outlives the program."""
-        self._keep_draft()
+        self._save_draft()
         under_way = [one for one in (self.session, self.transfer, self.shares) if one]
         await asyncio.gather(*(one.close() for one in under_way))
 
@@ -144,17 +146,17 @@ class AdvisorApp(App[int]):
         store = ["--store", str(self.store.directory)]
         self.begin_session(["resume", "--json", "--orders", *store])
 
-    def begin_moving(self, arguments: list[str]) -> None:
+    def begin_transfer(self, arguments: list[str]) -> None:
         """Have files moved, and show it. Not beside a session: see `why_no_session`."""
         self.transfer = LiveTransfer(arguments)
         self.go("moving")
 
-    def go_on_moving(self, ended: LiveTransfer) -> None:
+    def resume_transfer(self, ended: LiveTransfer) -> None:
         """Go on with a transfer that came to no good end; its screen stays."""
-        ended.story.go_on()
+        ended.model.go_on()
         # What was to be begun anew was: now it goes on.
         words = [word for word in ended.arguments if word != "--anew"]
-        self.transfer = LiveTransfer(words, ended.story)
+        self.transfer = LiveTransfer(words, ended.model)
 
     def begin_shares(self, arguments: list[str]) -> None:
         """Have files moved to several destinations. Not beside a session: see `why_no_session`."""
@@ -200,7 +202,7 @@ class AdvisorApp(App[int]):
         if not self.is_moving:
             self.exit(0)
             return
-        from advisor.tui.screens.ask import AskScreen
+        from advisor.tui.kit.dialogs import AskScreen
 
         if not isinstance(self.screen, AskScreen):
             question = (

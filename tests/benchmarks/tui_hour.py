@@ -16,9 +16,9 @@ import psutil
 from advisor.domain import events as ev
 from advisor.store.history import Store
 from advisor.tui.app import AdvisorApp
-from advisor.tui.draft import Draft
-from advisor.tui.running import LiveSession
-from advisor.tui.story import Story
+from advisor.tui.features.advising.form import Draft
+from advisor.tui.features.advising.live_session import LiveSession
+from advisor.tui.features.advising.session_model import SessionModel
 
 RECORDING = Path(__file__).parents[1] / "tui" / "recordings" / "lab-20ms-200mbit.jsonl.gz"
 HOUR_S = 3600.0
@@ -48,9 +48,9 @@ def hour() -> list[ev.AnyEvent]:
 async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         app = AdvisorApp(Store(Path(folder)), Draft())
-        story = Story()
+        model = SessionModel()
         app.session = cast(
-            LiveSession, SimpleNamespace(story=story, is_running=True, close=_nothing)
+            LiveSession, SimpleNamespace(model=model, is_running=True, close=_nothing)
         )
         events = hour()
         async with app.run_test(size=(120, 40)) as pilot:
@@ -58,9 +58,9 @@ async def main() -> None:
             step = len(events) // _REDRAWS
             for first in range(0, len(events), step):
                 for event in events[first : first + step]:
-                    story.hear(event)
+                    model.apply(event)
                 await pilot.pause(0.6)
-            probes = len(story.probes)
+            probes = len(model.probes)
     memory = psutil.Process().memory_info().rss
     print(f"{memory / 1e6:.0f} MB ({probes} probes, {len(events)} events)")
 

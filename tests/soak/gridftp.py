@@ -16,7 +16,7 @@ from typing import Final
 import psutil
 
 from advisor.agent.ports import free_run
-from advisor.hosts.processes import tethered
+from advisor.hosts.processes import server_bound_to_stdin
 from tests.soak.runs import kill
 
 _ADDRESS: Final = "127.0.0.1"
@@ -61,7 +61,7 @@ class KillableServer:
         argv += ["-log-level", "ERROR,WARN,TRANSFER", "-logfile", str(self._log)]
         argv += ["-restrict-paths", f"RW{self.folder}"]
         self._process = subprocess.Popen(
-            tethered(argv),
+            server_bound_to_stdin(argv),
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -7,7 +7,7 @@ import pytest
 
 from advisor.store.history import Store
 from advisor.tui.app import AdvisorApp
-from advisor.tui.draft import Draft
+from advisor.tui.features.advising.form import Draft
 
 NewApp = Callable[..., AdvisorApp]
 

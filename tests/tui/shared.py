@@ -16,11 +16,11 @@ from advisor.domain.shares import Asked, Served, ServedRow, ShareOutcome, ShareP
 from advisor.models.shares.forecast import Forecast
 from advisor.store.history import Store
 from advisor.transfer.shared.prior_knowledge import PriorKnowledge
-from advisor.tui import shares_learned
 from advisor.tui.app import AdvisorApp
-from advisor.tui.shares_learned import Learned
-from advisor.tui.shares_running import LiveShares
-from advisor.tui.shares_story import SharesStory
+from advisor.tui.features.shares import forecasts
+from advisor.tui.features.shares.forecasts import Learned
+from advisor.tui.features.shares.live_shares import LiveShares
+from advisor.tui.features.shares.shares_model import SharesModel
 
 from .told_runs import ToldRun
 
@@ -260,15 +260,15 @@ def under_way() -> list[ev.AnyEvent]:
 def know_by_name(monkeypatch: pytest.MonkeyPatch, names: Sequence[str]) -> None:
     """Of these destinations no more than `plan` is known."""
     known = learned(dict.fromkeys(names, cast(Forecast, None)))
-    monkeypatch.setattr(shares_learned, "learned_of", lambda *_: known)
-    monkeypatch.setattr(shares_learned, "plan_of", lambda _, asked: plan(asked))
+    monkeypatch.setattr(forecasts, "learned_of", lambda *_: known)
+    monkeypatch.setattr(forecasts, "plan_of", lambda _, asked: plan(asked))
 
 
-class Told(ToldRun[SharesStory]):
+class Told(ToldRun[SharesModel]):
     """Of several destinations."""
 
     def __init__(self, events: Sequence[ev.AnyEvent], *, is_running: bool = True) -> None:
-        super().__init__(SharesStory(events), is_running=is_running)
+        super().__init__(SharesModel(events), is_running=is_running)
 
 
 def run_in(app: AdvisorApp, told: Told) -> Told:

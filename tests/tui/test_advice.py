@@ -17,12 +17,12 @@ from advisor.domain.events import GaveUp
 from advisor.domain.records import AdviceRecord, TransferRecord
 from advisor.report.script import script_text
 from advisor.store.history import Store
-from advisor.tui.screens.advice import AdviceScreen, facts
-from advisor.tui.screens.ask import AskScreen, EntryScreen
-from advisor.tui.screens.home import HomeScreen
-from advisor.tui.screens.save import SaveScreen, explained
-from advisor.tui.story import Story
-from advisor.tui.widgets.command_card import CommandCard, RemedyCard
+from advisor.tui.features.advising.screens.advice import AdviceScreen, facts
+from advisor.tui.features.advising.session_model import SessionModel
+from advisor.tui.features.advising.widgets.command_card import CommandCard, RemedyCard
+from advisor.tui.home import HomeScreen
+from advisor.tui.kit.dialogs import AskScreen, EntryScreen
+from advisor.tui.kit.save_dialog import SaveScreen, explained
 
 from .conftest import NewApp
 from .test_comparison import (
@@ -40,7 +40,7 @@ from .test_comparison import (
 
 
 def a_screen(**changes: Any) -> AdviceScreen:
-    return AdviceScreen(Story(some_events(an_advice(**changes))))
+    return AdviceScreen(SessionModel(some_events(an_advice(**changes))))
 
 
 async def settle(app: App[int], pilot: Any) -> None:
@@ -105,11 +105,11 @@ def test_the_gain_says_how_sure_it_is(gain: Estimate, word: str) -> None:
 
 @pytest.mark.asyncio
 async def test_a_session_that_gave_up_says_why(new_app: NewApp) -> None:
-    story = Story(some_events())
-    story.hear(GaveUp(at_s=9.0, message="the peer [x] is gone", exit_code=3))
+    model = SessionModel(some_events())
+    model.apply(GaveUp(at_s=9.0, message="the peer [x] is gone", exit_code=3))
     app = new_app()
     async with app.run_test(size=(80, 24)) as pilot:
-        app.open(AdviceScreen(story))
+        app.open(AdviceScreen(model))
         await pilot.pause()
         assert "the peer [x] is gone" in text_of(app)
 

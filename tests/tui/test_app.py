@@ -3,11 +3,11 @@
 import pytest
 from textual.widgets import Static
 
-from advisor.tui.help import HelpScreen
-from advisor.tui.screens.home import HomeScreen
-from advisor.tui.screens.where import WhereScreen
-from advisor.tui.step import WALK
-from advisor.tui.too_small import TooSmallScreen
+from advisor.tui.features.advising.screens.where import WhereScreen
+from advisor.tui.features.advising.step import WALK
+from advisor.tui.home import HomeScreen
+from advisor.tui.kit.help import HelpScreen
+from advisor.tui.kit.too_small import TooSmallScreen
 
 from .conftest import NewApp
 

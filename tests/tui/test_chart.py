@@ -4,8 +4,8 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.geometry import Size
 
-from advisor.tui.widgets.axis import nice_end, rate_unit, ticks
-from advisor.tui.widgets.chart import Chart, Level, Series, Upright
+from advisor.tui.kit.axis import nice_end, rate_unit, ticks
+from advisor.tui.kit.chart import Chart, Level, Series, Upright
 
 
 class _ChartApp(App[None]):

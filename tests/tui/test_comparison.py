@@ -11,11 +11,15 @@ from advisor.domain.advice import Command, Contender, Estimate, Limit
 from advisor.domain.endpoints import Pair
 from advisor.domain.space import Setting
 from advisor.testing.samples import a_path, a_space, failed, measured
-from advisor.tui.screens.advice import AdviceScreen
-from advisor.tui.screens.comparison import ComparisonScreen, compared, transports_in_words
-from advisor.tui.screens.home import HomeScreen
-from advisor.tui.story import Story
-from advisor.tui.widgets.interval_bars import Bar, IntervalBars
+from advisor.tui.features.advising.screens.advice import AdviceScreen
+from advisor.tui.features.advising.screens.comparison import (
+    ComparisonScreen,
+    compared,
+    transports_in_words,
+)
+from advisor.tui.features.advising.session_model import SessionModel
+from advisor.tui.home import HomeScreen
+from advisor.tui.kit.interval_bars import Bar, IntervalBars
 
 from .conftest import NewApp
 
@@ -130,7 +134,7 @@ def text_of(app: object) -> str:
 
 
 def test_all_that_is_known_is_compared_and_nothing_twice() -> None:
-    bars = {bar.name: bar for bar in compared(Story(some_events(an_advice())))}
+    bars = {bar.name: bar for bar in compared(SessionModel(some_events(an_advice())))}
     assert bars["Best found, advised"].interval_bps == (8.5e9, 9.5e9)
     assert bars["Best found, advised"].kind == "advised"
     assert bars["Untuned default"].interval_bps == (2.5e9, 3.5e9)
@@ -141,18 +145,18 @@ def test_all_that_is_known_is_compared_and_nothing_twice() -> None:
 
 
 def test_before_the_advice_the_best_probes_stand_alone() -> None:
-    bars = compared(Story(some_events()))
+    bars = compared(SessionModel(some_events()))
     assert {bar.name for bar in bars} == {"Untuned default", "Best TCP", "Best UDT", "History, TCP"}
     assert all(bar.interval_bps is None for bar in bars)
 
 
 def test_the_words_on_transports_are_those_of_the_session() -> None:
-    said = "\n".join(transports_in_words(Story(some_events(an_advice()))))
+    said = "\n".join(transports_in_words(SessionModel(some_events(an_advice()))))
     assert "[b]TCP[/b]" in said
     assert "too far behind" in said
-    silent = Story([e for e in some_events(an_advice(reasons=[])) if "udt" not in str(e)])
+    silent = SessionModel([e for e in some_events(an_advice(reasons=[])) if "udt" not in str(e)])
     assert "UDT was not measured" in "\n".join(transports_in_words(silent))
-    told = Story(some_events(an_advice(reasons=[])))
+    told = SessionModel(some_events(an_advice(reasons=[])))
     assert "UDT reached 2 Gbit/s at best" in "\n".join(transports_in_words(told))
 
 
@@ -207,7 +211,7 @@ async def test_a_past_session_is_walked_on_to_its_advice_and_back(
 ) -> None:
     app = new_app()
     async with app.run_test(size=size) as pilot:
-        app.open(ComparisonScreen(Story(some_events(an_advice()))))
+        app.open(ComparisonScreen(SessionModel(some_events(an_advice()))))
         await pilot.pause()
         text = text_of(app)
         assert f"Review › {SESSION}" in text
@@ -227,16 +231,16 @@ async def test_a_past_session_is_walked_on_to_its_advice_and_back(
 
 @pytest.mark.asyncio
 async def test_it_grows_with_the_session(new_app: NewApp) -> None:
-    story = Story(some_events())
+    model = SessionModel(some_events())
     app = new_app()
     async with app.run_test(size=(120, 40)) as pilot:
-        screen = ComparisonScreen(story)
+        screen = ComparisonScreen(model)
         app.open(screen)
         await pilot.pause()
         assert "The session goes on" in text_of(app)
         assert "when the closing comparison has ended" in text_of(app)
-        story.hear(an_advice())
-        app.open(AdviceScreen(story))
+        model.apply(an_advice())
+        app.open(AdviceScreen(model))
         await pilot.pause()
         await pilot.press("escape")
         await pilot.pause()

@@ -14,18 +14,18 @@ from advisor.domain.records import AdviceRecord, SessionRecord
 from advisor.store.history import Store
 from advisor.testing.samples import a_path
 from advisor.tui.app import AdvisorApp
-from advisor.tui.screens.advice import AdviceScreen
-from advisor.tui.screens.comparison import ComparisonScreen, compared
-from advisor.tui.screens.session import SessionScreen
-from advisor.tui.screens.what_is_this import explain
-from advisor.tui.story import Story
-from advisor.tui.widgets.boxes import Box, boxes_of
-from advisor.tui.widgets.chart import Chart
-from advisor.tui.widgets.composition_bars import CompositionBars, composition_bars
-from advisor.tui.widgets.flow_boxes import FlowBoxes
-from advisor.tui.widgets.flow_lines import FlowLines
-from advisor.tui.widgets.interval_bars import Bar, IntervalBars
-from advisor.tui.widgets.session_view import PANELS, SessionView
+from advisor.tui.features.advising.screens.advice import AdviceScreen
+from advisor.tui.features.advising.screens.comparison import ComparisonScreen, compared
+from advisor.tui.features.advising.screens.explanation import explain
+from advisor.tui.features.advising.session_model import SessionModel
+from advisor.tui.features.advising.widgets.boxes import Box, boxes_of
+from advisor.tui.features.advising.widgets.composition_bars import CompositionBars, composition_bars
+from advisor.tui.features.advising.widgets.flow_boxes import FlowBoxes
+from advisor.tui.features.advising.widgets.flow_lines import FlowLines
+from advisor.tui.features.advising.widgets.session_view import PANELS, SessionView
+from advisor.tui.features.history.screens.session import SessionScreen
+from advisor.tui.kit.chart import Chart
+from advisor.tui.kit.interval_bars import Bar, IntervalBars
 
 from .conftest import NewApp
 from .disk_to_disk import (
@@ -48,9 +48,9 @@ def searching() -> list[Any]:
 async def drawn(pilot: Pilot[int], app: AdvisorApp) -> str:
     """The screen after all panels had their turn."""
     await until(pilot, lambda: app.screen.query(SessionView))
-    story = app.session.story if app.session else None
-    assert story
-    app.screen.query_one(SessionView).show(story)
+    model = app.session.model if app.session else None
+    assert model
+    app.screen.query_one(SessionView).show(model)
     await pilot.pause()
     return text_of(app)
 
@@ -70,7 +70,7 @@ def test_two_probes_are_no_box() -> None:
 
 def test_there_is_a_box_for_each_number_of_flows_over_all_its_probes() -> None:
     told = events()
-    boxes = boxes_of(Story(told), TOOL)
+    boxes = boxes_of(SessionModel(told), TOOL)
     assert {box.at_once: list(box.rates_bps) for box in boxes} == rates_by_flows(told)
     assert [box.at_once for box in boxes] == [1, 2, 4, 8, 16, 32, 64]
     # 2 × 4, 8 × 1 and 1 × 8 files and streams are eight flows each.
@@ -78,7 +78,7 @@ def test_there_is_a_box_for_each_number_of_flows_over_all_its_probes() -> None:
 
 
 def test_boxes_of_a_disk_are_by_threads() -> None:
-    boxes = boxes_of(Story(events()), "source disk")
+    boxes = boxes_of(SessionModel(events()), "source disk")
     assert [(box.at_once, max(box.rates_bps)) for box in boxes] == [
         (1, 3.1e9),
         (2, 5e9),
@@ -171,7 +171,7 @@ async def test_a_disk_has_an_axis_of_its_own(new_app: NewApp) -> None:
         assert "from 0 to 6 Gbit/s" in chart.summary
         assert "TCP" not in chart.summary
         for event in told[len(disk) : len(searching())]:
-            session.story.hear(event)
+            session.model.apply(event)
         await drawn(pilot, app)
         assert chart.border_title == "Throughput of each probe"
         assert "from 0 to 1.50 Gbit/s" in chart.summary
@@ -200,7 +200,7 @@ async def test_a_tool_s_panels_come_when_its_plan_is_told(new_app: NewApp) -> No
         await drawn(pilot, app)
         assert not app.screen.query_one("#boxes").display
         for event in told[3:]:
-            session.story.hear(event)
+            session.model.apply(event)
         await drawn(pilot, app)
         assert app.screen.query_one("#boxes").region.area
 
@@ -231,7 +231,7 @@ async def test_a_disk_can_be_skipped_and_the_default_cannot(new_app: NewApp) -> 
 
 
 def test_the_screen_in_plain_words_says_what_happens_to_files() -> None:
-    said = explain(Story(searching()))
+    said = explain(SessionModel(searching()))
     assert "not touched" not in said
     assert "part of your files from dtn1 to dtn2 with globus-url-copy" in said
     assert "/data/.advisor-7f3a" in said
@@ -247,7 +247,7 @@ async def test_the_advice_shows_disks_and_network_as_a_picture(
 ) -> None:
     app = new_app(drawing=drawing)
     async with app.run_test(size=size) as pilot:
-        app.open(AdviceScreen(Story(events())))
+        app.open(AdviceScreen(SessionModel(events())))
         await until(pilot, lambda: app.screen.query(CompositionBars))
         await pilot.pause()
         facts = words(app, "#facts")
@@ -291,8 +291,8 @@ def test_what_lets_the_least_pass_is_marked_wherever_it_is() -> None:
 def test_without_several_numbers_of_flows_there_are_no_lines() -> None:
     alone = [msgspec.structs.replace(s, by_flows={4: 1e9}) for s in COMPOSITION.subsystems]
     composition = msgspec.structs.replace(COMPOSITION, subsystems=alone)
-    story = Story([an_advice(composition=composition)])
-    assert FlowLines(story, composition).series == []
+    model = SessionModel([an_advice(composition=composition)])
+    assert FlowLines(model, composition).series == []
 
 
 def test_bars_in_their_order_are_not_sorted_and_end_in_an_arrow_beyond_the_axis() -> None:
@@ -308,8 +308,8 @@ def test_bars_in_their_order_are_not_sorted_and_end_in_an_arrow_beyond_the_axis(
 async def test_the_comparison_leaves_disks_out_and_says_what_they_let_pass(
     new_app: NewApp,
 ) -> None:
-    story = Story(events())
-    names = [bar.name for bar in compared(story)]
+    model = SessionModel(events())
+    names = [bar.name for bar in compared(model)]
     assert "Best found, advised" in names
     assert not any("disk" in name for name in names)
     assert "TCP alone" in names
@@ -317,7 +317,7 @@ async def test_the_comparison_leaves_disks_out_and_says_what_they_let_pass(
     assert len(names) == 3
     app = new_app()
     async with app.run_test(size=(120, 40)) as pilot:
-        app.open(ComparisonScreen(story))
+        app.open(ComparisonScreen(model))
         await until(pilot, lambda: "together at most 490 Mbit/s" in words(app, "#composition"))
         assert "TCP or UDT" not in text_of(app)
 
@@ -346,5 +346,5 @@ async def test_a_past_session_says_it_and_shows_the_picture(
 
 @pytest.mark.parametrize("keep", [False, True])
 def test_a_story_knows_its_files(keep: bool) -> None:
-    assert Story(events(keep=keep)).files == a_plan(keep=keep)
-    assert Story(events()[:3]).files is None
+    assert SessionModel(events(keep=keep)).files == a_plan(keep=keep)
+    assert SessionModel(events()[:3]).files is None

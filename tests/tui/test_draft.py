@@ -6,7 +6,7 @@ import pytest
 
 from advisor.domain.dataset import Dataset
 from advisor.testing.samples import a_path
-from advisor.tui.draft import Draft, PathSeen, keep_draft, load_draft, parse_count
+from advisor.tui.features.advising.form import Draft, PathSeen, load_draft, parse_count, save_draft
 
 
 def test_only_what_was_entered_is_said() -> None:
@@ -65,7 +65,7 @@ def test_what_was_seen_of_another_path_is_not_of_this() -> None:
 def test_it_is_kept_whole() -> None:
     draft = Draft(destination="dtn02", what="data", data="/d", scanned=Dataset(total_bytes=3))
     draft.seen = PathSeen(reach=draft.reach_arguments(), path=a_path())
-    keep_draft(draft)
+    save_draft(draft)
     assert load_draft() == draft
 
 

@@ -13,15 +13,15 @@ from advisor.domain.evidence import Evidence, SimilarGroup
 from advisor.domain.transfers import Levels, PastTransfer
 from advisor.store.history import Store
 from advisor.tui.app import AdvisorApp
-from advisor.tui.screens.advice import AdviceScreen
-from advisor.tui.screens.comparison import ComparisonScreen
-from advisor.tui.screens.evidence import EvidenceScreen, why_no_evidence
-from advisor.tui.screens.home import HomeScreen
-from advisor.tui.screens.profiling import ProfilingScreen
-from advisor.tui.screens.session import SessionScreen
-from advisor.tui.story import Story
-from advisor.tui.widgets.evidence_table import EvidenceTable, columns_of
-from advisor.tui.widgets.slice_chart import SliceChart, axis_end_bps, slice_of
+from advisor.tui.features.advising.screens.advice import AdviceScreen
+from advisor.tui.features.advising.screens.comparison import ComparisonScreen
+from advisor.tui.features.advising.screens.evidence import EvidenceScreen, why_no_evidence
+from advisor.tui.features.advising.screens.profiling import ProfilingScreen
+from advisor.tui.features.advising.session_model import SessionModel
+from advisor.tui.features.advising.widgets.evidence_table import EvidenceTable, columns_of
+from advisor.tui.features.advising.widgets.slice_chart import SliceChart, axis_end_bps, slice_of
+from advisor.tui.features.history.screens.session import SessionScreen
+from advisor.tui.home import HomeScreen
 from tests.unit.models.harp.worlds import DAY_S, WAN, hill, sweep
 
 from .conftest import NewApp
@@ -44,7 +44,7 @@ def alike() -> Evidence:
 
 
 async def opened(app: AdvisorApp, pilot: Any, *evidence: Evidence) -> EvidenceScreen:
-    screen = EvidenceScreen(Story(a_session(*evidence)))
+    screen = EvidenceScreen(SessionModel(a_session(*evidence)))
     app.open(screen)
     await pilot.pause()
     await pilot.pause()
@@ -338,7 +338,7 @@ async def test_news_are_shown_where_they_come_while_one_looks(
     async with app.run_test(size=USUAL) as pilot:
         screen = await opened(app, pilot, found(QUIET))
         assert row_count(app, "#groups") == 1
-        screen._story.hear(ev.EvidenceFound(at_s=500, stage=f"{TOOL} 1", evidence=alike))
+        screen._model.apply(ev.EvidenceFound(at_s=500, stage=f"{TOOL} 1", evidence=alike))
         await wait_until(pilot, lambda: row_count(app, "#groups") == 3)
 
 
@@ -375,7 +375,7 @@ async def test_one_search_has_no_next(new_app: NewApp, alike: Evidence) -> None:
     ],
 )
 def test_why_there_is_none(events: list[Any], reason: str) -> None:
-    assert reason in why_no_evidence(Story(events))
+    assert reason in why_no_evidence(SessionModel(events))
 
 
 @pytest.mark.asyncio
@@ -394,7 +394,7 @@ async def test_without_evidence_the_ways_there_say_why(
         await pilot.pause()
         assert "does not ask past transfers: write harp" in told(app)
         assert shown(app) is ProfilingScreen
-        app.open(ComparisonScreen(Story(some_events())))
+        app.open(ComparisonScreen(SessionModel(some_events())))
         await pilot.pause()
         assert not app.screen.query("#past-transfers")
         await pilot.press("p")
@@ -409,7 +409,7 @@ async def test_outcome_says_that_it_goes_by_past_transfers(
 ) -> None:
     app = new_app()
     async with app.run_test(size=SMALL) as pilot:
-        app.open(page(Story(a_session(alike))))
+        app.open(page(SessionModel(a_session(alike))))
         await pilot.pause()
         assert "The search went by 648 of 648 past transfers: p shows" in text_of(app)
         await pilot.press("p")

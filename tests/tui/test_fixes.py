@@ -2,7 +2,7 @@
 
 import pytest
 
-from advisor.tui.fixes import fix_for
+from advisor.tui.kit.fixes import fix_for
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from textual.widgets import DataTable
 from advisor.store.history import Store
 from advisor.testing.samples import a_path
 from advisor.tui.app import AdvisorApp
-from advisor.tui.draft import Draft, PathSeen
-from advisor.tui.screens.history import HistoryScreen
-from advisor.tui.widgets.field import Field
+from advisor.tui.features.advising.form import Draft, PathSeen
+from advisor.tui.features.advising.screens.history import HistoryScreen
+from advisor.tui.kit.field import Field
 
 from .conftest import NewApp
 from .driving import until, words

@@ -13,10 +13,10 @@ from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
 from advisor.testing.samples import a_path
 from advisor.tui.app import AdvisorApp
-from advisor.tui.draft import Draft
-from advisor.tui.screens.home import HomeScreen
-from advisor.tui.screens.lab import LabScreen
-from advisor.tui.screens.where import WhereScreen
+from advisor.tui.features.advising.form import Draft
+from advisor.tui.features.advising.screens.where import WhereScreen
+from advisor.tui.features.lab.screen import LabScreen
+from advisor.tui.home import HomeScreen
 
 from .conftest import NewApp
 from .driving import until, words

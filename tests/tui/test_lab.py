@@ -5,10 +5,10 @@ from textual.widgets import DataTable
 
 from advisor.lab import catalogue
 from advisor.tui.app import AdvisorApp
-from advisor.tui.child import AdvisorChild
-from advisor.tui.screens.ask import AskScreen
-from advisor.tui.screens.lab import LabScreen, _LabHost
-from advisor.tui.screens.where import WhereScreen
+from advisor.tui.features.advising.screens.where import WhereScreen
+from advisor.tui.features.lab.screen import LabScreen, _LabHost
+from advisor.tui.kit.child import AdvisorChild
+from advisor.tui.kit.dialogs import AskScreen
 
 from .conftest import NewApp
 from .driving import row_count, until, words

@@ -7,11 +7,11 @@ import pytest
 from textual.widgets import DataTable
 
 from advisor.testing.samples import a_host, a_path
-from advisor.tui.draft import Draft, PathSeen
-from advisor.tui.screens.history import HistoryScreen
-from advisor.tui.screens.path import PathScreen
-from advisor.tui.widgets.copyable import Copyable
-from advisor.tui.widgets.watched_path import WatchedPath
+from advisor.tui.features.advising.form import Draft, PathSeen
+from advisor.tui.features.advising.screens.history import HistoryScreen
+from advisor.tui.features.advising.screens.path import PathScreen
+from advisor.tui.features.advising.widgets.watched_path import WatchedPath
+from advisor.tui.kit.copyable import Copyable
 
 from .conftest import NewApp
 from .driving import row_count, until, words
@@ -36,7 +36,7 @@ async def test_it_is_watched_while_it_is_shown(new_app: NewApp, size: tuple[int,
         await until(pilot, lambda: isinstance(app.screen, PathScreen) and watching())
         screen = app.screen
         assert isinstance(screen, PathScreen)
-        await until(pilot, lambda: screen._look and len(screen._look.story.rtts) >= 2)
+        await until(pilot, lambda: screen._look and len(screen._look.model.rtts) >= 2)
         await until(pilot, lambda: row_count(app, "#findings"))
         await until(pilot, lambda: "median" in str(screen.query_one(WatchedPath).render()))
         await pilot.press("f1")

@@ -7,12 +7,12 @@ from advisor.domain import events as ev
 from advisor.domain import orders as o
 from advisor.domain.space import Parameter
 from advisor.tui.app import AdvisorApp
-from advisor.tui.running import LiveSession
-from advisor.tui.screens.profiling import ProfilingScreen, best_of, word_on
-from advisor.tui.screens.try_setting import filled_in, read_value
-from advisor.tui.screens.what_is_this import explain
-from advisor.tui.story import Story
-from advisor.tui.widgets.session_view import PANELS, SessionView
+from advisor.tui.features.advising.live_session import LiveSession
+from advisor.tui.features.advising.screens.explanation import explain
+from advisor.tui.features.advising.screens.profiling import ProfilingScreen, best_of, word_on
+from advisor.tui.features.advising.screens.try_setting import filled_in, read_value
+from advisor.tui.features.advising.session_model import SessionModel
+from advisor.tui.features.advising.widgets.session_view import PANELS, SessionView
 from tests.tui.conftest import NewApp
 from tests.tui.recorded import events
 
@@ -23,12 +23,12 @@ class Recorded(LiveSession):
     """A session whose events are given to it, and which keeps the orders it gets."""
 
     def __init__(self, told: list[ev.AnyEvent]) -> None:
-        self.story = Story(told)
+        self.model = SessionModel(told)
         self.orders: list[o.Order] = []
 
     @property
     def is_running(self) -> bool:
-        return not self.story.is_over
+        return not self.model.is_over
 
     def order(self, order: o.Order) -> None:
         self.orders.append(order)
@@ -139,7 +139,7 @@ async def test_orders(new_app: NewApp) -> None:
             o.Extend(by_s=30),
             o.Skip(stage="udt"),
         ]
-        session.story.hear(ev.Paused(at_s=session.story.at_s))
+        session.model.apply(ev.Paused(at_s=session.model.at_s))
         await pilot.press("space")
         assert session.orders[-1] == o.GoOn()
 
@@ -232,12 +232,12 @@ def test_what_is_filled_in_is_read_as_the_same() -> None:
 
 
 def test_best_of_a_search_is_one_that_has_its_parameters() -> None:
-    story = Story(events())
-    udt = next(s for s in story.stages if s.name == "udt")
+    model = SessionModel(events())
+    udt = next(s for s in model.stages if s.name == "udt")
     fastest = max(
-        (p for p in story.probes if p.transport == "udt"), key=lambda p: p.throughput_bps or 0
+        (p for p in model.probes if p.transport == "udt"), key=lambda p: p.throughput_bps or 0
     )
-    assert best_of(story, udt) == fastest.setting
+    assert best_of(model, udt) == fastest.setting
 
 
 @pytest.mark.asyncio
@@ -249,7 +249,7 @@ async def test_next_waits_for_the_end(new_app: NewApp) -> None:
         assert isinstance(app.screen, ProfilingScreen)
         assert any("still measures" in str(n.message) for n in app._notifications)
         for event in events()[len(while_udt_is_searched()) :]:
-            session.story.hear(event)
+            session.model.apply(event)
         screen = app.screen
         screen._look()
         await pilot.pause()
@@ -278,7 +278,7 @@ async def test_giving_up_shows_the_sentence_and_what_can_be_done(
 
 def test_resuming_is_offered_only_where_something_was_measured() -> None:
     gave_up = ev.GaveUp(at_s=0, message="no such host", exit_code=3)
-    assert "resumes" not in word_on(Story([gave_up]))
+    assert "resumes" not in word_on(SessionModel([gave_up]))
 
 
 @pytest.mark.asyncio
@@ -299,7 +299,7 @@ async def test_what_is_this_explains_with_the_present_numbers(new_app: NewApp) -
     app = new_app()
     async with app.run_test(size=(80, 24)) as pilot:
         session = await shown(app, pilot, while_udt_is_searched())
-        words = explain(session.story)
+        words = explain(session.model)
         assert "6 probes" in words
         assert "199 Mbit/s" in words
         assert "Without tuning you would get 159 Mbit/s" in words
@@ -335,7 +335,7 @@ async def test_every_moment_of_a_session_can_be_shown(new_app: NewApp) -> None:
         screen = app.screen
         assert isinstance(screen, ProfilingScreen)
         for event in told[1:]:
-            session.story.hear(event)
+            session.model.apply(event)
             screen._look()
         await pilot.pause()
         assert "Done" in text_of(app)
@@ -344,9 +344,9 @@ async def test_every_moment_of_a_session_can_be_shown(new_app: NewApp) -> None:
 def test_default_with_buffers_of_the_kernel_is_not_filled_in() -> None:
     told = events()
     first = next(i for i, e in enumerate(told) if isinstance(e, ev.StageStarted) and e.space)
-    story = Story(told[: first + 1])
-    assert story.best is not None
-    assert story.best.setting["buffer_bytes"] == 0
-    stage = story.stage
+    model = SessionModel(told[: first + 1])
+    assert model.best is not None
+    assert model.best.setting["buffer_bytes"] == 0
+    stage = model.stage
     assert stage is not None
-    assert best_of(story, stage) == {}
+    assert best_of(model, stage) == {}

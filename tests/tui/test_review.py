@@ -15,16 +15,16 @@ from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.records import AdviceRecord, ProbeRecord, SessionRecord
 from advisor.store.history import Store
 from advisor.testing.samples import a_path
-from advisor.tui.past_events import events_of
-from advisor.tui.replay import Replay
-from advisor.tui.screens.advice import AdviceScreen
-from advisor.tui.screens.beside import BesideScreen, end_bars
-from advisor.tui.screens.comparison import ComparisonScreen
-from advisor.tui.screens.home import HomeScreen
-from advisor.tui.screens.review import ReviewScreen
-from advisor.tui.screens.session import SessionScreen
-from advisor.tui.story import Story
-from advisor.tui.widgets.session_table import SessionTable
+from advisor.tui.features.advising.screens.advice import AdviceScreen
+from advisor.tui.features.advising.screens.comparison import ComparisonScreen
+from advisor.tui.features.advising.session_model import SessionModel
+from advisor.tui.features.history.past_events import events_of
+from advisor.tui.features.history.replay import Replay
+from advisor.tui.features.history.screens.review import ReviewScreen
+from advisor.tui.features.history.screens.session import SessionScreen
+from advisor.tui.features.history.screens.side_by_side import SideBySideScreen, end_bars
+from advisor.tui.features.history.widgets.session_table import SessionTable
+from advisor.tui.home import HomeScreen
 
 from .conftest import NewApp
 from .test_advice import settle, wrong
@@ -212,7 +212,7 @@ async def test_marked_sessions_are_put_beside_each_other(
         assert shown(app) is ReviewScreen
         await pilot.press("j", "space", "b")
         await settle(app, pilot)
-        assert shown(app) is BesideScreen
+        assert shown(app) is SideBySideScreen
         who = str(app.screen.query_one("#who", Static).render())
         # By age: the elder one is A.
         assert who.index("dtn1->dtn2") < who.index("dtn1->far[1]")
@@ -223,9 +223,9 @@ async def test_marked_sessions_are_put_beside_each_other(
 
 
 def test_bars_of_a_session_without_advice_are_its_best_probes() -> None:
-    advised = end_bars("A", Story(some_events(an_advice())))
+    advised = end_bars("A", SessionModel(some_events(an_advice())))
     assert {bar.name for bar in advised} == {"A: Best found, advised", "A: Untuned default"}
-    cut_short = end_bars("B", Story(some_events()))
+    cut_short = end_bars("B", SessionModel(some_events()))
     assert {bar.name for bar in cut_short} == {"B: Untuned default", "B: Best TCP", "B: Best UDT"}
 
 
@@ -394,15 +394,15 @@ async def test_a_session_is_opened_as_it_was_and_replayed(
         await pilot.press("enter")
         await settle(app, pilot)
         assert shown(app) is SessionScreen
-        film = app.screen.query_one("#film", Static)
-        assert "probe 3 of 3" in str(film.render())
+        playback = app.screen.query_one("#film", Static)
+        assert "probe 3 of 3" in str(playback.render())
         assert "not kept" not in text_of(app)
         await pilot.press("left")
-        assert "probe 2 of 3" in str(film.render())
+        assert "probe 2 of 3" in str(playback.render())
         await pilot.press("home")
-        assert "probe 0 of 3" in str(film.render())
+        assert "probe 0 of 3" in str(playback.render())
         await pilot.press("plus", "plus", "plus", "plus", "space")
-        while "probe 3 of 3" not in str(film.render()):
+        while "probe 3 of 3" not in str(playback.render()):
             await pilot.pause(0.1)
         await pilot.press("v")
         await pilot.pause()
@@ -435,30 +435,30 @@ async def test_a_session_without_events_is_made_from_its_records_and_says_so(
 
 def test_records_tell_the_same_as_events_would(three: Store) -> None:
     told_again, kept = events_of(three, state_of(three, "one"))
-    story = Story(told_again)
+    model = SessionModel(told_again)
     assert not kept
-    assert [p.throughput_bps for p in story.probes] == [2e9, 4e9]
-    assert [p.ended_s for p in story.probes] == [2.0, 7.0]
-    assert story.probes[0].curve == [(1.0, 2e9), (2.0, 2e9)]
-    assert story.advice
-    assert story.advice.expected_bps == 4e9
+    assert [p.throughput_bps for p in model.probes] == [2e9, 4e9]
+    assert [p.ended_s for p in model.probes] == [2.0, 7.0]
+    assert model.probes[0].curve == [(1.0, 2e9), (2.0, 2e9)]
+    assert model.advice
+    assert model.advice.expected_bps == 4e9
 
 
 def test_a_replay_goes_to_any_moment_and_back() -> None:
     events = some_events(an_advice())
     replay = Replay(events)
-    assert replay.story.advice
+    assert replay.model.advice
     assert replay.length_s == 60.0
     replay.step(-1)
-    assert (replay.probes_before, replay.story.is_over) == (2, False)
+    assert (replay.probes_before, replay.model.is_over) == (2, False)
     # The third began in the moment in which the second ended.
-    assert len(replay.story.probes) == 3
+    assert len(replay.model.probes) == 3
     replay.step(-5)
     assert (replay.at_s, replay.probes_before) == (0.0, 0)
     replay.step(1)
-    assert [p.throughput_bps for p in replay.story.probes][:1] == [3.1e9]
+    assert [p.throughput_bps for p in replay.model.probes][:1] == [3.1e9]
     replay.step(9)
-    assert replay.story.version == len(events)
+    assert replay.model.version == len(events)
     assert replay.whole().advice
 
 
@@ -476,7 +476,7 @@ def test_a_replay_plays_at_its_speed_passes_over_idle_time_and_stops_at_the_end(
     assert replay.at_s == 4.0
     for _ in range(40):
         replay.advance(10.0)
-    assert replay.story.advice
+    assert replay.model.advice
     assert not replay.playing
     replay.play_or_pause()
     assert (replay.at_s, replay.playing) == (0.0, True)
@@ -493,7 +493,7 @@ def test_a_resumed_session_is_one_film() -> None:
     replay = Replay([*first, *again])
     assert replay.length_s == 16.0 + 60.0
     assert replay.probes == 6
-    assert replay.story.probes[-1].ended_s == 32.0
+    assert replay.model.probes[-1].ended_s == 32.0
 
 
 def test_nothing_at_all_is_a_film_too() -> None:

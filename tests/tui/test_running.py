@@ -7,7 +7,7 @@ import pytest
 
 from advisor.domain.orders import Stop
 from advisor.store.history import Store
-from advisor.tui.running import LiveSession
+from advisor.tui.features.advising.live_session import LiveSession
 
 BEGIN = ["advise", "localhost", "--json", "--orders", "--measure", "--budget", "20"]
 LONG = [*BEGIN[:-1], "60"]  # Ended early, also where each probe takes long.
@@ -23,27 +23,29 @@ async def until(condition: Callable[[], object], timeout_s: float = 120) -> None
 async def test_its_story_grows_to_the_advice(store: Store) -> None:
     session = LiveSession([*BEGIN, "--store", str(store.directory)])
     await until(lambda: not session.is_running)
-    story = session.story
-    assert story.advice
-    assert story.path
-    assert len([p for p in story.probes if p.throughput_bps]) >= 2
-    assert any(p.curve for p in story.probes)
-    assert story.best
+    model = session.model
+    assert model.advice
+    assert model.path
+    assert len([p for p in model.probes if p.throughput_bps]) >= 2
+    assert any(p.curve for p in model.probes)
+    assert model.best
     # A replay is the same, fed again.
-    assert story.pair
-    again = store.events(story.pair, story.session)
-    assert again[-1] == story.advice
+    assert model.pair
+    again = store.events(model.pair, model.session)
+    assert again[-1] == model.advice
 
 
 @pytest.mark.asyncio
 async def test_closing_leaves_a_session_to_go_on_with(store: Store) -> None:
     session = LiveSession([*LONG, "--store", str(store.directory)])
     await until(lambda: any(p.throughput_bps for p in session.story.probes))
+    session = LiveSession([*BEGIN, "--store", str(store.directory)])
+    await until(lambda: any(p.throughput_bps for p in session.model.probes))
     await session.close()
     assert not session.is_running
     unfinished = store.latest_unfinished_session(None)
     assert unfinished
-    assert unfinished[0].session == session.story.session
+    assert unfinished[0].session == session.model.session
     assert unfinished[1]
 
 
@@ -51,16 +53,18 @@ async def test_closing_leaves_a_session_to_go_on_with(store: Store) -> None:
 async def test_an_order_to_stop_gives_the_best_so_far(store: Store) -> None:
     session = LiveSession([*LONG, "--store", str(store.directory)])
     await until(lambda: any(p.throughput_bps for p in session.story.probes))
+    session = LiveSession([*BEGIN, "--store", str(store.directory)])
+    await until(lambda: any(p.throughput_bps for p in session.model.probes))
     session.order(Stop())
     await until(lambda: not session.is_running)
-    assert session.story.advice
-    assert session.story.advice.incomplete
+    assert session.model.advice
+    assert session.model.advice.incomplete
 
 
 @pytest.mark.asyncio
 async def test_what_cannot_begin_says_why() -> None:
     session = LiveSession(["advise", "no host", "--json", "--orders"])
     await until(lambda: not session.is_running)
-    assert session.story.gave_up
-    assert "'no host' is not a host" in session.story.gave_up.message
-    assert session.story.gave_up.exit_code == 2
+    assert session.model.gave_up
+    assert "'no host' is not a host" in session.model.gave_up.message
+    assert session.model.gave_up.exit_code == 2

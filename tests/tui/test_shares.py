@@ -12,15 +12,15 @@ from advisor.domain.events import GaveUp
 from advisor.domain.orders import Ask, Stop
 from advisor.store.history import Store
 from advisor.testing.gridftp import anonymous_server
-from advisor.tui import shares_learned
 from advisor.tui.app import AdvisorApp
-from advisor.tui.screens.ask import AskScreen
-from advisor.tui.screens.home import HomeScreen
-from advisor.tui.screens.shares import SharesScreen
-from advisor.tui.screens.shares_run import SharesRunScreen
-from advisor.tui.shares_draft import Sharing, keep_sharing, load_sharing
-from advisor.tui.widgets.share_bar import ShareBar
-from advisor.tui.widgets.share_row import ShareRow
+from advisor.tui.features.shares import forecasts
+from advisor.tui.features.shares.form import SharesDraft, load_shares_draft, save_shares_draft
+from advisor.tui.features.shares.screens.form import SharesFormScreen
+from advisor.tui.features.shares.screens.shares import SharesScreen
+from advisor.tui.features.shares.widgets.share_bar import ShareBar
+from advisor.tui.features.shares.widgets.share_row import ShareRow
+from advisor.tui.home import HomeScreen
+from advisor.tui.kit.dialogs import AskScreen
 from tests.plugins.tools.gridftp_lines import require
 
 from . import shared
@@ -47,7 +47,7 @@ def two(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def know(monkeypatch: pytest.MonkeyPatch, too_little: Sequence[str] = ()) -> None:
     learned = shared.learned({name: shared.forecast(name) for name in TWO}, too_little)
-    monkeypatch.setattr(shares_learned, "learned_of", lambda *_: learned)
+    monkeypatch.setattr(forecasts, "learned_of", lambda *_: learned)
 
 
 def screen_of(app: AdvisorApp) -> SharesScreen:
@@ -100,7 +100,7 @@ async def test_what_was_learned_is_planned_and_a_share_changes_it(
         learned = screen.board.learned
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, HomeScreen))
-        assert load_sharing().asked == {"kraken": "0.2", "mason": "1"}
+        assert load_shares_draft().asked == {"kraken": "0.2", "mason": "1"}
         await pilot.press("p")
         await until(pilot, lambda: isinstance(app.screen, SharesScreen))
         await app.workers.wait_for_complete()
@@ -260,7 +260,7 @@ async def drag(pilot: Pilot[int], bar: ShareBar, columns: Sequence[int]) -> None
 
 @pytest.mark.asyncio
 async def test_the_mark_is_dragged(new_app: NewApp, two: None) -> None:
-    keep_sharing(Sharing(asked={"kraken": "400Mbit", "mason": "1"}))
+    save_shares_draft(SharesDraft(asked={"kraken": "400Mbit", "mason": "1"}))
     app = new_app()
     async with app.run_test(size=(80, 24)) as pilot:
         screen = await shown(app, pilot)
@@ -320,7 +320,7 @@ async def test_the_form_asks_which_files_and_begins(
     async with app.run_test(size=size) as pilot:
         await shown(app, pilot)
         await pilot.press("r")
-        await until(pilot, lambda: isinstance(app.screen, SharesRunScreen))
+        await until(pilot, lambda: isinstance(app.screen, SharesFormScreen))
         assert "kraken share 1, mason share 1" in text_of(app)
         await pilot.press("ctrl+n")
         assert "type the path of a folder" in told(app)
@@ -335,7 +335,7 @@ async def test_the_form_asks_which_files_and_begins(
         assert begun == [[*run, *told_of, "--", "kraken=1", "mason=1"]]
         # The next time it goes on from there.
         await pilot.press("r")
-        await until(pilot, lambda: isinstance(app.screen, SharesRunScreen))
+        await until(pilot, lambda: isinstance(app.screen, SharesFormScreen))
         await pilot.press("ctrl+n")
         await until(pilot, lambda: len(begun) == 2)
         assert "--anew" not in begun[1]
@@ -364,7 +364,7 @@ async def test_it_is_shown_live(new_app: NewApp, five: None, size: tuple[int, in
         await shown(app, pilot)
         await until(pilot, lambda: "reaching the destinations" in text_of(app))
         for event in shared.under_way():
-            run.story.hear(event)
+            run.model.apply(event)
         await until(pilot, lambda: "epoch 3, 12 s of 30 s" in text_of(app))
         text = text_of(app)
         assert "█" in text
@@ -374,7 +374,7 @@ async def test_it_is_shown_live(new_app: NewApp, five: None, size: tuple[int, in
         assert "7 files" in text
         assert "got 568 Mbit/s" in text
         assert words(app, "#command") == "" or not app.screen.query_one("#command").display
-        run.story.hear(shared.ended())
+        run.model.apply(shared.ended())
         run.is_running = False
         await until(pilot, lambda: "All is there at 5 of 5 destinations." in text_of(app))
         assert app.screen.query_one("#run").display
@@ -391,7 +391,7 @@ async def test_what_is_changed_while_it_runs_is_ordered(new_app: NewApp, five: N
         await until(pilot, lambda: run.orders)
         assert run.orders == [Ask(destination="blacklight", asked="1.3")]
         await until(pilot, lambda: "1.3 is asked from epoch 4 on" in text_of(app))
-        run.story.hear(shared.seen(3, {}))
+        run.model.apply(shared.seen(3, {}))
         await until(pilot, lambda: "is asked from" not in text_of(app))
         # Of text only what is left standing: on the way there it is another rate each time.
         await pilot.press("down", *"40Mbit")
@@ -442,13 +442,13 @@ async def test_stopping_asks_once(new_app: NewApp, five: None) -> None:
         await pilot.press("y")
         await until(pilot, lambda: run.orders == [Stop()])
         assert isinstance(app.screen, SharesScreen)
-        run.story.hear(shared.ended(complete=False))
+        run.model.apply(shared.ended(complete=False))
         run.is_running = False
         await until(pilot, lambda: "r moves the rest" in text_of(app))
         await pilot.press("x")
         assert "No files are being moved: r begins" in told(app)
         await pilot.press("r")
-        await until(pilot, lambda: isinstance(app.screen, SharesRunScreen))
+        await until(pilot, lambda: isinstance(app.screen, SharesFormScreen))
 
 
 @pytest.mark.asyncio
@@ -486,8 +486,8 @@ async def test_what_cannot_begin_says_why(new_app: NewApp, two: None) -> None:
         app.begin_shares(["share", "plan", "--no-such-option"])
         await until(pilot, lambda: "o such option" in text_of(app))
         assert app.shares
-        assert app.shares.story.gave_up
-        assert app.shares.story.gave_up.exit_code == 2
+        assert app.shares.model.gave_up
+        assert app.shares.model.gave_up.exit_code == 2
 
 
 @pytest.mark.asyncio
@@ -517,17 +517,17 @@ async def test_real_files_are_moved_from_the_form_to_the_end(
         config.mkdir(parents=True)
         (config / "config.toml").write_text(f'[hosts.localhost]\nserver = "{server.url}"\n')
         to = str(server.folder / "to-%h")
-        keep_sharing(Sharing(asked={"localhost": "@2"}, data=str(data), to=to, epoch="1s"))
+        save_shares_draft(SharesDraft(asked={"localhost": "@2"}, data=str(data), to=to, epoch="1s"))
         app = new_app()
         async with app.run_test(size=(120, 40)) as pilot:
             await shown(app, pilot)
             await pilot.press("r")
-            await until(pilot, lambda: isinstance(app.screen, SharesRunScreen))
+            await until(pilot, lambda: isinstance(app.screen, SharesFormScreen))
             await pilot.press("ctrl+n")
             await until(pilot, lambda: app.shares and not app.shares.is_running)
             await until(pilot, lambda: "All is there at 1 of 1 destinations" in text_of(app))
             assert app.shares
-            assert app.shares.story.destinations["localhost"].ended
+            assert app.shares.model.destinations["localhost"].ended
         arrived = list((server.folder / "to-localhost").rglob("*.dat"))
         assert sorted(path.read_bytes() for path in arrived) == sorted(
             path.read_bytes() for path in data.iterdir()

@@ -11,9 +11,9 @@ import pytest
 from textual.pilot import Pilot
 
 from advisor.tui.app import AdvisorApp
-from advisor.tui.screens.shares import SharesScreen
-from advisor.tui.shares_draft import Sharing, keep_sharing
-from advisor.tui.widgets.share_row import ShareRow
+from advisor.tui.features.shares.form import SharesDraft, save_shares_draft
+from advisor.tui.features.shares.screens.shares import SharesScreen
+from advisor.tui.features.shares.widgets.share_row import ShareRow
 
 from . import shared
 from .conftest import NewApp
@@ -26,7 +26,7 @@ ASKED = dict(zip(shared.NAMES, ["2", "@4", "3", "4Gbit", "1.5"], strict=True))
 @pytest.fixture
 def five(monkeypatch: pytest.MonkeyPatch) -> None:
     shared.know_by_name(monkeypatch, shared.NAMES)
-    keep_sharing(Sharing(asked=ASKED))
+    save_shares_draft(SharesDraft(asked=ASKED))
 
 
 async def show(pilot: Pilot[int]) -> None:

@@ -14,8 +14,8 @@ from textual.pilot import Pilot
 from advisor.store.event_log import kept_events
 from advisor.store.layout import shipped_recording
 from advisor.tui.app import AdvisorApp
-from advisor.tui.running import LiveSession
-from advisor.tui.story import Story
+from advisor.tui.features.advising.live_session import LiveSession
+from advisor.tui.features.advising.session_model import SessionModel
 
 from .conftest import NewApp
 
@@ -31,8 +31,8 @@ def over(app: AdvisorApp) -> AdvisorApp:
     """With the recorded session as the one that ran last."""
     folder = shipped_recording()
     assert folder
-    story = Story(kept_events(folder))
-    app.session = cast(LiveSession, SimpleNamespace(story=story, is_running=False, close=_nothing))
+    model = SessionModel(kept_events(folder))
+    app.session = cast(LiveSession, SimpleNamespace(model=model, is_running=False, close=_nothing))
     return app
 
 

@@ -1,16 +1,16 @@
 import pytest
 
 from advisor.domain.space import Parameter, Scale, Space
-from advisor.tui.story import ProbeStory
-from advisor.tui.widgets.bins import Axis, Grid, trail
+from advisor.tui.features.advising.session_model import ProbeModel
+from advisor.tui.features.advising.widgets.bins import Axis, Grid, trail
 
 STREAMS = Parameter(name="streams", unit="", lower=1, upper=25)
 BUFFER = Parameter(name="buffer_bytes", unit="B", lower=1024, upper=2**20, scale=Scale.LOG2)
 PLANE = Space(parameters=(BUFFER, STREAMS), cost_order=("streams",))
 
 
-def _probe(ordinal: int, buffer_bytes: int, streams: int, label: str) -> ProbeStory:
-    return ProbeStory(
+def _probe(ordinal: int, buffer_bytes: int, streams: int, label: str) -> ProbeModel:
+    return ProbeModel(
         ordinal=ordinal,
         stage="tcp",
         purpose="search",

@@ -7,13 +7,13 @@ from textual.widgets import Static
 
 from advisor.hosts import datasets
 from advisor.testing.samples import a_path
-from advisor.tui import scanning
-from advisor.tui.draft import Draft, PathSeen
-from advisor.tui.screens.path import PathScreen
-from advisor.tui.screens.what import WhatScreen
-from advisor.tui.screens.where import WhereScreen
-from advisor.tui.widgets.choice import Choice, ChoiceSet, Tick
-from advisor.tui.widgets.field import Field
+from advisor.tui.features.advising.form import Draft, PathSeen
+from advisor.tui.features.advising.screens.path import PathScreen
+from advisor.tui.features.advising.screens.what import WhatScreen
+from advisor.tui.features.advising.screens.where import WhereScreen
+from advisor.tui.kit import scanning
+from advisor.tui.kit.choice import Choice, ChoiceSet, Tick
+from advisor.tui.kit.field import Field
 
 from .conftest import NewApp
 from .driving import until, words

@@ -5,11 +5,11 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from advisor.tui.app import AdvisorApp
-from advisor.tui.draft import Draft
-from advisor.tui.screens.what import WhatScreen
-from advisor.tui.screens.where import WhereScreen
-from advisor.tui.widgets.copyable import Copyable
-from advisor.tui.widgets.field import Field
+from advisor.tui.features.advising.form import Draft
+from advisor.tui.features.advising.screens.what import WhatScreen
+from advisor.tui.features.advising.screens.where import WhereScreen
+from advisor.tui.kit.copyable import Copyable
+from advisor.tui.kit.field import Field
 
 from .conftest import NewApp
 from .driving import until, words

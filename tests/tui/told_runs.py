@@ -4,14 +4,14 @@ from typing import Generic, TypeVar
 
 from advisor.domain.orders import Order
 
-_Story = TypeVar("_Story")
+ModelT = TypeVar("ModelT")
 
 
-class ToldRun(Generic[_Story]):
+class ToldRun(Generic[ModelT]):
     """As the screens see one; `orders` are those that it was given."""
 
-    def __init__(self, story: _Story, *, is_running: bool) -> None:
-        self.story = story
+    def __init__(self, model: ModelT, *, is_running: bool) -> None:
+        self.model = model
         self.is_running = is_running
         self.orders: list[Order] = []
         self.is_closed = False

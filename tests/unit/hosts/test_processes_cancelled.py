@@ -8,12 +8,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from advisor.hosts.processes import running, tethered
+from advisor.hosts.processes import running, server_bound_to_stdin
 
 
 async def _given_up(after_s: float, times: int) -> None:
     async def work() -> None:
-        async with running(tethered(["sleep", "60"])):
+        async with running(server_bound_to_stdin(["sleep", "60"])):
             await asyncio.sleep(60)
 
     task = asyncio.create_task(work())

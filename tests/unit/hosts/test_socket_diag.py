@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.hosts.processes import leashed, running
+from advisor.hosts.processes import command_bound_to_stdin, running
 from advisor.hosts.socket_diag import ProcessSockets
 
 _SENDER = """
@@ -28,7 +28,9 @@ def _read_all(connection: socket.socket, count: int) -> None:
 async def test_what_was_acknowledged_is_counted_and_stays_after_the_end() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        async with running(leashed([sys.executable, "-c", _SENDER, str(port), "100000"])) as child:
+        async with running(
+            command_bound_to_stdin([sys.executable, "-c", _SENDER, str(port), "100000"])
+        ) as child:
             sockets = ProcessSockets(child.pid)
             connection, _ = server.accept()
             with connection:
@@ -49,7 +51,9 @@ async def test_what_was_acknowledged_is_counted_and_stays_after_the_end() -> Non
 async def test_an_excluded_port_and_other_processes_do_not_count() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        async with running(leashed([sys.executable, "-c", _SENDER, str(port), "1000"])) as child:
+        async with running(
+            command_bound_to_stdin([sys.executable, "-c", _SENDER, str(port), "1000"])
+        ) as child:
             connection, _ = server.accept()
             with connection:
                 _read_all(connection, 1000)
@@ -61,17 +65,17 @@ async def test_an_excluded_port_and_other_processes_do_not_count() -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_leashed_program_has_its_own_status_and_no_input() -> None:
-    async with running(leashed(["/bin/sh", "-c", "cat; echo $$; exit 7"])) as child:
+async def test_a_command_bound_to_stdin_has_its_own_status_and_no_input() -> None:
+    async with running(command_bound_to_stdin(["/bin/sh", "-c", "cat; echo $$; exit 7"])) as child:
         assert int(await child.stdout.readline()) == child.pid
         assert await child.wait() == 7
 
 
 @pytest.mark.asyncio
-async def test_a_leashed_program_ends_with_its_input(tmp_path: Path) -> None:
+async def test_a_command_bound_to_stdin_ends_with_its_input(tmp_path: Path) -> None:
     mark = tmp_path / "still there"
     script = f"sleep 3; touch '{mark}'; sleep 60"
-    async with running(leashed(["/bin/sh", "-c", script])) as child:
+    async with running(command_bound_to_stdin(["/bin/sh", "-c", script])) as child:
         child.stdin.close()
         assert await child.wait() == -9
     time.sleep(3.2)

@@ -1,0 +1,66 @@
+"""One look at a path: `advisor path` as a child, told as a story. No load is sent."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+
+from advisor.domain.events import HistoryFound
+from advisor.store.history import Store
+from advisor.tui.features.advising.form import Draft, PathSeen
+from advisor.tui.features.advising.session_model import SessionModel
+from advisor.tui.kit.child import AdvisorChild
+
+
+class PathCheck:
+    """Begun when made. `changed` is called when there is more in `model`, and at its end.
+
+    `reach`: the draft's words it was begun with. `trouble`: why it could not be done, a sentence.
+    """
+
+    def __init__(
+        self, draft: Draft, store: Store, changed: Callable[[], None], *, watch: bool = False
+    ) -> None:
+        self.reach = draft.reach_arguments()
+        self.model = SessionModel()
+        self.trouble = ""
+        self._draft = draft
+        self._changed = changed
+        words = ["--json", "--store", str(store.directory), *(["--watch"] if watch else [])]
+        self._reading = asyncio.create_task(self._read(["path", *words, *self.reach]))
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it is still under way."""
+        return not self._reading.done()
+
+    async def _read(self, arguments: list[str]) -> None:
+        child: AdvisorChild | None = None
+        try:
+            child = await AdvisorChild.start(arguments)
+            async for event in child.events():
+                self.model.apply(event)
+                if isinstance(event, HistoryFound):
+                    self._keep()
+                self._changed()
+            _, said = await child.ended()
+            if self.model.path is None:
+                given_up = self.model.gave_up.message if self.model.gave_up else said
+                self.trouble = given_up.removeprefix("advisor: ") or "it ended without a word"
+        except OSError as error:
+            self.trouble = f"it cannot be tried: {error.strerror or error}"
+        finally:
+            if child:
+                await asyncio.shield(child.close(at_once=True))
+        asyncio.get_running_loop().call_soon(self._changed)
+
+    def _keep(self) -> None:
+        if self.model.path:
+            self._draft.seen = PathSeen(
+                reach=self.reach, path=self.model.path, past=self.model.past
+            )
+
+    async def close(self) -> None:
+        """End it, whatever it is doing."""
+        self._reading.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._reading

@@ -1,0 +1,260 @@
+"""Advice: the command lines, what to expect of them, and what holds the transfer back."""
+
+import signal
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import ClassVar
+
+import click
+import msgspec
+from textual import work
+from textual.app import SuspendNotSupported
+from textual.binding import Binding, BindingType
+from textual.markup import escape
+from textual.widget import Widget
+from textual.widgets import Button, Static
+
+from advisor.domain.advice import Advice, Estimate
+from advisor.domain.quantities import format_duration, format_rate, format_rates
+from advisor.domain.records import AdviceRecord, ProbeRecord
+from advisor.domain.space import describe
+from advisor.report.composition import verdict
+from advisor.report.markdown import markdown_text
+from advisor.report.script import script_text
+from advisor.report.text import advice_text
+from advisor.store.errors import StoreError
+from advisor.store.history import Store
+from advisor.store.remarks import session_of
+from advisor.tui.features.advising.screens.outcome_step import OutcomeStep, heading
+from advisor.tui.features.advising.session_model import SessionModel
+from advisor.tui.features.advising.widgets.command_card import CommandCard, LineCard, RemedyCard
+from advisor.tui.features.advising.widgets.composition_bars import CompositionBars
+from advisor.tui.features.advising.widgets.flow_lines import FlowLines
+from advisor.tui.features.history.remarks import ask_for_transfer
+from advisor.tui.features.transfer.form import of_session
+from advisor.tui.kit import clipboard
+from advisor.tui.kit.chart import Chart
+from advisor.tui.kit.save_dialog import Format, SaveScreen
+
+
+class AdviceScreen(OutcomeStep):
+    """What to run, what it will give, and ways to take it along."""
+
+    NAME = "Advice"
+    STEP = "advice"
+    HELP = (
+        "[b]Advice[/b] Each frame holds one line to run, and says on which host. Tab goes from one "
+        "to the next, C copies the one that is framed boldly. Where it says from memory to memory, "
+        "disks may be slower; from disk to disk is what files got. Nothing is lost by leaving: the "
+        "advice is stored, and Review shows it again."
+    )
+    EMPTY = (
+        "There is no advice yet. Let a session come to its end first (step [b]Profile[/b]), or "
+        "open a past session with Review."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("c", "copy", "Copy line", id="copy"),
+        Binding("s", "save", "Save", id="save"),
+        Binding("o", "pager", "Pager", id="pager"),
+        Binding("m", "move", "Move it now", id="move-it"),
+        Binding("t,T", "record", "Record transfer", show=False, id="record"),
+    ]
+    DEFAULT_CSS = """
+    AdviceScreen #facts { height: auto; }
+    AdviceScreen #flow-lines { height: 14; }
+    """
+
+    def buttons(self) -> Iterable[Button]:
+        yield Button("Back", id="back")
+        yield Button("Copy line", id="copy", variant="primary")
+        yield Button("Save", id="save")
+        yield Button("Move it now", id="move")
+        yield Button("Record transfer", id="record")
+        yield Button("Home", id="home")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        # It is the last step.
+        return action != "next"
+
+    def action_home(self) -> None:
+        self.advisor.action_home()
+
+    def outcome(self, model: SessionModel) -> Iterable[Widget]:
+        advice = model.advice
+        if advice is None:
+            if model.gave_up:
+                yield Static(f"The session gave no advice: {escape(model.gave_up.message)}.")
+            return
+        yield Static("\n".join(facts(advice)), id="facts")
+        yield from self.past_transfers(model)
+        yield heading("Run" if advice.commands else "No tool here writes a line for this setting")
+        for command in advice.commands:
+            yield CommandCard(command)
+        yield from self._composition(model, advice)
+        if advice.limits:
+            yield heading("What limits now, and what lifts it")
+        for limit in advice.limits:
+            yield RemedyCard(limit)
+
+    def _composition(self, model: SessionModel, advice: Advice) -> Iterable[Widget]:
+        """The picture of disks and network, where files were moved."""
+        if advice.composition is None:
+            return
+        yield heading("Disks and network")
+        yield CompositionBars(advice, drawing=self.advisor.drawing)
+        lines = FlowLines(model, advice.composition)
+        if lines.series:
+            chart = Chart("By flows or threads at once", id="flow-lines")
+            chart.show(
+                lines.series,
+                lines.levels,
+                x_label="streams, flows or threads at once",
+                y_label="throughput",
+                x_range=(0.0, float(len(lines.x_ticks))),
+                x_ticks=lines.x_ticks,
+            )
+            yield chart
+
+    def _advice(self) -> Advice | None:
+        """The advice, or a word on why there is none."""
+        advice = self.model.advice if self.model else None
+        if advice is None:
+            self.advisor.refuse("there is no advice yet: let a session come to its end first")
+        return advice
+
+    def action_copy(self) -> None:
+        """Copy the framed line, the first one where none is framed."""
+        card = self.focused
+        if not isinstance(card, LineCard):
+            card = next(iter(self.query(LineCard)), None)
+        if card is None:
+            self.advisor.refuse("there is no line to copy: let a session come to its end first")
+            return
+        try:
+            said = clipboard.copy(self.advisor, card.line)
+        except ValueError as error:
+            self.advisor.refuse(str(error))
+        else:
+            self.notify(escape(said), title=str(card.border_title))
+
+    def action_save(self) -> None:
+        """Ask for format and file."""
+        if advice := self._advice():
+            store, model = Store(self.advisor.store.directory), self.model
+            formats = [
+                Format(
+                    name="Shell script", suffix=".sh", data=lambda: _encoded(script_text(advice))
+                ),
+                Format(name="JSON", suffix=".json", data=lambda: _as_json(advice)),
+                Format(
+                    name="Markdown", suffix=".md", data=lambda: _as_markdown(advice, model, store)
+                ),
+            ]
+            dialogue = SaveScreen("the advice", f"advice-{advice.session[:15]}", formats)
+            self.app.push_screen(dialogue, self._tell_where)
+
+    def _tell_where(self, path: Path | None) -> None:
+        if path is not None:
+            run = f" Run it with: sh {path}" if path.suffix == ".sh" else ""
+            self.notify(escape(f"{path}.{run}"), title="Saved")
+
+    def action_pager(self) -> None:
+        """The whole advice as text in the user's pager."""
+        advice = self._advice()
+        if advice is None:
+            return
+        text = advice_text(advice, self.size.width)
+        try:
+            with self.app.suspend():
+                # Ctrl-C in the pager is the pager's.
+                before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+                try:
+                    click.echo_via_pager(text)
+                finally:
+                    signal.signal(signal.SIGINT, before)
+        except SuspendNotSupported:
+            self.advisor.refuse("this terminal cannot be lent to a pager: save the advice instead")
+
+    def action_move(self) -> None:
+        """Have it moved, by a transfer that begins as advised and tunes itself."""
+        if self.advisor.is_moving:
+            self.advisor.refuse("files are being moved already: f at home leads there")
+        elif advice := self._advice():
+            self._fill_in(advice)
+
+    @work(thread=True, exclusive=True)
+    def _fill_in(self, advice: Advice) -> None:
+        # A store of its own: one is for one thread at a time.
+        store = Store(self.advisor.store.directory)
+        try:
+            move = of_session(store, advice)
+        except StoreError as error:
+            self.app.call_from_thread(self.advisor.refuse, str(error))
+            return
+        from advisor.tui.features.transfer.screens.form import TransferFormScreen
+
+        self.app.call_from_thread(lambda: self.advisor.open(TransferFormScreen(move)))
+
+    def action_record(self) -> None:
+        """Ask what the transfer gave."""
+        if advice := self._advice():
+            ask_for_transfer(self.advisor, advice)
+
+
+def facts(advice: Advice) -> list[str]:
+    """What to use and to expect, one line of markup each."""
+    ends = "from disk to disk" if advice.composition else "from memory to memory"
+    lines = [
+        f"[b]Use[/b]     {escape(describe(advice.transport, advice.setting))}",
+        f"[b]Expect[/b]  {format_rate(advice.expected_bps)}; nine transfers of ten give "
+        f"{format_rates(*advice.interval_bps)}, {ends}",
+    ]
+    if advice.transfer_s:
+        low, high = advice.transfer_s.interval
+        disks = "" if advice.composition else ", if no disk limits it"
+        lines.append(
+            f"[b]Takes[/b]   {format_duration(advice.transfer_s.value)} (90 %: "
+            f"{format_duration(low)} to {format_duration(high)}){disks}"
+        )
+    else:
+        lines.append(
+            "[b]Takes[/b]   [dim]not known: say in step What how much is to be moved[/dim]"
+        )
+    if advice.gain and advice.default_bps is not None:
+        over = "by its default setting" if advice.composition else "untuned"
+        lines.append(f"[b]Gain[/b]    {_gain(advice.gain, advice.default_bps, over)}")
+    if advice.composition:
+        lines.append(f"[b]Limit[/b]   {escape(verdict(advice.composition))}")
+    if advice.incomplete:
+        lines.append("[$warning]The session was cut short: this is the best so far.[/]")
+    if advice.basis == "history":
+        lines.append("[$warning]From history: nothing was measured.[/]")
+    return lines
+
+
+def _gain(gain: Estimate, default_bps: float, over: str) -> str:
+    """`over`: how the default comes about."""
+    low, high = gain.interval
+    rate = format_rate(default_bps)
+    if low == high == 1:
+        return f"none: what comes {over}, {rate}, is as good as anything that was measured"
+    sure = "" if low > 1 or high < 1 else ": not certain, since that holds 1.00"
+    return f"× {gain.value:.2f} over {rate} {over} (90 %: {low:.2f} to {high:.2f}{sure})"
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode(errors="surrogateescape")
+
+
+def _as_json(advice: Advice) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(advice), indent=2) + b"\n"
+
+
+def _as_markdown(advice: Advice, model: SessionModel | None, store: Store) -> bytes:
+    """With how it was measured, which the store knows."""
+    records = [r for r in store.records(advice.pair) if session_of(r) == advice.session]
+    probes = [r for r in records if isinstance(r, ProbeRecord)]
+    given = [r.recorded_s for r in records if isinstance(r, AdviceRecord)]
+    recorded_s = max(given, default=time.time())
+    return _encoded(markdown_text(advice, recorded_s, probes, model.path if model else None))

@@ -1,0 +1,206 @@
+"""Comparison: what was measured beside what was known and what comes untuned, and who wins."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from textual.markup import escape
+from textual.widget import Widget
+from textual.widgets import Static
+
+from advisor.domain.events import PastResult
+from advisor.domain.file_io import DISKS
+from advisor.domain.quantities import format_duration, format_rate
+from advisor.domain.space import describe, subject_name
+from advisor.report.composition import composition_lines
+from advisor.tui.features.advising.screens.outcome_step import OutcomeStep, heading
+from advisor.tui.features.advising.session_model import ProbeModel, SessionModel
+from advisor.tui.kit.interval_bars import Bar, IntervalBars, Kind
+
+ROLES: Final = {
+    "best": "Best found",
+    "rival": "Runner-up",
+    "frugal": "Nearly as good, cheaper",
+    "default": "Untuned default",
+    "globus default": "Globus default",
+}
+"""What the contenders of an advice are called on screens."""
+
+
+class ComparisonScreen(OutcomeStep):
+    """Bars on one axis, and in words which differences are real."""
+
+    NAME = "Compare"
+    STEP = "comparison"
+    HELP = (
+        "[b]Comparison[/b] All that met at the end of the session, and what was known before. They "
+        "were measured in turn, in the same minutes, so that the network's ups and downs hit all "
+        "alike. Two settings count as the same unless the data tell them apart; of those that are "
+        "the same as the best, the cheapest is advised: TCP before UDT, then fewer streams, then "
+        "smaller buffers."
+    )
+    EMPTY = (
+        "There is nothing to compare yet. Walk on from [b]Where[/b] to [b]Profile[/b] (Ctrl+P lists"
+        " the steps), or open a past session with Review."
+    )
+
+    def outcome(self, model: SessionModel) -> Iterable[Widget]:
+        bars = compared(model)
+        if not bars:
+            if model.gave_up:
+                yield Static(f"The session gave no advice: {escape(model.gave_up.message)}.")
+            return
+        yield Static(_decided(model), id="decided")
+        yield from self.past_transfers(model)
+        yield IntervalBars(bars, drawing=self.advisor.drawing)
+        yield heading("Which differences are real")
+        if not model.advice or not model.advice.reasons:
+            yield Static("[dim]That is told when the closing comparison has ended.[/dim]")
+        else:
+            yield Static("\n".join(f"• {escape(r)}" for r in model.advice.reasons), id="reasons")
+        if model.advice and (composition := model.advice.composition):
+            yield heading("Disks and network")
+            lines = (escape(line) for line in composition_lines(composition))
+            yield Static("\n".join(lines), id="composition")
+        elif model.files is None:
+            yield heading("TCP or UDT")
+            yield Static("\n".join(transports_in_words(model)), id="transports")
+
+    def why_not_next(self) -> str:
+        if self.model is None or self.model.advice is None:
+            return "there is no advice yet: let a session come to its end first (step Profile)"
+        return ""
+
+    def action_next(self) -> None:
+        if not (reason := self.why_not_next()) and self.is_of_the_past:
+            from advisor.tui.features.advising.screens.advice import AdviceScreen
+
+            self.advisor.open(AdviceScreen(self.model))
+        elif reason:
+            self.advisor.refuse(reason)
+        else:
+            super().action_next()
+
+
+def compared(model: SessionModel) -> list[Bar]:
+    """All bars of a session: its contenders, history, and the best of what did not get so far."""
+    bars = contender_bars(model)
+    known = {bar.detail for bar in bars}
+    past = (_past_bar(result) for result in model.past if result.transport not in DISKS)
+    single = (probe_bar(probe) for probe in best_probes(model) if not _is_judged(model, probe))
+    # Two transports' best may be contenders already, and so may be a setting of history.
+    return bars + list(past) + [bar for bar in single if bar.detail not in known]
+
+
+def _is_judged(model: SessionModel, probe: ProbeModel) -> bool:
+    """Whether contenders say what it is worth for all files; its own rate is that of a part."""
+    if model.files is None or model.advice is None:
+        return False
+    return bool(model.advice.contenders) and probe.transport == model.files.tool
+
+
+def contender_bars(model: SessionModel, prefix: str = "") -> list[Bar]:
+    """One for each contender of the session's advice; none without an advice."""
+    if model.advice is None:
+        return []
+    advice = model.advice
+    bars = []
+    for contender in advice.contenders:
+        detail = describe(contender.transport, contender.setting)
+        advised = detail == describe(advice.transport, advice.setting)
+        kind: Kind = "default" if "default" in contender.role else "measured"
+        name = ROLES.get(contender.role, contender.role)
+        bars.append(
+            Bar(
+                name=f"{prefix}{name}{', advised' if advised else ''}",
+                detail=detail,
+                value_bps=contender.throughput.value,
+                interval_bps=contender.throughput.interval,
+                kind="advised" if advised else kind,
+            )
+        )
+    return bars
+
+
+def best_probes(model: SessionModel) -> list[ProbeModel]:
+    """The best single probe of each transport, and of the default, by the order they came in.
+
+    Disks are not among them: they move nothing to the other host.
+    """
+    best: dict[str, ProbeModel] = {}
+    for probe in (p for p in model.probes if p.transport not in DISKS):
+        key = probe.label if probe.purpose == "baseline" else probe.transport
+        rate_bps = probe.throughput_bps
+        if rate_bps and (key not in best or rate_bps > (best[key].throughput_bps or 0)):
+            best[key] = probe
+    return list(best.values())
+
+
+def probe_bar(probe: ProbeModel, prefix: str = "") -> Bar:
+    """The bar of a single probe, which has no interval."""
+    untuned = probe.purpose == "baseline"
+    subject = subject_name(probe.transport)
+    found = f"{subject} alone" if probe.label == "alone" else f"Best {subject}"
+    name = ROLES.get(probe.label, probe.label) if untuned else found
+    return Bar(
+        name=f"{prefix}{name}",
+        detail=describe(probe.transport, probe.setting),
+        value_bps=probe.throughput_bps or 0.0,
+        kind="default" if untuned else "measured",
+        remark="one probe",
+    )
+
+
+def _past_bar(result: PastResult) -> Bar:
+    times = "one probe" if result.probes == 1 else f"{result.probes} probes"
+    spread = f", which vary by {result.spread:.0%}" if result.spread is not None else ""
+    return Bar(
+        name=f"History, {subject_name(result.transport)}",
+        detail=describe(result.transport, result.setting),
+        value_bps=result.throughput_bps,
+        kind="past",
+        remark=f"{format_duration(result.age_s)} old, {times}{spread}",
+    )
+
+
+def _decided(model: SessionModel) -> str:
+    advice = model.advice
+    if advice is None:
+        end = model.gave_up
+        if end:
+            return f"The session gave no advice: {escape(end.message)}. What it measured:"
+        return "The session goes on: these are single probes, so differences may be luck."
+    cut = " The session was cut short: this is the best so far." if advice.incomplete else ""
+    basis = " Taken from history: nothing was measured." if advice.basis == "history" else ""
+    return f"Advised: [b]{escape(describe(advice.transport, advice.setting))}[/b].{cut}{basis}"
+
+
+def transports_in_words(model: SessionModel) -> list[str]:
+    """Which transport was decided for and why, from what the session said itself."""
+    advice = model.advice
+    if advice is None:
+        return ["[dim]Not decided yet.[/dim]"]
+    lines = [f"Decided: [b]{subject_name(advice.transport)}[/b]."]
+    for other in ("tcp", "udt"):
+        if other == advice.transport:
+            continue
+        about = [r for r in advice.reasons if subject_name(other) in r]
+        rates = [p.throughput_bps for p in model.probes if p.transport == other]
+        best_bps = max((rate for rate in rates if rate), default=None)
+        if about:
+            lines += [f"• {escape(reason)}" for reason in about]
+        elif best_bps is not None:
+            lines.append(f"• {subject_name(other)} reached {format_rate(best_bps)} at best")
+        elif rates:
+            lines.append(f"• No probe of {subject_name(other)} succeeded")
+        else:
+            lines.append(f"• {subject_name(other)} was not measured in this session")
+        lines += _ends(model, other)
+    return lines
+
+
+def _ends(model: SessionModel, transport: str) -> list[str]:
+    return [
+        f"• [dim]{escape(stage.name)} ended: {escape(stage.reason)}[/dim]"
+        for stage in model.stages
+        if stage.reason and stage.transport == transport and stage.name != "confirm"
+    ]

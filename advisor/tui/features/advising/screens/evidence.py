@@ -1,0 +1,271 @@
+"""What past transfers say: which were found similar, what they expect here, surfaces and points."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from rich.text import Text
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.events import Resize
+from textual.widget import Widget
+from textual.widgets import Button, DataTable, Static
+
+from advisor.domain.evidence import Evidence, GroupLeftOut, Level, SimilarGroup
+from advisor.domain.quantities import format_rate
+from advisor.report.evidence import evidence_lines, group_words, left_out_words
+from advisor.tui.features.advising.session_model import SessionModel
+from advisor.tui.features.advising.widgets.evidence_table import EvidenceTable
+from advisor.tui.features.advising.widgets.slice_chart import LEVELS, SliceChart, slice_of
+from advisor.tui.page import Page
+
+if TYPE_CHECKING:
+    from advisor.tui.app import AdvisorApp
+
+_LOOKED_EVERY_S: Final = 1.0
+_SINGLE_BELOW: Final = (100, 30)
+_ALL_LEVELS_FROM: Final = 160
+
+
+class EvidenceScreen(Page):
+    """Of a story that has an evidence, and of what it hears further."""
+
+    NAME = "What past transfers say"
+    HELP = (
+        "[b]What past transfers say[/b]\nHARP tries few settings itself. It looks for past "
+        "transfers of files that are alike, fits surfaces to what they gave, holds these against "
+        "one short sample of now, and reads the setting off them. Each row is a group of past "
+        "transfers; below it is what the chosen group says of one level: 1 concurrency (files at a "
+        "time), 2 parallelism (streams for each file), 3 pipelining (files asked for ahead).\n"
+        "Similar transfers are looked for from a similarity of 0.99 down, until there are enough. "
+        "The further down, the less they are like yours: the lines above the table say what that "
+        "makes the answer worth."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(
+            Binding(str(n), level, f"Surface by {level}", show=False, id=f"slice-{level}")
+            for n, level in enumerate(LEVELS, 1)
+        ),
+        Binding("down,j", "group(1)", "Next group", show=False, id="next-group"),
+        Binding("up,k", "group(-1)", "Group before", show=False, id="group-before"),
+        Binding("n", "search", "Next search", show=False, id="next-search"),
+    ]
+    DEFAULT_CSS = """
+    EvidenceScreen #body { overflow-y: hidden; }
+    EvidenceScreen #answer { height: auto; margin-bottom: 1; }
+    EvidenceScreen #group { height: auto; max-height: 5; margin-top: 1; color: $text-muted; }
+    EvidenceScreen #slices { height: 1fr; layout: horizontal; }
+    EvidenceScreen #slices > SliceChart { width: 1fr; }
+    EvidenceScreen #no-slice { height: auto; padding: 1 0; color: $text-muted; }
+    EvidenceScreen.single EvidenceTable { height: 1fr; max-height: 100%; }
+    EvidenceScreen.single #answer, EvidenceScreen.single #group { margin: 0; }
+    """
+
+    def __init__(self, model: SessionModel) -> None:
+        super().__init__()
+        self._model = model
+        self._search = list(model.evidence)[-1]
+        self._level: Level = "concurrency"
+        self._drawn: Evidence | None = None
+        self._is_sliced = False
+
+    def content(self) -> Iterable[Widget]:
+        yield Static(id="answer")
+        yield EvidenceTable()
+        yield Static(id="group")
+        yield Static(id="no-slice")
+        yield Container(*(SliceChart(level) for level in LEVELS), id="slices")
+
+    def buttons(self) -> Iterable[Button]:
+        yield Button("Back", id="back")
+        for n, level in enumerate(LEVELS, 1):
+            yield Button(f"{n} {level.capitalize()}", id=level)
+
+    def on_mount(self) -> None:
+        self.query_one(EvidenceTable).focus()
+        self.every(_LOOKED_EVERY_S, self._look)
+
+    def on_resize(self, _: Resize) -> None:
+        columns, rows = _SINGLE_BELOW
+        self.set_class(self.size.width < columns or self.size.height < rows, "single")
+        self._draw()
+
+    @property
+    def _evidence(self) -> Evidence:
+        return self._model.evidence[self._search]
+
+    @property
+    def _is_alone(self) -> bool:
+        """Whether the chart has taken the table's place."""
+        return self.has_class("single") and self._is_sliced
+
+    def _look(self) -> None:
+        if self._evidence is not self._drawn:
+            self._draw()
+
+    def _draw(self) -> None:
+        self._drawn = evidence = self._evidence
+        words = answer_words(evidence)
+        if len(self._model.evidence) > 1:
+            words.insert(0, f"Search {self._search}; n shows the next one.")
+        self.query_one("#answer", Static).update(Text("\n".join(words)))
+        self.query_one(EvidenceTable).show(evidence, self.advisor.drawing, self.size.width - 2)
+        self._draw_group()
+
+    def on_data_table_row_highlighted(self) -> None:
+        """The group under the cursor."""
+        self._draw_group()
+
+    def _draw_group(self) -> None:
+        group = self.query_one(EvidenceTable).group
+        self.query_one("#group", Static).update(Text(words_of(group)))
+        self.query_one("#no-slice", Static).update(Text(_why_no_slice(self._evidence, group)))
+        self._arrange(isinstance(group, SimilarGroup) and bool(group.slices))
+        self._draw_slices(group if isinstance(group, SimilarGroup) else None)
+
+    def _arrange(self, has_slices: bool) -> None:
+        """What there is and there is room for."""
+        has_rows = bool(self._evidence.groups or self._evidence.left_out)
+        has_room = self._is_alone or not self.has_class("single")
+        self.query_one("#answer").display = not self._is_alone
+        self.query_one(EvidenceTable).display = has_rows and not self._is_alone
+        self.query_one("#group").display = has_rows
+        self.query_one("#slices").display = has_slices and has_room
+        self.query_one("#no-slice").display = not has_slices and (has_room or not has_rows)
+
+    def _draw_slices(self, group: SimilarGroup | None) -> None:
+        """All of them where there is room, else the level's that was asked for."""
+        there = [level for level in LEVELS if group and slice_of(group, level)]
+        if there and self.size.width < _ALL_LEVELS_FROM:
+            there = [self._level if self._level in there else there[0]]
+        for chart in self.query(SliceChart):
+            chart.display = chart.level in there
+            if group and chart.display:
+                chart.show_slice(self._evidence, group)
+        for level in LEVELS:
+            button = self.query_one(f"#buttons #{level}", Button)
+            button.variant = "primary" if level in there else "default"
+
+    def on_data_table_row_selected(self, _: DataTable.RowSelected) -> None:
+        """The chosen group's surface."""
+        self._show_slices()
+
+    def _show_slices(self) -> None:
+        self._is_sliced = True
+        self._draw_group()
+        chart = next((one for one in self.query(SliceChart) if one.display), None)
+        if chart is not None and self.query_one("#slices").display:
+            chart.focus()
+
+    def action_concurrency(self) -> None:
+        """What the chosen group says of files at a time."""
+        self._choose("concurrency")
+
+    def action_parallelism(self) -> None:
+        """What it says of streams for each file."""
+        self._choose("parallelism")
+
+    def action_pipelining(self) -> None:
+        """What it says of files asked for ahead."""
+        self._choose("pipelining")
+
+    def _choose(self, level: Level) -> None:
+        group = self.query_one(EvidenceTable).group
+        if reason := _why_no_level(self._evidence, group, level):
+            self.advisor.refuse(reason)
+            return
+        self._level = level
+        self._show_slices()
+        self.query_one(f"#by-{level}").focus()
+
+    def action_group(self, by: int) -> None:
+        """The row after, or before, also where the chart stands alone."""
+        table = self.query_one(EvidenceTable)
+        table.move_cursor(row=min(max(table.cursor_row + by, 0), max(table.row_count - 1, 0)))
+
+    def action_search(self) -> None:
+        """What another search of this session was told."""
+        searches = list(self._model.evidence)
+        if len(searches) < 2:
+            self.advisor.refuse("one search alone asked past transfers: there is no other")
+            return
+        self._search = searches[(searches.index(self._search) + 1) % len(searches)]
+        self._draw()
+
+    def action_back(self) -> None:
+        if self._is_alone:
+            self._is_sliced = False
+            self._draw_group()
+            self.query_one(EvidenceTable).focus()
+        else:
+            super().action_back()
+
+
+def open_evidence(advisor: "AdvisorApp", model: SessionModel | None) -> None:
+    """Show what past transfers said in this session, or a word on why they said nothing."""
+    if reason := why_no_evidence(model):
+        advisor.refuse(reason)
+    elif model is not None:
+        advisor.open(EvidenceScreen(model))
+
+
+def why_no_evidence(model: SessionModel | None) -> str:
+    """Why there is none, a clause with the remedy; "" where there is."""
+    if model is None:
+        return "nothing is being measured: start from Where"
+    if model.evidence:
+        return ""
+    if model.method != "harp":
+        asked = f"the method of this session, {model.method}," if model.method else "this session"
+        return (
+            f"{asked} does not ask past transfers: write harp as Method (step History, under More)"
+        )
+    if model.is_over:
+        return (
+            "no sample came through in this session, so past transfers were not asked: begin anew"
+        )
+    return "past transfers are asked after the sample, the first probe of the search: wait for it"
+
+
+def answer_words(evidence: Evidence) -> list[str]:
+    """What is advised and what it stands on, in lines."""
+    answer = f"Answer: {evidence.levels.words}; expect {format_rate(evidence.throughput_bps)}."
+    sample = (
+        f"The sample gave {format_rate(evidence.sample.throughput_bps)} with "
+        f"{evidence.sample.levels.words}."
+        if evidence.sample
+        else "No sample was taken: past transfers speak alone."
+    )
+    return [f"{evidence_lines(evidence)[0]}.", answer, sample, evidence.worth]
+
+
+def words_of(group: SimilarGroup | GroupLeftOut | None) -> str:
+    """A row of the table in words, with what has no room in it."""
+    if group is None:
+        return ""
+    if isinstance(group, GroupLeftOut):
+        return f"{left_out_words(group)}."
+    return (
+        f"{group_words(group)}. Its own best: {group.best.words}, {format_rate(group.best_bps)}. "
+        f"Its surface explains {group.training_r2:.0%} of how they differ, "
+        f"{group.validation_r2:.0%} of those held back to check it."
+    )
+
+
+def _why_no_slice(evidence: Evidence, group: SimilarGroup | GroupLeftOut | None) -> str:
+    """Why there is no chart of this group."""
+    if group is None:
+        return "No past transfers were found similar, so there is no surface to show."
+    if isinstance(group, GroupLeftOut):
+        return "No surface fits these transfers, so they have no say and nothing is drawn."
+    drawn = sum(bool(one.slices) for one in evidence.groups)
+    return f"Only the {drawn} groups that have the most say are drawn: choose one of them."
+
+
+def _why_no_level(
+    evidence: Evidence, group: SimilarGroup | GroupLeftOut | None, level: Level
+) -> str:
+    if not isinstance(group, SimilarGroup) or not group.slices:
+        return _why_no_slice(evidence, group)
+    if slice_of(group, level) is None:
+        return f"this group was measured with one {level} alone: choose another level or group"
+    return ""

@@ -1,0 +1,128 @@
+"""What one is looking at while a session runs, in plain words and with its numbers."""
+
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from advisor.domain.events import FilesPlanned
+from advisor.domain.quantities import format_duration, format_rate
+from advisor.domain.space import describe
+from advisor.report.lines import files_lines
+from advisor.tui.features.advising.session_model import SessionModel
+from advisor.tui.features.advising.widgets.legend import DISK_MARKS, FAILED, ROLES
+from advisor.tui.features.advising.widgets.probe_curve import default_of
+
+
+class WhatIsThisScreen(ModalScreen[None]):
+    """Of a story as it stood when it was asked."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,w,q,enter", "dismiss", "Close", id="close")
+    ]
+    DEFAULT_CSS = """
+    WhatIsThisScreen { align: center middle; }
+    WhatIsThisScreen > VerticalScroll {
+        width: 78; max-width: 96%; height: auto; max-height: 92%;
+        background: $surface; border: round $primary; padding: 0 1;
+    }
+    """
+
+    def __init__(self, model: SessionModel) -> None:
+        super().__init__()
+        self._words = explain(model)
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll() as box:
+            box.border_title = "What am I looking at?"
+            box.border_subtitle = "escape closes"
+            yield Static(Text(self._words))
+
+
+def explain(model: SessionModel) -> str:
+    """The screen in plain words."""
+    return "\n\n".join([_what_happens(model), _numbers(model), _marks(model), _panels(), _keys()])
+
+
+def _what_happens(model: SessionModel) -> str:
+    pair = (
+        f"from {model.pair.source} to {model.pair.destination}"
+        if model.pair
+        else "to the other host"
+    )
+    if model.files:
+        return "\n".join([_what_happens_to_files(model.files, pair), *files_lines(model.files)])
+    return (
+        f"The advisor sends made-up data {pair}, a few seconds at a time, each time with another "
+        "setting. Each such short transfer is a probe. Your files and disks are not touched. "
+        "From what the receiver got it works out which setting to try next."
+    )
+
+
+def _what_happens_to_files(plan: FilesPlanned, pair: str) -> str:
+    return (
+        f"The advisor moves part of your files {pair} with {plan.tool}, each time with another "
+        "setting; each such transfer is a probe. Before that it measures the network alone, and "
+        "each disk alone, to see which of them holds the files back. Your own files are only read."
+    )
+
+
+def _numbers(model: SessionModel) -> str:
+    probes = [p for p in model.probes if p.ended_s is not None]
+    failed = sum(p.throughput_bps is None for p in probes)
+    words = [f"So far: {len(probes)} probes" + (f", {failed} of them failed." if failed else ".")]
+    default_bps = default_of(model)
+    if model.best:
+        best = model.best
+        words.append(
+            f"The best gave {format_rate(best.throughput_bps)} "
+            f"({describe(best.transport, best.setting)})."
+        )
+        if model.files:
+            words.append("That is for all of your files, with all it takes to begin and end.")
+        elif default_bps:
+            words.append(
+                f"Without tuning you would get {format_rate(default_bps)}: "
+                f"{best.throughput_bps / default_bps:.2g} times less."
+                if best.throughput_bps > default_bps * 1.05
+                else "Without tuning you get about the same."
+            )
+    if not model.is_over and model.budget_s:
+        words.append(f"{format_duration(round(model.left_now_s) or 0)} are left.")
+    words.append("Numbers that differ by less than their bars count as the same.")
+    return " ".join(words)
+
+
+def _marks(model: SessionModel) -> str:
+    other = model.files.tool if model.files else "UDT"
+    lines = [f"  {r.full} {r.hollow}  {r.name}: {r.meaning}" for r in ROLES]
+    if model.files:
+        lines += [f"  {mark}    {disk}: {meaning}" for disk, (mark, meaning) in DISK_MARKS.items()]
+    lines.append(f"  {FAILED}    failed: it counts as an answer, the search goes on")
+    return "\n".join([f"Marks (full for TCP, hollow for {other}):", *lines])
+
+
+def _panels() -> str:
+    return (
+        "1 Throughput: each probe at its time, with bars for how sure it is. The dashed lines "
+        "are numbered in the line below it: best so far, default, what the link can carry.\n"
+        "2 The probe under way: what the receiver gets, second by second. Transfers start "
+        "slowly: only the steady part counts.\n"
+        "3 The map: every cell is a range of settings, the greener the faster. Numbers are "
+        "those of the probes, dots the way the search took.\n"
+        "4 The search: why it moved, and what will end it.\n"
+        "5 Boxes: for each number of flows (connections at once), or of threads on a disk, the "
+        "median of all its probes, and the box in which half of them lie."
+    )
+
+
+def _keys() -> str:
+    return (
+        "You need not do anything. space pauses, s skips what is searched now, e gives 30 s more, "
+        "t tries a setting of yours, x stops with the best so far. p shows what past transfers "
+        "say, where the method asks them. You can go back: it goes on."
+    )

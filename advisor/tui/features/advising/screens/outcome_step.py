@@ -1,0 +1,109 @@
+"""What the steps about the outcome of a session share: which session, and when to redraw."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.markup import escape
+from textual.widget import Widget
+from textual.widgets import Static
+
+from advisor.tui.features.advising.session_model import SessionModel
+from advisor.tui.features.advising.step import Step
+
+
+class OutcomeStep(Step):
+    """A step about what a session came to: of `model`, or of the session that runs or ran last."""
+
+    EMPTY: ClassVar[str] = ""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "scroll_body(1)", "Down", show=False),
+        Binding("up", "scroll_body(-1)", "Up", show=False),
+        Binding("pagedown,space", "scroll_body(10)", "Page down", show=False),
+        Binding("pageup", "scroll_body(-10)", "Page up", show=False),
+        Binding("p", "past", "Past transfers", show=False, id="past-transfers"),
+    ]
+    DEFAULT_CSS = """
+    OutcomeStep #outcome { height: auto; }
+    OutcomeStep .heading { text-style: bold; margin-top: 1; }
+    OutcomeStep .dim { color: $text-muted; }
+    """
+
+    def __init__(self, model: SessionModel | None = None) -> None:
+        super().__init__()
+        self._past = model
+        self._shown: tuple[str, int] | None = None
+
+    @property
+    def model(self) -> SessionModel | None:
+        """The session's; None where there is no session."""
+        if self._past is not None:
+            return self._past
+        return self.advisor.session.model if self.advisor.session else None
+
+    @property
+    def is_of_the_past(self) -> bool:
+        """Whether this was opened from the review, and not walked to."""
+        return self._past is not None
+
+    def trail(self) -> str:
+        if self._past is None:
+            return super().trail()
+        return f"[b]advisor[/b]  Review › {escape(self._past.session)} › {self.NAME}"
+
+    def action_back(self) -> None:
+        if self.is_of_the_past:
+            self.advisor.leave()
+        else:
+            super().action_back()
+
+    def content(self) -> Iterable[Widget]:
+        yield Vertical(id="outcome")
+
+    async def on_mount(self) -> None:
+        await self._show()
+        if not self.is_of_the_past:
+            self.every(1.0, self._show)
+
+    async def on_screen_resume(self) -> None:
+        await self._show()
+
+    async def _show(self) -> None:
+        """Build what is seen anew, when there is something new."""
+        model = self.model
+        # Only these change what is said here; a probe's intervals do not.
+        ended = sum(probe.ended_s is not None for probe in model.probes) if model else 0
+        now = (model.session, ended + model.is_over) if model else ("", -1)
+        if now == self._shown or not self.is_current:
+            return
+        self._shown = now
+        outcome = self.query_one("#outcome", Vertical)
+        await outcome.remove_children()
+        parts = list(self.outcome(model)) if model else []
+        await outcome.mount_all(parts or [Static(self.EMPTY)])
+
+    def outcome(self, model: SessionModel) -> Iterable[Widget]:
+        """What is to be seen; nothing where it is too early."""
+        return ()
+
+    def past_transfers(self, model: SessionModel) -> Iterable[Widget]:
+        """A line on them, where the method asked them."""
+        if model.evidence:
+            newest = list(model.evidence.values())[-1]
+            went_by = f"{newest.similar} of {newest.known}" if newest.similar else "no"
+            yield Static(
+                f"The search went by {went_by} past transfers: [b]p[/b] shows what they say.",
+                id="past-transfers",
+            )
+
+    def action_past(self) -> None:
+        """What past transfers say, where the method asks them."""
+        from advisor.tui.features.advising.screens.evidence import open_evidence
+
+        open_evidence(self.advisor, self.model)
+
+
+def heading(words: str) -> Static:
+    """The line above a part of the screen."""
+    return Static(words, classes="heading")

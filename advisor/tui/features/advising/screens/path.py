@@ -1,0 +1,197 @@
+"""Path and hosts: the round trip as it is now, and both hosts held against what is recommended."""
+
+from collections.abc import Iterable
+from typing import ClassVar, Final
+
+from rich.text import Text
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.events import ScreenResume, ScreenSuspend
+from textual.screen import ModalScreen
+from textual.widget import Widget
+from textual.widgets import DataTable, Static
+
+from advisor.domain.path import PathFacts
+from advisor.models.host_review import Finding, Remedy, Verdict, review
+from advisor.tui.features.advising.path_check import PathCheck
+from advisor.tui.features.advising.step import Step
+from advisor.tui.features.advising.widgets.watched_path import WatchedPath
+from advisor.tui.kit.copyable import Copyable
+from advisor.tui.kit.fixes import fix_for
+from advisor.tui.kit.row_table import RowTable
+
+_REDRAW_S: Final = 1.0
+_REMEDIES: Final = 2
+_MARKS: Final = {
+    Verdict.GOOD: ("✓ good", "$text-success"),
+    Verdict.WATCH: ("! watch", "$text-warning"),
+    Verdict.BAD: ("✗ bad", "$text-error"),
+    Verdict.UNKNOWN: ("? unknown", "$text-muted"),
+}
+
+
+class PathScreen(Step):
+    """What of the path and the two hosts will hold a transfer back."""
+
+    NAME = "Path"
+    STEP = "path"
+    HELP = (
+        "[b]Path and hosts[/b]\nEach row is a setting of the two hosts or of the path between "
+        "them. Bad: it holds this transfer back for sure. Watch: it may. Below the table stand "
+        "what the chosen row costs on this path, and the line that lifts it, for whoever "
+        "administers that host. Nothing is ever changed from here."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("c", "copy_remedy", "Copy the remedy", id="copy-remedy"),
+        Binding("f4", "look_again", "Look again", id="look-again"),
+    ]
+    DEFAULT_CSS = """
+    PathScreen #findings { max-height: 16; margin-top: 1; }
+    PathScreen #detail { height: auto; margin-top: 1; }
+    PathScreen #cost { height: auto; }
+    PathScreen #trouble { height: auto; }
+    """
+
+    AUTO_FOCUS = "#findings"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._look: PathCheck | None = None
+        self._findings: dict[str, Finding] = {}
+        self._drawn: object = None
+
+    def content(self) -> Iterable[Widget]:
+        yield Static(id="trouble")
+        yield Copyable(id="mend")
+        yield WatchedPath(id="rtt")
+        yield RowTable("Findings", "", "what", "source", "destination", "advised", id="findings")
+        remedies = (Copyable(id=f"remedy-{number}") for number in range(_REMEDIES))
+        yield Vertical(Static(id="cost"), *remedies, id="detail")
+
+    def on_mount(self) -> None:
+        self.every(_REDRAW_S, self._draw)
+
+    async def on_screen_resume(self, _: ScreenResume) -> None:
+        """Watch the path that the draft says now."""
+        look = self._look
+        if look is None or look.reach != self.advisor.draft.reach_arguments():
+            await self.action_look_again()
+        self._draw()
+
+    async def on_screen_suspend(self, _: ScreenSuspend) -> None:
+        """Left: nobody watches any more."""
+        if not isinstance(self.app.screen, ModalScreen):
+            await self._end_look()
+
+    async def on_unmount(self) -> None:
+        await self._end_look()
+
+    async def _end_look(self) -> None:
+        if self._look:
+            look, self._look = self._look, None
+            await look.close()
+
+    async def action_look_again(self) -> None:
+        """Begin anew."""
+        await self._end_look()
+        if self.advisor.draft.where:
+            self._look = PathCheck(self.advisor.draft, self.advisor.store, self._draw, watch=True)
+        self._drawn = None
+        self._draw()
+
+    def _path(self) -> PathFacts | None:
+        if self._look and self._look.model.path:
+            return self._look.model.path
+        seen = self.advisor.draft.path_seen
+        return seen.path if seen else None
+
+    def _draw(self) -> None:
+        if not self.is_mounted:
+            return
+        look = self._look
+        now = (look, look.model.version, look.trouble, look.is_running) if look else None
+        if now == self._drawn and self._drawn is not None:
+            return
+        self._drawn = now
+        trouble, fix = self._trouble(), None
+        if look and look.trouble:
+            fix = fix_for(look.trouble)
+        self.query_one("#trouble", Static).update(Content(trouble))
+        self.query_one("#trouble").display = bool(trouble)
+        self.query_one("#mend", Copyable).hold(*(fix or ("", "")))
+        path = self._path()
+        if path is None:
+            return
+        rtts_s = [rtt_s for _, rtt_s in look.model.rtts] if look else []
+        self.query_one(WatchedPath).show([path.rtt_s, *rtts_s], self.advisor.drawing)
+        self._fill(path)
+
+    def _trouble(self) -> str:
+        where = self.advisor.draft.where
+        if not where:
+            return "· No destination is given: go back to Where (escape) and type one."
+        if self._look and self._look.trouble:
+            return f"✗ {self._look.trouble}"
+        if self._look and self._look.model.path is None:
+            return f"… looking at the path to {where}, without any load"
+        return ""
+
+    def _fill(self, path: PathFacts) -> None:
+        self._findings = {finding.what: finding for finding in review(path)}
+        self.query_one("#findings", RowTable).fill(
+            [(what, self._cells(finding)) for what, finding in self._findings.items()]
+        )
+        self._show_detail()
+
+    def _cells(self, finding: Finding) -> tuple[Text, ...]:
+        word, colour = _MARKS[finding.verdict]
+        style = self.app.theme_variables.get(colour.removeprefix("$"), "")
+        return (
+            Text(word, style if style.startswith("#") else ""),
+            Text(finding.what),
+            Text(finding.source),
+            Text(finding.destination),
+            Text(finding.recommended, "dim"),
+        )
+
+    def on_data_table_row_highlighted(self, _: DataTable.RowHighlighted) -> None:
+        self._show_detail()
+
+    def _chosen(self) -> Finding | None:
+        return self._findings.get(self.query_one("#findings", RowTable).chosen)
+
+    def _show_detail(self) -> None:
+        """What the chosen row costs here, and the lines that lift it."""
+        finding = self._chosen()
+        if finding is None:
+            return
+        words = [
+            f"{finding.what}: {finding.cost}" if finding.cost else f"{finding.what}: fine here"
+        ]
+        if finding.recommended and finding.reference:
+            words.append(f"{finding.recommended} is advised by {finding.reference}")
+        self.query_one("#cost", Static).update(Content("\n".join(words)))
+        remedies = list(finding.remedies[:_REMEDIES])
+        for number in range(_REMEDIES):
+            line = remedies[number] if number < len(remedies) else None
+            self.query_one(f"#remedy-{number}", Copyable).hold(
+                line.line if line else "", _side(line) if line else ""
+            )
+
+    def action_copy_remedy(self) -> None:
+        """The line that lifts what the chosen row says."""
+        line = self.query_one("#remedy-0", Copyable)
+        if line.line:
+            line.action_copy()
+        else:
+            self.advisor.refuse("this row needs no remedy: choose one that says bad or watch")
+
+    def why_not_next(self) -> str:
+        if not self.advisor.draft.where:
+            return "no destination is given: go back to Where (escape) and type one"
+        return ""
+
+
+def _side(remedy: Remedy) -> str:
+    return f"on the {remedy.side}" if remedy.side else "on both hosts or the path"

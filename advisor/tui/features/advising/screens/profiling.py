@@ -1,0 +1,300 @@
+"""Profiling, live: what a session measures while it measures, and the user's hand on it."""
+
+import time
+from collections.abc import Iterable
+from typing import ClassVar, Final
+
+from rich.text import Text
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+from textual.widgets import Button, Static
+
+from advisor.domain import orders as o
+from advisor.domain.quantities import format_duration, format_rate
+from advisor.domain.space import Setting
+from advisor.tui.features.advising.screens.evidence import open_evidence
+from advisor.tui.features.advising.screens.explanation import WhatIsThisScreen
+from advisor.tui.features.advising.screens.try_setting import TrySettingScreen
+from advisor.tui.features.advising.session_model import SessionModel, StageModel
+from advisor.tui.features.advising.step import Step
+from advisor.tui.features.advising.widgets.bins import Grid
+from advisor.tui.features.advising.widgets.session_view import PANELS, SessionView
+
+_DRAWN_ANEW_EVERY_S: Final = 2.0
+_MORE_S: Final = 30.0
+_SURE_WITHIN_S: Final = 6.0
+
+
+class ProfilingScreen(Step):
+    """Shows the application's session, from one timer."""
+
+    NAME = "Profile"
+    STEP = "profiling"
+    HELP = """[b]Profiling[/b]
+Short transfers with different settings, one after the other: w says what you are looking at.
+Nothing has to be done: it ends by itself, then ctrl+n compares what was found."""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "pause", "Pause", id="pause"),
+        Binding("w", "what", "What is this?", id="what_is_this"),
+        Binding("x", "stop", "Stop", id="stop", tooltip="End with the best so far"),
+        Binding("e", "extend", "+30 s", id="extend", tooltip="Give it 30 s more"),
+        Binding("t", "try", "Try", id="try", tooltip="Try a setting by hand"),
+        Binding("s", "skip", "Skip", id="skip", tooltip="Skip what is searched now"),
+        Binding("p", "past", "Past transfers", show=False, id="past-transfers"),
+        Binding("r", "resume", "Resume", show=False, id="resume"),
+        Binding("v", "values", "Map: numbers or values", show=False, id="map_values"),
+        Binding("u", "other", "Map: the other transport", show=False, id="map_other"),
+        *(
+            Binding(str(i), f"enlarge('{name}')", f"Only: {name}", show=False, id=f"only_{name}")
+            for i, name in enumerate(PANELS, 1)
+        ),
+        Binding("0", "enlarge('')", "All panels", show=False, id="all_panels"),
+        Binding("tab", "panel(1)", "Next panel", show=False, id="next_panel"),
+        Binding("shift+tab", "panel(-1)", "Panel before", show=False, id="panel_before"),
+    ]
+    DEFAULT_CSS = """
+    ProfilingScreen #body { overflow-y: hidden; }
+    ProfilingScreen #head { height: 1; }
+    ProfilingScreen #word { height: auto; max-height: 8; padding: 0 1; }
+    ProfilingScreen #word.done { background: $success-muted; color: $text-success; }
+    ProfilingScreen #word.gave-up {
+        background: $error-muted; color: $text-error; padding: 1 2; text-style: bold;
+    }
+    ProfilingScreen #word.asked { background: $warning-muted; color: $text-warning; }
+    ProfilingScreen #empty { height: 1fr; content-align: center middle; text-align: center; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said = ("", "unsaid")
+        self._stop_asked_at_s: float | None = None
+
+    @property
+    def _model(self) -> SessionModel | None:
+        return self.advisor.session.model if self.advisor.session else None
+
+    def content(self) -> Iterable[Widget]:
+        """The head, a word where one is due, and the session."""
+        yield Static(id="head")
+        yield Static(id="word")
+        yield SessionView(id="view")
+        yield Static(
+            "Nothing is being measured.\n\nGo back to Where (ctrl+g, then new advice), say where "
+            "the data goes,\nand start: this screen then shows every probe as it happens.",
+            id="empty",
+        )
+
+    def buttons(self) -> Iterable[Button]:
+        """Back, the two orders one is most likely to want, what past transfers say, and on."""
+        yield Button("Back", id="back")
+        yield Button("Pause", id="pause")
+        yield Button("Stop", id="stop")
+        yield Button("Past transfers", id="past")
+        yield Button("Next", id="next", variant="primary")
+
+    def on_mount(self) -> None:
+        self._look()
+        self.every(_DRAWN_ANEW_EVERY_S / len(PANELS), self._look)
+
+    def on_screen_resume(self) -> None:
+        # What was there answers the key at once; what came meanwhile follows.
+        self.call_after_refresh(self._look)
+
+    def _look(self) -> None:
+        """Draw what is new; nothing while something else is shown."""
+        if not self.is_mounted or self.app.screen is not self:
+            return
+        model = self._model
+        self.query_one("#view").display = model is not None
+        self.query_one("#empty").display = model is None
+        if model:
+            self._say(model)
+            self.query_one(SessionView).show_next(model)
+
+    def _say(self, model: SessionModel) -> None:
+        words = (head_words(model), word_on(model))
+        if words == self._said:
+            # Even the same words would have the whole screen laid out anew.
+            return
+        self._said = words
+        self.query_one("#head", Static).update(Text(words[0]))
+        word = self.query_one("#word", Static)
+        word.display = bool(words[1])
+        word.set_class(model.advice is not None, "done")
+        word.set_class(model.gave_up is not None, "gave-up")
+        word.update(Text(words[1]))
+        self.query_one("#buttons #pause", Button).label = "Go on" if model.paused else "Pause"
+
+    def why_not_next(self) -> str:
+        """Not before the session is over."""
+        model = self._model
+        if model is None:
+            return "nothing is measured yet: start from Where"
+        if model.gave_up:
+            return "there is no advice to compare: r resumes, escape goes back"
+        if model.advice is None:
+            left = format_duration(max(1, round(model.left_now_s)))
+            return f"it still measures, about {left} more: wait, or x stops with the best so far"
+        return ""
+
+    def _why_no_order(self) -> str:
+        model = self._model
+        if model is None:
+            return "nothing is being measured: start from Where"
+        if model.is_over:
+            return "this session is over: ctrl+n goes on to what it found"
+        return ""
+
+    def _order(self, order: o.Order, words: str) -> None:
+        if reason := self._why_no_order():
+            self.advisor.refuse(reason)
+        elif self.advisor.session:
+            self.advisor.session.order(order)
+            self.notify(words)
+
+    def action_pause(self) -> None:
+        """Pause before the next probe, or go on."""
+        model = self._model
+        if model and model.paused:
+            self._order(o.GoOn(), "Going on")
+        else:
+            self._order(o.Pause(), "Pausing after this probe; space goes on")
+
+    def action_skip(self) -> None:
+        """No more of what is searched now."""
+        stage = self._stage_under_way()
+        if stage is None:
+            self._order_nothing("between two searches there is nothing to skip: wait a moment")
+        elif stage.name == "baseline":
+            self._order_nothing("the defaults are measured now: a search can be skipped")
+        else:
+            self._order(o.Skip(stage=stage.name), f"{stage.name} ends after this probe")
+
+    def _order_nothing(self, reason: str) -> None:
+        self.advisor.refuse(self._why_no_order() or reason)
+
+    def _stage_under_way(self) -> StageModel | None:
+        stage = self._model.stage if self._model else None
+        return stage if stage and stage.ended_s is None else None
+
+    def action_extend(self) -> None:
+        """30 s more; it counts from the next probe on."""
+        self._order(o.Extend(by_s=_MORE_S), "30 s more")
+
+    def action_stop(self) -> None:
+        """End with the best so far: the second time within a few seconds."""
+        if reason := self._why_no_order():
+            self.advisor.refuse(reason)
+            return
+        now_s = time.monotonic()
+        asked_s = self._stop_asked_at_s
+        if asked_s is not None and now_s - asked_s < _SURE_WITHIN_S:
+            self._stop_asked_at_s = None
+            self._order(o.Stop(), "Stopping with the best so far")
+            return
+        self._stop_asked_at_s = now_s
+        self.notify(
+            "Stop here, with the best so far? x once more stops. What was measured is kept.",
+            title="Sure?",
+            severity="warning",
+            timeout=_SURE_WITHIN_S,
+        )
+
+    def action_try(self) -> None:
+        """Ask for a setting, and have it measured next."""
+        model = self._model
+        stages = [s for s in model.stages if s.space] if model else []
+        if (reason := self._why_no_order()) or not stages or model is None:
+            self.advisor.refuse(reason or "no search has begun: wait for the first one")
+            return
+        stage = stages[-1]
+        assert stage.space is not None
+
+        def answered(setting: Setting | None) -> None:
+            if setting:
+                order = o.Try(transport=stage.transport, setting=setting)
+                self._order(order, "It is measured next, after this probe")
+
+        screen = TrySettingScreen(stage.transport, stage.space, best_of(model, stage))
+        self.app.push_screen(screen, answered)
+
+    def action_what(self) -> None:
+        """This screen in plain words."""
+        if model := self._model:
+            self.app.push_screen(WhatIsThisScreen(model))
+        else:
+            self.advisor.refuse("nothing is being measured: start from Where")
+
+    def action_past(self) -> None:
+        """What past transfers say, where the method asks them."""
+        open_evidence(self.advisor, self._model)
+
+    def action_resume(self) -> None:
+        """Go on with a session that ended without advice."""
+        model = self._model
+        if model is None or model.gave_up is None:
+            self.advisor.refuse("there is nothing to resume: this is for a session that broke off")
+        elif reason := self.advisor.why_no_session():
+            self.advisor.refuse(reason)
+        else:
+            # The application makes this screen anew: it must not be the one that is shown.
+            self.advisor.action_home()
+            self.advisor.resume_session()
+
+    def action_values(self) -> None:
+        """Numbers of probes or throughputs on the map."""
+        self.query_one(SessionView).toggle_values()
+
+    def action_other(self) -> None:
+        """The other transport's map."""
+        self.query_one(SessionView).switch_transport()
+
+    def action_enlarge(self, panel: str) -> None:
+        """One panel alone."""
+        self.query_one(SessionView).enlarge(panel)
+
+    def action_panel(self, by: int) -> None:
+        """The next panel where one is shown at a time; else the next thing to focus."""
+        view = self.query_one(SessionView)
+        if view.has_class("alone"):
+            view.next_panel(by)
+        elif by > 0:
+            self.focus_next()
+        else:
+            self.focus_previous()
+
+
+def head_words(model: SessionModel) -> str:
+    """The pair, the round trip, the session."""
+    if model.pair is None:
+        return "Reaching the other host …"
+    parts = [f"{model.pair.source} → {model.pair.destination}"]
+    if model.path:
+        parts.append(f"RTT {format_duration(model.path.rtt_s)}")
+    parts.append(f"session {model.session}")
+    return "   ".join(parts)
+
+
+def word_on(model: SessionModel) -> str:
+    """What the user should know above all else; "" while all goes its way."""
+    if model.gave_up:
+        going_on = " r resumes it." if model.probes else ""
+        return (
+            f"{model.gave_up.message[:1].upper()}{model.gave_up.message[1:]}\n\n"
+            f"What was measured is kept.{going_on} ctrl+g, then Where, begins anew."
+        )
+    if model.advice:
+        found = format_rate(model.advice.expected_bps)
+        return f"Done: about {found} to be expected. ctrl+n compares."
+    if model.paused:
+        return "Paused: nothing is sent, the time stands still. space goes on."
+    return ""
+
+
+def best_of(model: SessionModel, stage: StageModel) -> Setting:
+    """The best setting so far that lies in the space of this search; empty where none does."""
+    assert stage.space is not None
+    box = Grid.fitting(stage.space, 1, 1)
+    fitting = [p for p in model.probes if p.transport == stage.transport and box.cell_of(p.setting)]
+    best = max(fitting, key=lambda p: p.throughput_bps or 0.0, default=None)
+    return best.setting if best else {}

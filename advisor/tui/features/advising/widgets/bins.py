@@ -1,0 +1,150 @@
+"""A space cut into cells that fit a screen: pure."""
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import msgspec
+
+from advisor.domain.quantities import format_bytes
+from advisor.domain.space import Parameter, Scale, Setting, Space
+from advisor.tui.features.advising.session_model import ProbeModel
+
+Cell = tuple[int, int]
+
+
+_SAID: Final = {"concurrency": "files at a time", "parallelism": "streams each"}
+
+
+class Axis(msgspec.Struct, frozen=True):
+    """One parameter in `count` parts of the same length on its own scale.
+
+    `about_values`: the parts lie about so many values, the bounds among them, instead of between.
+    """
+
+    parameter: Parameter
+    count: int
+    about_values: bool = False
+
+    @classmethod
+    def fitting(cls, parameter: Parameter, most: int) -> "Axis":
+        """As many parts as fit, and no more than there are values."""
+        values = (parameter.upper - parameter.lower) // parameter.quantum + 1
+        return cls(parameter, max(1, min(values, most)))
+
+    def index_of(self, value: float) -> int:
+        """The part that a value lies in, the least first."""
+        fraction = self.parameter.fraction_of(value)
+        if self.about_values:
+            return round(fraction * (self.count - 1))
+        return min(self.count - 1, int(fraction * self.count))
+
+    def value_at(self, index: int) -> int:
+        """Where a part begins, or the value it lies about."""
+        if self.about_values:
+            return self.parameter.value_at(index / max(1, self.count - 1))
+        return self.parameter.value_at(index / self.count)
+
+
+def words_of(parameter: Parameter, value: float) -> str:
+    """A value as people write it."""
+    return format_bytes(value) if parameter.unit == "B" else f"{value:g}"
+
+
+def name_of(parameter: Parameter) -> str:
+    """`buffer_bytes` is a buffer; a tool's own words are said as what they count."""
+    if known := _SAID.get(parameter.name):
+        return known
+    return parameter.name.removesuffix("_bytes").replace("_", " ")
+
+
+class Grid(msgspec.Struct, frozen=True):
+    """Cells over a space's first two parameters, `across` and `up`: None in a space of one."""
+
+    across: Axis
+    up: Axis | None
+
+    @classmethod
+    def fitting(cls, space: Space, columns: int, rows: int) -> "Grid":
+        """At most so many cells."""
+        first, *others = space.parameters
+        up = Axis.fitting(others[0], max(1, rows)) if others else None
+        return cls(Axis.fitting(first, max(1, columns)), up)
+
+    @classmethod
+    def of_doublings(cls, space: Space, columns: int, rows: int) -> "Grid":
+        """At most so many cells, and no more than one for each doubling from bound to bound."""
+        most = [
+            1 + round(math.log2(parameter.upper / parameter.lower))
+            for parameter in space.parameters
+        ]
+        plain = cls.fitting(space, min(columns, most[0]), min([rows, *most[1:2]]))
+        across, up = plain.across, plain.up
+        return cls(
+            Axis(across.parameter, across.count, about_values=True),
+            Axis(up.parameter, up.count, about_values=True) if up else None,
+        )
+
+    def cell_of(self, setting: Setting) -> Cell | None:
+        """(column, row from below); None for a setting that is not in this box."""
+        indices = []
+        for axis in (self.across, self.up):
+            if axis is None:
+                indices.append(0)
+                continue
+            value = setting.get(axis.parameter.name)
+            if not isinstance(value, int | float):
+                return None
+            if not axis.parameter.lower <= value <= axis.parameter.upper:
+                return None
+            indices.append(axis.index_of(value))
+        return indices[0], indices[1]
+
+
+def spanned(probes: Iterable[ProbeModel]) -> Space | None:
+    """The box about what was probed, by doublings; None where less than two values differ.
+
+    For runs of probes that search no space: a disk's, with threads and requests of given sizes.
+    """
+    settings = [probe.setting for probe in probes]
+    names = dict.fromkeys(name for setting in settings for name in setting)
+    parameters = []
+    for name in names:
+        values = [setting.get(name) for setting in settings]
+        sizes = [value for value in values if isinstance(value, int) and value >= 1]
+        if len(sizes) == len(values) and min(sizes) < max(sizes):
+            unit = "B" if name.endswith("_bytes") else ""
+            parameters.append(
+                Parameter(
+                    name=name, unit=unit, lower=min(sizes), upper=max(sizes), scale=Scale.LOG2
+                )
+            )
+    return Space(parameters=tuple(parameters), cost_order=()) if parameters else None
+
+
+_MOVES: Final = 4
+
+
+def trail(grid: Grid, probes: Sequence[ProbeModel]) -> list[Cell]:
+    """The cells on the way the search took with its last moves, from one to the next.
+
+    A search that marks where it moves (y*) is followed by these, any other by all its probes.
+    """
+    searched = [p for p in probes if p.purpose == "search" and p.label != "by hand"]
+    moves = [p for p in searched if p.label == "y*"] or searched
+    stops = [cell for p in moves[-_MOVES - 1 :] if (cell := grid.cell_of(p.setting))]
+    way: list[Cell] = stops[:1]
+    for start, end in itertools.pairwise(stops):
+        way += _between(start, end)
+    return way
+
+
+def _between(start: Cell, end: Cell) -> Iterable[Cell]:
+    steps = max(abs(end[0] - start[0]), abs(end[1] - start[1]))
+    for i in range(1, steps + 1):
+        share = i / steps
+        yield (
+            round(start[0] + (end[0] - start[0]) * share),
+            round(start[1] + (end[1] - start[1]) * share),
+        )

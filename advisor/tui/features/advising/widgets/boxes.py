@@ -1,0 +1,111 @@
+"""Throughput by how much goes on at once, as boxes over repeats: pure.
+
+Rao et al. 2016, figures 7, 9 and 11: a box for each number of flows over all probes with so many.
+"""
+
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import msgspec
+
+from advisor.domain.space import Setting, flows_of
+from advisor.tui.features.advising.session_model import SessionModel
+from advisor.tui.kit.chart import Series
+
+BOX_FROM: Final = 3
+"""Fewer probes have no quartiles worth drawing: they are shown as they are."""
+
+_HALF_WIDTH: Final = 0.3
+_WHISKER: Final = 1.5
+_MEDIAN_AT: Final = tuple(i / 50 for i in range(-13, 14))
+_SIDE_BY_SIDE: Final = 0.4
+
+
+class Box(msgspec.Struct, frozen=True):
+    """All probes with so many flows, or threads, at once: what they gave in bit/s, at least one."""
+
+    at_once: int
+    rates_bps: tuple[float, ...]
+
+    @property
+    def median_bps(self) -> float:
+        """Half of the probes gave no more."""
+        return statistics.median(self.rates_bps)
+
+    @property
+    def quartiles_bps(self) -> tuple[float, float] | None:
+        """Between them lies the middle half; None for fewer than three probes."""
+        if len(self.rates_bps) < BOX_FROM:
+            return None
+        low, _, high = statistics.quantiles(self.rates_bps, n=4, method="inclusive")
+        return low, high
+
+    @property
+    def whiskers_bps(self) -> tuple[float, float] | None:
+        """The furthest probes within 1.5 box heights of the box; None where there is no box."""
+        if self.quartiles_bps is None:
+            return None
+        low, high = self.quartiles_bps
+        reach = _WHISKER * (high - low)
+        within = [rate for rate in self.rates_bps if low - reach <= rate <= high + reach]
+        return min(within), max(within)
+
+
+def at_once(setting: Setting) -> int:
+    """How much goes on at a time: threads on a disk, flows on the network."""
+    threads = setting.get("threads")
+    return threads if isinstance(threads, int) else flows_of(setting)
+
+
+def boxes_of(model: SessionModel, subject: str) -> list[Box]:
+    """One for each number that was probed of this transport, tool or disk, the least first."""
+    rates: dict[int, list[float]] = {}
+    for probe in model.probes:
+        if probe.transport == subject and probe.throughput_bps is not None:
+            rates.setdefault(at_once(probe.setting), []).append(probe.throughput_bps)
+    return [Box(number, tuple(rates[number])) for number in sorted(rates)]
+
+
+def place_of(index: int) -> float:
+    """Where on the x axis a box stands, which has its number below it."""
+    return index + 0.5
+
+
+def box_series(boxes: Sequence[Box], colour: str) -> list[Series]:
+    """Boxes, whiskers, medians, and each probe beside its box."""
+    outlines: list[tuple[float, float]] = []
+    medians: list[tuple[float, float]] = []
+    probes: list[tuple[float, float]] = []
+    for index, box in enumerate(boxes):
+        x = place_of(index)
+        outlines += _outline(x, box)
+        medians += [(x + aside, box.median_bps) for aside in _MEDIAN_AT]
+        probes += [(x + _SIDE_BY_SIDE, rate) for rate in box.rates_bps]
+    return [
+        _series("middle half, whiskers", outlines, "", colour),
+        _series("one probe", probes, "○", "foreground-muted"),
+        _series("median", medians, "━", "success"),
+    ]
+
+
+def _outline(x: float, box: Box) -> Iterable[tuple[float, float]]:
+    """The box and its whiskers, each stretch ended by a gap."""
+    if box.quartiles_bps is None or box.whiskers_bps is None:
+        return
+    (low, high), (least, most) = box.quartiles_bps, box.whiskers_bps
+    left, right, gap = x - _HALF_WIDTH, x + _HALF_WIDTH, (x, math.nan)
+    yield from ((left, low), (right, low), (right, high), (left, high), (left, low), gap)
+    yield from ((x, least), (x, low), gap, (x, high), (x, most), gap)
+
+
+def _series(name: str, points: list[tuple[float, float]], mark: str, colour: str) -> Series:
+    return Series(
+        name,
+        [x for x, _ in points],
+        [y for _, y in points],
+        "points" if mark else "line",
+        mark=mark,
+        colour=colour,
+    )

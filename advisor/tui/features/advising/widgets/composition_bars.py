@@ -1,0 +1,72 @@
+"""Disks, network and the transfer of files through all three, as bars on one axis."""
+
+from collections.abc import Iterator
+from typing import ClassVar, Final
+
+from advisor.domain.advice import Advice, Composition, Subsystem
+from advisor.domain.space import setting_words
+from advisor.report.composition import percent
+from advisor.tui.kit.axis import nice_end
+from advisor.tui.kit.interval_bars import Bar, IntervalBars
+
+_ROOM: Final = 2.5
+"""How many times the composition's rate the axis holds: what is far beyond limits nothing."""
+
+
+class CompositionBars(IntervalBars):
+    """Of an advice that has a composition; anything longer than the axis ends in an arrow."""
+
+    HELP = (
+        "[b]Disks and network[/b] What each lets pass alone, what that comes to together (the "
+        "least of them), and what was measured with files going through all of them. The one "
+        "marked 'lets the least pass' holds the transfer back. A bar that ends in an arrow goes on "
+        "beyond the axis: it limits nothing. The bracket is where a transfer lies nine times out "
+        "of ten."
+    )
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"bars--limit", "bars--joint"}
+    DEFAULT_CSS = """
+    CompositionBars > .bars--limit { color: $warning; }
+    CompositionBars > .bars--joint { color: $success; }
+    """
+
+    def __init__(self, advice: Advice, *, drawing: str = "block") -> None:
+        composed = advice.composition
+        bars = list(composition_bars(advice, composed)) if composed else []
+        super().__init__(bars, drawing=drawing, best_first=False, top_bps=axis_end_bps(bars))
+        self.border_title = "Disks and network"
+
+
+def axis_end_bps(bars: list[Bar]) -> float | None:
+    """Where the axis ends: all is on it unless one lets many times more pass than another."""
+    together = [bar.reach_bps for bar in bars if bar.kind in ("past", "joint")]
+    longest = max((bar.reach_bps for bar in bars), default=0.0)
+    return nice_end(min(longest, _ROOM * max(together))) if together else None
+
+
+def composition_bars(advice: Advice, composition: Composition) -> Iterator[Bar]:
+    """The subsystems as data goes through them, then both rates together."""
+    yield from (_alone(part, composition.limiting) for part in composition.subsystems)
+    yield Bar(
+        name="Together at most",
+        detail="the least of them",
+        value_bps=composition.predicted_bps,
+        kind="past",
+    )
+    yield Bar(
+        name="Measured together",
+        detail=f"{percent(composition.reached)} of that: {setting_words(advice.setting)}",
+        value_bps=composition.joint_bps,
+        interval_bps=advice.interval_bps,
+        kind="joint",
+    )
+
+
+def _alone(part: Subsystem, limiting: str) -> Bar:
+    limits = part.what == limiting
+    name = f"{part.what[:1].upper()}{part.what[1:]}"
+    return Bar(
+        name=f"{name}, lets the least pass" if limits else name,
+        detail=setting_words(part.setting),
+        value_bps=part.throughput_bps,
+        kind="limit" if limits else "measured",
+    )

@@ -1,0 +1,191 @@
+"""The groups of past transfers that an answer stands on, a row each, and those left out."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import ClassVar, Final
+
+import msgspec
+from rich.text import Text
+from textual.binding import Binding, BindingType
+
+from advisor.domain.evidence import Evidence, GroupLeftOut, SimilarGroup
+from advisor.domain.quantities import format_bytes, format_rate
+from advisor.tui.kit.axis import rate_unit
+from advisor.tui.kit.row_table import RowTable
+
+Group = SimilarGroup | GroupLeftOut
+
+_BAR: Final = 10
+_WIDE: Final = 104
+_NETWORK: Final = "from → to"
+_BEST: Final = "its best: concurrency ×\nparallelism × pipelining"
+_LEAST_OF_NETWORK: Final = 9
+_SCROLLBAR: Final = 2
+
+
+class Column(msgspec.Struct, frozen=True):
+    """A name of one or two lines, and what each row has in it."""
+
+    name: str
+    cells: list[str]
+    numeric: bool = False
+
+    @property
+    def width(self) -> int:
+        """Columns of the terminal that it takes, without the space beside it."""
+        return max(len(line) for text in (self.name, *self.cells) for line in text.split("\n"))
+
+
+class EvidenceTable(RowTable):
+    """`show` it an evidence. `group`: the one under the cursor."""
+
+    HELP = (
+        "[b]Groups of past transfers[/b]\nA group is transfers of like files over one path within "
+        "a day, so they met about the same traffic. To each a surface is fitted: throughput by "
+        "concurrency, parallelism and pipelining.\n"
+        "[b]alike[/b]: how similar they are to your transfer, from 0 to 1, by the path's rate, "
+        "round trip and buffers, and by the size and number of files. 1 is the same.\n"
+        "[b]say[/b]: how much a group counts in the answer; all together are 100 %. The nearer a "
+        "group comes to what the sample gave just now, the more it counts: it then met traffic "
+        "like that of today.\n"
+        "[b]sample[/b]: what the group expects of the sample's setting, and how far that is from "
+        "what the sample gave. [b]answer[/b]: what it expects of the setting that is advised.\n"
+        "[b]its best[/b]: where the group's own surface is highest. The answer is lower: fewer "
+        "files and streams at a time that keep 70 % of it, averaged over the groups by their say.\n"
+        "A group has no say, and is left out, where no surface fits its transfers: they scatter "
+        "too much, or are too few. Enter shows the chosen group's surface against its points."
+    )
+    DEFAULT_CSS = """
+    EvidenceTable { max-height: 14; }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "select_cursor", "Surface", id="surface"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__("Groups of past transfers", id="groups")
+        self.header_height = 2
+        self._groups: dict[str, Group] = {}
+
+    @property
+    def group(self) -> Group | None:
+        """The one under the cursor; None where there is none."""
+        return self._groups.get(self.chosen)
+
+    def show(self, evidence: Evidence, drawing: str, width: int) -> None:
+        """Fill it with this; `width` decides how much is said of each."""
+        listed: list[Group] = [*evidence.groups, *evidence.left_out]
+        self._groups = {str(number): group for number, group in enumerate(listed)}
+        columns = columns_of(evidence, drawing, width)
+        rows = zip(*(column.cells for column in columns), strict=True)
+        kinds = [column.numeric for column in columns]
+        self.fill(
+            [
+                (key, _texts(cells, kinds, isinstance(group, GroupLeftOut)))
+                for (key, group), cells in zip(self._groups.items(), rows, strict=True)
+            ],
+            tuple(column.name for column in columns),
+        )
+
+
+def columns_of(evidence: Evidence, drawing: str, width: int) -> list[Column]:
+    """What fits into the width, the network cut to what the others leave."""
+    listed: list[Group] = [*evidence.groups, *evidence.left_out]
+    wide = width >= _WIDE
+    columns = [*_known(listed), *_said(evidence, drawing, wide=wide)]
+    networks = [group.conditions.network or "not known" for group in listed]
+    best = Column(_BEST, [_best(group) for group in listed])
+    if wide:
+        columns.append(msgspec.structs.replace(best, cells=_cut(best.cells, best_width(listed))))
+    left = width - _SCROLLBAR - 2 - sum(column.width + 2 for column in columns)
+    if max((len(name) for name in networks), default=0) > left:
+        networks = [_short(name) for name in networks]
+    network = Column(_NETWORK, _cut(networks, max(_LEAST_OF_NETWORK, left)))
+    if wide:
+        # What the names leave is for the reasons.
+        more = max(0, left - network.width)
+        columns[-1] = Column(_BEST, _cut(best.cells, columns[-1].width + more))
+    return [network, *columns]
+
+
+def best_width(listed: Sequence[Group]) -> int:
+    """What the last column needs for settings alone."""
+    shown = [_best(group) for group in listed if isinstance(group, SimilarGroup)]
+    return Column(_BEST, shown).width
+
+
+def _known(listed: Sequence[Group]) -> list[Column]:
+    return [
+        Column("files\nof", [format_bytes(one.conditions.file_bytes) for one in listed]),
+        Column("day", [_day(one.began_s) for one in listed]),
+        Column("trans-\nfers", [f"{one.transfers:,}" for one in listed], numeric=True),
+    ]
+
+
+def _said(evidence: Evidence, drawing: str, *, wide: bool) -> list[Column]:
+    """What each group is worth and says; nothing of those left out."""
+    none = [""] * len(evidence.left_out)
+    groups = evidence.groups
+    rates = [rate for one in groups for rate in (one.sample_bps or 0.0, one.answer_bps)]
+    scale, unit = rate_unit(max(rates, default=1.0))
+    columns = [
+        Column("alike", [f"{one.likeness:.2f}" for one in groups] + none, numeric=True),
+        Column(
+            "say",
+            [_say(one.share, drawing, wide=wide) for one in groups] + ["none"] * len(none),
+            numeric=not wide,
+        ),
+        Column(f"answer\n{unit}", [f"{one.answer_bps / scale:.3g}" for one in groups] + none, True),
+    ]
+    if evidence.sample:
+        cells = [_of_sample(one, evidence.sample.throughput_bps, scale) for one in groups]
+        columns.insert(2, Column(f"sample\n{unit}", cells + none, numeric=True))
+    return columns
+
+
+def _of_sample(group: SimilarGroup, gave_bps: float, scale: float) -> str:
+    """`1.92  +1 %`: expected of the sample, and how far that is from what it gave."""
+    if group.sample_bps is None:
+        return ""
+    return f"{group.sample_bps / scale:.3g} {group.sample_bps / gave_bps - 1:+.0%}"
+
+
+def _say(share: float, drawing: str, *, wide: bool) -> str:
+    words = f"{share:.0%}"
+    if not wide:
+        return words
+    mark = "#" if drawing == "ascii" else "█"
+    return f"{words:>4} {mark * max(1, round(share * _BAR))}"
+
+
+def _day(began_s: float | None) -> str:
+    return "" if began_s is None else datetime.fromtimestamp(began_s, UTC).date().isoformat()
+
+
+def _best(group: Group) -> str:
+    if isinstance(group, GroupLeftOut):
+        return f"left out: {group.reason}"
+    best = group.best
+    levels = f"{best.concurrency} × {best.parallelism} × {best.pipelining}"
+    return f"{levels}: {format_rate(group.best_bps)}"
+
+
+def _cut(texts: Sequence[str], width: int) -> list[str]:
+    return [text if len(text) <= width else f"{text[: width - 1]}…" for text in texts]
+
+
+def _short(network: str) -> str:
+    """Names of hosts without their domains; addresses as they are."""
+    hosts = network.split("->")
+    return "->".join(
+        host if host[-1:].isdigit() else host.partition(".")[0] or host for host in hosts
+    )
+
+
+def _texts(cells: Sequence[str], numeric: Sequence[bool], left_out: bool) -> tuple[Text, ...]:
+    style = "dim" if left_out else ""
+    return tuple(
+        Text(cell, style, justify="right" if is_number else "left")
+        for cell, is_number in zip(cells, numeric, strict=True)
+    )

@@ -1,0 +1,75 @@
+"""The chart of boxes: how throughput depends on how much goes on at once, and how it scatters."""
+
+from textual.markup import escape
+
+from advisor.domain.quantities import format_rate, format_rates
+from advisor.domain.space import Setting, subject_name
+from advisor.tui.features.advising.session_model import SessionModel
+from advisor.tui.features.advising.widgets.boxes import Box, box_series, boxes_of, place_of
+from advisor.tui.features.advising.widgets.legend import colour_of
+from advisor.tui.kit.chart import Chart
+
+_MOST_IN_WORDS = 12
+
+
+class FlowBoxes(Chart):
+    """`show_model` a session's probes of one transport, tool or disk."""
+
+    def __init__(
+        self,
+        *,
+        id: str | None = None,  # noqa: A002  # as every widget of Textual has it
+        classes: str | None = None,
+    ) -> None:
+        super().__init__("Boxes by flows", id=id, classes=classes)
+        self._boxes: list[Box] = []
+        self._subject = ""
+
+    def show_model(self, model: SessionModel, subject: str) -> None:
+        """The boxes of this subject as the story stands."""
+        if subject != self._subject:
+            self._subject = subject
+            self.restart()
+        self._boxes = boxes_of(model, subject)
+        setting = next((p.setting for p in model.probes if p.transport == subject), {})
+        counted = counted_words(setting)
+        self.border_title = f"{subject_name(subject)} by {counted.partition(' ')[0]}"
+        self.show(
+            box_series(self._boxes, colour_of(subject)),
+            x_label=counted,
+            y_label="throughput",
+            x_range=(0.0, float(max(len(self._boxes), 1))),
+            x_ticks=[(place_of(i), str(box.at_once)) for i, box in enumerate(self._boxes)],
+        )
+
+    @property
+    def HELP(self) -> str:  # type: ignore[override]  # noqa: N802  # F1 looks for this name
+        """What a box is, and the boxes in words."""
+        said = [_words(box) for box in self._boxes[:_MOST_IN_WORDS]] or ["No probe yet."]
+        if more := len(self._boxes) - len(said):
+            said.append(f"… and {more} more." if more > 0 else "")
+        return "\n".join(
+            [
+                f"[b]{escape(str(self.border_title))}[/b]",
+                "One box for each number of flows, over all probes with so many: a flow is one "
+                "connection, files at a time × streams each. The line in the box is the median; "
+                "half of the probes lie in the box, and the whiskers reach to the furthest within "
+                "1.5 box heights. The rings beside it are the single probes; fewer than three "
+                "have no box. Boxes that overlap much are not told apart by these data. Of a tool "
+                "it is the rate while files flow, without what it takes to begin and end.",
+                *said,
+            ]
+        ).rstrip()
+
+
+def counted_words(setting: Setting) -> str:
+    """What the numbers under the boxes count."""
+    if "threads" in setting:
+        return "threads"
+    return "flows (files × streams)" if "concurrency" in setting else "flows"
+
+
+def _words(box: Box) -> str:
+    times = "one probe" if len(box.rates_bps) == 1 else f"{len(box.rates_bps)} probes"
+    middle = f", the middle half {format_rates(*box.quartiles_bps)}" if box.quartiles_bps else ""
+    return f"{box.at_once}: {times}, median {format_rate(box.median_bps)}{middle}."

@@ -1,0 +1,60 @@
+"""Which mark and colour a probe has: by what it was for; full for TCP, a letter for a disk, else
+hollow."""
+
+from typing import Final
+
+import msgspec
+
+from advisor.domain.file_io import DESTINATION_DISK, SOURCE_DISK
+from advisor.tui.features.advising.session_model import ProbeModel
+
+FAILED: Final = "×"
+
+
+class Role(msgspec.Struct, frozen=True):
+    """`full` and `hollow`: the mark for TCP, and for any other transport."""
+
+    name: str
+    full: str
+    hollow: str
+    meaning: str
+
+
+_BY_LABEL: Final = {
+    "y+": Role("y+", "▲", "△", "a step from where the search stands"),
+    "y−": Role("y−", "▼", "▽", "the same step the other way"),
+    "y*": Role("y*", "★", "☆", "where the two let the search move to"),
+    "by hand": Role("by hand", "▶", "▷", "a setting you asked for"),
+}
+_BY_PURPOSE: Final = {
+    "baseline": Role("default", "■", "□", "what you get without tuning"),
+    "search": Role("search", "●", "○", "a setting the search tries"),
+    "confirm": Role("confirm", "◆", "◇", "the best ones, measured again in turn"),
+}
+DISK_MARKS: Final = {
+    SOURCE_DISK: ("r", "read at the source, no network"),
+    DESTINATION_DISK: ("w", "written at the destination, no network"),
+}
+"""Each disk's mark, and what its probes did."""
+
+ROLES: Final = (*_BY_LABEL.values(), *_BY_PURPOSE.values())
+
+
+def role_of(probe: ProbeModel) -> Role:
+    """What a probe was for."""
+    return _BY_LABEL.get(probe.label) or _BY_PURPOSE[probe.purpose]
+
+
+def mark_of(probe: ProbeModel) -> str:
+    """Its mark."""
+    if probe.transport in DISK_MARKS:
+        return DISK_MARKS[probe.transport][0]
+    role = role_of(probe)
+    return role.full if probe.transport == "tcp" else role.hollow
+
+
+def colour_of(transport: str) -> str:
+    """A word of the theme."""
+    if transport in DISK_MARKS:
+        return "foreground"
+    return "primary" if transport == "tcp" else "accent"

@@ -1,0 +1,134 @@
+"""What a session's story puts on its two charts: pure."""
+
+import math
+from collections.abc import Iterator
+
+from advisor.domain.measurement import Failure, Measurement
+from advisor.domain.space import subject_name
+from advisor.tui.features.advising.session_model import ProbeModel, SessionModel
+from advisor.tui.features.advising.widgets.legend import (
+    DISK_MARKS,
+    FAILED,
+    colour_of,
+    mark_of,
+    role_of,
+)
+from advisor.tui.kit.chart import Level, Series
+
+
+def probe_series(model: SessionModel) -> list[Series]:
+    """Throughput of each probe over the session, one series for each role and transport.
+
+    A disk under way is shown alone, and not beside what went over the network: it may be many times
+    as quick.
+    """
+    probes = [p for p in model.probes if shown_together(model, p.transport)]
+    groups: dict[tuple[str, str], list[ProbeModel]] = {}
+    for probe in probes:
+        if isinstance(probe.outcome, Measurement):
+            groups.setdefault((probe.transport, role_of(probe).name), []).append(probe)
+    series = [
+        _points(_name(model, transport, role), group) for (transport, role), group in groups.items()
+    ]
+    failed = [p.began_s for p in probes if isinstance(p.outcome, Failure)]
+    if failed:
+        zeros = [0.0] * len(failed)
+        series.append(Series("failed", failed, zeros, "points", mark=FAILED, colour="error"))
+    return series
+
+
+def disk_under_way(model: SessionModel) -> str:
+    """The disk that the last run of probes was of; "" for any other."""
+    subject = model.stage.transport if model.stage else ""
+    return subject if subject in DISK_MARKS else ""
+
+
+def shown_together(model: SessionModel, subject: str) -> bool:
+    """Whether probes of this are on the chart now."""
+    disk = disk_under_way(model)
+    return subject == disk if disk else subject not in DISK_MARKS
+
+
+def _name(model: SessionModel, transport: str, role: str) -> str:
+    if transport in DISK_MARKS:
+        return transport
+    if model.files is None:
+        return f"{subject_name(transport)} {role}"
+    return role if transport == model.files.tool else f"{subject_name(transport)} alone"
+
+
+def _points(name: str, probes: list[ProbeModel]) -> Series:
+    measured = [(p.began_s, p.outcome) for p in probes if isinstance(p.outcome, Measurement)]
+    errors = [m.stderr_bps if math.isfinite(m.stderr_bps) else 0.0 for _, m in measured]
+    means = [m.throughput_bps for _, m in measured]
+    return Series(
+        name,
+        [at_s for at_s, _ in measured],
+        means,
+        "points",
+        lows=[mean - error for mean, error in zip(means, errors, strict=True)],
+        highs=[mean + error for mean, error in zip(means, errors, strict=True)],
+        mark=mark_of(probes[0]),
+        colour=colour_of(probes[0].transport),
+    )
+
+
+def levels_of(model: SessionModel) -> Iterator[Level]:
+    """Best so far, the default, what path and disks can carry, and what would be good enough.
+
+    The best of a tool is told for the whole dataset with all that it takes to begin and end, which
+    single probes are not.
+    """
+    if disk_under_way(model):
+        return
+    if model.best and model.files is None:
+        yield Level("best", model.best.throughput_bps, "success")
+    default_bps = default_of(model)
+    if default_bps:
+        yield Level("default", default_bps, "warning")
+    if model.path and (capacity_bps := model.path.capacity_bps):
+        yield Level("reserved" if model.path.bandwidth_bps else "link", capacity_bps)
+    if model.path and model.path.bandwidth_bps and (share := _goal(model)):
+        yield Level(f"goal ({share:.0%})", share * model.path.bandwidth_bps, "accent")
+    for disk in DISK_MARKS:
+        rates = [p.throughput_bps for p in model.probes if p.transport == disk]
+        if best_bps := max((rate for rate in rates if rate), default=None):
+            yield Level(disk, best_bps, colour_of(disk))
+
+
+def default_of(model: SessionModel) -> float | None:
+    """What comes without tuning, bit/s: one TCP stream, or the tool as it is; None before that."""
+    for probe in model.probes:
+        if probe.label == "default" and probe.throughput_bps:
+            return probe.throughput_bps
+    return None
+
+
+def _goal(model: SessionModel) -> float | None:
+    goals = [g.limit for s in model.stages for g in s.gauges if g.name == "C"]
+    return goals[-1] if goals else None
+
+
+def curve_series(model: SessionModel) -> list[Series]:
+    """The running probe second by second, and the last one with the mean of its steady part."""
+    series: list[Series] = []
+    ended = [p for p in model.probes if p.ended_s is not None and p.curve]
+    if ended:
+        series += _of_the_last(ended[-1])
+    if model.running and model.running.curve:
+        xs, ys = zip(*model.running.curve, strict=True)
+        colour = colour_of(model.running.transport)
+        series.append(Series(f"now: probe {model.running.ordinal}", xs, ys, colour=colour))
+    return series
+
+
+def _of_the_last(probe: ProbeModel) -> Iterator[Series]:
+    xs, ys = zip(*probe.curve, strict=True)
+    yield Series(f"last: probe {probe.ordinal}", xs, ys, colour="foreground-muted")
+    if not isinstance(probe.outcome, Measurement):
+        return
+    steady = probe.outcome.intervals[probe.outcome.steady_from :]
+    if steady:
+        mean = probe.outcome.throughput_bps
+        ends = [steady[0].start_s, steady[-1].end_s]
+        yield Series("its steady part, mean", ends, [mean, mean], mark="◆", colour="success")

@@ -1,0 +1,113 @@
+"""What a group of past transfers says along one level: its fitted surface and its points."""
+
+import math
+from typing import Final, get_args
+
+from textual.markup import escape
+
+from advisor.domain.evidence import Evidence, Level, SimilarGroup, SurfaceSlice
+from advisor.tui.kit.axis import nice_end
+from advisor.tui.kit.chart import Chart, Series, Upright
+from advisor.tui.kit.chart import Level as Line
+
+LEVELS: Final[tuple[Level, ...]] = get_args(Level)
+MEANINGS: Final[dict[Level, str]] = {
+    "concurrency": "files at a time",
+    "parallelism": "streams for each file",
+    "pipelining": "files asked for ahead",
+}
+"""What each counts."""
+
+_HEADROOM: Final = 1.04
+_SIDE_BY_SIDE: Final = 0.2
+"""Octaves that are left free at both ends, for no point to lie on the frame."""
+_FLAT_BELOW: Final = 0.25
+"""A group that stays below this share of the others' axis gets one of its own."""
+
+
+class SliceChart(Chart):
+    """`show_slice` a group's surface along `level`, which is fixed."""
+
+    def __init__(self, level: Level) -> None:
+        super().__init__(f"By {level}", id=f"by-{level}")
+        self.level = level
+
+    def show_slice(self, evidence: Evidence, group: SimilarGroup) -> None:
+        """The curve, the points, the answer's value and what the sample gave; see `slice_of`."""
+        along = slice_of(group, self.level)
+        if along is None:
+            return
+        answer: int = getattr(evidence.levels, self.level)
+        ends = (along.fitted[0][0], along.fitted[-1][0], answer)
+        values = sorted({*ends[:2], *(value for value, _ in along.measured)})
+        held = (f"{name} {getattr(along.held, name)}" for name in LEVELS if name != self.level)
+        self.border_title = f"By {self.level}, at {' and '.join(held)}"
+        self.show(
+            _series(along),
+            _sample_line(evidence, self.level),
+            uprights=[Upright(f"answer: {answer}", math.log2(answer), "success")],
+            x_label=f"{self.level}: {MEANINGS[self.level]}",
+            y_label="throughput",
+            x_range=(math.log2(min(ends)) - _SIDE_BY_SIDE, math.log2(max(ends)) + _SIDE_BY_SIDE),
+            x_ticks=[(math.log2(value), f"{value:g}") for value in values],
+            y_top=axis_end_bps(evidence, group),
+        )
+
+    @property
+    def HELP(self) -> str:  # type: ignore[override]  # noqa: N802  # F1 looks for this name
+        """What is seen, and the values in words."""
+        return (
+            f"[b]{escape(str(self.border_title))}[/b]\n"
+            "The points are past transfers of the chosen group, measured on the day it stands for. "
+            "The curve is the surface that was fitted to all of the group, cut where the other two "
+            "levels have the values in the title: they are those of the group that are nearest to "
+            "the answer's. The vertical line is the value that is advised, the dashed one what the "
+            "sample gave just now. Where the points lie far from the curve, the group says little; "
+            "where the curve is flat, this level matters little. Along the axis each doubling is "
+            "as wide as the next.\n" + escape(self.summary)
+        )
+
+
+def slice_of(group: SimilarGroup, level: Level) -> SurfaceSlice | None:
+    """Its slice along this level; None where all its transfers had the same value of it."""
+    return next((one for one in group.slices if one.level == level), None)
+
+
+def axis_end_bps(evidence: Evidence, group: SimilarGroup) -> float:
+    """The same for all groups, so that they can be compared, unless this one would lie flat."""
+    heights = {id(one): _highest_bps(one) for one in (*evidence.groups, group)}
+    highest_bps, own_bps = max(heights.values()), heights[id(group)]
+    shown_bps = own_bps if own_bps < _FLAT_BELOW * highest_bps else highest_bps
+    return nice_end(_HEADROOM * shown_bps)
+
+
+def _highest_bps(group: SimilarGroup) -> float:
+    return max(
+        (rate for one in group.slices for _, rate in (*one.fitted, *one.measured)), default=0.0
+    )
+
+
+def _series(along: SurfaceSlice) -> list[Series]:
+    # A polynomial may go below nothing, which no transfer can.
+    return [
+        Series(
+            "fitted",
+            [math.log2(value) for value, _ in along.fitted],
+            [max(0.0, rate_bps) for _, rate_bps in along.fitted],
+        ),
+        Series(
+            "measured then",
+            [math.log2(value) for value, _ in along.measured],
+            [rate_bps for _, rate_bps in along.measured],
+            "points",
+            mark="●",
+            colour="accent",
+        ),
+    ]
+
+
+def _sample_line(evidence: Evidence, level: Level) -> list[Line]:
+    if evidence.sample is None:
+        return []
+    at = getattr(evidence.sample.levels, level)
+    return [Line(f"sample now, at {at}:", evidence.sample.throughput_bps, "warning")]

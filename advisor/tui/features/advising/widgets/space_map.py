@@ -1,0 +1,242 @@
+"""Where the search is in its space: a map of cells, coloured and numbered by what was measured."""
+
+from typing import ClassVar, Final
+
+from rich.style import Style
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.color import Color
+from textual.events import Resize
+from textual.theme import Theme
+from textual.widget import Widget
+from textual.widgets import Static
+
+from advisor.domain.quantities import format_rate
+from advisor.domain.space import Scale, Space, subject_name
+from advisor.tui.features.advising.session_model import ProbeModel, SessionModel, StageModel
+from advisor.tui.features.advising.widgets.bins import (
+    Axis,
+    Cell,
+    Grid,
+    name_of,
+    spanned,
+    trail,
+    words_of,
+)
+from advisor.tui.features.advising.widgets.legend import mark_of
+from advisor.tui.kit.axis import rate_unit
+from advisor.tui.kit.drawing import ASCII
+
+_CELL: Final = 6
+_MARGIN: Final = 10
+_MOST_ROWS: Final = 20
+_NO_SEARCH: Final = ("baseline", "confirm")
+
+
+class SpaceMap(Widget, can_focus=True):
+    """`show` a story: the map of one transport's last search.
+
+    A cell has the number of its best probe, or with `toggle_values` its throughput.
+    """
+
+    HELP: ClassVar[str | None] = """[b]The map of the settings[/b]
+Each cell is a small range of settings; the further right and up, the more of each.
+The number is that of the best probe there (or its throughput: key v), the mark what it was for.
+The greener a cell, the more it gave. \\[n] is measured now; the dots are the way of the search;
+underlined is the best of this map."""
+    DEFAULT_CSS = """
+    SpaceMap {
+        height: 1fr; min-height: 6;
+        border-top: solid $foreground 30%; border-title-color: $foreground;
+    }
+    SpaceMap:focus { border-title-color: $primary; border-title-style: bold reverse; }
+    SpaceMap > Static { height: 1fr; padding: 0 1; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # as every widget has it
+        super().__init__(id=id)
+        self.border_title = "Map of the settings"
+        self._model: SessionModel | None = None
+        self._transport = ""
+        self._values = False
+        self._drawn: object = None
+
+    def compose(self) -> ComposeResult:
+        yield Static()
+
+    def on_mount(self) -> None:
+        self.app.theme_changed_signal.subscribe(self, self._retheme)
+
+    def on_resize(self, _: Resize) -> None:
+        self._draw()
+
+    def _retheme(self, _: Theme) -> None:
+        self._drawn = None
+        self._draw()
+
+    def show(self, model: SessionModel, transport: str) -> None:
+        """Draw the last search of this transport."""
+        self._model, self._transport = model, transport
+        self._draw()
+
+    def toggle_values(self) -> None:
+        """Numbers of probes, or throughputs."""
+        self._values = not self._values
+        self._draw()
+
+    def _draw(self) -> None:
+        if self._model is None or not self.is_mounted or not self.size.area:
+            return
+        probes = [p for p in self._model.probes if p.transport == self._transport]
+        stage = search_of(self._model, self._transport)
+        running = self._model.running
+        wanted = (
+            id(self._model), self._transport, self._values, self.size,
+            stage and stage.name, len(probes), running and running.ordinal,
+            sum(p.ended_s is not None for p in probes),
+        )  # fmt: skip
+        if wanted == self._drawn:
+            return
+        self._drawn = wanted
+        word = subject_name(self._transport)
+        space = space_of(self._model, stage) if stage else None
+        if stage is None or space is None:
+            self.border_title = "Map of the settings"
+            text = Text(f"No search of {word} yet: the map appears with its first setting.")
+        else:
+            self.border_title = f"Map of the settings: {stage.name}"
+            text = self._map(stage, space, probes, running)
+        if getattr(self.app, "drawing", "") == "ascii":
+            text.plain = text.plain.translate(ASCII)
+        self.query_one(Static).update(text, layout=False)
+
+    def _map(
+        self, stage: StageModel, space: Space, probes: list[ProbeModel], running: ProbeModel | None
+    ) -> Text:
+        columns = (self.content_size.width - 2 - _MARGIN) // _CELL
+        rows = min(_MOST_ROWS, self.content_size.height - 2)
+        grid = (
+            Grid.of_doublings(space, columns, rows)
+            if stage.space is None or _counts_doubled(space)
+            else Grid.fitting(space, columns, rows)
+        )
+        best = _best_by_cell(grid, probes)
+        top = max((p.throughput_bps or 0.0 for p in best.values()), default=0.0)
+        now = grid.cell_of(running.setting) if running and running in probes else None
+        searched = [p for p in probes if p.stage == stage.name] if stage.space else []
+        way = set(trail(grid, searched))
+        rows = grid.up.count if grid.up else 1
+        every = max(2, rows // 4)
+        lines = []
+        for row in reversed(range(rows)):
+            label = _row_label(grid.up, row) if row % every == 0 or row == rows - 1 else ""
+            line = Text(label.rjust(_MARGIN - 1) + " ")
+            for column in range(grid.across.count):
+                cell = (column, row)
+                probe = running if cell == now and running else best.get(cell)
+                if probe is None:
+                    line.append("  ··  " if cell in way else "   ·  ", self._faint)
+                else:
+                    line.append_text(self._cell(probe, top, cell == now))
+            lines.append(line)
+        lines.append(Text(" " * _MARGIN + _column_labels(grid.across)))
+        lines.append(Text(_axes_words(grid, top)))
+        return Text("\n").join(lines)
+
+    @property
+    def _faint(self) -> Style:
+        return Style(dim=True)
+
+    def _cell(self, probe: ProbeModel, top: float, is_now: bool) -> Text:
+        if is_now:
+            return Text(f"[{probe.ordinal}]".center(_CELL), Style(reverse=True, bold=True))
+        rate = probe.throughput_bps
+        if rate is None:
+            return Text(f"×{probe.ordinal}".center(_CELL), self._failed)
+        scale, _ = rate_unit(top)
+        words = f"{rate / scale:.3g}" if self._values else f"{probe.ordinal}"
+        style = self._shade(rate / top if top else 0.0)
+        if rate == top:
+            style += Style(underline=True, bold=True)
+        return Text(f"{mark_of(probe)}{words}".center(_CELL), style)
+
+    @property
+    def _failed(self) -> Style:
+        variables = self.app.theme_variables
+        return Style(color=Color.parse(variables["error"]).rich_color, bold=True)
+
+    def _shade(self, share: float) -> Style:
+        """From the surface to the theme's green. A terminal's own sixteen colours do not blend."""
+        variables = self.app.theme_variables
+        surface, green = (Color.parse(variables[word]) for word in ("surface", "success"))
+        if surface.ansi is not None or green.ansi is not None:
+            return Style(reverse=share > 0.5)
+        back = surface.blend(green, 0.15 + 0.85 * share**2)
+        return Style(color=back.get_contrast_text(1.0).rich_color, bgcolor=back.rich_color)
+
+
+def search_of(model: SessionModel, transport: str) -> StageModel | None:
+    """The last run of probes that searched a space of this transport, or tried several settings."""
+    runs = [s for s in model.stages if s.transport == transport and s.name not in _NO_SEARCH]
+    searches = [s for s in runs if s.space] or runs
+    return searches[-1] if searches else None
+
+
+def searched_in(model: SessionModel) -> list[str]:
+    """What has a map, the first one that was searched first."""
+    probed = {probe.transport for probe in model.probes}
+    searched = (s.transport for s in model.stages if s.name not in _NO_SEARCH)
+    return list(dict.fromkeys(subject for subject in searched if subject in probed))
+
+
+def space_of(model: SessionModel, stage: StageModel) -> Space | None:
+    """What a run of probes searches; where it searches none, the box about what it tried."""
+    return stage.space or spanned(p for p in model.probes if p.stage == stage.name)
+
+
+def _best_by_cell(grid: Grid, probes: list[ProbeModel]) -> dict[Cell, ProbeModel]:
+    best: dict[Cell, ProbeModel] = {}
+    for probe in probes:
+        cell = grid.cell_of(probe.setting)
+        if cell is None or probe.outcome is None:
+            continue
+        known = best.get(cell)
+        if known is None or (probe.throughput_bps or 0.0) >= (known.throughput_bps or 0.0):
+            best[cell] = probe
+    return best
+
+
+def _counts_doubled(space: Space) -> bool:
+    """Whether it is searched by doublings of numbers of things, as a tool's is."""
+    return all(p.scale is Scale.LOG2 and p.unit != "B" for p in space.parameters)
+
+
+def _row_label(axis: Axis | None, row: int) -> str:
+    if axis is None:
+        return ""
+    if row == axis.count - 1:
+        return words_of(axis.parameter, axis.parameter.upper)
+    return words_of(axis.parameter, axis.value_at(row))
+
+
+def _column_labels(axis: Axis) -> str:
+    """Under every other cell or so where it begins, and the upper bound at the end."""
+    width = axis.count * _CELL
+    labels = [" "] * width
+    upper = words_of(axis.parameter, axis.parameter.upper)
+    free_until = width - len(upper)
+    used = 0
+    for index in range(axis.count):
+        word = words_of(axis.parameter, axis.value_at(index))
+        start = index * _CELL
+        if start >= used and start + len(word) + 1 <= free_until:
+            labels[start : start + len(word)] = word
+            used = start + len(word) + 2
+    labels[max(0, free_until) :] = upper
+    return "".join(labels)
+
+
+def _axes_words(grid: Grid, top: float) -> str:
+    up = f"↑ {name_of(grid.up.parameter)}   " if grid.up else ""
+    best = f"   best here {format_rate(top)}" if top else ""
+    return f"{up}→ {name_of(grid.across.parameter)}{best}"

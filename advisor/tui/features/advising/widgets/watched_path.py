@@ -1,0 +1,38 @@
+"""The round trip of a path as it is now: a line that grows by a look a second."""
+
+import statistics
+from collections.abc import Sequence
+from typing import Final
+
+from textual.content import Content
+from textual.widgets import Static
+
+from advisor.domain.quantities import format_duration
+from advisor.tui.kit.spark import spark
+
+_LEAST_WIDTH: Final = 10
+_WORDS_WIDTH: Final = 62
+
+
+class WatchedPath(Static, can_focus=False):
+    """Now, least and median of the round trips seen, and their course."""
+
+    HELP = (
+        "[b]Round trip[/b]\nThe time a small packet takes there and back on the idle path. The "
+        "longer it is, the more has to be under way at a time. If it rises and falls by much, "
+        "others use the path too: measure when it is quiet, or more than once."
+    )
+    DEFAULT_CSS = "WatchedPath { height: auto; }"
+
+    def show(self, rtts_s: Sequence[float], drawing: str) -> None:
+        """Draw these, the newest last."""
+        if not rtts_s:
+            self.update("")
+            return
+        now, least, median = rtts_s[-1], min(rtts_s), statistics.median(rtts_s)
+        words = (
+            f"round trip now {format_duration(now)} · least {format_duration(least)} · "
+            f"median {format_duration(median)} "
+        )
+        width = max(_LEAST_WIDTH, min(60, self.size.width - _WORDS_WIDTH))
+        self.update(Content.assemble(words, (spark(rtts_s, width, drawing), "$primary")))

@@ -1,0 +1,108 @@
+"""What the user says of a past session: a note, an outlier, what a transfer really gave."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final, Literal
+
+from advisor.domain.advice import Advice, CameTrue, came_true
+from advisor.domain.quantities import format_rate, format_rates, parse_duration, parse_size
+from advisor.domain.records import RemarkRecord, TransferRecord
+from advisor.store.errors import StoreError
+from advisor.store.session_digests import SessionDigest
+from advisor.tui.kit.dialogs import EntryScreen, Field
+
+if TYPE_CHECKING:
+    from advisor.tui.app import AdvisorApp
+
+CAME_TRUE: Final[dict[CameTrue, str]] = {
+    "within": "within the interval",
+    "above": "above the interval",
+    "below": "below the interval",
+}
+
+
+def ask_for_transfer(
+    app: "AdvisorApp",
+    followed: Advice | SessionDigest,
+    stored: Callable[[], None] = lambda: None,
+) -> None:
+    """Ask what a transfer gave that followed this, and store it; then call `stored`."""
+    advice = followed if isinstance(followed, Advice) else followed.advice
+
+    def entered(texts: dict[str, str] | None) -> None:
+        if texts is None:
+            return
+        record = TransferRecord(
+            pair=followed.pair,
+            recorded_s=time.time(),
+            session=followed.session,
+            total_bytes=parse_size(texts["size"]),
+            elapsed_s=parse_duration(texts["took"]),
+            note=texts["note"].strip(),
+        )
+        try:
+            app.store.append(record)
+        except StoreError as error:
+            app.refuse(str(error))
+        else:
+            interval_bps = advice.interval_bps if advice else None
+            app.notify(verdict(record.rate_bps, interval_bps), title="Recorded")
+            stored()
+
+    fields = (
+        Field(name="size", label="What was moved", placeholder="10TB", check=parse_size),
+        Field(name="took", label="How long it took", placeholder="47min", check=parse_duration),
+        Field(name="note", label="Anything to remember (may stay empty)"),
+    )
+    app.push_screen(EntryScreen("What the transfer gave", fields, "Record"), entered)
+
+
+def verdict(rate_bps: float, interval_bps: tuple[float, float] | None) -> str:
+    """Whether an advice came true, in a sentence."""
+    if interval_bps is None:
+        return f"{format_rate(rate_bps)}; there is no advice to compare it with."
+    where = CAME_TRUE[came_true(rate_bps, interval_bps)]
+    return f"{format_rate(rate_bps)}: {where} of the advice, {format_rates(*interval_bps)}."
+
+
+def keep_remark(
+    app: "AdvisorApp",
+    session: SessionDigest,
+    kind: Literal["note", "outlier", "deleted"],
+    *,
+    on: bool = True,
+    text: str = "",
+) -> bool:
+    """Store a remark; whether that could be done, and a word on why where not."""
+    remark = RemarkRecord(
+        pair=session.pair,
+        recorded_s=time.time(),
+        session=session.session,
+        kind=kind,
+        text=text,
+        on=on,
+    )
+    try:
+        app.store.append(remark)
+    except StoreError as error:
+        app.refuse(str(error))
+        return False
+    return True
+
+
+def ask_for_note(
+    app: "AdvisorApp", sessions: Sequence[SessionDigest], stored: Callable[[], None]
+) -> None:
+    """Ask for a note and store it beside all of these; then call `stored`."""
+
+    def not_empty(text: str) -> None:
+        if not text.strip():
+            raise ValueError("it is empty: write what is to be remembered")
+
+    def entered(texts: dict[str, str] | None) -> None:
+        if texts and all(keep_remark(app, s, "note", text=texts["text"]) for s in sessions):
+            stored()
+
+    which = sessions[0].session if len(sessions) == 1 else f"{len(sessions)} sessions"
+    field = Field(name="text", label="Note", placeholder="measured on a Sunday", check=not_empty)
+    app.push_screen(EntryScreen(f"A note beside {which}", [field], "Keep"), entered)

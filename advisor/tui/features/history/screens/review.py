@@ -1,0 +1,306 @@
+"""Review: all past sessions, what can be said of them, and what can be made of them."""
+
+import gzip
+import io
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import ClassVar, TextIO
+
+from textual import work
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.markup import escape
+from textual.widget import Widget
+from textual.widgets import Button, Input, Static
+from textual.worker import get_current_worker
+
+from advisor.domain.records import Record
+from advisor.store.errors import StoreError
+from advisor.store.exporters import write_csv, write_jsonl, write_markdown
+from advisor.store.flent import flent_data
+from advisor.store.history import Store
+from advisor.store.remarks import counting, session_of
+from advisor.store.session_digests import SessionDigest
+from advisor.tui.features.history.remarks import ask_for_note, ask_for_transfer, keep_remark
+from advisor.tui.features.history.widgets.session_table import SessionTable, key_of
+from advisor.tui.features.transfer.past_events import past_transfer_events
+from advisor.tui.kit.save_dialog import Format, SaveScreen
+from advisor.tui.page import Page
+
+_NOTHING_YET = (
+    "No session is stored yet.\n\n"
+    "Begin one with [b]New advice[/b] at home (Ctrl+G), or take over what other tools measured: "
+    "[b]advisor history import FILE…[/b] reads ProbData's .PROF files and what iperf3 -J printed."
+)
+
+
+class ReviewScreen(Page):
+    """The table and its filter. What is done is done to the marked sessions, else to the one."""
+
+    NAME = "Review"
+    HELP = SessionTable.HELP
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", "Filter", key_display="/", id="filter"),
+        Binding("b", "beside", "Beside", id="beside"),
+        Binding("a", "note", "Note", id="note"),
+        Binding("m", "outlier", "Outlier", id="outlier"),
+        Binding("d", "delete", "Delete", id="delete"),
+        Binding("u", "undo", "Undo delete", show=False, id="undo"),
+        Binding("e", "export", "Export", id="export"),
+        Binding("t,T", "record", "Transfer", id="record"),
+    ]
+    DEFAULT_CSS = """
+    ReviewScreen #find { height: 1; }
+    ReviewScreen #find Input { width: 1fr; }
+    ReviewScreen #count { width: auto; padding: 0 1; color: $text-muted; }
+    ReviewScreen #nothing { height: auto; padding: 1 0; display: none; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sessions: list[SessionDigest] | None = None
+        self._deleted: list[list[SessionDigest]] = []
+
+    def content(self) -> Iterable[Widget]:
+        search = Input(placeholder="/ filters by words, as in: dtn02 advised 2026-03", compact=True)
+        search.border_title = "Filter"
+        with Horizontal(id="find"):
+            yield search
+            yield Static("Reading …", id="count")
+        yield Static(_NOTHING_YET, id="nothing")
+        yield SessionTable()
+
+    def buttons(self) -> Iterable[Button]:
+        yield Button("Back", id="back")
+        yield Button("Open", id="open", variant="primary")
+        yield Button("Beside", id="beside")
+        yield Button("Note", id="note")
+        yield Button("Export", id="export")
+
+    @property
+    def _table(self) -> SessionTable:
+        return self.query_one(SessionTable)
+
+    def on_mount(self) -> None:
+        self._table.focus()
+
+    def on_screen_resume(self) -> None:
+        """What is listed may have changed while another screen was seen."""
+        self.call_after_refresh(self._check_again)
+
+    def _check_again(self) -> None:
+        self._load()
+
+    @work(thread=True, exclusive=True)
+    def _load(self) -> None:
+        try:
+            with self.advisor.listing.store() as store:
+                sessions = store.sessions()
+        except StoreError as error:
+            told = partial(self._fail, str(error))
+        else:
+            told = partial(self._take, sessions)
+        if not get_current_worker().is_cancelled:
+            self.app.call_from_thread(told)
+
+    def _fail(self, sentence: str) -> None:
+        self._say_nothing(escape(sentence[:1].upper() + sentence[1:]))
+
+    def _take(self, sessions: list[SessionDigest]) -> None:
+        if sessions != self._sessions:
+            self._sessions = sessions
+            self._table.show(sessions)
+
+    def on_session_table_changed(self) -> None:
+        """Say how many there are, or why there is none."""
+        if self._sessions is None:
+            return
+        shown, every = len(self._table.shown), len(self._sessions)
+        marked = f", {len(self._table.marked)} marked" if self._table.marked else ""
+        of_all = "" if shown == every else f" of {every}"
+        self.query_one("#count", Static).update(f"{shown}{of_all} sessions{marked}")
+        if not every:
+            self._say_nothing(_NOTHING_YET)
+        elif not shown:
+            self._say_nothing("No session has all these words. Escape takes the filter away.")
+        else:
+            self._say_nothing("")
+
+    def _say_nothing(self, text: str) -> None:
+        words = self.query_one("#nothing", Static)
+        words.update(text)
+        words.display = bool(text)
+        self._table.display = not text
+
+    def on_input_changed(self, changed: Input.Changed) -> None:
+        self._table.filter(changed.value)
+
+    def on_input_submitted(self) -> None:
+        self._table.focus()
+
+    def action_filter(self) -> None:
+        """Type words; Enter goes to the table, Escape takes the filter away."""
+        self.query_one(Input).focus()
+
+    def action_back(self) -> None:
+        search = self.query_one(Input)
+        if search.value or search.has_focus:
+            search.value = ""
+            self._table.focus()
+        else:
+            super().action_back()
+
+    def on_data_table_row_selected(self) -> None:
+        self.action_open()
+
+    def action_open(self) -> None:
+        """Open the one under the cursor."""
+        session = self._table.chosen
+        if session is None:
+            self._refuse_without_session()
+        elif session.state == "planned":
+            self._open_moved(session)
+        else:
+            self._open_playback(session)
+
+    def _open_playback(self, session: SessionDigest) -> None:
+        from advisor.tui.features.history.screens.session import SessionScreen
+
+        self.advisor.open(SessionScreen(session))
+
+    @work(thread=True, exclusive=True, group="open")
+    def _open_moved(self, session: SessionDigest) -> None:
+        """One that moved files: its charts where it tuned itself, else the film of its probes."""
+        try:
+            # A store of its own: one is for one thread at a time.
+            told = past_transfer_events(Store(self.advisor.store.directory), session)
+        except StoreError as error:
+            self.app.call_from_thread(self.advisor.refuse, str(error))
+            return
+        if not told:
+            self.app.call_from_thread(self._open_playback, session)
+            return
+        from advisor.tui.features.transfer.screens.past import PastTransferScreen
+
+        self.app.call_from_thread(lambda: self.advisor.open(PastTransferScreen(session, told)))
+
+    def _meant(self) -> list[SessionDigest]:
+        """The marked ones, else the one under the cursor; a word where there is none."""
+        if not (meant := self._table.meant):
+            self._refuse_without_session()
+        return meant
+
+    def _refuse_without_session(self) -> None:
+        self.advisor.refuse("no session is chosen: go to one with the arrows, or mark some")
+
+    def action_beside(self) -> None:
+        """Put the marked sessions beside each other."""
+        from advisor.tui.features.history.screens.side_by_side import MOST, SideBySideScreen
+
+        count = len(self._table.marked)
+        if count < 2:
+            self.advisor.refuse("mark two sessions or more first: Space marks one")
+        elif count > MOST:
+            self.advisor.refuse(f"{count} are marked: take marks away until {MOST} are left")
+        else:
+            self.advisor.open(SideBySideScreen(self._table.meant))
+
+    def action_note(self) -> None:
+        """Write a note beside them."""
+        if meant := self._meant():
+            ask_for_note(self.advisor, meant, self._check_again)
+
+    def action_outlier(self) -> None:
+        """Mark them as outliers; if all of them are, let them count again."""
+        meant = self._meant()
+        on = not all(session.outlier for session in meant)
+        if meant and all(keep_remark(self.advisor, s, "outlier", on=on) for s in meant):
+            done = "is an outlier: it counts no more" if on else "counts again"
+            self.notify(f"{_named(meant)} {done}. Once more takes that back.")
+            self._load()
+
+    def action_delete(self) -> None:
+        """Hide them; undo brings them back."""
+        meant = self._meant()
+        if gone := [s for s in meant if keep_remark(self.advisor, s, "deleted")]:
+            self._deleted.append(gone)
+            self.notify(f"{_named(gone)} deleted. U brings back what was deleted last.")
+            self._load()
+
+    def action_undo(self) -> None:
+        """Bring back what was deleted last."""
+        if not self._deleted:
+            self.advisor.refuse(
+                "nothing was deleted since this screen was opened: `advisor history sessions "
+                "--deleted` lists the rest, `advisor history delete SESSION --undo` brings it back"
+            )
+            return
+        back = self._deleted[-1]
+        if all(keep_remark(self.advisor, s, "deleted", on=False) for s in back):
+            self._deleted.pop()
+            self.notify(f"{_named(back)} back again.")
+            self._load()
+
+    def action_record(self) -> None:
+        """Ask what the transfer gave that followed the one session."""
+        meant = self._meant()
+        if len(meant) > 1:
+            self.advisor.refuse("a transfer follows one session: take the marks away first")
+        elif meant:
+            ask_for_transfer(self.advisor, meant[0], self._check_again)
+
+    def action_export(self) -> None:
+        """Write their records to a file."""
+        if meant := self._meant():
+            store = Store(self.advisor.store.directory)
+            stem = meant[0].session if len(meant) == 1 else f"{len(meant)}-sessions"
+            dialogue = SaveScreen(stem, stem.replace(":", "-"), formats(store, meant))
+            self.app.push_screen(dialogue, self._tell_where)
+
+    def _tell_where(self, path: Path | None) -> None:
+        if path is not None:
+            self.notify(escape(str(path)), title="Saved")
+
+
+def _named(sessions: Sequence[SessionDigest]) -> str:
+    return escape(sessions[0].session) if len(sessions) == 1 else f"{len(sessions)} sessions"
+
+
+def formats(store: Store, sessions: Sequence[SessionDigest]) -> list[Format]:
+    """What sessions can be written as."""
+
+    def text(write: Callable[[Iterable[Record], TextIO], None]) -> Callable[[], bytes]:
+        def data() -> bytes:
+            stream = io.StringIO()
+            write(records_of(store, sessions), stream)
+            return stream.getvalue().encode(errors="surrogateescape")
+
+        return data
+
+    return [
+        Format(name="CSV, a row for each probe", suffix=".csv", data=text(write_csv)),
+        Format(name="JSON, a line for each record", suffix=".jsonl", data=text(write_jsonl)),
+        Format(name="Markdown table", suffix=".md", data=text(write_markdown)),
+        Format(name="flent", suffix=".flent.gz", data=lambda: _flent(records_of(store, sessions))),
+    ]
+
+
+def records_of(store: Store, sessions: Sequence[SessionDigest]) -> list[Record]:
+    """All that is stored of these, those of a pair behind each other."""
+    wanted = {key_of(session) for session in sessions}
+    pairs = dict.fromkeys(session.pair for session in sessions)
+    return [
+        record
+        for pair in pairs
+        for record in store.records(pair)
+        if f"{pair}\0{session_of(record)}" in wanted
+    ]
+
+
+def _flent(records: list[Record]) -> bytes:
+    pairs = {record.pair for record in records}
+    if len(pairs) > 1:
+        raise ValueError("a flent file holds one pair: mark sessions of one pair alone")
+    data = flent_data(counting(records), str(next(iter(pairs), "")))
+    return gzip.compress(data, mtime=0)

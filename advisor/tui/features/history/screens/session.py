@@ -1,0 +1,134 @@
+"""One past session: its charts as they were, at any moment and any speed, its advice, its notes."""
+
+from collections.abc import Iterable
+from functools import partial
+from typing import ClassVar
+
+from textual import work
+from textual.binding import Binding, BindingType
+from textual.markup import escape
+from textual.widgets import Button
+from textual.worker import get_current_worker
+
+from advisor.domain.quantities import format_rate
+from advisor.domain.space import describe
+from advisor.report.composition import composition_words
+from advisor.store.errors import StoreError
+from advisor.store.history import Store
+from advisor.store.session_digests import SessionDigest
+from advisor.tui.features.history.past_events import events_of
+from advisor.tui.features.history.remarks import ask_for_note, ask_for_transfer, verdict
+from advisor.tui.features.history.replay import Replay
+from advisor.tui.features.history.screens.playback import PlaybackPage
+from advisor.tui.kit.local_time import local_time
+
+
+class SessionScreen(PlaybackPage):
+    """Opened from the review. `session` is what the list knows of it."""
+
+    NAME = "Session"
+    HELP = (
+        "[b]A past session[/b] as its screen was. It opens at its end; Home goes to its beginning, "
+        "Space plays it from where it stands, + and − change the speed, Left and Right go from "
+        "probe to probe. Time in which nothing happened is passed over."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a", "note", "Note", id="note"),
+        Binding("t,T", "record", "Record transfer", show=False, id="record"),
+    ]
+
+    def __init__(self, session: SessionDigest) -> None:
+        super().__init__()
+        self._session = session
+        self._kept = True
+
+    def trail(self) -> str:
+        return f"[b]advisor[/b]  Review › {escape(self._session.session)}"
+
+    def about(self) -> list[str]:
+        return [*about(self._session, kept=self._kept), *self._composed()]
+
+    def _composed(self) -> list[str]:
+        """What disks and network came to together, where files were moved."""
+        advice = self._replay.whole().advice if self._replay else None
+        if advice is None or advice.composition is None:
+            return []
+        return [f"Disks and network: {escape(composition_words(advice.composition))}."]
+
+    def buttons(self) -> Iterable[Button]:
+        yield Button("Back", id="back")
+        yield Button("Play", id="play", variant="primary")
+        yield Button("Advice", id="advice")
+        yield Button("Compare", id="compare")
+        yield Button("Past transfers", id="past")
+        yield Button("Note", id="note")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.call_after_refresh(self._load)
+
+    @work(thread=True, exclusive=True)
+    def _load(self) -> None:
+        # A store of its own: one is for one thread at a time.
+        store = Store(self.advisor.store.directory)
+        try:
+            events, kept = events_of(store, self._session)
+        except StoreError as error:
+            told = partial(self.fail, escape(str(error)))
+        else:
+            told = partial(self._take, Replay(events), kept)
+        if not get_current_worker().is_cancelled:
+            self.app.call_from_thread(told)
+
+    def _take(self, replay: Replay, kept: bool) -> None:
+        self._kept = kept
+        self.take(replay)
+
+    def action_note(self) -> None:
+        """Write a note beside it."""
+        ask_for_note(self.advisor, [self._session], self._check_again)
+
+    def action_record(self) -> None:
+        """Ask what the transfer gave that followed it."""
+        ask_for_transfer(self.advisor, self._session, self._check_again)
+
+    def _check_again(self) -> None:
+        """What was said of it has changed."""
+        try:
+            known = self.advisor.store.sessions(self._session.pair)
+        except StoreError as error:
+            self.advisor.refuse(str(error))
+            return
+        self._session = next(
+            (s for s in known if s.session == self._session.session), self._session
+        )
+        self.say_about()
+
+
+def about(session: SessionDigest, *, kept: bool = True) -> list[str]:
+    """What the list knows of it, in lines of markup; `kept`: whether its events were."""
+    best = session.best
+    reached = (
+        f", at best {format_rate(best.throughput_bps)} with "
+        f"{escape(describe(best.transport, best.setting))}"
+        if best
+        else ""
+    )
+    lines = [
+        f"[b]{escape(str(session.pair))}[/b]  {local_time(session.began_s)}, {session.state}; "
+        f"{session.probes} probes{reached}"
+    ]
+    if session.outlier:
+        lines.append("[$warning]Marked as an outlier: it counts no more as a result.[/]")
+    if not kept:
+        lines.append(
+            "[$warning]Its events were not kept: this is made from its probes' records, without "
+            "the search's steps.[/]"
+        )
+    interval_bps = session.advice.interval_bps if session.advice else None
+    lines += [
+        f"Transfer {local_time(t.recorded_s)}: {verdict(t.rate_bps, interval_bps)} {escape(t.note)}"
+        for t in session.transfers
+    ]
+    lines += [f"Note {local_time(n.recorded_s)}: {escape(n.text)}" for n in session.notes]
+    return lines

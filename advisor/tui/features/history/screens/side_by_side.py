@@ -1,0 +1,135 @@
+"""Two past sessions or more beside each other, on the same axes."""
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Final
+
+from textual import work
+from textual.containers import Vertical
+from textual.markup import escape
+from textual.widget import Widget
+from textual.widgets import Button, Static
+from textual.worker import get_current_worker
+
+from advisor.domain.quantities import format_rate
+from advisor.domain.space import describe
+from advisor.store.errors import StoreError
+from advisor.store.history import Store
+from advisor.store.session_digests import SessionDigest
+from advisor.tui.features.advising.screens.comparison import best_probes, contender_bars, probe_bar
+from advisor.tui.features.advising.session_model import SessionModel
+from advisor.tui.features.history.past_events import events_of
+from advisor.tui.kit.chart import Chart, Series
+from advisor.tui.kit.interval_bars import Bar, IntervalBars
+from advisor.tui.kit.local_time import local_time
+from advisor.tui.page import Page
+
+MOST: Final = 6
+"""More lines than that cannot be told from each other."""
+
+_COLOURS: Final = ("primary", "warning", "success", "secondary", "error", "accent")
+
+
+class SideBySideScreen(Page):
+    """Throughput of each probe over each session's own time, and what each compared at its end."""
+
+    NAME = "Beside each other"
+    HELP = (
+        "[b]Sessions beside each other[/b] Each has a letter. The chart shows what each probe gave "
+        "over the time since its session began; the bars what each session compared at its end, "
+        "with 90 % intervals, all on one axis. Sessions of different hours differ by what else was "
+        "on the network too."
+    )
+    DEFAULT_CSS = """
+    SideBySideScreen #who { height: auto; }
+    SideBySideScreen Chart { height: 15; }
+    SideBySideScreen #bars { height: auto; }
+    SideBySideScreen .heading { text-style: bold; margin-top: 1; }
+    SideBySideScreen.-high Chart { height: 24; }
+    """
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (50, "-high")]  # noqa: RUF012  # as Textual declares it
+
+    def __init__(self, sessions: Sequence[SessionDigest]) -> None:
+        super().__init__()
+        self._sessions = list(sessions)
+
+    def trail(self) -> str:
+        return f"[b]advisor[/b]  Review › {self.NAME}"
+
+    def content(self) -> Iterable[Widget]:
+        yield Static("Reading …", id="who")
+        yield Chart("Throughput of each probe")
+        yield Static("At the end", classes="heading")
+        yield Vertical(id="bars")
+
+    def buttons(self) -> Iterable[Button]:
+        yield Button("Back", id="back")
+
+    def on_mount(self) -> None:
+        self.call_after_refresh(self._load)
+
+    @work(thread=True, exclusive=True)
+    def _load(self) -> None:
+        store = Store(self.advisor.store.directory)
+        try:
+            stories = [SessionModel(events_of(store, session)[0]) for session in self._sessions]
+        except StoreError as error:
+            told = partial(self._fail, str(error))
+        else:
+            told = partial(self._take, stories)
+        if not get_current_worker().is_cancelled:
+            self.app.call_from_thread(told)
+
+    def _fail(self, sentence: str) -> None:
+        self.query_one("#who", Static).update(escape(sentence))
+
+    def _take(self, stories: list[SessionModel]) -> None:
+        lettered = list(zip("ABCDEF", self._sessions, stories, strict=False))
+        self.query_one("#who", Static).update(
+            "\n".join(_who(letter, session) for letter, session, _ in lettered)
+        )
+        self.query_one(Chart).show(
+            [
+                _series(letter, session, model, colour)
+                for (letter, session, model), colour in zip(lettered, _COLOURS, strict=False)
+            ],
+            x_label="seconds since the session began",
+            y_label="throughput",
+        )
+        bars = [bar for letter, _, model in lettered for bar in end_bars(letter, model)]
+        self.query_one("#bars").mount(
+            IntervalBars(bars, drawing=self.advisor.drawing)
+            if bars
+            else Static("No probe of these sessions succeeded.")
+        )
+
+
+def _who(letter: str, session: SessionDigest) -> str:
+    advice = session.advice
+    advised = (
+        f"advised {escape(describe(advice.transport, advice.setting))}: "
+        f"{format_rate(advice.expected_bps)}"
+        if advice
+        else session.state
+    )
+    return f"[b]{letter}[/b]  {local_time(session.began_s)}  {escape(str(session.pair))}, {advised}"
+
+
+def _series(letter: str, session: SessionDigest, model: SessionModel, colour: str) -> Series:
+    probes = [probe for probe in model.probes if probe.ended_s is not None]
+    return Series(
+        f"of {local_time(session.began_s)}",
+        [probe.ended_s or 0.0 for probe in probes],
+        [probe.throughput_bps or math.nan for probe in probes],
+        kind="points",
+        mark=letter,
+        colour=colour,
+    )
+
+
+def end_bars(letter: str, model: SessionModel) -> list[Bar]:
+    """What a session compared at its end; its best probes where it did not come so far."""
+    return contender_bars(model, f"{letter}: ") or [
+        probe_bar(probe, f"{letter}: ") for probe in best_probes(model)
+    ]

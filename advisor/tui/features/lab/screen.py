@@ -1,0 +1,268 @@
+"""Lab: emulated paths on this machine: which are up, and named ones to bring up."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, Final, NamedTuple
+
+from rich.text import Text
+from textual import work
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.events import ScreenResume
+from textual.widget import Widget
+from textual.widgets import Button, DataTable, Static
+
+from advisor.domain.quantities import format_duration, format_rate
+from advisor.lab import catalogue
+from advisor.lab.control import tell
+from advisor.lab.messages import Ask, HostStatus
+from advisor.lab.paths import BadPath, EmulatedPath
+from advisor.lab.state import LabError, Place, labs
+from advisor.tui.kit.child import AdvisorChild
+from advisor.tui.kit.dialogs import AskScreen
+from advisor.tui.kit.row_table import RowTable
+from advisor.tui.page import Page
+
+_POLL_S: Final = 2.0
+_TITLE: Final = 44
+
+
+class _LabHost(NamedTuple):
+    """One destination in a lab. `place`: what `advisor advise` calls it, "" where none answers."""
+
+    lab: str
+    place: str
+    state: str
+    path: str
+
+
+class LabScreen(Page):
+    """A wide-area path without a second site."""
+
+    NAME = "Lab"
+    HELP = (
+        "[b]Lab[/b]\nA lab is a long-distance network path emulated on this machine: other hosts "
+        "in name, with delay, rate and loss between. Use it to see what the advisor does, or how "
+        "a setting behaves at a round trip you do not have. No interface of this machine is "
+        "touched, and a lab that is down leaves nothing behind. Figures of a lab say nothing of "
+        "your real paths."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("u", "bring_up", "Bring up", id="bring-up"),
+        Binding("t", "take_down", "Take down", id="take-down"),
+        Binding("a", "advise_on", "Advise on it", id="advise-on"),
+    ]
+    DEFAULT_CSS = """
+    LabScreen #doing { height: auto; margin-bottom: 1; }
+    LabScreen .heading { text-style: bold; }
+    LabScreen RowTable { margin-bottom: 1; max-height: 12; }
+    LabScreen #about { height: auto; color: $text-muted; }
+    """
+    AUTO_FOCUS = "#paths"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._hosts: dict[str, _LabHost] = {}
+        self._known: dict[str, EmulatedPath] = {}
+        self._child: AdvisorChild | None = None
+        self._doing = ""
+        self._ending: asyncio.Task[None] | None = None
+
+    def content(self) -> Iterable[Widget]:
+        yield Static(id="doing")
+        yield Static("Up now", classes="heading")
+        yield Static("No lab is up: choose a path below, and press u.", id="none-up")
+        up = RowTable("Labs that are up", "lab", "state", "path", id="labs")
+        up.display = False
+        yield up
+        yield Static("Paths that have names", classes="heading")
+        yield RowTable("Named paths", "name", "round trip", "rate", "what", id="paths")
+        yield Static(id="about")
+
+    def buttons(self) -> Iterable[Button]:
+        yield Button("Back", id="back")
+        yield Button("Bring up", id="bring-up", variant="primary")
+        yield Button("Take down", id="take-down")
+        yield Button("Advise on it", id="advise-on")
+
+    def on_mount(self) -> None:
+        self.query_one("#doing").display = False
+        self._read_paths()
+        self.every(_POLL_S, self._poll)
+
+    def on_screen_resume(self, _: ScreenResume) -> None:
+        self._look()
+
+    async def on_unmount(self) -> None:
+        if self._child:
+            await self._child.close(at_once=True)
+
+    @work(thread=True, exclusive=True, group="paths")
+    def _read_paths(self) -> None:
+        found, broken = {}, []
+        for name in catalogue.names():
+            try:
+                found[name] = catalogue.find(name)
+            except BadPath as error:
+                broken.append(str(error))
+        self.app.call_from_thread(self._show_paths, found, broken)
+
+    def _show_paths(self, found: dict[str, EmulatedPath], broken: Sequence[str]) -> None:
+        self._known = found
+        rows = [(name, _path_cells(name, path)) for name, path in found.items()]
+        self.query_one("#paths", RowTable).fill(rows)
+        if broken:
+            self._say("\n".join(f"✗ {trouble}" for trouble in broken))
+
+    def _poll(self) -> None:
+        if self.app.screen is self:
+            self._look()
+
+    @work(thread=True, exclusive=True, group="labs")
+    def _look(self) -> None:
+        found = [host for place in labs() for host in _hosts_of(place)]
+        self.app.call_from_thread(self._show_labs, found)
+
+    def _show_labs(self, found: list[_LabHost]) -> None:
+        self._hosts = {f"{host.lab} {host.place}": host for host in found}
+        table = self.query_one("#labs", RowTable)
+        had_rows = table.row_count
+        table.display, self.query_one("#none-up").display = bool(found), not found
+        table.fill(
+            [
+                (key, (Text(host.place or host.lab), Text(host.state), Text(host.path)))
+                for key, host in self._hosts.items()
+            ]
+        )
+        if found and not had_rows and not self._doing:
+            table.focus()
+
+    def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
+        """Where a named path's figures come from."""
+        if event.data_table.id == "paths" and event.row_key.value in self._known:
+            path = self._known[event.row_key.value]
+            self.query_one("#about", Static).update(Content(path.note))
+
+    async def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
+        """Enter does what one would want of that row."""
+        event.stop()
+        if event.data_table.id == "paths":
+            self.action_bring_up()
+        else:
+            self.action_advise_on()
+
+    def action_bring_up(self) -> None:
+        """Make a lab of the chosen path."""
+        path = self.query_one("#paths", RowTable).chosen
+        name = path.replace(".", "-")
+        if not path:
+            self.advisor.refuse("there is no path to bring up: choose one in the lower table")
+        elif name in {host.lab for host in self._hosts.values()}:
+            self.advisor.refuse(f"lab {name} is there already: take it down first (t)")
+        else:
+            words = ["lab", "up", name, "--path", path, "--json"]
+            self._run(words, f"bringing up {name}", f"lab {name} is up: a begins advice on it")
+
+    def _chosen_lab(self) -> _LabHost | None:
+        return self._hosts.get(self.query_one("#labs", RowTable).chosen)
+
+    def action_take_down(self) -> None:
+        """End the chosen lab, when that is really wanted."""
+        chosen = self._chosen_lab()
+        if chosen is None:
+            self.advisor.refuse("no lab is up: u brings one up")
+            return
+        self.app.push_screen(
+            AskScreen(
+                f"Take down lab {chosen.lab}? What runs in it ends; what was measured stays.",
+                "Take it down",
+            ),
+            lambda yes: self._take_down(chosen.lab) if yes else None,
+        )
+
+    def _take_down(self, lab: str) -> None:
+        self._run(["lab", "down", lab], f"taking down {lab}", f"lab {lab} is down")
+
+    def action_advise_on(self) -> None:
+        """To the first step, with the chosen lab as the destination."""
+        chosen = self._chosen_lab()
+        if chosen is None:
+            self.advisor.refuse("no lab is up: u brings one up")
+        elif not chosen.place:
+            self.advisor.refuse(f"lab {chosen.lab} has ended: take it down (t), and up again")
+        else:
+            draft = self.advisor.draft
+            draft.destination, draft.way = chosen.place, "ssh"
+            self.advisor.go("where")
+
+    def _run(self, words: list[str], doing: str, done: str) -> None:
+        if self._doing:
+            self.advisor.refuse(f"still {self._doing}: wait for its end")
+            return
+        self._doing = doing
+        self._say(f"… {doing}")
+        self._ending = asyncio.create_task(self._run_to_its_end(words, done))
+
+    async def _run_to_its_end(self, words: list[str], done: str) -> None:
+        try:
+            self._child = await AdvisorChild.start(words)
+            async for _ in self._child.events():
+                pass
+            status, said = await self._child.ended()
+            trouble = said.removeprefix("advisor: ") if status else ""
+        except OSError as error:
+            status, trouble = 1, f"it cannot be started: {error.strerror or error}"
+        finally:
+            self._doing = ""
+            if self._child:
+                await asyncio.shield(self._child.close(at_once=True))
+                self._child = None
+        if self.is_mounted:
+            self._say(f"✗ {trouble or 'it failed without a word'}" if status else f"✓ {done}")
+            self._look()
+
+    def _say(self, words: str) -> None:
+        doing = self.query_one("#doing", Static)
+        doing.display = bool(words)
+        doing.update(Content(words))
+
+
+def _hosts_of(place: Place) -> list[_LabHost]:
+    """A lab's destinations, or one line on why there are none."""
+    if not place.is_kept:
+        return [_LabHost(place.name, "", f"ended: {place.last_words() or 'by itself'}", "")]
+    try:
+        status = tell(place.name, Ask())
+    except LabError as error:
+        return [_LabHost(place.name, "", str(error), "")]
+    up = f"up {format_duration(max(1.0, round(status.up_s)))}"
+    one = len(status.hosts) == 1
+    return [
+        _LabHost(
+            place.name,
+            f"lab:{place.name}" if one else f"lab:{place.name}:{host.name}",
+            f"{up}, CUT" if host.is_cut else up,
+            _path_words(host),
+        )
+        for host in status.hosts
+    ]
+
+
+def _path_words(host: HostStatus) -> str:
+    path = host.path
+    loss = max(path.forward.loss, path.reverse.loss)
+    return f"{_rtt(path)}, {_rate(path)}" + (f", loss {loss:g}" if loss else "")
+
+
+def _path_cells(name: str, path: EmulatedPath) -> tuple[Text, ...]:
+    title = path.title if len(path.title) <= _TITLE else f"{path.title[: _TITLE - 1]}…"
+    return Text(name), Text(_rtt(path), justify="right"), Text(_rate(path)), Text(title)
+
+
+def _rtt(path: EmulatedPath) -> str:
+    return format_duration(path.rtt_s) if path.rtt_s else "0 ms"
+
+
+def _rate(path: EmulatedPath) -> str:
+    there, back = path.forward.rate_bps, path.reverse.rate_bps
+    return format_rate(there) if there == back else f"{format_rate(there)}/{format_rate(back)}"

@@ -1,0 +1,131 @@
+"""What stands on the screen of shares, and what keys, mouse and text change of it."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from advisor.domain.shares import Asked, SharePlan
+from advisor.transfer.shared.parsing import parse_asked
+from advisor.tui.features.shares.adjusting import dragged, stepped, typed
+from advisor.tui.features.shares.form import SharesDraft
+from advisor.tui.features.shares.rows import Seen, axis_end_bps, planned, with_model
+from advisor.tui.features.shares.shares_model import SharesModel
+
+if TYPE_CHECKING:
+    from advisor.tui.features.shares.forecasts import Learned
+
+
+class Board:
+    """`learned`: None before the history was read. `plan`: the last that could be made, of `asked`
+    as it was then; `trouble`: why none can be made of what is asked now, "" where it can.
+    """
+
+    def __init__(self, sharing: SharesDraft) -> None:
+        self.sharing = sharing
+        self.learned: Learned | None = None
+        self.plan: SharePlan | None = None
+        self.trouble = ""
+        self._asked: dict[str, Asked] = {}
+        self._drag: _Drag | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The destinations that can be planned with."""
+        return list(self.learned.forecasts) if self.learned else []
+
+    @property
+    def asked(self) -> dict[str, Asked]:
+        """Of those that take part; of one whose text is wrong, what was asked before."""
+        return {name: self._asked[name] for name in self.sharing.taken_in(self.names)}
+
+    def meet(self, learned: "Learned") -> None:
+        """This is known now."""
+        self.learned = learned
+        self.sharing.meet(self.names)
+        for name in self.names:
+            if self.sharing.problem_of(name):
+                self.sharing.asked[name] = typed(self._asked.get(name, Asked(share=1)))
+            self._asked[name] = parse_asked(self.sharing.asked[name])
+
+    def type(self, name: str, text: str) -> None:
+        """This is asked of a destination, if it can be read."""
+        self.sharing.asked[name] = text
+        if not self.sharing.problem_of(name):
+            self._asked[name] = parse_asked(text)
+
+    def step(self, name: str, by: int) -> None:
+        """So many steps more is asked of it, or less."""
+        self._ask(name, stepped(self._asked[name], by))
+
+    def drag(self, name: str, rate_bps: float, *, is_left: bool) -> bool:
+        """Ask what comes to this rate; whether there is a plan to say what does."""
+        if self._drag is None or self._drag.name != name:
+            self._drag = self._begun(name, rate_bps)
+        if self._drag is None:
+            return False
+        self._drag = msgspec.structs.replace(self._drag, rate_bps=rate_bps)
+        plan, rows = self._drag.plan, self._drag.plan.rows
+        asked = dragged(
+            {row.destination: self._asked[row.destination] for row in rows},
+            name,
+            rate_bps,
+            {row.destination: row.expected_bps for row in rows},
+            {row.destination: row.asked_bps for row in rows},
+            self._rate_at(name, plan),
+        )
+        self._ask(name, asked)
+        if is_left:
+            self._drag = None
+        return True
+
+    def _begun(self, name: str, rate_bps: float) -> "_Drag | None":
+        plan = self.plan
+        rows = {row.destination for row in plan.rows} if plan else set()
+        if plan is None or name not in rows or not rows <= self.asked.keys():
+            return None
+        return _Drag(name=name, rate_bps=rate_bps, plan=plan, top_bps=self.top_bps(self._planned()))
+
+    def _rate_at(self, name: str, plan: SharePlan) -> Callable[[int], float]:
+        """Beside the others' concurrencies."""
+        others = sum(row.concurrency for row in plan.rows if row.destination != name)
+        forecasts = self.learned.forecasts if self.learned else {}
+        return lambda level: forecasts[name](level, others + level)
+
+    def _ask(self, name: str, asked: Asked) -> None:
+        self._asked[name] = asked
+        self.sharing.asked[name] = typed(asked)
+
+    def rows(self, model: SharesModel | None, *, is_running: bool) -> list[Seen]:
+        """Every destination, at last those that too little is known of."""
+        rows = self._planned()
+        if model:
+            rows = with_model(rows, model, is_running=is_running)
+        if drag := self._drag:
+            rows = [
+                msgspec.structs.replace(row, asked_bps=drag.rate_bps)
+                if row.destination == drag.name and row.asked_bps is not None
+                else row
+                for row in rows
+            ]
+        too_little = self.learned.too_little if self.learned else []
+        remark = "too little is known: `advisor share train` learns more"
+        return rows + [Seen(destination=name, is_in=False, remark=remark) for name in too_little]
+
+    def _planned(self) -> list[Seen]:
+        return planned(self.names, self.asked, self.plan)
+
+    def top_bps(self, rows: list[Seen]) -> float:
+        """Where the axis ends, which stays while something is dragged."""
+        if self._drag:
+            return self._drag.top_bps
+        return axis_end_bps(rows, self.learned.most_bps if self.learned else 0.0)
+
+
+class _Drag(msgspec.Struct, frozen=True, kw_only=True):
+    """The mark of a destination that is held, at this rate; plan and axis are of when it began."""
+
+    name: str
+    rate_bps: float
+    plan: SharePlan
+    top_bps: float

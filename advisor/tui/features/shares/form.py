@@ -1,0 +1,124 @@
+"""What the user has entered for several destinations, as typed; kept on disk."""
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from msgspec import field
+
+from advisor.domain.endpoints import LOCALHOST, Endpoint
+from advisor.domain.shares import Asked
+from advisor.transfer.shared.parsing import parse_asked
+from advisor.tui.features.advising.form import Draft
+from advisor.tui.kit.form_state import keep, load_form
+
+_FILE: Final = "shares.json"
+_USUAL: Final = "1"
+_COMMAND: Final = ("share", "plan")
+
+
+class SharesDraft(Draft, kw_only=True):
+    """What is asked of each destination, and what is moved to all of them.
+
+    Of a draft's fields `data` and `to` count. `asked`: as typed, by destination. `left_out`: of
+    those the ones that get nothing this time. `epoch`, `anew`: as `advisor share plan` has them.
+    """
+
+    epoch: str = ""
+    anew: bool = False
+    asked: dict[str, str] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
+
+    def meet(self, destinations: Sequence[str]) -> None:
+        """These are known. New ones get a share of 1, where they have a source in common."""
+        first = sources_of(destinations)[:1]
+        for name in destinations:
+            if name not in self.asked:
+                self.asked[name] = _USUAL
+                if sources_of([name]) not in ([], first):
+                    self.left_out.append(name)
+
+    def taken_in(self, destinations: Iterable[str]) -> list[str]:
+        """Those of them that get something."""
+        return [name for name in destinations if name not in self.left_out]
+
+    def take(self, destination: str) -> None:
+        """Leave it out, or in again."""
+        if destination in self.left_out:
+            self.left_out.remove(destination)
+        else:
+            self.left_out.append(destination)
+
+    def problem_of(self, destination: str) -> str:
+        """What is wrong with what was typed for it, "" when nothing is."""
+        try:
+            parse_asked(self.asked[destination])
+        except ValueError as error:
+            return str(error)
+        return ""
+
+    def asked_of(self, destinations: Iterable[str]) -> dict[str, Asked]:
+        """What is asked of those among them that get something. Raises ValueError."""
+        return {name: parse_asked(self.asked[name]) for name in self.taken_in(destinations)}
+
+    def why_not(self, destinations: Iterable[str]) -> str:
+        """What keeps these from being planned, a sentence with the remedy; "" when nothing does."""
+        names = self.taken_in(destinations)
+        if not names:
+            return "all destinations are left out: space takes one in"
+        for name in names:
+            if problem := self.problem_of(name):
+                return f"{name}: {problem}"
+        if len(sources_of(names)) > 1:
+            return (
+                f"{', '.join(names)} have no source in common: leave out (space) all but the hosts "
+                "of one lab, or those of none"
+            )
+        return ""
+
+    def plan_line(self, destinations: Iterable[str]) -> str:
+        """The command that plans the same, to be copied."""
+        return shlex.join(["advisor", *_COMMAND, *self._wanted(destinations)])
+
+    def run_arguments(self, store: Path, destinations: Iterable[str]) -> list[str]:
+        """The words of the command that moves the files, and takes orders."""
+        words = [*_COMMAND, "--run", "--json", "--orders", "--store", str(store)]
+        # A whole path begins with a slash, and so is no option.
+        words += ["--data", str(Path(self.data.strip()).expanduser()), f"--to={self.to.strip()}"]
+        words += [f"--epoch={self.epoch.strip()}"] if self.epoch.strip() else []
+        words += ["--anew"] if self.anew else []
+        return [*words, "--", *self._wanted(destinations)]
+
+    def _wanted(self, destinations: Iterable[str]) -> list[str]:
+        return [f"{name}={self.asked[name].strip()}" for name in self.taken_in(destinations)]
+
+    def why_not_run(self) -> str:
+        """What is missing before files can be moved; each field alone is taken to be right."""
+        if not self.data.strip():
+            return "nothing is said to be moved: type the path of a folder or a file here in 'What'"
+        if not self.to.strip():
+            return "it is not said where the files go over there: type a path in 'Goes to'"
+        return ""
+
+
+def sources_of(destinations: Iterable[str]) -> list[str]:
+    """From where files go to them: names of labs, "" for this host, which itself is in all."""
+    endpoints = [Endpoint(name) for name in destinations if name != LOCALHOST]
+    labs = (one.lab_host.lab if one.lab_host else "" for one in endpoints)
+    return list(dict.fromkeys(labs))
+
+
+def asked_words(asked: Mapping[str, Asked]) -> str:
+    """Of each what is asked, in a line."""
+    return ", ".join(f"{name} {one.words}" for name, one in asked.items())
+
+
+def load_shares_draft() -> SharesDraft:
+    """What was kept last; nothing entered where there is nothing that can be read."""
+    return load_form(_FILE, SharesDraft) or SharesDraft()
+
+
+def save_shares_draft(sharing: SharesDraft) -> None:
+    """Keep it for the next start. Where it cannot be kept, it lasts as long as the program."""
+    keep(_FILE, sharing)

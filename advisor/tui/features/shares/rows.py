@@ -1,0 +1,204 @@
+"""Destinations as they are shown: asked against predicted against measured. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from advisor.domain.quantities import format_bytes, format_rate, format_rates
+from advisor.domain.shares import Asked, SharePlan, ShareRow
+from advisor.models.shares.allocation import Target, asked_of
+from advisor.tui.features.shares.shares_model import DestinationModel, SharesModel
+from advisor.tui.kit.axis import nice_end
+
+_ROOM: Final = 1.5
+"""How much farther than what was ever got the axis goes for what is asked: a slip of the hand must
+not make all else small."""
+
+
+class Seen(msgspec.Struct, frozen=True, kw_only=True):
+    """One destination. Rates are in bit/s, None for what is not known, or not asked.
+
+    `got_bps`: measured in an epoch, `now_bps`: just now. `concurrency`: files at a time, 0 for
+    none. `missed`: why what is asked cannot be had. `samples`, `model_error`: of its model.
+    `epoch`: that of `got_bps`, 0 before the first. `moved_bytes`, `total_bytes`: how far it is.
+    `end`: how it ended; `is_there`: with all its files. `remark`: what stands in place of the bar.
+    """
+
+    destination: str
+    is_in: bool = True
+    asked: Asked | None = None
+    asked_bps: float | None = None
+    expected_bps: float | None = None
+    interval_bps: tuple[float, float] | None = None
+    got_bps: float | None = None
+    now_bps: float | None = None
+    concurrency: int = 0
+    missed: str = ""
+    samples: int = 0
+    model_error: float = 0.0
+    epoch: int = 0
+    moved_bytes: int = 0
+    total_bytes: int = 0
+    end: str = ""
+    is_there: bool = False
+    remark: str = ""
+
+    @property
+    def reach_bps(self) -> float:
+        """How far to the right anything but what is asked is drawn."""
+        interval_bps = self.interval_bps or (0.0, 0.0)
+        return max(interval_bps[1], self.expected_bps or 0.0, self.got_bps or 0.0)
+
+
+def planned(
+    destinations: Iterable[str], asked: Mapping[str, Asked], plan: SharePlan | None
+) -> list[Seen]:
+    """Before anything is moved. Of `destinations` those that are not `asked` are left out."""
+    rows = {row.destination: row for row in plan.rows} if plan else {}
+    return [
+        _planned(name, asked[name], rows.get(name))
+        if name in asked
+        else Seen(destination=name, is_in=False, remark="left out")
+        for name in destinations
+    ]
+
+
+def _planned(name: str, asked: Asked, row: ShareRow | None) -> Seen:
+    if row is None:
+        return Seen(destination=name, asked=asked)
+    return Seen(
+        destination=name,
+        asked=asked,
+        asked_bps=None if asked.held is not None else row.asked_bps,
+        expected_bps=row.expected_bps,
+        interval_bps=row.interval_bps,
+        concurrency=row.concurrency,
+        missed=row.missed,
+        samples=row.samples,
+        model_error=row.model_error,
+    )
+
+
+def with_model(rows: Sequence[Seen], model: SharesModel, *, is_running: bool) -> list[Seen]:
+    """The same, with what was measured, and while it runs with what is expected of it now."""
+    comes_to_bps = _comes_to_bps(rows, model) if is_running else {}
+    return [
+        _with_model(row, model.destinations[row.destination], model, comes_to_bps, is_running)
+        if row.destination in model.destinations and row.is_in
+        else row
+        for row in rows
+    ]
+
+
+def _with_model(
+    row: Seen,
+    told: DestinationModel,
+    model: SharesModel,
+    comes_to_bps: Mapping[str, float],
+    is_running: bool,
+) -> Seen:
+    row = msgspec.structs.replace(
+        row,
+        got_bps=told.got_bps,
+        now_bps=told.now_bps if is_running else None,
+        epoch=model.epoch - 1 if told.seen else 0,
+        moved_bytes=told.progress.moved_bytes if told.progress else 0,
+        total_bytes=told.progress.total_bytes if told.progress else 0,
+        end=told.ended.message if told.ended else "",
+        is_there=bool(told.ended and told.ended.complete),
+    )
+    if not is_running or not told.concurrency:
+        return row
+    if told.ended:
+        return msgspec.structs.replace(
+            row, asked_bps=None, expected_bps=None, interval_bps=None, concurrency=0, missed=""
+        )
+    return msgspec.structs.replace(
+        row,
+        asked_bps=comes_to_bps.get(row.destination, row.asked_bps),
+        expected_bps=told.expected_bps or row.expected_bps,
+        interval_bps=told.interval_bps,
+        concurrency=told.concurrency,
+    )
+
+
+def _comes_to_bps(rows: Sequence[Seen], model: SharesModel) -> dict[str, float]:
+    """What is asked, where all get what they got in the last epoch; shares are parts of that."""
+    targets: dict[str, Target] = {}
+    got_bps: list[float] = []
+    for row in rows:
+        told = model.destinations.get(row.destination)
+        if told and told.seen and not told.ended and (target := _target(row)):
+            targets[row.destination] = target
+            got_bps.append(told.seen.measured_bps)
+    return dict(zip(targets, asked_of(list(targets.values()), got_bps), strict=True))
+
+
+def _target(row: Seen) -> Target | None:
+    """None where no rate is asked, or it is not known which."""
+    if row.asked is None or row.asked.held is not None:
+        return None
+    if row.asked.factor is not None:
+        # The base case that it counts from is in the plan alone.
+        return Target(rate_bps=row.asked_bps) if row.asked_bps else None
+    return Target(share=row.asked.share, rate_bps=row.asked.rate_bps)
+
+
+def axis_end_bps(rows: Sequence[Seen], most_bps: float) -> float:
+    """Where the axis ends that all have in common. `most_bps`: what one of them ever got."""
+    reach_bps = max([most_bps, *(row.reach_bps for row in rows)])
+    asked_bps = max((row.asked_bps or 0.0 for row in rows), default=0.0)
+    return nice_end(max(reach_bps, min(asked_bps, _ROOM * reach_bps)))
+
+
+def about(row: Seen) -> str:
+    """All that is known of it in words."""
+    if row.asked is None:
+        return f"{row.destination}: {row.remark}."
+    parts = [row.end or _asked_words(row), _got_words(row), _expected_words(row), _done_words(row)]
+    parts.append(_model_words(row))
+    return f"{row.destination}: {'; '.join(part for part in parts if part)}."
+
+
+def _asked_words(row: Seen) -> str:
+    asked = row.asked.words if row.asked else ""
+    if row.asked_bps is None or (row.asked and row.asked.rate_bps is not None):
+        return f"asked {asked}" if row.asked and row.asked.held is None else asked
+    return f"asked {asked}, which is {format_rate(row.asked_bps)}"
+
+
+def _got_words(row: Seen) -> str:
+    if row.got_bps is None:
+        return ""
+    when = f" in epoch {row.epoch}" if row.epoch and row.now_bps is not None else ""
+    now = f", now {format_rate(row.now_bps)}" if row.now_bps is not None and row.epoch else ""
+    return f"got {format_rate(row.got_bps)}{when}{now}"
+
+
+def _expected_words(row: Seen) -> str:
+    if row.expected_bps is None:
+        return ""
+    within = f" (90 %: {format_rates(*row.interval_bps)})" if row.interval_bps else ""
+    return (
+        f"expected {format_rate(row.expected_bps)}{within} from {files_words(row.concurrency)} at "
+        "a time"
+    )
+
+
+def _model_words(row: Seen) -> str:
+    if not row.samples or row.now_bps is not None:
+        return ""
+    return f"{row.samples} measurements, off by {row.model_error:.0%} on average"
+
+
+def _done_words(row: Seen) -> str:
+    if not row.total_bytes:
+        return ""
+    share = row.moved_bytes / row.total_bytes
+    return f"{share:.0%} of {format_bytes(row.total_bytes)} there"
+
+
+def files_words(number: int) -> str:
+    """`8 files`."""
+    return f"{number} file{'' if number == 1 else 's'}"

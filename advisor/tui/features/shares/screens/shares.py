@@ -1,0 +1,328 @@
+"""Shares: what several destinations of this host are to get, can get, and get while files move."""
+
+import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar, Final
+
+import msgspec
+from textual import work
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Button, Static
+from textual.worker import get_current_worker
+
+from advisor.domain import orders as o
+from advisor.domain.shares import Asked, SharePlan
+from advisor.store.errors import StoreError
+from advisor.tui.features.shares.board import Board
+from advisor.tui.features.shares.form import SharesDraft, load_shares_draft, save_shares_draft
+from advisor.tui.features.shares.live_shares import LiveShares
+from advisor.tui.features.shares.screens.form import SharesFormScreen
+from advisor.tui.features.shares.texts import NOTHING_LEARNED, train_line
+from advisor.tui.features.shares.widgets.share_row import ShareRow
+from advisor.tui.features.shares.widgets.share_view import ShareView
+from advisor.tui.kit.clipboard import copy
+from advisor.tui.kit.copyable import Copyable
+from advisor.tui.kit.dialogs import AskScreen
+from advisor.tui.page import Page
+
+if TYPE_CHECKING:
+    from advisor.tui.features.shares.forecasts import Learned
+
+_DRAWN_EVERY_S: Final = 1.0
+_PLANNED_AFTER_S: Final = 0.1
+_ORDERED_AFTER_S: Final = 0.8
+
+
+class SharesScreen(Page):
+    """Plans from what was learned; shows the application's shares live, while they run."""
+
+    NAME = "Shares of several destinations"
+    HELP = (
+        "[b]Shares of several destinations[/b]\nFiles go from this host to several destinations at "
+        "once. How fast each gets them depends on how many go to it at a time, and on how many go "
+        "to all; models of that were learned by `advisor share train`. Ask for a share, a rate or "
+        "a factor for each, and see at once what can be had. Space leaves one out, or takes it in; "
+        "c copies the command that plans the same.\nr moves files so, after a form that asks "
+        "which, and corrects as it goes; what you change meanwhile counts from the next control "
+        "epoch on. x stops it. Leaving the screen does not: Home shows the way back."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "take", "In or out", id="take-destination"),
+        Binding("c", "copy", "Copy the command", show=False, id="copy-shares"),
+        Binding("r", "run", "Run", id="run-shares", tooltip="Move files so"),
+        Binding("x", "stop", "Stop", id="stop-shares", tooltip="What arrived stays there"),
+    ]
+    DEFAULT_CSS = """
+    SharesScreen #body { overflow-y: hidden; }
+    SharesScreen #empty { height: auto; margin: 1 0; }
+    SharesScreen #command { max-height: 2; }
+    """
+    AUTO_FOCUS = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.board = Board(load_shares_draft())
+        self._kept: SharesDraft | None = None
+        self._waiting: Timer | None = None
+        self._is_planning = False
+        self._was_running = False
+        self._ordering: dict[str, Timer] = {}
+        self._ordered: dict[str, tuple[str, int]] = {}
+
+    def content(self) -> Iterable[Widget]:
+        yield Static("… looking into the history, and fitting models to it", id="empty")
+        yield ShareView(self.advisor.drawing, id="view")
+        yield Copyable(id="command")
+
+    def buttons(self) -> Iterable[Button]:
+        yield Button("Back", id="back")
+        yield Button("Copy the command", id="copy")
+        yield Button("Stop", id="stop")
+        yield Button("Run", id="run", variant="primary")
+
+    @property
+    def _live(self) -> LiveShares | None:
+        """What runs, or ran last."""
+        return self.advisor.shares
+
+    @property
+    def _is_running(self) -> bool:
+        return self.advisor.is_sharing
+
+    def on_mount(self) -> None:
+        self.query_one(ShareView).display = False
+        self.every(_DRAWN_EVERY_S, self._draw)
+
+    def on_unmount(self) -> None:
+        self._keep()
+
+    def on_screen_resume(self) -> None:
+        # What was learned may be more by now. Beside a run, fitting models would disturb it.
+        if not (self._is_running and self.board.learned):
+            self._learn()
+        self.call_after_refresh(self._draw)
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._draw)
+
+    def _keep(self) -> None:
+        if self.board.sharing != self._kept:
+            save_shares_draft(self.board.sharing)
+            self._kept = msgspec.convert(msgspec.to_builtins(self.board.sharing), SharesDraft)
+
+    @work(thread=True, exclusive=True, group="learned")
+    def _learn(self) -> None:
+        from advisor.tui.features.shares.forecasts import learned_of
+
+        try:
+            with self.advisor.listing.store() as store:
+                learned = learned_of(store, time.time(), self.board.learned)
+        except StoreError as error:
+            self.app.call_from_thread(self._say_empty, f"✗ {error}")
+            return
+        if not get_current_worker().is_cancelled:
+            self.app.call_from_thread(self.call_later, self._take, learned)
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether there is anything to draw on: what a thread found may come too late."""
+        return self.is_mounted and self.app.is_running
+
+    def _say_empty(self, words: str, line: str = "") -> None:
+        """In place of destinations, with a line to copy."""
+        if not self._is_open:
+            return
+        self.query_one("#empty", Static).update(Content(words))
+        self.query_one("#empty").display = True
+        self.query_one(ShareView).display = False
+        self.query_one(Copyable).hold(line)
+
+    async def _take(self, learned: "Learned") -> None:
+        if not self._is_open:
+            return
+        if not learned.forecasts:
+            self._say_empty(NOTHING_LEARNED, train_line(learned.too_little or learned.untrained))
+            return
+        self.board.meet(learned)
+        view = self.query_one(ShareView)
+        await view.make_rows([*self.board.names, *learned.too_little], self.board.sharing.asked)
+        self.query_one("#empty").display = False
+        view.display = True
+        if self.focused is None:
+            view.query(ShareRow).first().focus()
+        self._plan_soon()
+        self.call_after_refresh(self._draw)
+
+    def _plan_soon(self) -> None:
+        """Not with every move of the mouse: what stands there in a moment is planned."""
+        if self._waiting is None:
+            self._waiting = self.set_timer(_PLANNED_AFTER_S, self._begin_plan)
+
+    def _begin_plan(self) -> None:
+        """One at a time: a thread is not stopped, and two of them take twice as long."""
+        self._waiting = None
+        if self._is_planning:
+            self._plan_soon()
+            return
+        board = self.board
+        board.trouble = board.sharing.why_not(board.names)
+        asked = {name: one for name, one in board.asked.items() if name not in self._ended()}
+        if board.learned and asked:
+            self._is_planning = True
+            self._make_plan(board.learned, asked)
+        self._draw()
+
+    def _ended(self) -> set[str]:
+        """Those that are not served any more by what runs now."""
+        if not self._live or not self._is_running:
+            return set()
+        return {name for name, one in self._live.model.destinations.items() if one.ended}
+
+    @work(thread=True, group="plan")
+    def _make_plan(self, learned: "Learned", asked: dict[str, Asked]) -> None:
+        from advisor.tui.features.shares.forecasts import plan_of
+
+        made = plan_of(learned, asked)
+        if not get_current_worker().is_cancelled:
+            self.app.call_from_thread(self._take_plan, made)
+
+    def _take_plan(self, made: SharePlan | str) -> None:
+        self._is_planning = False
+        if isinstance(made, SharePlan):
+            self.board.plan = made
+        else:
+            self.board.trouble = self.board.trouble or made
+        self._draw()
+
+    def _draw(self) -> None:
+        """What is new; nothing while something else is shown."""
+        if not self._is_open or self.app.screen is not self or not self.board.names:
+            return
+        self._keep()
+        if self._was_running and not self._is_running:
+            self._learn()
+        self._was_running = self._is_running
+        model = self._live.model if self._live else None
+        self.query_one(ShareView).show(
+            self.board, model, self._ordered, is_running=self._is_running
+        )
+        self.query_one(Copyable).hold("" if model else self._line)
+        self.query_one("#stop").display = self._is_running
+        self.query_one("#run").display = not self._is_running
+
+    @property
+    def _line(self) -> str:
+        """The command that plans what is asked; "" where it cannot be planned."""
+        board = self.board
+        return "" if board.sharing.why_not(board.names) else board.sharing.plan_line(board.names)
+
+    def on_share_row_typed(self, event: ShareRow.Typed) -> None:
+        """Planned as it is typed; ordered when it is left."""
+        name = event.row.destination
+        self.board.type(name, event.text)
+        self._changed(name, is_left=event.is_left)
+
+    def on_share_row_dragged(self, event: ShareRow.Dragged) -> None:
+        """Planned as it is dragged; ordered when it is left."""
+        name = event.row.destination
+        if self.board.drag(name, event.rate_bps, is_left=event.is_left):
+            event.row.refill(self.board.sharing.asked[name])
+            self._changed(name, is_left=event.is_left)
+
+    def on_share_row_stepped(self, event: ShareRow.Stepped) -> None:
+        """Planned at once; ordered when no more keys come."""
+        name = event.row.destination
+        if name not in self.board.asked:
+            self.advisor.refuse(f"{name} is left out: space takes it in")
+            return
+        self.board.step(name, event.by)
+        event.row.refill(self.board.sharing.asked[name])
+        self._changed(name, is_left=False)
+        if self._is_running:
+            self._order_soon(name)
+
+    def _changed(self, name: str, *, is_left: bool) -> None:
+        self._plan_soon()
+        self._draw()
+        if is_left and self._is_running:
+            self._order(name)
+
+    def _order_soon(self, name: str) -> None:
+        """Once no more keys come."""
+        if before := self._ordering.pop(name, None):
+            before.stop()
+        self._ordering[name] = self.set_timer(_ORDERED_AFTER_S, lambda: self._order(name))
+
+    def _order(self, name: str) -> None:
+        """What is asked of it now, from what runs."""
+        if before := self._ordering.pop(name, None):
+            before.stop()
+        live, sharing = self._live, self.board.sharing
+        if live is None or not self._is_running or name in self._ended():
+            return
+        if problem := sharing.problem_of(name):
+            self.advisor.refuse(f"{name}: {problem}")
+            return
+        asked = sharing.asked[name].strip()
+        live.order(o.Ask(destination=name, asked=asked))
+        self._ordered[name] = (asked, live.model.epoch)
+        self._draw()
+
+    def action_take(self) -> None:
+        """Leave the chosen destination out, or take it in."""
+        row = self.query_one(ShareView).chosen
+        if self._is_running:
+            self.advisor.refuse("files are being moved: who gets some can be changed after that")
+        elif row is None:
+            self.advisor.refuse("no destination is chosen: tab goes to them")
+        elif row.destination not in self.board.names:
+            self.advisor.refuse(f"too little is known of {row.destination}: train it once more")
+        else:
+            self.board.sharing.take(row.destination)
+            self._changed(row.destination, is_left=False)
+
+    def action_copy(self) -> None:
+        """The command line, for a script or another day."""
+        line = self.query_one(Copyable).line or self._line
+        if line:
+            self.notify(copy(self.app, line))
+        else:
+            self.advisor.refuse(self.board.sharing.why_not(self.board.names))
+
+    def action_run(self) -> None:
+        """Ask which files, and begin."""
+        board = self.board
+        if self._is_running:
+            self.advisor.refuse("it is under way: x stops it")
+        elif not board.names:
+            self.advisor.refuse("nothing is learned yet: run the command above")
+        elif reason := (
+            board.sharing.why_not(board.names) or board.trouble or self.advisor.why_no_session()
+        ):
+            self.advisor.refuse(reason)
+        else:
+            self._ordered.clear()
+            self.advisor.open(SharesFormScreen(board.sharing, board.names))
+
+    def action_stop(self) -> None:
+        """End it, after a question."""
+        live = self._live
+        if live is None or not self._is_running or live.model.is_over:
+            self.advisor.refuse("no files are being moved: r begins")
+            return
+        question = "Stop moving files to all destinations? What arrived stays there."
+        self.app.push_screen(AskScreen(question, "Stop"), self._stop_if)
+
+    def _stop_if(self, yes: bool | None) -> None:
+        if yes and self._live:
+            self._live.order(o.Stop())
+            self.notify("Stopping: what arrived stays there.")
+
+    def action_back(self) -> None:
+        """Leave; what runs goes on."""
+        if self._is_running:
+            self.notify("Files go on being moved: f at home leads back.")
+        super().action_back()

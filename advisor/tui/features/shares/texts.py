@@ -1,0 +1,95 @@
+"""What the screen of shares says in sentences. Pure."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from advisor.domain.quantities import format_bytes, format_duration, format_rate
+from advisor.domain.shares import SharePlan
+from advisor.report.plan import left_words
+from advisor.tui.features.shares.rows import Seen
+from advisor.tui.features.shares.shares_model import SharesModel
+from advisor.tui.kit.stop_gauges import bar
+
+NOTHING_LEARNED: Final = """\
+Nothing is learned yet of destinations of this host.
+
+An experiment of some minutes moves data to all of them at once, with ever other numbers of files \
+at a time, and leaves nothing there. From then on this screen says how many files at a time give \
+each the share you ask for, and keeps the shares while your files are moved.
+
+Run it with your destinations, and a folder that you may write in:"""
+_NAMED_AT_MOST: Final = 4
+
+
+def train_line(untrained: Sequence[str]) -> str:
+    """The command that learns; with the destinations that are known, where there are some."""
+    names = untrained[:_NAMED_AT_MOST] if len(untrained) > 1 else ["HOST1", "HOST2"]
+    return shlex.join(["advisor", "share", "train", *names, "--to", "FOLDER"])
+
+
+def plan_line(plan: SharePlan | None, parallelism: int, *, is_wide: bool) -> str:
+    """What all come to, and where there is room what it is told by."""
+    if plan is None:
+        return f"{parallelism} streams for each file"
+    total = format_rate(sum(row.expected_bps for row in plan.rows))
+    files = sum(row.concurrency for row in plan.rows)
+    words = f"{total} expected together from {files} files at a time × {plan.parallelism} streams"
+    told_by = f"; models: {plan.model}, present load: {plan.estimate}"
+    return f"{words}{told_by if is_wide else ''}"
+
+
+def run_lines(model: SharesModel, cells: int, *, is_wide: bool) -> list[str]:
+    """How far all is, with a bar of so many cells, how fast and how long yet."""
+    started, moving = model.started, model.moving
+    if model.is_over:
+        return []
+    if started is None:
+        return ["… counting the files, and reaching the destinations"]
+    epoch_s = model.at_s - model.epoch_began_s
+    epoch = f"epoch {model.epoch}, {epoch_s:.0f} s of {format_duration(started.epoch_s)}"
+    if moving is None:
+        return [epoch]
+    total = sum(started.total_bytes.values())
+    moved = sum(one.moved_bytes for one in moving.classes)
+    share = moved / total if total else 0.0
+    now = format_rate(sum(one.now_bps or 0.0 for one in model.destinations.values()))
+    left = left_words(moving.left_s)
+    if not is_wide:
+        left = left.partition(" (")[0]
+    return [
+        f"{bar(share, cells)} {share:4.0%}, {format_bytes(moved)} of {format_bytes(total)} there",
+        "; ".join(word for word in (f"Now {now}", epoch, left) if word),
+    ]
+
+
+def note_lines(rows: Sequence[Seen], plan: SharePlan | None, trouble: str) -> list[str]:
+    """What is wrong, what cannot be had, and what else is to be known."""
+    lines = [f"✗ {_sentence(trouble)}"] if trouble else []
+    lines += [f"✗ {row.destination}: {row.missed}." for row in rows if row.missed]
+    return lines + (plan.notes if plan else [])
+
+
+def ordered_lines(ordered: Mapping[str, tuple[str, int]], model: SharesModel) -> list[str]:
+    """`ordered`: by destination what was asked anew, in which epoch; it counts from the next on."""
+    return [
+        f"… {name}: {words} is asked from epoch {epoch + 1} on"
+        for name, (words, epoch) in ordered.items()
+        if epoch >= model.epoch
+    ]
+
+
+def end_lines(model: SharesModel) -> list[str]:
+    """What became of it; none before its end."""
+    if model.gave_up:
+        return [_sentence(model.gave_up.message), "Nothing is being moved. r tries again."]
+    if model.ended is None:
+        return []
+    lines = [_sentence(model.ended.message)]
+    if not model.ended.complete:
+        lines.append("r moves the rest.")
+    return lines
+
+
+def _sentence(message: str) -> str:
+    return f"{message[:1].upper()}{message[1:].rstrip('.')}."

@@ -1,0 +1,182 @@
+"""A destination's bar: what it got with what is asked marked on it, below it what is expected.
+
+A bullet chart: where the bar ends before the mark, the destination is short of what is asked.
+"""
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import ClassVar, Final, NamedTuple
+
+from rich.text import Text
+from textual.events import MouseDown, MouseMove, MouseUp
+from textual.message import Message
+from textual.widget import Widget
+
+from advisor.tui.features.shares.rows import Seen
+
+LEAST_COLUMNS: Final = 8
+
+
+class Glyphs(NamedTuple):
+    """What each part is drawn with: told apart without any colour."""
+
+    got: str
+    short: str
+    asked: str
+    expected: str
+    low: str
+    middle: str
+    high: str
+    point: str
+    beyond: str
+
+
+GLYPHS: Final = {
+    "block": Glyphs("█", "┄", "◆", "░", "├", "─", "┤", "●", "»"),
+    "ascii": Glyphs("=", ".", "V", ":", "[", "-", "]", "o", ">"),
+}
+
+Cell = tuple[str, str]
+"""A character, and the part that it is of."""
+
+BLANK: Final[Cell] = (" ", "none")
+
+
+def glyphs_of(drawing: str) -> Glyphs:
+    """`drawing`: as the application has it."""
+    return GLYPHS["ascii" if drawing == "ascii" else "block"]
+
+
+def column_of(rate_bps: float, columns: int, top_bps: float) -> int:
+    """Where a rate is on an axis from 0 to `top_bps`; the last column for what is beyond."""
+    return min(columns - 1, max(0, round(rate_bps / top_bps * (columns - 1))))
+
+
+def upper_cells(row: Seen, columns: int, top_bps: float, glyphs: Glyphs) -> list[Cell]:
+    """What it got, and what is asked."""
+    cells = [BLANK] * columns
+    if row.asked_bps is not None:
+        asked = column_of(row.asked_bps, columns, top_bps)
+        cells[:asked] = [(glyphs.short, "asked")] * asked
+    if row.got_bps:
+        end = column_of(row.got_bps, columns, top_bps) + 1
+        cells[:end] = [(glyphs.got, "got")] * end
+    if row.asked_bps is not None:
+        cells[asked] = (glyphs.beyond if row.asked_bps > top_bps else glyphs.asked, "asked")
+    return cells
+
+
+def lower_cells(row: Seen, columns: int, top_bps: float, glyphs: Glyphs) -> list[Cell]:
+    """What is expected, with its interval where that is known."""
+    cells = [BLANK] * columns
+    if row.expected_bps is None:
+        return cells
+    at = column_of(row.expected_bps, columns, top_bps)
+    cells[:at] = [(glyphs.expected, "expected")] * at
+    if row.interval_bps:
+        low, high = (column_of(bps, columns, top_bps) for bps in row.interval_bps)
+        cells[low : high + 1] = [(glyphs.middle, "expected")] * (high + 1 - low)
+        cells[low], cells[high] = (glyphs.low, "expected"), (glyphs.high, "expected")
+        if row.interval_bps[1] > top_bps:
+            cells[high] = (glyphs.beyond, "expected")
+    cells[at] = (glyphs.point, "expected")
+    return cells
+
+
+def legend(glyphs: Glyphs) -> Iterator[tuple[str, str, str]]:
+    """Of each part its name, how it looks and what it is."""
+    point = f"{glyphs.expected * 2}{glyphs.low}{glyphs.middle}{glyphs.point}{glyphs.middle}"
+    yield "asked", glyphs.short * 2 + glyphs.asked, "asked (drag or arrows)"
+    yield "expected", point + glyphs.high, "expected, 90 % in brackets"
+    yield "got", glyphs.got * 3, "measured"
+
+
+class ShareBar(Widget):
+    """`show` it what is to be seen. The mark of what is asked is dragged with the mouse."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "share--asked",
+        "share--expected",
+        "share--got",
+        "share--none",
+    }
+    DEFAULT_CSS = """
+    ShareBar { height: 2; width: 1fr; }
+    ShareBar > .share--asked { color: $text-warning; text-style: bold; }
+    ShareBar > .share--expected { color: $text-secondary; }
+    ShareBar > .share--got { color: $success; }
+    ShareBar > .share--none { color: $text-muted; }
+    """
+
+    class Dragged(Message):
+        """The mark is to be at this rate, in bit/s; `is_left` there once the button is up."""
+
+        def __init__(self, rate_bps: float, *, is_left: bool) -> None:
+            super().__init__()
+            self.rate_bps = rate_bps
+            self.is_left = is_left
+
+    def __init__(self, drawing: str = "block") -> None:
+        super().__init__()
+        self._glyphs = glyphs_of(drawing)
+        self._shown: tuple[Seen, float] | None = None
+        self._is_held = False
+        self._dragged_to: int | None = None
+
+    def show(self, row: Seen, top_bps: float) -> None:
+        """Draw it on an axis from 0 to `top_bps`."""
+        if (row, top_bps) != self._shown:
+            self._shown = (row, top_bps)
+            self.refresh()
+
+    @property
+    def _columns(self) -> int:
+        return self.size.width - 1
+
+    def render(self) -> Text:
+        if self._shown is None or self._columns < LEAST_COLUMNS:
+            return Text("")
+        row, top_bps = self._shown
+        if row.remark:
+            style = self.get_component_rich_style("share--none", partial=True)
+            return Text(row.remark, style, overflow="fold")
+        text = Text(no_wrap=True, end="")
+        for cells in (upper_cells, lower_cells):
+            for part, run in groupby(cells(row, self._columns, top_bps, self._glyphs), _part_of):
+                style = self.get_component_rich_style(f"share--{part}", partial=True)
+                text.append("".join(character for character, _ in run), style)
+            text.append("\n")
+        text.right_crop(1)
+        return text
+
+    def on_mouse_down(self, event: MouseDown) -> None:
+        """Hold it. A click alone changes nothing: it may be meant to choose the row."""
+        if self._shown and self._shown[0].is_in and event.button == 1:
+            self._is_held = True
+            self.capture_mouse()
+
+    def on_mouse_move(self, event: MouseMove) -> None:
+        """Drag it."""
+        column = min(self._columns - 1, max(0, event.x))
+        if self._is_held and column != self._dragged_to:
+            self._dragged_to = column
+            self._say(column, is_left=False)
+
+    def on_mouse_up(self, event: MouseUp) -> None:
+        """Leave it there."""
+        if not self._is_held:
+            return
+        self._is_held = False
+        self.release_mouse()
+        if self._dragged_to is not None:
+            self._say(self._dragged_to, is_left=True)
+            self._dragged_to = None
+
+    def _say(self, column: int, *, is_left: bool) -> None:
+        if self._shown:
+            rate_bps = column / (self._columns - 1) * self._shown[1]
+            self.post_message(self.Dragged(rate_bps, is_left=is_left))
+
+
+def _part_of(cell: Cell) -> str:
+    return cell[1]

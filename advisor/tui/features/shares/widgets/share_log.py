@@ -1,0 +1,54 @@
+"""What happened while several destinations were served, a line each, the newest at the bottom."""
+
+from collections.abc import Iterator
+
+from advisor.domain import events as ev
+from advisor.report.share_run import destination_ended_line, seen_line
+from advisor.tui.features.shares.rows import files_words
+from advisor.tui.features.shares.shares_model import Logged, SharesModel
+from advisor.tui.kit.line_log import LineLog, moment_words
+
+
+class ShareLog(LineLog):
+    """`show` a story."""
+
+    HELP = (
+        "[b]What happened[/b]\nA line for each change of files at a time, with the control epoch "
+        "after which it was made and in brackets why; for each destination that came to its end; "
+        "and for what else there is to know. Arrows scroll."
+    )
+
+    def on_mount(self) -> None:
+        self.border_title = "What happened"
+
+    def show(self, model: SharesModel) -> None:
+        """All that is known of it."""
+        self.fill(tuple(model.log), log_lines(model))
+
+
+def log_lines(model: SharesModel) -> Iterator[str]:
+    """The oldest first."""
+    for at_s, event in model.log:
+        yield f"{moment_words(at_s):>12}  {_words(event)}"
+
+
+def _words(event: Logged) -> str:
+    match event:
+        case ev.SharesSeen():
+            return seen_line(event).strip()
+        case ev.SharesChanged():
+            return f"epoch {event.epoch}: {changes_words(event)} ({event.reason})"
+        case ev.DestinationEnded():
+            return destination_ended_line(event).strip()
+        case ev.Notice():
+            return event.message
+
+
+def changes_words(event: ev.SharesChanged) -> str:
+    """Only what is other than before; all concurrencies stand beside the bars."""
+    changes = [
+        f"{name} {files_words(new)} instead of {event.old.get(name, 0)}"
+        for name, new in event.new.items()
+        if new != event.old.get(name, 0)
+    ]
+    return ", ".join(changes)

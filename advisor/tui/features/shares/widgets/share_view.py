@@ -1,0 +1,196 @@
+"""Several destinations as bars on one axis, with what is to be said of them and what happened."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from textual.app import ComposeResult
+from textual.containers import Container, VerticalScroll
+from textual.content import Content
+from textual.events import DescendantFocus, Resize
+from textual.widgets import Static
+
+from advisor.report.share_names import shown
+from advisor.tui.features.shares.board import Board
+from advisor.tui.features.shares.rows import Seen, about
+from advisor.tui.features.shares.shares_model import SharesModel
+from advisor.tui.features.shares.texts import (
+    end_lines,
+    note_lines,
+    ordered_lines,
+    plan_line,
+    run_lines,
+)
+from advisor.tui.features.shares.widgets.share_bar import LEAST_COLUMNS, ShareBar, glyphs_of, legend
+from advisor.tui.features.shares.widgets.share_log import ShareLog
+from advisor.tui.features.shares.widgets.share_row import ShareRow
+from advisor.tui.kit.drawing import ASCII
+from advisor.tui.kit.interval_bars import ruler
+
+_WIDE_FROM: Final = 108
+_ENOUGH: Final = 14
+_COLOURS: Final = {"asked": "$text-warning", "expected": "$text-secondary", "got": "$success"}
+_BAR_SHARE: Final = 0.3
+_BELOW: Final = 9
+"""Lines for what is not a row: head, legend, axis, what is said, the newest events."""
+
+Ordered = Mapping[str, tuple[str, int]]
+
+
+class ShareView(Container):
+    """`show` it as often as you like: what has not changed is not drawn again."""
+
+    DEFAULT_CSS = """
+    ShareView { height: 1fr; layout: vertical; }
+    ShareView #head { height: auto; }
+    ShareView #word { height: auto; padding: 0 1; display: none; }
+    ShareView #word.-said { display: block; }
+    ShareView #word.done { background: $success-muted; color: $text-success; }
+    ShareView #word.not-done { background: $warning-muted; color: $text-warning; }
+    ShareView #word.gave-up { background: $error-muted; color: $text-error; }
+    ShareView #legend { height: 1; }
+    ShareView #rows { height: auto; scrollbar-size-vertical: 1; }
+    ShareView #rows.-apart ShareRow { margin-top: 1; }
+    ShareView #axis { height: 2; color: $text-muted; }
+    ShareView #said { height: 1fr; min-height: 2; scrollbar-size-vertical: 1; }
+    ShareView #said:focus { background: $boost; }
+    ShareView #said > Static { height: auto; }
+    ShareView ShareLog { height: 1fr; min-height: 3; display: none; }
+    ShareView.-live ShareLog { display: block; }
+    ShareView.-live #said { height: auto; max-height: 4; }
+    ShareView.-live.-low #said { max-height: 2; }
+    ShareView.-live.-low #axis { height: 1; }
+    """
+
+    def __init__(self, drawing: str, *, id: str | None = None) -> None:  # noqa: A002  # as every widget has it
+        super().__init__(id=id)
+        self._drawing = drawing
+        self._chosen = ""
+        self._drawn: object = None
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="head")
+        yield Static(id="word")
+        yield Static(self._legend(), id="legend")
+        yield VerticalScroll(id="rows", can_focus=False)
+        yield Static(id="axis")
+        with VerticalScroll(id="said") as said:
+            said.border_title = "What can be had"
+            yield Static()
+        yield ShareLog()
+
+    def _legend(self) -> Content:
+        parts: list[str | tuple[str, str]] = []
+        for part, looks, words in legend(glyphs_of(self._drawing)):
+            parts += ["   " if parts else "", (looks, _COLOURS[part]), (f" {words}", "$text-muted")]
+        return Content.assemble(*parts)
+
+    def on_resize(self, _: Resize) -> None:
+        self._drawn = None
+
+    def on_descendant_focus(self, event: DescendantFocus) -> None:
+        """What is said is of the row that was chosen last."""
+        for node in event.widget.ancestors_with_self:
+            if isinstance(node, ShareRow):
+                self._chosen = node.destination
+
+    @property
+    def chosen(self) -> ShareRow | None:
+        """The row that has the focus, itself or with its field."""
+        return next((row for row in self.query(ShareRow) if row.has_focus_within), None)
+
+    def row_of(self, destination: str) -> ShareRow:
+        """Its row, which is there."""
+        return next(row for row in self.query(ShareRow) if row.destination == destination)
+
+    async def make_rows(self, destinations: list[str], asked: Mapping[str, str]) -> None:
+        """One for each, unless they are there; `asked` as it was typed."""
+        if [row.destination for row in self.query(ShareRow)] == destinations:
+            return
+        rows = self.query_one("#rows", VerticalScroll)
+        await rows.remove_children()
+        names = shown(destinations)
+        await rows.mount_all(
+            ShareRow(name, names[name], asked.get(name, ""), self._drawing) for name in destinations
+        )
+        self._drawn = None
+
+    def show(
+        self, board: Board, model: SharesModel | None, ordered: Ordered, *, is_running: bool
+    ) -> None:
+        """As they stand."""
+        rows = board.rows(model, is_running=is_running)
+        live = model if is_running else None
+        told = (id(model), model.version) if model else ()
+        now = (rows, told, board.plan, board.trouble, self._chosen, dict(ordered), is_running)
+        if now == self._drawn:
+            return
+        self._drawn = now
+        self.set_class(model is not None, "-live")
+        self._arrange()
+        self._draw_rows(rows, board.top_bps(rows))
+        self._say_how_far(board, live)
+        self._say_the_end(model)
+        chosen = [about(row) for row in rows if row.destination == self._chosen]
+        notes = note_lines(rows, board.plan, board.trouble)
+        # While files move, what one gets says more than what could be had.
+        lines = [*ordered_lines(ordered, live), *chosen, *notes] if live else [*notes, *chosen]
+        self.query_one("#said > Static", Static).update(Content("\n".join(lines)))
+        if model:
+            self.query_one(ShareLog).show(model)
+
+    @property
+    def _is_wide(self) -> bool:
+        return self.size.width >= _WIDE_FROM
+
+    @property
+    def _is_low(self) -> bool:
+        """Whether the rows leave little room for all else."""
+        return self.size.height - 2 * len(self.query(ShareRow)) < _ENOUGH
+
+    def _arrange(self) -> None:
+        self.set_class(self._is_low, "-low")
+        rows = self.query_one("#rows", VerticalScroll)
+        room = max(4, self.size.height - _BELOW)
+        rows.styles.max_height = room
+        rows.set_class(3 * len(self.query(ShareRow)) <= room, "-apart")
+
+    def _draw_rows(self, rows: list[Seen], top_bps: float) -> None:
+        for row, widget in zip(rows, self.query(ShareRow), strict=False):
+            widget.show(row, top_bps, is_wide=self._is_wide)
+        # Where the bars are is known once they are laid out.
+        self.call_after_refresh(self._draw_axis, top_bps)
+
+    def _draw_axis(self, top_bps: float) -> None:
+        axis = self.query_one("#axis", Static)
+        bar = next(iter(self.query(ShareBar)), None)
+        if bar is None or bar.size.width <= LEAST_COLUMNS:
+            return
+        before = " " * (bar.region.x - axis.region.x)
+        mark = "|" if self._drawing == "ascii" else "│"
+        lines = ruler(bar.size.width, top_bps, mark).splitlines()
+        if self._is_low and self.has_class("-live"):
+            lines = lines[-1:]
+        axis.update(Content("\n".join(f"{before}{line}" for line in lines)))
+
+    def _say_how_far(self, board: Board, live: SharesModel | None) -> None:
+        lines: list[str] = []
+        if live:
+            cells = int(self.size.width * _BAR_SHARE)
+            lines = run_lines(live, cells, is_wide=self._is_wide)
+        if not lines and board.learned:
+            streams = board.learned.known.parallelism
+            lines = [plan_line(board.plan, streams, is_wide=self._is_wide)]
+        far = "\n".join(lines)
+        if self._drawing == "ascii":
+            far = far.translate(ASCII)
+        self.query_one("#head", Static).update(Content(far))
+
+    def _say_the_end(self, model: SharesModel | None) -> None:
+        lines = end_lines(model) if model else []
+        word = self.query_one("#word", Static)
+        word.update(Content("\n".join(lines)))
+        word.set_class(bool(lines), "-said")
+        ended = model.ended if model else None
+        word.set_class(ended is not None and ended.complete, "done")
+        word.set_class(ended is not None and not ended.complete, "not-done")
+        word.set_class(model is not None and model.gave_up is not None, "gave-up")

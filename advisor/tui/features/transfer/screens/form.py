@@ -1,0 +1,332 @@
+"""Move: what is to be moved now, where it goes, and how it is to be tuned on the way."""
+
+from collections.abc import Callable, Iterable
+from typing import ClassVar, Final
+
+import msgspec
+from textual import work
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+from textual.widgets import Button, Checkbox, Collapsible, RadioSet, Static
+
+from advisor.domain.addresses import parse_address, parse_host_port, parse_ports, parse_server
+from advisor.domain.endpoints import Endpoint
+from advisor.domain.quantities import parse_duration, parse_rate
+from advisor.runtime.destinations import KnownDestination, known_destinations
+from advisor.store.history import Store
+from advisor.transfer.tuned.parsing import parse_epoch, parse_price, parse_start
+from advisor.tui.features.advising.screens.what import existing_path
+from advisor.tui.features.transfer.form import (
+    METHODS,
+    TransferDraft,
+    load_transfer_draft,
+    of_draft,
+    save_transfer_draft,
+)
+from advisor.tui.kit.choice import Choice, ChoiceSet, Tick
+from advisor.tui.kit.counted_field import CountedField
+from advisor.tui.kit.field import Field, first_problem
+from advisor.tui.kit.suggestions import DestinationSuggester, PathSuggester
+from advisor.tui.page import Page
+
+_KEPT_EVERY_S: Final = 0.5
+_MOST_FILES: Final = 128
+_MOST_STREAMS: Final = 128
+_NICEST: Final = 19
+
+
+def whole_number(least: int, most: int) -> Callable[[str], int]:
+    """A check for a field: it raises ValueError for anything but such a number."""
+
+    def check(text: str) -> int:
+        if not (text.isascii() and text.isdigit()) or not least <= int(text) <= most:
+            raise ValueError(f"write a number from {least} to {most}")
+        return int(text)
+
+    return check
+
+
+class TransferFormScreen(Page):
+    """The form. `move`: what it is filled in with, by itself what was entered last."""
+
+    NAME = "Move files now"
+    HELP = (
+        "[b]Move files now[/b]\nAll files of a folder are moved with globus-url-copy, and the "
+        "transfer tunes itself meanwhile: how many files at a time, and over how many streams "
+        "each. Nothing has to be measured beforehand. Where it is stopped or breaks off, the same "
+        "transfer goes on from there.\nWhat you leave empty is chosen for you; F1 says of each "
+        "line what it is for. Nothing is moved before ctrl+n."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+n", "begin", "Move now", id="move-now"),
+    ]
+    DEFAULT_CSS = """
+    TransferFormScreen .label { color: $text-muted; margin-top: 1; }
+    TransferFormScreen RadioSet { width: auto; }
+    TransferFormScreen Collapsible {
+        margin-top: 1; border: none; padding: 0; background: $background;
+    }
+    """
+
+    def __init__(self, move: TransferDraft | None = None) -> None:
+        super().__init__()
+        self._given = move
+        self._completing = DestinationSuggester()
+        self._kept: TransferDraft | None = None
+
+    @property
+    def move(self) -> TransferDraft:
+        """What is entered."""
+        if self._given is None:
+            self._given = load_transfer_draft() or of_draft(self.advisor.draft)
+        return self._given
+
+    def content(self) -> Iterable[Widget]:
+        yield from self._of_what()
+        yield Collapsible(*self._way(), title="The way there", collapsed=not self._says_the_way)
+        yield Static("How it is tuned", classes="label")
+        yield from self._tuning()
+        yield Static("What it may take of hosts and network", classes="label")
+        yield from self._shares()
+        yield from self._ticks()
+
+    def _field(self, label: str, attribute: str, **more: object) -> Field:
+        return Field(label, attribute, self.move, **more)  # type: ignore[arg-type]  # any of them
+
+    def _of_what(self) -> Iterable[Field]:
+        yield CountedField(
+            "What",
+            "data",
+            self.move,
+            check=existing_path,
+            example="a folder or a file here, as in /data/run7",
+            explained="All files in this folder are moved, those in folders below it too. They "
+            "are counted in the background.",
+            suggester=PathSuggester(),
+        )
+        yield self._field(
+            "To",
+            "destination",
+            check=Endpoint.parse,
+            example="host, user@host, lab:NAME or localhost",
+            explained="The host that gets the files, as you would give it to ssh. Names that are "
+            "known are completed: right arrow takes them.",
+            suggester=self._completing,
+        )
+        yield self._field(
+            "Goes to",
+            "to",
+            example="folder over there, as in /scratch/me/run7/",
+            explained="Where the files go on the destination. Files of the same name there are "
+            "written over.",
+        )
+        yield self._field(
+            "GridFTP server",
+            "server",
+            check=parse_server,
+            example="as in gsiftp://dtn02.example.org:2811",
+            explained="The destination's GridFTP server, which takes the files. Your site's "
+            "documentation names it; without it, that of the host above is tried.",
+        )
+
+    @property
+    def _says_the_way(self) -> bool:
+        move = self.move
+        ways = (move.agent, move.agent_command, move.address, move.ports, move.bandwidth, move.rtt)
+        return any(ways)
+
+    def _way(self) -> Iterable[Field]:
+        yield self._field(
+            "Agent command",
+            "agent_command",
+            example="advisor agent --stdio",
+            explained="The agent's command over there, where advisor is not in the PATH of a "
+            "login by ssh.",
+        )
+        yield self._field(
+            "Agent at",
+            "agent",
+            check=parse_host_port,
+            example="HOST:PORT, where one listens and ssh is not used",
+            explained="Where 'advisor agent --listen' over there said that it listens.",
+        )
+        yield self._field(
+            "Secret file",
+            "secret_file",
+            example="file with the secret that it printed",
+            explained="A file here, readable by you alone, with the line that the agent printed.",
+        )
+        yield self._field(
+            "Data address",
+            "address",
+            check=parse_address,
+            example="IP address, if data goes to another than the name's",
+            explained="Transfer nodes often have one network for logins and one for data.",
+        )
+        yield self._field(
+            "Ports",
+            "ports",
+            check=parse_ports,
+            example="as in 50000-51000, if a firewall asks for it",
+            explained="The ports that the agent may open.",
+        )
+        yield self._field(
+            "Reserved rate",
+            "bandwidth",
+            check=parse_rate,
+            example="as in 10Gbit, if you have a reservation",
+            explained="What you may use of the path, in bit/s; without it, that of the slower "
+            "network card. It says how large the parts are that files are cut into.",
+        )
+        yield self._field(
+            "Round trip",
+            "rtt",
+            check=parse_duration,
+            example="as in 93.6ms, where it cannot be measured",
+            explained="The round-trip time, for paths that let no ping through.",
+        )
+
+    def _tuning(self) -> Iterable[Widget]:
+        methods = ChoiceSet(
+            *(
+                Choice(f"{name:<19}{gloss}", name == self.move.method, id=name)
+                for name, gloss in METHODS.items()
+            ),
+            compact=True,
+            id="methods",
+        )
+        methods.border_title = "How it is tuned"
+        yield methods
+        yield self._field(
+            "Epoch",
+            "epoch",
+            check=parse_epoch,
+            example="30s",
+            explained="The time between two decisions. Long ones tell settings apart better, short "
+            "ones follow what changes on hosts and network more quickly.",
+        )
+        yield self._field(
+            "Starts at",
+            "start",
+            check=parse_start,
+            example="what was advised for these hosts, else 2x8",
+            explained="Files at a time × streams for each to begin with, as in 4x8.",
+        )
+
+    def _shares(self) -> Iterable[Field]:
+        yield self._field(
+            "Files at a time",
+            "max_concurrency",
+            check=whole_number(1, _MOST_FILES),
+            example="32 at most",
+            explained="How many files, and parts of large files, may be moved at a time.",
+        )
+        yield self._field(
+            "Streams for each",
+            "max_streams",
+            check=whole_number(1, _MOST_STREAMS),
+            example="16 at most",
+            explained="How many TCP connections one file may have.",
+        )
+        yield self._field(
+            "Streams in all",
+            "max_flows",
+            check=whole_number(1, _MOST_FILES * _MOST_STREAMS),
+            example="128 at most",
+            explained="Files at a time × streams for each. Some sites ask for few.",
+        )
+        yield self._field(
+            "Rate",
+            "max_rate",
+            check=parse_rate,
+            example="as in 2Gbit, if others need room; else as fast as can be",
+            explained="What all together are held to on average, in bit/s. Such a transfer says "
+            "nothing of what its settings can give: its epochs are not kept in the history.",
+        )
+        yield self._field(
+            "Niceness",
+            "nice",
+            check=whole_number(0, _NICEST),
+            example="0; up to 19 gives way to others on this host's cores",
+            explained="How much the clients give way to other programs on this host.",
+        )
+        yield self._field(
+            "Stream's price",
+            "price",
+            check=parse_price,
+            example="none; with 2% a stream more has to bring 2 % more",
+            explained="With a price, two transfers that are tuned at one source settle beside each "
+            "other, instead of outdoing each other with ever more streams.",
+        )
+
+    def _ticks(self) -> Iterable[Widget]:
+        yield Tick(
+            "Compare checksums at the end",
+            self.move.verify,
+            "When all has arrived, both sides read all files once more and their checksums are "
+            "compared. That takes about as long as the slower disk needs to read them.",
+            id="verify",
+        )
+        yield Tick(
+            "Move everything anew",
+            self.move.anew,
+            "By itself a transfer that was stopped or broke off goes on from there. With this, "
+            "what arrived before is moved again.",
+            id="anew",
+        )
+
+    def buttons(self) -> Iterable[Button]:
+        yield Button("Back", id="back")
+        yield Button("Move now", id="begin", variant="primary")
+
+    def on_mount(self) -> None:
+        self._learn_names()
+        self.every(_KEPT_EVERY_S, self._keep)
+
+    def on_unmount(self) -> None:
+        self._keep()
+
+    def _keep(self) -> None:
+        if self.move != self._kept:
+            save_transfer_draft(self.move)
+            self._kept = msgspec.structs.replace(self.move)
+
+    @work(thread=True, exclusive=True, group="names")
+    def _learn_names(self) -> None:
+        known = known_destinations(Store(self.advisor.store.directory))
+        self.app.call_from_thread(self._take_names, known)
+
+    def _take_names(self, known: list[KnownDestination]) -> None:
+        self._completing.names = [one.name for one in known]
+
+    def on_field_changed(self, changed: Field.Changed) -> None:
+        """An agent that listens is the way."""
+        if changed.field.id == "field-agent":
+            self.move.way = "agent" if changed.field.text else "ssh"
+
+    def on_radio_set_changed(self, event: RadioSet.Changed) -> None:
+        """Kept at once, as texts are."""
+        self.move.method = event.pressed.id or ""
+
+    def on_checkbox_changed(self, event: Checkbox.Changed) -> None:
+        """Kept at once, as texts are."""
+        setattr(self.move, event.checkbox.id or "", event.value)
+
+    def why_not_begin(self) -> str:
+        """What is wrong, missing, or under way."""
+        return (
+            first_problem(list(self.query(Field)))
+            or self.move.why_not()
+            or self.advisor.why_no_session()
+        )
+
+    def action_begin(self) -> None:
+        """Move them."""
+        if reason := self.why_not_begin():
+            self.advisor.refuse(reason)
+            return
+        store = str(self.advisor.store.directory)
+        words = ["transfer", "--json", "--orders", "--store", store]
+        self.advisor.begin_transfer([*words, *self.move.transfer_arguments()])
+        # Said of this once: the next time it is to go on from where it was.
+        self.move.anew = False

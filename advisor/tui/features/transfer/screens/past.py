@@ -1,0 +1,71 @@
+"""A past transfer that tuned itself: its charts, from what it told then."""
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.markup import escape
+from textual.widget import Widget
+from textual.widgets import Button, Static
+
+from advisor.domain.events import AnyEvent, EpochEnded
+from advisor.store.session_digests import SessionDigest
+from advisor.tui.features.history.screens.session import about
+from advisor.tui.features.transfer.transfer_model import TransferModel
+from advisor.tui.features.transfer.widgets.transfer_view import PANELS, TransferView
+from advisor.tui.page import Page
+
+
+class PastTransferScreen(Page):
+    """Opened from the review. `session` is what the list knows of it; `told` what it told then."""
+
+    NAME = "Past transfer"
+    HELP = (
+        "[b]A past transfer[/b] that tuned itself while it ran: above what arrived, below how many "
+        "files at a time and streams for each there were, with what happened: it is told again as "
+        "it was. Where its events were not kept, as of one that was imported, it is made from the "
+        "control epochs that are stored: without the method's reasons, the external load, and the "
+        "seconds in which the work ran out."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(
+            Binding(str(n), f"enlarge('{name}')", f"Only: {name}", show=False)
+            for n, name in enumerate(PANELS, 1)
+        ),
+        Binding("0", "enlarge('')", "All panels", show=False),
+        Binding("n", "panel(1)", "Next panel", id="next-panel"),
+        Binding("N", "panel(-1)", "Panel before", show=False),
+    ]
+    DEFAULT_CSS = """
+    PastTransferScreen #body { overflow-y: hidden; }
+    PastTransferScreen #about { height: auto; }
+    """
+
+    def __init__(self, session: SessionDigest, told: Sequence[AnyEvent]) -> None:
+        super().__init__()
+        self._session = session
+        self._model = TransferModel(told)
+        self._epochs = sum(isinstance(event, EpochEnded) for event in told)
+
+    def trail(self) -> str:
+        return f"[b]advisor[/b]  Review › {escape(self._session.session)}"
+
+    def content(self) -> Iterable[Widget]:
+        started, ended = self._model.started, self._model.ended
+        method = escape(started.method if started else self._session.method)
+        end = f": {escape(ended.message)}" if ended else ""
+        lines = [*about(self._session), f"Tuned by {method}, {self._epochs} epochs{end}."]
+        yield Static("\n".join(lines), id="about")
+        yield TransferView(id="view")
+
+    def buttons(self) -> Iterable[Button]:
+        yield Button("Back", id="back")
+
+    def on_mount(self) -> None:
+        self.query_one(TransferView).show(self._model)
+
+    def action_enlarge(self, panel: str) -> None:
+        self.query_one(TransferView).enlarge(panel)
+
+    def action_panel(self, by: int) -> None:
+        self.query_one(TransferView).next_panel(by)

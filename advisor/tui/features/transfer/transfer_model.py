@@ -1,0 +1,141 @@
+"""What a tuned transfer has come to, rebuilt from its events alone. Pure."""
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Final, TypeAlias
+
+from advisor.domain import events as ev
+from advisor.domain.endpoints import Pair
+from advisor.domain.space import Setting
+from advisor.tui.kit.thinning import Thinned
+
+Logged: TypeAlias = (
+    ev.TransferStarted | ev.SettingChanged | ev.EpochEnded | ev.LoadChanged | ev.Notice
+)
+"""What is worth a line: of the starts those after the first, of the epochs those that failed."""
+
+_MOST_LOGGED: Final = 400
+_MOST_LOADS: Final = 100
+
+
+class TransferModel:
+    """A listener. Its attributes are the transfer as it stands; `version` grows with every event.
+
+    Times are seconds since it was begun first, the runs behind each other; `runs` are when each
+    began to move files. `setting`: of the epoch under way, whose number is `epoch` and which began
+    at `epoch_began_s`; 0 before the first. `changed`: the last change of it. `moving`: how far it
+    is. Curves: `rates` in bit/s about each second, `epochs` the mean of each at its middle with
+    `epoch_errors`, and `concurrency` and `parallelism` as they change. `loads`: the external load
+    from each moment on. Long transfers have thinner curves, and the newest of all else.
+    """
+
+    def __init__(self, events: Iterable[ev.AnyEvent] = ()) -> None:
+        self.version = 0
+        self.at_s = 0.0
+        self.started: ev.TransferStarted | None = None
+        self.runs: list[float] = []
+        self.setting: Setting = {}
+        self.epoch = 0
+        self.epoch_began_s = 0.0
+        self.changed: ev.SettingChanged | None = None
+        self.moving: ev.FilesMoving | None = None
+        self.rates = Thinned()
+        self.epochs = Thinned()
+        self.epoch_errors = Thinned()
+        self.concurrency = Thinned("last")
+        self.parallelism = Thinned("last")
+        self.loads: deque[tuple[float, ev.LoadChanged]] = deque(maxlen=_MOST_LOADS)
+        self.log: deque[tuple[float, Logged]] = deque(maxlen=_MOST_LOGGED)
+        self.ended: ev.TransferEnded | None = None
+        self.gave_up: ev.GaveUp | None = None
+        # A run counts its seconds anew: what came before lies before.
+        self._before_s = 0.0
+        for event in events:
+            self.apply(event)
+
+    @property
+    def pair(self) -> Pair | None:
+        """From where to where, once that is told."""
+        return self.started.pair if self.started else None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the last event has come."""
+        return self.ended is not None or self.gave_up is not None
+
+    @property
+    def is_verifying(self) -> bool:
+        """Whether all has arrived, and both sides read it again."""
+        return self.moving is not None and self.moving.phase == "verify"
+
+    def go_on(self) -> None:
+        """It is begun again after its end: what comes is of another run."""
+        self.version += 1
+        self._before_s = self.at_s
+        self.ended = self.gave_up = self.moving = None
+        self.epoch = 0
+
+    def apply(self, event: ev.AnyEvent) -> None:
+        """Take the next event."""
+        self.version += 1
+        # Some notices are of no moment.
+        self.at_s = at_s = max(self.at_s, self._before_s + event.at_s)
+        if not self._apply_transfer(event, at_s):
+            self._apply_tuning(event, at_s)
+
+    def _apply_transfer(self, event: ev.AnyEvent, at_s: float) -> bool:
+        match event:
+            case ev.TransferStarted():
+                if self.runs:
+                    self.log.append((at_s, event))
+                self.started = event
+                self.runs.append(at_s)
+                self.epoch, self.epoch_began_s = 1, at_s
+                self._set(at_s, event.setting)
+            case ev.FilesMoving():
+                self.moving = event
+                if event.phase == "transfer":
+                    self.rates.add(at_s, sum(one.rate_bps for one in event.classes))
+            case ev.IntervalSeen():
+                self.rates.add(at_s, event.throughput_bps)
+            case ev.TransferEnded():
+                self.ended = event
+            case ev.GaveUp():
+                self.gave_up = event
+            case _:
+                return False
+        return True
+
+    def _apply_tuning(self, event: ev.AnyEvent, at_s: float) -> None:
+        match event:
+            case ev.EpochEnded():
+                middle_s = (self.epoch_began_s + at_s) / 2
+                self.epochs.add(middle_s, event.throughput_bps)
+                self.epoch_errors.add(middle_s, event.stderr_bps)
+                self.epoch, self.epoch_began_s = event.epoch + 1, at_s
+                if event.failure:
+                    self.log.append((at_s, event))
+            case ev.SettingChanged():
+                self.changed = event
+                self._set(at_s, event.new)
+                self.log.append((at_s, event))
+            case ev.LoadChanged():
+                self.loads.append((at_s, event))
+                self.log.append((at_s, event))
+            case ev.Notice():
+                self.log.append((at_s, event))
+
+    def _set(self, at_s: float, setting: Setting) -> None:
+        self.setting = setting
+        self.concurrency.add(at_s, concurrency_of(setting))
+        self.parallelism.add(at_s, parallelism_of(setting))
+
+
+def concurrency_of(setting: Setting) -> int:
+    """Files at a time."""
+    return int(setting.get("concurrency", 1))
+
+
+def parallelism_of(setting: Setting) -> int:
+    """Streams for each of them."""
+    return int(setting.get("parallelism", 1))

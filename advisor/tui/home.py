@@ -1,0 +1,280 @@
+"""Home: the known pairs, and what can be done."""
+
+import time
+from collections.abc import Iterable
+from typing import ClassVar, Final
+
+from textual import work
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.events import Resize, ScreenResume
+from textual.widget import Widget
+from textual.widgets import Button, DataTable, Static
+
+from advisor.domain.events import FilesMoving
+from advisor.domain.quantities import format_duration
+from advisor.store.errors import StoreError
+from advisor.store.history import PairSummary
+from advisor.tui.features.advising.form import Draft
+from advisor.tui.features.transfer.form import load_transfer_draft, of_draft
+from advisor.tui.kit.pair_table import PairTable
+from advisor.tui.page import Page
+from advisor.tui.screens import screen_named
+
+_REDRAW_S: Final = 1.0
+_EMPTY: Final = """\
+advisor finds out how to move large data to another host as fast as can be.
+It looks at the path and both hosts, and tries settings with test transfers.
+Then it writes the command lines (globus-url-copy, xdd) that did best here.
+Your files are not touched, and nothing on either host is changed.
+What was measured is kept, and shown here next time.
+
+  n  advice on a transfer of yours
+  m  move files at once, by a transfer that tunes itself as it goes
+  p  plan what several destinations get at the same time, and move files so
+  d  try it here: about a minute, on this machine alone, no second host needed
+  l  a long-distance path, emulated on this machine, to try it on"""
+
+
+class UnderWayLine(Static, can_focus=True):
+    """Says that a session runs, or files are moved; enter goes there."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "screen.under_way", "What is under way", show=False),
+    ]
+
+    def on_click(self) -> None:
+        self.screen.call_later(self.run_action, "screen.under_way")
+
+
+class HomeScreen(Page):
+    """What is known, and where to go from here."""
+
+    NAME = "Home"
+    HELP = (
+        "[b]Home[/b]\nThe pairs of hosts that were measured before. Choose one and press enter "
+        "for new advice on it, or n for another. Nothing is measured before you say so."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("n", "new_advice", "New advice", id="new-advice"),
+        Binding("m", "move", "Move now", id="move-files", tooltip="Move files now"),
+        Binding("r", "resume", "Resume", id="resume"),
+        Binding("v", "review", "Review", id="review"),
+        Binding("p", "shares", "Shares of several destinations", show=False, id="shares"),
+        Binding("l", "lab", "Lab", show=False, id="lab"),
+        Binding("escape", "back", "Back", show=False, id="back"),
+        Binding("d", "try_here", "Try it here", show=False, id="try-here"),
+        Binding("s", "session", "Running session", show=False, id="session"),
+        Binding("f", "moving", "Files being moved", show=False, id="moving"),
+    ]
+    DEFAULT_CSS = """
+    HomeScreen #under-way { background: $primary-muted; padding: 0 1; display: none; }
+    HomeScreen #interrupted { color: $text-warning; display: none; margin-bottom: 1; }
+    HomeScreen #under-way.-said, HomeScreen #interrupted.-said { display: block; }
+    HomeScreen #welcome { height: auto; max-width: 92; margin: 1 0; }
+    """
+
+    AUTO_FOCUS = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pairs: list[PairSummary] | None = None
+        self._to_resume = ""
+        self._under_way_drawn: object = None
+
+    def content(self) -> Iterable[Widget]:
+        """The known pairs."""
+        yield UnderWayLine(id="under-way")
+        yield Static(id="interrupted")
+        yield Static("… looking into the history", id="welcome")
+        yield PairTable()
+
+    def buttons(self) -> Iterable[Button]:
+        yield Button("New advice", id="new-advice", variant="primary")
+        yield Button("Move files now", id="move")
+        yield Button("Shares", id="shares")
+        yield Button("Resume", id="resume")
+        yield Button("Review", id="review")
+        yield Button("Lab", id="lab")
+
+    def on_mount(self) -> None:
+        self.query_one(PairTable).display = False
+        self.every(_REDRAW_S, self._show_under_way)
+
+    def on_screen_resume(self, _: ScreenResume) -> None:
+        # After the first paint: a long history must not hold up the first screen.
+        self.call_after_refresh(self._load)
+        self._show_under_way()
+
+    def on_resize(self, _: Resize) -> None:
+        self._show_pairs()
+
+    @work(thread=True, exclusive=True, group="pairs")
+    def _load(self) -> None:
+        try:
+            with self.advisor.listing.store() as store:
+                pairs, unfinished = store.pairs(), store.latest_unfinished_session()
+        except StoreError as error:
+            self.app.call_from_thread(self._take_trouble, str(error))
+            return
+        to_resume = ""
+        if unfinished:
+            record, probes = unfinished
+            age = format_duration(max(1.0, time.time() - record.recorded_s))
+            plural = "" if len(probes) == 1 else "s"
+            to_resume = f"{record.pair}, begun {age} ago, {len(probes)} probe{plural} done"
+        self.app.call_from_thread(self._take, pairs, to_resume)
+
+    def _take_trouble(self, trouble: str) -> None:
+        self.query_one("#welcome", Static).update(Content(f"✗ {trouble}"))
+
+    def _take(self, pairs: list[PairSummary], to_resume: str) -> None:
+        self._pairs, self._to_resume = pairs, to_resume
+        self._show_pairs()
+        self._show_under_way()
+
+    def _show_pairs(self) -> None:
+        if self._pairs is None:
+            return
+        welcome, table = self.query_one("#welcome", Static), self.query_one(PairTable)
+        welcome.display, table.display = not self._pairs, bool(self._pairs)
+        welcome.update(Content(_EMPTY))
+        had_rows = table.row_count
+        table.show(self._pairs, self.advisor.drawing, self.size.width)
+        if self._pairs and not had_rows and self.focused is None:
+            table.focus()
+
+    def _show_under_way(self) -> None:
+        """What is under way, or else a session that could be gone on with."""
+        # Whatever changes below another screen has that screen drawn again, whole.
+        if self.app.screen is not self:
+            return
+        words = self._under_way_words()
+        now = (words, self._to_resume)
+        if now == self._under_way_drawn:
+            return
+        self._under_way_drawn = now
+        under_way = self.query_one(UnderWayLine)
+        if words and not under_way.has_class("-said"):
+            under_way.add_class("-said")
+            under_way.focus()
+        under_way.set_class(bool(words), "-said")
+        under_way.update(Content(words))
+        interrupted = self.query_one("#interrupted", Static)
+        interrupted.set_class(bool(self._to_resume) and not words, "-said")
+        interrupted.update(Content(f"Interrupted: {self._to_resume}. r goes on with it."))
+
+    def _under_way_words(self) -> str:
+        session, transfer = self.advisor.session, self.advisor.transfer
+        if session and session.is_running:
+            model = session.model
+            left = f", {format_duration(model.left_s)} left" if model.left_s else ""
+            return f"▸ A session runs: {model.pair or 'beginning'}{left}. Enter or s shows it."
+        if transfer and transfer.is_running:
+            pair = transfer.model.pair or "beginning"
+            left = _left_words(transfer.model.moving)
+            return f"▸ Files are being moved: {pair}{left}. Enter or f shows it."
+        if (shares := self.advisor.shares) and shares.is_running:
+            names = ", ".join(shares.model.destinations) or "beginning"
+            left = _left_words(shares.model.moving)
+            return f"▸ Files are being moved to several: {names}{left}. Enter or f shows it."
+        return ""
+
+    def _chosen(self) -> PairSummary | None:
+        key = self.query_one(PairTable).chosen
+        return next((s for s in self._pairs or [] if str(s.pair) == key), None)
+
+    def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
+        """Enter on a pair."""
+        event.stop()
+        self.action_new_advice()
+
+    def action_new_advice(self) -> None:
+        """To the first step, with the chosen pair's destination."""
+        chosen = self._chosen()
+        draft = self.advisor.draft
+        if chosen and chosen.pair.destination != _host_of(draft):
+            draft.destination = chosen.pair.destination
+            draft.way = "ssh"
+        self.advisor.go("where")
+
+    def action_resume(self) -> None:
+        """Go on with the session that was interrupted last."""
+        if reason := self.advisor.why_no_session():
+            self.advisor.refuse(reason)
+        elif not self._to_resume:
+            self.advisor.refuse("no session was interrupted: begin one with n")
+        else:
+            self.advisor.resume_session()
+
+    def action_review(self) -> None:
+        """All that was measured."""
+        self.advisor.open(screen_named("review"))
+
+    def action_lab(self) -> None:
+        """Paths emulated on this machine."""
+        self.advisor.open(screen_named("lab"))
+
+    def action_try_here(self) -> None:
+        """A first run, on this machine alone."""
+        if reason := self.advisor.why_no_session():
+            self.advisor.refuse(reason)
+            return
+        store = str(self.advisor.store.directory)
+        words = ["advise", "--json", "--orders", "--measure", "--store", store]
+        self.advisor.begin_session([*words, *Draft(destination="localhost").advise_arguments()])
+
+    def action_session(self) -> None:
+        """To the session that runs, or ran last."""
+        if self.advisor.session:
+            self.advisor.go("profiling")
+        else:
+            self.advisor.refuse("no session runs: n begins one")
+
+    def action_under_way(self) -> None:
+        """To what runs now."""
+        if self.advisor.is_moving:
+            self.action_moving()
+        else:
+            self.action_session()
+
+    def action_move(self) -> None:
+        """To what is moved now, else ask what is to be moved; to the chosen pair's destination."""
+        if self.advisor.is_moving:
+            self.action_moving()
+            return
+        from advisor.tui.features.transfer.screens.form import TransferFormScreen
+
+        move = load_transfer_draft() or of_draft(self.advisor.draft)
+        if chosen := self._chosen():
+            move.go_to(chosen.pair.destination)
+        self.advisor.open(TransferFormScreen(move))
+
+    def action_shares(self) -> None:
+        """To what several destinations can get, or get now."""
+        self.advisor.go("shares")
+
+    def action_moving(self) -> None:
+        """To the files that are moved, or were moved last."""
+        if self.advisor.is_sharing or (self.advisor.shares and not self.advisor.transfer):
+            self.advisor.go("shares")
+        elif self.advisor.transfer:
+            self.advisor.go("moving")
+        else:
+            self.advisor.refuse("no files are being moved: m asks which, and begins")
+
+    def action_back(self) -> None:
+        """There is nothing behind."""
+        self.advisor.refuse("this is the first screen: ctrl+q leaves the program")
+
+
+def _left_words(moving: FilesMoving | None) -> str:
+    """`, 2 min left`; "" as long as nothing can be said."""
+    left_s = moving.left_s[0] if moving and moving.left_s else 0.0
+    return f", {format_duration(max(1, round(left_s)))} left" if left_s else ""
+
+
+def _host_of(draft: Draft) -> str:
+    """The host that the draft names, without its user; the agent's where one is given."""
+    agent = draft.agent.strip().rpartition(":")[0] if draft.way == "agent" else ""
+    return agent or draft.destination.strip().rpartition("@")[2]

@@ -1,0 +1,48 @@
+"""A line that is made to be copied: a command that lifts or mends something."""
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import Static
+
+from advisor.tui.kit.clipboard import copy
+
+
+class Copyable(Static, can_focus=True):
+    """Enter, c or a click copies it, also through ssh and tmux (OSC 52). Empty, it is away."""
+
+    HELP = (
+        "[b]A line to copy[/b]\nIt is never run here. Enter, c or a click puts it on your "
+        "clipboard, also over ssh, where your terminal allows it (OSC 52)."
+    )
+    DEFAULT_CSS = """
+    Copyable { height: auto; padding: 0 1; background: $boost; color: $text-accent; }
+    Copyable:focus { background: $primary-muted; text-style: bold; }
+    Copyable:hover { background: $primary-muted; }
+    Copyable.-empty { display: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("c,enter", "copy", "Copy this line", id="copy-line"),
+    ]
+
+    def __init__(self, line: str = "", where: str = "", *, id: str | None = None) -> None:  # noqa: A002  # as every widget of Textual has it
+        super().__init__(id=id)
+        self.border_title = "Line to copy"
+        self.line = ""
+        self.hold(line, where)
+
+    def hold(self, line: str, where: str = "") -> None:
+        """Another line, and the host to run it on; "" for none."""
+        self.line = line
+        head = f"{where}: " if where else ""
+        self.update(Content.assemble((head, "dim"), line, ("  [c] copy", "dim")))
+        self.set_class(not line, "-empty")
+
+    def on_click(self) -> None:
+        self.action_copy()
+
+    def action_copy(self) -> None:
+        """Put it on the clipboard."""
+        if self.line:
+            self.notify(copy(self.app, self.line))

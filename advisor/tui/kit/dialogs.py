@@ -1,0 +1,118 @@
+"""Small dialogues: a question, and a few lines to fill in."""
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+import msgspec
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.markup import escape
+from textual.screen import ModalScreen
+from textual.widgets import Button, Input, Label, Static
+
+DIALOGUE_CSS = """
+    align: center middle;
+    #dialogue {
+        width: 76; max-height: 90%; height: auto;
+        background: $surface; border: round $primary; padding: 0 1;
+    }
+    #dialogue Input { margin-bottom: 1; }
+    #dialogue #answers { height: auto; }
+    #dialogue #answers Button { margin-right: 1; min-width: 10; height: 1; border: none; }
+    #dialogue #wrong { color: $error; height: auto; }
+"""
+"""What all dialogues look like, to be put between the braces of their own style."""
+
+
+class AskScreen(ModalScreen[bool]):
+    """A question to be answered with yes or no; leaving it is a no."""
+
+    DEFAULT_CSS = "AskScreen {" + DIALOGUE_CSS + "}"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "answer(True)", "Yes"),
+        Binding("n,escape", "answer(False)", "No"),
+    ]
+
+    def __init__(self, question: str, yes: str) -> None:
+        """`yes`: the word on the button that does it."""
+        super().__init__()
+        self._question = question
+        self._yes = yes
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(id="dialogue", can_focus=False):
+            yield Static(escape(self._question))
+            with Horizontal(id="answers"):
+                yield Button("No", id="no")
+                yield Button(self._yes, id="yes", variant="warning")
+
+    def on_button_pressed(self, pressed: Button.Pressed) -> None:
+        self.dismiss(pressed.button.id == "yes")
+
+    def action_answer(self, answer: bool) -> None:
+        self.dismiss(answer)
+
+
+class Field(msgspec.Struct, frozen=True, kw_only=True):
+    """A line to fill in. `check` raises ValueError with a sentence for what it cannot take."""
+
+    name: str
+    label: str
+    placeholder: str = ""
+    check: Callable[[str], object] = str
+
+
+class EntryScreen(ModalScreen[dict[str, str] | None]):
+    """Lines to fill in; gives what was entered by name, None when it was left."""
+
+    DEFAULT_CSS = "EntryScreen {" + DIALOGUE_CSS + "}"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Leave")]
+
+    def __init__(self, title: str, fields: Sequence[Field], done: str) -> None:
+        """`done`: the word on the button that takes it."""
+        super().__init__()
+        self._title = title
+        self._fields = fields
+        self._done = done
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(id="dialogue", can_focus=False):
+            yield Static(escape(self._title))
+            for field in self._fields:
+                yield Label(field.label)
+                yield Input(placeholder=field.placeholder, id=f"field-{field.name}", compact=True)
+            yield Static("", id="wrong")
+            with Horizontal(id="answers"):
+                yield Button("Leave", id="leave")
+                yield Button(self._done, id="done", variant="primary")
+
+    def on_input_submitted(self) -> None:
+        """Enter goes to the next line; on the last one it takes them all."""
+        inputs = list(self.query(Input))
+        if self.focused in inputs[:-1]:
+            self.focus_next()
+        else:
+            self._take()
+
+    def on_button_pressed(self, pressed: Button.Pressed) -> None:
+        if pressed.button.id == "done":
+            self._take()
+        else:
+            self.dismiss(None)
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+    def _take(self) -> None:
+        entered: dict[str, str] = {}
+        for field in self._fields:
+            line = self.query_one(f"#field-{field.name}", Input)
+            try:
+                field.check(line.value)
+            except ValueError as error:
+                self.query_one("#wrong", Static).update(escape(f"{field.label}: {error}"))
+                line.focus()
+                return
+            entered[field.name] = line.value
+        self.dismiss(entered)

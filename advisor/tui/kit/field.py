@@ -1,0 +1,144 @@
+"""A line to type into, with its name before it and under it what is wrong with what was typed."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.suggester import Suggester
+from textual.widgets import Input, Label, Static
+
+from advisor.tui.features.advising.form import Draft
+
+Check = Callable[[str], Any]
+
+
+class Field(Vertical):
+    """One text of the draft: `attribute` is its name there, where it is kept as it is typed.
+
+    `check` raises ValueError with a sentence for what cannot be; an empty field is never wrong.
+    `explained` is what F1 says.
+    """
+
+    DEFAULT_CSS = """
+    Field { height: auto; }
+    Field > Horizontal { height: 1; }
+    Field Label { width: 17; color: $text-muted; }
+    Field Input { width: 1fr; max-width: 80; }
+    Field > .note { height: auto; margin-left: 17; color: $text-muted; display: none; }
+    Field > .note.-said { display: block; }
+    Field.-wrong > .note { color: $text-error; }
+    """
+
+    class Changed(Message):
+        """Another text, already in the draft."""
+
+        def __init__(self, field: "Field") -> None:
+            super().__init__()
+            self.field = field
+
+        @property
+        def control(self) -> "Field":
+            return self.field
+
+    def __init__(
+        self,
+        label: str,
+        attribute: str,
+        draft: Draft,
+        *,
+        check: Check | None = None,
+        example: str = "",
+        explained: str = "",
+        suggester: Suggester | None = None,
+    ) -> None:
+        super().__init__(id=f"field-{attribute.replace('_', '-')}")
+        self.label = label
+        self._explained = explained
+        self._attribute = attribute
+        self._draft = draft
+        self._check = check
+        self._hint = ""
+        self._kept = getattr(draft, attribute)
+        self._input = Input(
+            getattr(draft, attribute),
+            placeholder=example,
+            compact=True,
+            select_on_focus=False,
+            suggester=suggester,
+        )
+        self._input.border_title = label
+
+    def compose(self) -> ComposeResult:
+        with Horizontal():
+            yield Label(self.label)
+            yield self._input
+        yield Static(classes="note")
+
+    def on_mount(self) -> None:
+        self._judge()
+
+    @property
+    def HELP(self) -> str:  # type: ignore[override]  # noqa: N802  # F1 looks for this name
+        """What it is for."""
+        return f"[b]{self.label}[/b]\n{self._explained}" if self._explained else ""
+
+    @property
+    def text(self) -> str:
+        """What stands in it, without spaces around."""
+        return self._input.value.strip()
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with it, "" when nothing is."""
+        if not self.text or self._check is None:
+            return ""
+        try:
+            self._check(self.text)
+        except ValueError as error:
+            return str(error)
+        return ""
+
+    def hint(self, words: str) -> None:
+        """What to say under it while nothing is wrong."""
+        self._hint = words
+        self._judge()
+
+    def refill(self) -> None:
+        """Show what the draft says now, if it was changed elsewhere; what is being typed stays."""
+        text = cast(str, getattr(self._draft, self._attribute))
+        if text != self._kept:
+            self._kept = text
+            with self.prevent(Input.Changed):
+                self._input.value = text
+            self._judge()
+
+    def enter(self) -> None:
+        """Be typed into."""
+        self._input.focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Keep it at once."""
+        event.stop()
+        self._kept = event.value
+        setattr(self._draft, self._attribute, event.value)
+        self._judge()
+        self.post_message(self.Changed(self))
+
+    def _judge(self) -> None:
+        problem = self.problem
+        words = f"✗ {problem}" if problem else self._hint
+        self.set_class(bool(problem), "-wrong")
+        for note in self.query(".note").results(Static):
+            note.update(Content(words))
+            note.set_class(bool(words), "-said")
+
+
+def first_problem(fields: "list[Field]") -> str:
+    """The first thing that is wrong in fields that are shown, with its field's name."""
+    for field in fields:
+        if field.display and field.problem:
+            return f"{field.label}: {field.problem}"
+    return ""

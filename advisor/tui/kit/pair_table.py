@@ -1,0 +1,71 @@
+"""The known pairs, a row each."""
+
+import time
+from collections.abc import Sequence
+from typing import Final
+
+from rich.text import Text
+
+from advisor.domain.events import PastResult
+from advisor.domain.file_io import DISKS
+from advisor.domain.quantities import format_duration, format_rate
+from advisor.domain.space import setting_words, subject_name
+from advisor.store.summaries import PairSummary
+from advisor.tui.kit.row_table import RowTable
+from advisor.tui.kit.spark import spark
+
+_PAST: Final = 16
+_WIDE: Final = 110
+_PAIR: Final = 26
+
+
+class PairTable(RowTable):
+    """Best throughput, what was advised, when, and the course of the past."""
+
+    HELP = (
+        "[b]Known pairs[/b]\nWhere you measured before. Best: the best throughput that is stored, "
+        "and by which transport. Past: the probes of that transport, the newest at the right, "
+        "from zero up. Enter begins new advice to that destination."
+    )
+
+    def __init__(self) -> None:
+        super().__init__("Known pairs", "to", "best", "by", "advised", "age", "past", id="pairs")
+
+    def show(self, pairs: Sequence[PairSummary], drawing: str, width: int) -> None:
+        """Fill it with these; `width` decides how much is said of each."""
+        self.fill([(str(s.pair), _cells(s, drawing, width, time.time())) for s in pairs])
+
+
+def best_of(pair: PairSummary) -> PastResult | None:
+    """The best stored result of any transport or tool; what a disk did alone is none."""
+    moved = (result for result in pair.best if result.transport not in DISKS)
+    return max(moved, key=lambda result: result.throughput_bps, default=None)
+
+
+def age_words(age_s: float) -> str:
+    """`3 d`: the largest unit of it is enough in a table."""
+    return " ".join(format_duration(max(1.0, age_s)).split(" ")[:2])
+
+
+def _cells(pair: PairSummary, drawing: str, width: int, now_s: float) -> tuple[Text, ...]:
+    best = best_of(pair)
+    series = pair.series.get(best.transport, []) if best else []
+    advised = ""
+    if pair.last_advice:
+        advice = pair.last_advice.advice
+        advised = subject_name(advice.transport)
+        if width >= _WIDE:
+            advised += f", {setting_words(advice.setting)}"
+    name = str(pair.pair.destination) if width < _WIDE else str(pair.pair)
+    return (
+        Text(_cut(name, _PAIR if width < _WIDE else 2 * _PAIR)),
+        Text(format_rate(best.throughput_bps) if best else "–", justify="right"),
+        Text(subject_name(best.transport) if best else ""),
+        Text(advised or "–"),
+        Text(age_words(now_s - pair.last_recorded_s), justify="right"),
+        Text(spark([rate for _, rate in series], _PAST, drawing)),
+    )
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"

@@ -1,1 +1,0 @@
-"""What more than one screen is made of."""

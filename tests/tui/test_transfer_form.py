@@ -1,0 +1,277 @@
+"""The form for files to be moved now: the command's words, its checks, where it comes from."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from textual.widgets import Input
+
+from advisor.domain.dataset import Dataset
+from advisor.domain.endpoints import Endpoint
+from advisor.domain.records import SessionRecord
+from advisor.runtime.request import AdviceRequest
+from advisor.store.history import Store
+from advisor.testing.samples import a_path
+from advisor.tui.app import AdvisorApp
+from advisor.tui.features.advising.form import Draft
+from advisor.tui.features.advising.screens.advice import AdviceScreen
+from advisor.tui.features.advising.session_model import SessionModel
+from advisor.tui.features.transfer.form import (
+    TransferDraft,
+    load_transfer_draft,
+    of_draft,
+    of_session,
+    save_transfer_draft,
+)
+from advisor.tui.features.transfer.screens.form import TransferFormScreen
+from advisor.tui.home import HomeScreen
+from advisor.tui.kit.field import Field
+
+from .conftest import NewApp
+from .driving import until, words
+from .stored import keep_probes
+from .test_comparison import PAIR, SESSION, an_advice, some_events, text_of, told
+
+SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+COMPLETE: dict[str, Any] = {"data": "/data/run 7", "destination": "me@dtn02", "to": "/store"}
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The words of transfers that would have begun."""
+    found: list[list[str]] = []
+    monkeypatch.setattr(AdvisorApp, "begin_moving", lambda _, words: found.append(words))
+    return found
+
+
+def test_what_was_not_entered_is_left_to_the_command() -> None:
+    assert TransferDraft(**COMPLETE).transfer_arguments() == [
+        "--to=/store",
+        "--method=doubling",
+        "/data/run 7",
+        "--",
+        "me@dtn02",
+    ]
+
+
+def test_all_that_was_entered_is_said() -> None:
+    move = TransferDraft(
+        **COMPLETE | {"destination": ""},
+        method="fixed",
+        epoch=" 10s ",
+        start="4x8",
+        max_concurrency="8",
+        max_streams="4",
+        max_flows="32",
+        max_rate="2Gbit",
+        nice="5",
+        price="2%",
+        server="gsiftp://dtn02",
+        verify=True,
+        anew=True,
+        way="agent",
+        agent="dtn02:5199",
+        secret_file="/s",
+        budget="60",
+        transports="udt",
+    )
+    assert move.transfer_arguments() == [
+        "--to=/store",
+        "--server=gsiftp://dtn02",
+        "--method=fixed",
+        "--epoch=10s",
+        "--start=4x8",
+        "--max-concurrency=8",
+        "--max-streams=4",
+        "--max-flows=32",
+        "--max-rate=2Gbit",
+        "--nice=5",
+        "--price=2%",
+        "--verify",
+        "--anew",
+        "/data/run 7",
+        "--agent=dtn02:5199",
+        "--secret-file=/s",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"data": " "}, "type the path"),
+        ({"destination": ""}, "type the host"),
+        ({"to": ""}, "type a path in 'Goes to'"),
+        ({"way": "agent", "agent": "a:1"}, "'Secret file'"),
+        ({"start": "9x8", "max_concurrency": "8"}, "9 files at a time, and 8 are"),
+        ({"start": "4x8", "max_streams": "4"}, "8 streams for each, and 4 are"),
+        ({"start": "4x8", "max_flows": "31"}, "32 streams in all, and 31 are"),
+    ],
+)
+def test_what_is_missing_has_a_sentence(changes: dict[str, Any], reason: str) -> None:
+    assert reason in TransferDraft(**COMPLETE | changes).why_not()
+
+
+def test_what_goes_together_is_not_refused() -> None:
+    fits = {"start": "4x8", "max_concurrency": "4", "max_streams": "8", "max_flows": "32"}
+    assert TransferDraft(**COMPLETE | fits).why_not() == ""
+
+
+def test_it_is_kept_for_the_next_start() -> None:
+    assert load_transfer_draft() is None
+    move = TransferDraft(**COMPLETE, epoch="5s", anew=True)
+    save_transfer_draft(move)
+    assert load_transfer_draft() == move
+
+
+def test_what_the_walk_knows_is_taken_over() -> None:
+    draft = Draft(what="data", data="/d", to="/t", destination="dtn02", rtt="20ms", method="spsa")
+    move = of_draft(draft)
+    assert (move.data, move.to, move.destination, move.rtt) == ("/d", "/t", "dtn02", "20ms")
+    assert move.method == "doubling"
+    assert of_draft(Draft(what="size", data="/d")).data == ""
+
+
+def test_another_host_forgets_the_way_to_the_one_before() -> None:
+    move = TransferDraft(**COMPLETE, agent_command="/opt/advisor", server="gsiftp://dtn02")
+    move.go_to("dtn02")
+    assert (move.destination, move.to) == ("me@dtn02", "/store")
+    move.go_to("dtn03")
+    assert (move.destination, move.to, move.server, move.agent_command) == ("dtn03", "", "", "")
+    assert move.data == COMPLETE["data"]
+
+
+def test_the_session_of_an_advice_says_what_and_where(store: Store) -> None:
+    request = AdviceRequest(
+        destination=Endpoint.parse("me@dtn2"),
+        dataset=Dataset(total_bytes=5, files=1, path="/data/run7"),
+        destination_path="/store/run7",
+        server_url="gsiftp://dtn2:2811",
+        agent=("dtn2", 5199),
+        secret_file="/home/me/secret",
+        bandwidth_bps=1e10,
+    )
+    store.append(
+        SessionRecord(
+            session=SESSION,
+            pair=PAIR,
+            recorded_s=time.time(),
+            request=msgspec.to_builtins(request),
+            path=a_path(),
+        )
+    )
+    save_transfer_draft(TransferDraft(data="/elsewhere", destination="dtn9", to="/old", epoch="5s"))
+    move = of_session(store, an_advice(setting={"concurrency": 4, "parallelism": 6}))
+    assert (move.data, move.to, move.destination) == ("/data/run7", "/store/run7", "me@dtn2")
+    assert (move.way, move.agent, move.secret_file) == ("agent", "dtn2:5199", "/home/me/secret")
+    assert (move.server, move.bandwidth) == ("gsiftp://dtn2:2811", "10000000000")
+    assert (move.start, move.epoch) == ("4x6", "5s")
+    # That of a network's transport has no files at a time.
+    assert of_session(store, an_advice()).start == ""
+
+
+def text_in(app: AdvisorApp, name: str) -> str:
+    return app.screen.query_one(f"#field-{name}", Field).text
+
+
+@SIZES
+@pytest.mark.asyncio
+async def test_home_leads_to_the_form_and_back(
+    new_app: NewApp, store: Store, size: tuple[int, int]
+) -> None:
+    keep_probes(store, "dtn02", [1e9])
+    app = new_app(Draft(what="data", data="/nowhere", destination="other"))
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: app.focused)
+        await pilot.press("m")
+        await until(pilot, lambda: isinstance(app.screen, TransferFormScreen))
+        await until(pilot, lambda: text_in(app, "destination") == "dtn02")
+        assert text_in(app, "data") == "/nowhere"
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, HomeScreen))
+
+
+@pytest.mark.asyncio
+async def test_advice_leads_to_the_form_filled_in(new_app: NewApp, store: Store) -> None:
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        advice = an_advice(setting={"concurrency": 4, "parallelism": 6})
+        app.open(AdviceScreen(SessionModel(some_events(advice))))
+        await pilot.pause()
+        await pilot.press("m")
+        await until(pilot, lambda: isinstance(app.screen, TransferFormScreen))
+        await until(pilot, lambda: text_in(app, "start") == "4x6")
+        assert text_in(app, "destination") == PAIR.destination
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, AdviceScreen))
+
+
+@SIZES
+@pytest.mark.asyncio
+async def test_wrong_entries_are_named_and_nothing_begins(
+    new_app: NewApp, begun: list[list[str]], size: tuple[int, int]
+) -> None:
+    app = new_app()
+    async with app.run_test(size=size) as pilot:
+        app.open(TransferFormScreen(TransferDraft(destination="dtn02", epoch="10ms")))
+        await until(pilot, lambda: isinstance(app.focused, Input))
+        await pilot.press("ctrl+n")
+        assert "Epoch: give a second at least" in told(app)
+        app.screen.query_one("#field-epoch Input", Input).value = ""
+        await pilot.pause()
+        await pilot.press("ctrl+n")
+        assert "type the path of a folder" in told(app)
+        await pilot.press(*"relative")
+        await until(pilot, lambda: "write the whole path" in text_of(app))
+        await pilot.press("ctrl+n")
+        assert begun == []
+
+
+@SIZES
+@pytest.mark.asyncio
+async def test_what_is_entered_is_counted_kept_and_begun(
+    new_app: NewApp, store: Store, tmp_path: Path, begun: list[list[str]], size: tuple[int, int]
+) -> None:
+    data = tmp_path / "run7"
+    data.mkdir()
+    (data / "a").write_bytes(b"x" * 2048)
+    app = new_app()
+    async with app.run_test(size=size) as pilot:
+        app.open(TransferFormScreen(TransferDraft(data=str(data), destination="dtn02")))
+        await until(pilot, lambda: "✓ 1 files, 2 KiB" in words(app, "#field-data .note"))
+        app.screen.query_one("#field-to Input", Input).focus()
+        await pilot.press(*"/store")
+        app.screen.query_one("#methods").focus()
+        await pilot.press("down")
+        for tick in ("#verify", "#anew"):
+            app.screen.query_one(tick).focus()
+            await pilot.press("space")
+        await pilot.press("ctrl+n")
+        await pilot.pause()
+        begin = ["transfer", "--json", "--orders", "--store", str(store.directory)]
+        ticked = ["--verify", "--anew"]
+        assert begun == [
+            [*begin, "--to=/store", "--method=nelder-mead", *ticked, str(data), "--", "dtn02"]
+        ]
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, HomeScreen))
+        await pilot.press("m")
+        await until(pilot, lambda: isinstance(app.screen, TransferFormScreen))
+        await until(pilot, lambda: text_in(app, "to") == "/store")
+        kept = load_transfer_draft()
+        assert kept
+        assert (kept.method, kept.verify, kept.anew) == ("nelder-mead", True, False)
+
+
+@pytest.mark.asyncio
+async def test_an_agent_that_listens_is_the_way_once_it_is_named(new_app: NewApp) -> None:
+    app = new_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = TransferFormScreen(TransferDraft(**COMPLETE, agent_command="/opt/advisor"))
+        app.open(screen)
+        await until(pilot, lambda: isinstance(app.focused, Input))
+        app.screen.query_one("#field-agent Input", Input).value = "dtn02:5199"
+        await until(pilot, lambda: screen.move.way == "agent")
+        app.screen.query_one("#field-agent Input", Input).value = ""
+        await until(pilot, lambda: screen.move.way == "ssh")
