@@ -55,7 +55,8 @@ class Store:
         self, directory: Path, reference: Sequence[Path] = (), cache: Path | None = None
     ) -> None:
         self.directory = directory
-        self._digests = DigestCache(cache or user_cache_path("advisor"))
+        self._cache = cache or user_cache_path("advisor")
+        self._digests = DigestCache(self._cache)
         self._reference = tuple(reference)
         self._tables: dict[Path, JournalTable] = {}
         self._known_sessions: dict[Path, StoredSessions] = {}
@@ -64,6 +65,10 @@ class Store:
     def default(cls, reference: Sequence[Path] = ()) -> "Store":
         """The history in the user's data folder ($XDG_DATA_HOME, else ~/.local/share)."""
         return cls(user_data_path("advisor") / "history", reference)
+
+    def another(self) -> "Store":
+        """One more of the same history, references and cache: for another thread."""
+        return Store(self.directory, self._reference, self._cache)
 
     def append(self, record: Record) -> None:
         """Store a record; it is on the disk when this returns.

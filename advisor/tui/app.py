@@ -1,4 +1,4 @@
-"""The application: which screen is shown, what they share, and a clean end on every way out."""
+"""The application: keys that work everywhere, the palette, and a clean end on every way out."""
 
 import asyncio
 import gc
@@ -6,23 +6,20 @@ import signal
 from collections.abc import Iterable, Mapping
 from typing import ClassVar, Final
 
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
 from textual.events import Resize
 from textual.screen import Screen
 
 from advisor.store.history import Store
 from advisor.tui.features.advising.form import Draft, save_draft
-from advisor.tui.features.advising.live_session import LiveSession
-from advisor.tui.features.advising.step import WALK
-from advisor.tui.features.shares.live_shares import LiveShares
-from advisor.tui.features.transfer.live_transfer import LiveTransfer
+from advisor.tui.kit.dialogs import AskScreen
 from advisor.tui.kit.help import HelpScreen
 from advisor.tui.kit.jump import JumpScreen
-from advisor.tui.kit.listing import Listing
 from advisor.tui.kit.too_small import LEAST_COLUMNS, LEAST_LINES, TooSmallScreen
 from advisor.tui.page import Page
-from advisor.tui.screens import screen_named
+from advisor.tui.screens import SCREENS, WALK, screen_named
+from advisor.tui.shell import Shell
 
 EXIT_SIGNALLED: Final = 130
 _KEEP_DRAFT_EVERY_S: Final = 1.0
@@ -30,13 +27,8 @@ _KEEP_DRAFT_EVERY_S: Final = 1.0
 _COLLECTED_AFTER: Final = (20_000, 10, 25)
 
 
-class AdvisorApp(App[int]):
-    """`store`: the history. `draft`: what was entered. `session`: that which runs, or ran last.
-
-    `transfer`: the files that are moved, or were moved last; `shares`: those to several
-    destinations. `drawing`: what charts are drawn with: braille, block or ascii. `keys`: by names
-    of bindings. `first`: the screen to begin with, over home.
-    """
+class AdvisorApp(Shell):
+    """`keys`: by the names of bindings. `first`: the screen to begin with, over Home."""
 
     CSS_PATH = "advisor.tcss"
     TITLE = "advisor"
@@ -61,14 +53,7 @@ class AdvisorApp(App[int]):
         keys: Mapping[str, str] | None = None,
         first: str | Page = "home",
     ) -> None:
-        super().__init__()
-        self.store = store
-        self.listing = Listing(store)
-        self.draft = draft
-        self.drawing = drawing
-        self.session: LiveSession | None = None
-        self.transfer: LiveTransfer | None = None
-        self.shares: LiveShares | None = None
+        super().__init__(store, draft, drawing)
         self.theme = theme
         self._keys = dict(keys or {})
         self._kept = Draft()
@@ -110,80 +95,6 @@ class AdvisorApp(App[int]):
         elif not small and isinstance(self.screen, TooSmallScreen):
             self.pop_screen()
 
-    def go(self, name: str) -> None:
-        """Show a step of the walk, over the home screen; each keeps what it shows."""
-        if not self.is_screen_installed(name):
-            self.install_screen(screen_named(name), name)
-        if len(self.screen_stack) > 2:
-            self.switch_screen(name)
-        else:
-            self.push_screen(name)
-
-    def open(self, page: Screen[None]) -> None:
-        """Show a screen over the present one; `leave` goes back to it."""
-        self.push_screen(page)
-
-    def leave(self) -> None:
-        """Back to what was there before this screen."""
-        if len(self.screen_stack) > 2:
-            self.pop_screen()
-
-    def action_home(self) -> None:
-        """Home, from anywhere; a session that runs goes on."""
-        while len(self.screen_stack) > 2:
-            self.pop_screen()
-
-    def begin_session(self, arguments: list[str]) -> None:
-        """Start a session and show it. One at a time: see `why_no_session`."""
-        self.session = LiveSession(arguments)
-        for name in ("profiling", "comparison", "advice"):
-            if self.is_screen_installed(name):
-                self.uninstall_screen(name)
-        self.go("profiling")
-
-    def resume_session(self) -> None:
-        """Go on with the session that was interrupted last, and show it."""
-        store = ["--store", str(self.store.directory)]
-        self.begin_session(["resume", "--json", "--orders", *store])
-
-    def begin_transfer(self, arguments: list[str]) -> None:
-        """Have files moved, and show it. Not beside a session: see `why_no_session`."""
-        self.transfer = LiveTransfer(arguments)
-        self.go("moving")
-
-    def resume_transfer(self, ended: LiveTransfer) -> None:
-        """Go on with a transfer that came to no good end; its screen stays."""
-        ended.model.go_on()
-        # What was to be begun anew was: now it goes on.
-        words = [word for word in ended.arguments if word != "--anew"]
-        self.transfer = LiveTransfer(words, ended.model)
-
-    def begin_shares(self, arguments: list[str]) -> None:
-        """Have files moved to several destinations. Not beside a session: see `why_no_session`."""
-        self.shares = LiveShares(arguments)
-
-    @property
-    def is_sharing(self) -> bool:
-        """Whether files are being moved to several destinations."""
-        return self.shares is not None and self.shares.is_running
-
-    @property
-    def is_moving(self) -> bool:
-        """Whether files are being moved."""
-        return self.is_sharing or (self.transfer is not None and self.transfer.is_running)
-
-    def why_no_session(self) -> str:
-        """Why nothing can be measured or moved now; "" when it can."""
-        if self.session and self.session.is_running:
-            return "a session is running: stop it first, or wait for its end"
-        if self.is_moving:
-            return "files are being moved, which would disturb it: stop that first, or wait"
-        return ""
-
-    def refuse(self, reason: str) -> None:
-        """Say why something cannot be done now."""
-        self.notify(reason[:1].upper() + reason[1:], title="Not now", severity="warning")
-
     def action_help_here(self) -> None:
         """What the focused thing is, and all keys of this screen."""
         if not isinstance(self.screen, HelpScreen):
@@ -202,8 +113,6 @@ class AdvisorApp(App[int]):
         if not self.is_moving:
             self.exit(0)
             return
-        from advisor.tui.kit.dialogs import AskScreen
-
         if not isinstance(self.screen, AskScreen):
             question = (
                 "Files are being moved, which stops when you leave. What arrived stays there, and "
@@ -232,6 +141,13 @@ class AdvisorApp(App[int]):
                 yield SystemCommand(
                     f"Step: {word}", "Go to this step", lambda name=name: self.go(name)
                 )
+            for name, entry in SCREENS.items():
+                if entry.title:
+                    yield SystemCommand(
+                        f"Open: {entry.title}",
+                        entry.about[:1].upper() + entry.about[1:],
+                        lambda name=name: self.go(name),
+                    )
         for command in super().get_system_commands(screen):
             if command.title not in ("Quit", "Keys"):
                 yield command

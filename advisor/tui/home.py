@@ -19,21 +19,32 @@ from advisor.tui.features.advising.form import Draft
 from advisor.tui.features.transfer.form import load_transfer_draft, of_draft
 from advisor.tui.kit.pair_table import PairTable
 from advisor.tui.page import Page
-from advisor.tui.screens import screen_named
+from advisor.tui.screens import SCREENS, HomeKey, screen_named
 
 _REDRAW_S: Final = 1.0
-_EMPTY: Final = """\
+_ABOUT: Final = """\
 advisor finds out how to move large data to another host as fast as can be.
 It looks at the path and both hosts, and tries settings with test transfers.
 Then it writes the command lines (globus-url-copy, xdd) that did best here.
 Your files are not touched, and nothing on either host is changed.
 What was measured is kept, and shown here next time.
+"""
+_TRY_HERE: Final = "try it here: about a minute, on this machine alone, no second host needed"
+_RESUME: Final = HomeKey("r", "resume", "resume", "Resume", button="Resume", in_footer=True)
 
-  n  advice on a transfer of yours
-  m  move files at once, by a transfer that tunes itself as it goes
-  p  plan what several destinations get at the same time, and move files so
-  d  try it here: about a minute, on this machine alone, no second host needed
-  l  a long-distance path, emulated on this machine, to try it on"""
+
+def _keys() -> list[HomeKey]:
+    """The screens that Home leads to, and Resume before Review."""
+    keys = [entry.home for entry in SCREENS.values() if entry.home]
+    keys.insert([key.id for key in keys].index("review"), _RESUME)
+    return keys
+
+
+def _welcome() -> str:
+    """What stands in place of a history that is empty."""
+    offered = [(e.home.key, e.about) for e in SCREENS.values() if e.home and e.home.welcomed]
+    lines = [f"  {key}  {about}" for key, about in offered]
+    return "\n".join([_ABOUT, *lines[:-1], f"  d  {_TRY_HERE}", lines[-1]])
 
 
 class UnderWayLine(Static, can_focus=True):
@@ -56,16 +67,12 @@ class HomeScreen(Page):
         "for new advice on it, or n for another. Nothing is measured before you say so."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("n", "new_advice", "New advice", id="new-advice"),
-        Binding("m", "move", "Move now", id="move-files", tooltip="Move files now"),
-        Binding("r", "resume", "Resume", id="resume"),
-        Binding("v", "review", "Review", id="review"),
-        Binding("p", "shares", "Shares of several destinations", show=False, id="shares"),
-        Binding("l", "lab", "Lab", show=False, id="lab"),
+        *(
+            Binding(k.key, k.action, k.label, show=k.in_footer, id=k.id, tooltip=k.tooltip)
+            for k in _keys()
+        ),
         Binding("escape", "back", "Back", show=False, id="back"),
         Binding("d", "try_here", "Try it here", show=False, id="try-here"),
-        Binding("s", "session", "Running session", show=False, id="session"),
-        Binding("f", "moving", "Files being moved", show=False, id="moving"),
     ]
     DEFAULT_CSS = """
     HomeScreen #under-way { background: $primary-muted; padding: 0 1; display: none; }
@@ -90,12 +97,10 @@ class HomeScreen(Page):
         yield PairTable()
 
     def buttons(self) -> Iterable[Button]:
-        yield Button("New advice", id="new-advice", variant="primary")
-        yield Button("Move files now", id="move")
-        yield Button("Shares", id="shares")
-        yield Button("Resume", id="resume")
-        yield Button("Review", id="review")
-        yield Button("Lab", id="lab")
+        keys = [key for key in _keys() if key.button]
+        buttons = [Button(key.button, id=key.action.replace("_", "-")) for key in keys]
+        buttons[0].variant = "primary"
+        return buttons
 
     def on_mount(self) -> None:
         self.query_one(PairTable).display = False
@@ -112,7 +117,7 @@ class HomeScreen(Page):
     @work(thread=True, exclusive=True, group="pairs")
     def _load(self) -> None:
         try:
-            with self.advisor.listing.store() as store:
+            with self.advisor.history.store() as store:
                 pairs, unfinished = store.pairs(), store.latest_unfinished_session()
         except StoreError as error:
             self.app.call_from_thread(self._take_trouble, str(error))
@@ -138,7 +143,7 @@ class HomeScreen(Page):
             return
         welcome, table = self.query_one("#welcome", Static), self.query_one(PairTable)
         welcome.display, table.display = not self._pairs, bool(self._pairs)
-        welcome.update(Content(_EMPTY))
+        welcome.update(Content(_welcome()))
         had_rows = table.row_count
         table.show(self._pairs, self.advisor.drawing, self.size.width)
         if self._pairs and not had_rows and self.focused is None:
@@ -220,8 +225,7 @@ class HomeScreen(Page):
         if reason := self.advisor.why_no_session():
             self.advisor.refuse(reason)
             return
-        store = str(self.advisor.store.directory)
-        words = ["advise", "--json", "--orders", "--measure", "--store", store]
+        words = ["advise", "--json", "--orders", "--measure", *self.advisor.history.arguments]
         self.advisor.begin_session([*words, *Draft(destination="localhost").advise_arguments()])
 
     def action_session(self) -> None:
@@ -243,12 +247,10 @@ class HomeScreen(Page):
         if self.advisor.is_moving:
             self.action_moving()
             return
-        from advisor.tui.features.transfer.screens.form import TransferFormScreen
-
         move = load_transfer_draft() or of_draft(self.advisor.draft)
         if chosen := self._chosen():
             move.go_to(chosen.pair.destination)
-        self.advisor.open(TransferFormScreen(move))
+        self.advisor.open(screen_named("move", move))
 
     def action_shares(self) -> None:
         """To what several destinations can get, or get now."""

@@ -1,7 +1,7 @@
 """What all screens have in common: where one is, and the way on and back."""
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -11,9 +11,7 @@ from textual.widget import Widget
 from textual.widgets import Button, Static
 
 from advisor.tui.kit.steady_footer import SteadyFooter
-
-if TYPE_CHECKING:
-    from advisor.tui.app import AdvisorApp
+from advisor.tui.shell import Shell
 
 
 class Body(VerticalScroll, can_focus=False):
@@ -32,9 +30,9 @@ class Page(Screen[None]):
     ]
 
     @property
-    def advisor(self) -> "AdvisorApp":
+    def advisor(self) -> Shell:
         """The application, as what it is."""
-        app: AdvisorApp = self.app  # type: ignore[assignment]  # Textual knows it as an App.
+        app: Shell = self.app  # type: ignore[assignment]  # Textual knows it as an App.
         return app
 
     def compose(self) -> ComposeResult:

@@ -1,39 +1,146 @@
-"""One file per screen, imported when it is first shown: starting must not wait for all of them."""
+"""The registry of screens: what Home, the palette and `--open` offer, and where each is found.
+
+Nothing of Textual is imported here, and a screen's module only when it is first shown: starting
+must not wait for all of them.
+"""
 
 import importlib
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from advisor.tui.page import Page
+if TYPE_CHECKING:
+    from textual.screen import Screen
 
-_SCREENS: Final = {
-    "home": "home:HomeScreen",
-    "where": "features.advising.screens.where:WhereScreen",
-    "what": "features.advising.screens.what:WhatScreen",
-    "path": "features.advising.screens.path:PathScreen",
-    "history": "features.advising.screens.history:HistoryScreen",
-    "profiling": "features.advising.screens.profiling:ProfilingScreen",
-    "comparison": "features.advising.screens.comparison:ComparisonScreen",
-    "advice": "features.advising.screens.advice:AdviceScreen",
-    "review": "features.history.screens.review:ReviewScreen",
-    "lab": "features.lab.screen:LabScreen",
-    "move": "features.transfer.screens.form:TransferFormScreen",
-    "moving": "features.transfer.screens.live:TransferLiveScreen",
-    "shares": "features.shares.screens.shares:SharesScreen",
-    "shares_run": "features.shares.screens.form:SharesFormScreen",
+
+class HomeKey(NamedTuple):
+    """How Home offers a screen: by `key`, which runs `action`; `id` names it in the configuration.
+
+    `button`: the label of its button, "" for none. `welcomed`: named where nothing is stored yet.
+    """
+
+    key: str
+    id: str
+    action: str
+    label: str
+    button: str = ""
+    tooltip: str = ""
+    in_footer: bool = False
+    welcomed: bool = False
+
+
+class ScreenEntry(NamedTuple):
+    """One screen: `target` is its module below `advisor.tui`, and its class.
+
+    `step`: its word among the steps to an advice, "" where it is none of them. `title` and `about`:
+    how the palette offers it, "" where other screens alone lead to it. `can_be_first`: whether the
+    program can begin with it.
+    """
+
+    target: str
+    step: str = ""
+    title: str = ""
+    about: str = ""
+    can_be_first: bool = False
+    home: HomeKey | None = None
+
+
+_STEPS: Final = "features.advising.screens"
+SCREENS: Final = {
+    "home": ScreenEntry("home:HomeScreen", can_be_first=True),
+    "where": ScreenEntry(
+        f"{_STEPS}.where:WhereScreen",
+        step="Where",
+        about="advice on a transfer of yours",
+        can_be_first=True,
+        home=HomeKey(
+            "n",
+            "new-advice",
+            "new_advice",
+            "New advice",
+            button="New advice",
+            in_footer=True,
+            welcomed=True,
+        ),
+    ),
+    "what": ScreenEntry(f"{_STEPS}.what:WhatScreen", step="What", can_be_first=True),
+    "path": ScreenEntry(f"{_STEPS}.path:PathScreen", step="Path", can_be_first=True),
+    "history": ScreenEntry(f"{_STEPS}.history:HistoryScreen", step="History", can_be_first=True),
+    "profiling": ScreenEntry(
+        f"{_STEPS}.profiling:ProfilingScreen",
+        step="Profile",
+        home=HomeKey("s", "session", "session", "Running session"),
+    ),
+    "comparison": ScreenEntry(f"{_STEPS}.comparison:ComparisonScreen", step="Compare"),
+    "advice": ScreenEntry(f"{_STEPS}.advice:AdviceScreen", step="Advice"),
+    "move": ScreenEntry(
+        "features.transfer.screens.form:TransferFormScreen",
+        title="Move files now",
+        about="move files at once, by a transfer that tunes itself as it goes",
+        can_be_first=True,
+        home=HomeKey(
+            "m",
+            "move-files",
+            "move",
+            "Move now",
+            button="Move files now",
+            tooltip="Move files now",
+            in_footer=True,
+            welcomed=True,
+        ),
+    ),
+    "moving": ScreenEntry(
+        "features.transfer.screens.live:TransferLiveScreen",
+        home=HomeKey("f", "moving", "moving", "Files being moved"),
+    ),
+    "shares": ScreenEntry(
+        "features.shares.screens.shares:SharesScreen",
+        title="Shares of several destinations",
+        about="plan what several destinations get at the same time, and move files so",
+        can_be_first=True,
+        home=HomeKey(
+            "p",
+            "shares",
+            "shares",
+            "Shares of several destinations",
+            button="Shares",
+            welcomed=True,
+        ),
+    ),
+    "shares_run": ScreenEntry("features.shares.screens.form:SharesFormScreen"),
+    "review": ScreenEntry(
+        "features.history.screens.review:ReviewScreen",
+        title="Review",
+        about="past sessions: replay, compare, annotate and export them",
+        can_be_first=True,
+        home=HomeKey("v", "review", "review", "Review", button="Review", in_footer=True),
+    ),
+    "lab": ScreenEntry(
+        "features.lab.screen:LabScreen",
+        title="Lab",
+        about="a long-distance path, emulated on this machine, to try it on",
+        can_be_first=True,
+        home=HomeKey("l", "lab", "lab", "Lab", button="Lab", welcomed=True),
+    ),
 }
+"""All screens that are shown by name."""
+
+WALK: Final = {name: entry.step for name, entry in SCREENS.items() if entry.step}
+"""The steps from a question to a command line: screen name, and its word in the trail."""
 
 
-def screen_named(name: str) -> Page:
-    """A new screen. Raises KeyError for a name that is not there."""
-    return _class_of(name)()
+def first_screens() -> list[str]:
+    """Names of the screens that the program can begin with."""
+    return [name for name, entry in SCREENS.items() if entry.can_be_first]
 
 
-def all_pages() -> list[type[Page]]:
-    """All classes of screens."""
-    return [_class_of(name) for name in _SCREENS]
+def screen_class(name: str) -> "type[Screen[None]]":
+    """The class of that screen. Raises KeyError for a name that is not there."""
+    module, _, class_name = SCREENS[name].target.partition(":")
+    found: type[Screen[None]] = getattr(
+        importlib.import_module(f"advisor.tui.{module}"), class_name
+    )
+    return found
 
 
-def _class_of(name: str) -> type[Page]:
-    module, _, class_name = _SCREENS[name].partition(":")
-    page: type[Page] = getattr(importlib.import_module(f"advisor.tui.{module}"), class_name)
-    return page
+def screen_named(name: str, *arguments: Any) -> "Screen[None]":
+    """A new screen, made with these. Raises KeyError for a name that is not there."""
+    return screen_class(name)(*arguments)

@@ -8,7 +8,7 @@ from textual.binding import Binding
 from textual.dom import DOMNode
 
 from advisor.tui.app import AdvisorApp
-from advisor.tui.screens import all_pages
+from advisor.tui.screens import SCREENS, screen_class
 
 
 class BadSetting(ValueError):
@@ -33,7 +33,7 @@ def key_names() -> dict[str, str]:
 
 
 def _bindings() -> Iterator[Binding]:
-    nodes: list[type[DOMNode]] = [AdvisorApp, *all_pages()]
+    nodes: list[type[DOMNode]] = [AdvisorApp, *map(screen_class, SCREENS)]
     for node in nodes:
         for parent in node.__mro__:
             for binding in getattr(parent, "BINDINGS", ()):

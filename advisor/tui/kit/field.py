@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, cast
 
+import msgspec
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
@@ -10,13 +11,11 @@ from textual.message import Message
 from textual.suggester import Suggester
 from textual.widgets import Input, Label, Static
 
-from advisor.tui.features.advising.form import Draft
-
 Check = Callable[[str], Any]
 
 
 class Field(Vertical):
-    """One text of the draft: `attribute` is its name there, where it is kept as it is typed.
+    """One text of a draft: `attribute` is its name there, where it is kept as it is typed.
 
     `check` raises ValueError with a sentence for what cannot be; an empty field is never wrong.
     `explained` is what F1 says.
@@ -47,7 +46,7 @@ class Field(Vertical):
         self,
         label: str,
         attribute: str,
-        draft: Draft,
+        draft: msgspec.Struct,
         *,
         check: Check | None = None,
         example: str = "",

@@ -5,10 +5,10 @@ import contextlib
 from collections.abc import Callable
 
 from advisor.domain.events import HistoryFound
-from advisor.store.history import Store
 from advisor.tui.features.advising.form import Draft, PathSeen
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.kit.child import AdvisorChild
+from advisor.tui.kit.open_history import OpenHistory
 
 
 class PathCheck:
@@ -18,14 +18,19 @@ class PathCheck:
     """
 
     def __init__(
-        self, draft: Draft, store: Store, changed: Callable[[], None], *, watch: bool = False
+        self,
+        draft: Draft,
+        history: OpenHistory,
+        changed: Callable[[], None],
+        *,
+        watch: bool = False,
     ) -> None:
         self.reach = draft.reach_arguments()
         self.model = SessionModel()
         self.trouble = ""
         self._draft = draft
         self._changed = changed
-        words = ["--json", "--store", str(store.directory), *(["--watch"] if watch else [])]
+        words = ["--json", *history.arguments, *(["--watch"] if watch else [])]
         self._reading = asyncio.create_task(self._read(["path", *words, *self.reach]))
 
     @property

@@ -1,23 +1,13 @@
-"""The steps from a question to a command line, and what their screens share."""
+"""What the screens of the steps to an advice share: the trail, and the way on and back."""
 
 from collections.abc import Iterable
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.widgets import Button
 
 from advisor.tui.page import Page
-
-WALK: Final = {
-    "where": "Where",
-    "what": "What",
-    "path": "Path",
-    "history": "History",
-    "profiling": "Profile",
-    "comparison": "Compare",
-    "advice": "Advice",
-}
-"""The steps from a question to a command line: screen name, and its word in the trail."""
+from advisor.tui.screens import WALK
 
 
 class Step(Page):

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from advisor.domain.advice import Advice, CameTrue, came_true
 from advisor.domain.quantities import format_rate, format_rates, parse_duration, parse_size
@@ -10,9 +10,7 @@ from advisor.domain.records import RemarkRecord, TransferRecord
 from advisor.store.errors import StoreError
 from advisor.store.session_digests import SessionDigest
 from advisor.tui.kit.dialogs import EntryScreen, Field
-
-if TYPE_CHECKING:
-    from advisor.tui.app import AdvisorApp
+from advisor.tui.shell import Shell
 
 CAME_TRUE: Final[dict[CameTrue, str]] = {
     "within": "within the interval",
@@ -22,7 +20,7 @@ CAME_TRUE: Final[dict[CameTrue, str]] = {
 
 
 def ask_for_transfer(
-    app: "AdvisorApp",
+    app: Shell,
     followed: Advice | SessionDigest,
     stored: Callable[[], None] = lambda: None,
 ) -> None:
@@ -41,7 +39,8 @@ def ask_for_transfer(
             note=texts["note"].strip(),
         )
         try:
-            app.store.append(record)
+            with app.history.store() as store:
+                store.append(record)
         except StoreError as error:
             app.refuse(str(error))
         else:
@@ -66,7 +65,7 @@ def verdict(rate_bps: float, interval_bps: tuple[float, float] | None) -> str:
 
 
 def keep_remark(
-    app: "AdvisorApp",
+    app: Shell,
     session: SessionDigest,
     kind: Literal["note", "outlier", "deleted"],
     *,
@@ -83,16 +82,15 @@ def keep_remark(
         on=on,
     )
     try:
-        app.store.append(remark)
+        with app.history.store() as store:
+            store.append(remark)
     except StoreError as error:
         app.refuse(str(error))
         return False
     return True
 
 
-def ask_for_note(
-    app: "AdvisorApp", sessions: Sequence[SessionDigest], stored: Callable[[], None]
-) -> None:
+def ask_for_note(app: Shell, sessions: Sequence[SessionDigest], stored: Callable[[], None]) -> None:
     """Ask for a note and store it beside all of these; then call `stored`."""
 
     def not_empty(text: str) -> None:

@@ -24,7 +24,6 @@ from advisor.report.markdown import markdown_text
 from advisor.report.script import script_text
 from advisor.report.text import advice_text
 from advisor.store.errors import StoreError
-from advisor.store.history import Store
 from advisor.store.remarks import session_of
 from advisor.tui.features.advising.screens.outcome_step import OutcomeStep, heading
 from advisor.tui.features.advising.session_model import SessionModel
@@ -35,7 +34,9 @@ from advisor.tui.features.history.remarks import ask_for_transfer
 from advisor.tui.features.transfer.form import of_session
 from advisor.tui.kit import clipboard
 from advisor.tui.kit.chart import Chart
+from advisor.tui.kit.open_history import OpenHistory
 from advisor.tui.kit.save_dialog import Format, SaveScreen
+from advisor.tui.screens import screen_named
 
 
 class AdviceScreen(OutcomeStep):
@@ -141,14 +142,14 @@ class AdviceScreen(OutcomeStep):
     def action_save(self) -> None:
         """Ask for format and file."""
         if advice := self._advice():
-            store, model = Store(self.advisor.store.directory), self.model
+            history, model = self.advisor.history, self.model
             formats = [
                 Format(
                     name="Shell script", suffix=".sh", data=lambda: _encoded(script_text(advice))
                 ),
                 Format(name="JSON", suffix=".json", data=lambda: _as_json(advice)),
                 Format(
-                    name="Markdown", suffix=".md", data=lambda: _as_markdown(advice, model, store)
+                    name="Markdown", suffix=".md", data=lambda: _as_markdown(advice, model, history)
                 ),
             ]
             dialogue = SaveScreen("the advice", f"advice-{advice.session[:15]}", formats)
@@ -185,16 +186,13 @@ class AdviceScreen(OutcomeStep):
 
     @work(thread=True, exclusive=True)
     def _fill_in(self, advice: Advice) -> None:
-        # A store of its own: one is for one thread at a time.
-        store = Store(self.advisor.store.directory)
         try:
-            move = of_session(store, advice)
+            with self.advisor.history.store() as store:
+                move = of_session(store, advice)
         except StoreError as error:
             self.app.call_from_thread(self.advisor.refuse, str(error))
             return
-        from advisor.tui.features.transfer.screens.form import TransferFormScreen
-
-        self.app.call_from_thread(lambda: self.advisor.open(TransferFormScreen(move)))
+        self.app.call_from_thread(lambda: self.advisor.open(screen_named("move", move)))
 
     def action_record(self) -> None:
         """Ask what the transfer gave."""
@@ -251,9 +249,10 @@ def _as_json(advice: Advice) -> bytes:
     return msgspec.json.format(msgspec.json.encode(advice), indent=2) + b"\n"
 
 
-def _as_markdown(advice: Advice, model: SessionModel | None, store: Store) -> bytes:
+def _as_markdown(advice: Advice, model: SessionModel | None, history: OpenHistory) -> bytes:
     """With how it was measured, which the store knows."""
-    records = [r for r in store.records(advice.pair) if session_of(r) == advice.session]
+    with history.store() as store:
+        records = [r for r in store.records(advice.pair) if session_of(r) == advice.session]
     probes = [r for r in records if isinstance(r, ProbeRecord)]
     given = [r.recorded_s for r in records if isinstance(r, AdviceRecord)]
     recorded_s = max(given, default=time.time())

@@ -15,6 +15,7 @@ from advisor.report.composition import composition_lines
 from advisor.tui.features.advising.screens.outcome_step import OutcomeStep, heading
 from advisor.tui.features.advising.session_model import ProbeModel, SessionModel
 from advisor.tui.kit.interval_bars import Bar, IntervalBars, Kind
+from advisor.tui.screens import screen_named
 
 ROLES: Final = {
     "best": "Best found",
@@ -72,9 +73,7 @@ class ComparisonScreen(OutcomeStep):
 
     def action_next(self) -> None:
         if not (reason := self.why_not_next()) and self.is_of_the_past:
-            from advisor.tui.features.advising.screens.advice import AdviceScreen
-
-            self.advisor.open(AdviceScreen(self.model))
+            self.advisor.open(screen_named("advice", self.model))
         elif reason:
             self.advisor.refuse(reason)
         else:

@@ -1,7 +1,7 @@
 """What past transfers say: which were found similar, what they expect here, surfaces and points."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from rich.text import Text
 from textual.binding import Binding, BindingType
@@ -17,9 +17,7 @@ from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.widgets.evidence_table import EvidenceTable
 from advisor.tui.features.advising.widgets.slice_chart import LEVELS, SliceChart, slice_of
 from advisor.tui.page import Page
-
-if TYPE_CHECKING:
-    from advisor.tui.app import AdvisorApp
+from advisor.tui.shell import Shell
 
 _LOOKED_EVERY_S: Final = 1.0
 _SINGLE_BELOW: Final = (100, 30)
@@ -200,7 +198,7 @@ class EvidenceScreen(Page):
             super().action_back()
 
 
-def open_evidence(advisor: "AdvisorApp", model: SessionModel | None) -> None:
+def open_evidence(advisor: Shell, model: SessionModel | None) -> None:
     """Show what past transfers said in this session, or a word on why they said nothing."""
     if reason := why_no_evidence(model):
         advisor.refuse(reason)

@@ -22,8 +22,7 @@ from advisor.domain.quantities import format_duration, format_rate, parse_durati
 from advisor.domain.space import describe, subject_name
 from advisor.models.limits import wanted_bps
 from advisor.store.errors import StoreError
-from advisor.store.history import SimilarPair, Store
-from advisor.store.layout import shipped_profiles
+from advisor.store.history import SimilarPair
 from advisor.tui.features.advising.form import Draft
 from advisor.tui.features.advising.step import Step
 from advisor.tui.kit.field import Field, first_problem
@@ -158,19 +157,18 @@ class HistoryScreen(Step):
     def _look_up(self) -> None:
         draft = self.advisor.draft
         pair = _pair(draft)
-        # A store of its own: one is for one thread at a time.
-        store = Store(self.advisor.store.directory, shipped_profiles())
         seen = draft.path_seen
         rtt_s = seen.path.rtt_s if seen else None
         capacity_bps = seen.path.capacity_bps if seen else None
         try:
-            past = store.best(pair, time.time(), rtt_s) if pair else []
-            past = [r for r in past if _is_meant(r.transport, draft)]
-            known = next((s for s in store.pairs() if s.pair == pair), None)
-            similar = store.similar(pair, rtt_s, capacity_bps) if pair else []
+            with self.advisor.history.store() as store:
+                past = store.best(pair, time.time(), rtt_s) if pair else []
+                known = next((s for s in store.pairs() if s.pair == pair), None)
+                similar = store.similar(pair, rtt_s, capacity_bps) if pair else []
         except StoreError as error:
             self.app.call_from_thread(self._show_trouble, str(error))
             return
+        past = [r for r in past if _is_meant(r.transport, draft)]
         series = known.series if known else {}
         series = {name: rates for name, rates in series.items() if _is_meant(name, draft)}
         self.app.call_from_thread(self._show, past, series, similar)
@@ -260,8 +258,7 @@ class HistoryScreen(Step):
         if reason := self.why_not_next():
             self.advisor.refuse(reason)
             return
-        store = str(self.advisor.store.directory)
-        words = ["advise", "--json", "--orders", word, "--store", store]
+        words = ["advise", "--json", "--orders", word, *self.advisor.history.arguments]
         self.advisor.begin_session([*words, *self.advisor.draft.advise_arguments()])
 
 

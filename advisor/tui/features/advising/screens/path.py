@@ -96,7 +96,7 @@ class PathScreen(Step):
         """Begin anew."""
         await self._end_look()
         if self.advisor.draft.where:
-            self._look = PathCheck(self.advisor.draft, self.advisor.store, self._draw, watch=True)
+            self._look = PathCheck(self.advisor.draft, self.advisor.history, self._draw, watch=True)
         self._drawn = None
         self._draw()
 

@@ -17,7 +17,6 @@ from advisor.domain.addresses import parse_address, parse_host_port, parse_ports
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.quantities import format_duration, format_rate, parse_duration, parse_rate
 from advisor.runtime.destinations import KnownDestination, known_destinations
-from advisor.store.history import Store
 from advisor.tui.features.advising.form import Way
 from advisor.tui.features.advising.path_check import PathCheck
 from advisor.tui.features.advising.step import Step
@@ -185,7 +184,8 @@ class WhereScreen(Step):
 
     @work(thread=True, exclusive=True, group="names")
     def _learn_names(self) -> None:
-        known = known_destinations(Store(self.advisor.store.directory))
+        with self.advisor.history.store() as store:
+            known = known_destinations(store)
         self.app.call_from_thread(self._take_names, known)
 
     def _take_names(self, known: list[KnownDestination]) -> None:
@@ -227,7 +227,7 @@ class WhereScreen(Step):
             await self._look.close()
         self._look = None
         if not self._incomplete():
-            self._look = PathCheck(self.advisor.draft, self.advisor.store, self._show)
+            self._look = PathCheck(self.advisor.draft, self.advisor.history, self._show)
         self._show()
 
     def _incomplete(self) -> str:

@@ -19,12 +19,12 @@ from advisor.domain.records import Record
 from advisor.store.errors import StoreError
 from advisor.store.exporters import write_csv, write_jsonl, write_markdown
 from advisor.store.flent import flent_data
-from advisor.store.history import Store
 from advisor.store.remarks import counting, session_of
 from advisor.store.session_digests import SessionDigest
 from advisor.tui.features.history.remarks import ask_for_note, ask_for_transfer, keep_remark
 from advisor.tui.features.history.widgets.session_table import SessionTable, key_of
 from advisor.tui.features.transfer.past_events import past_transfer_events
+from advisor.tui.kit.open_history import OpenHistory
 from advisor.tui.kit.save_dialog import Format, SaveScreen
 from advisor.tui.page import Page
 
@@ -95,7 +95,7 @@ class ReviewScreen(Page):
     @work(thread=True, exclusive=True)
     def _load(self) -> None:
         try:
-            with self.advisor.listing.store() as store:
+            with self.advisor.history.store() as store:
                 sessions = store.sessions()
         except StoreError as error:
             told = partial(self._fail, str(error))
@@ -173,8 +173,8 @@ class ReviewScreen(Page):
     def _open_moved(self, session: SessionDigest) -> None:
         """One that moved files: its charts where it tuned itself, else the film of its probes."""
         try:
-            # A store of its own: one is for one thread at a time.
-            told = past_transfer_events(Store(self.advisor.store.directory), session)
+            with self.advisor.history.store() as store:
+                told = past_transfer_events(store, session)
         except StoreError as error:
             self.app.call_from_thread(self.advisor.refuse, str(error))
             return
@@ -253,9 +253,10 @@ class ReviewScreen(Page):
     def action_export(self) -> None:
         """Write their records to a file."""
         if meant := self._meant():
-            store = Store(self.advisor.store.directory)
             stem = meant[0].session if len(meant) == 1 else f"{len(meant)}-sessions"
-            dialogue = SaveScreen(stem, stem.replace(":", "-"), formats(store, meant))
+            dialogue = SaveScreen(
+                stem, stem.replace(":", "-"), formats(self.advisor.history, meant)
+            )
             self.app.push_screen(dialogue, self._tell_where)
 
     def _tell_where(self, path: Path | None) -> None:
@@ -267,13 +268,16 @@ def _named(sessions: Sequence[SessionDigest]) -> str:
     return escape(sessions[0].session) if len(sessions) == 1 else f"{len(sessions)} sessions"
 
 
-def formats(store: Store, sessions: Sequence[SessionDigest]) -> list[Format]:
+def formats(history: OpenHistory, sessions: Sequence[SessionDigest]) -> list[Format]:
     """What sessions can be written as."""
+
+    def records() -> list[Record]:
+        return records_of(history, sessions)
 
     def text(write: Callable[[Iterable[Record], TextIO], None]) -> Callable[[], bytes]:
         def data() -> bytes:
             stream = io.StringIO()
-            write(records_of(store, sessions), stream)
+            write(records(), stream)
             return stream.getvalue().encode(errors="surrogateescape")
 
         return data
@@ -282,20 +286,21 @@ def formats(store: Store, sessions: Sequence[SessionDigest]) -> list[Format]:
         Format(name="CSV, a row for each probe", suffix=".csv", data=text(write_csv)),
         Format(name="JSON, a line for each record", suffix=".jsonl", data=text(write_jsonl)),
         Format(name="Markdown table", suffix=".md", data=text(write_markdown)),
-        Format(name="flent", suffix=".flent.gz", data=lambda: _flent(records_of(store, sessions))),
+        Format(name="flent", suffix=".flent.gz", data=lambda: _flent(records())),
     ]
 
 
-def records_of(store: Store, sessions: Sequence[SessionDigest]) -> list[Record]:
+def records_of(history: OpenHistory, sessions: Sequence[SessionDigest]) -> list[Record]:
     """All that is stored of these, those of a pair behind each other."""
     wanted = {key_of(session) for session in sessions}
     pairs = dict.fromkeys(session.pair for session in sessions)
-    return [
-        record
-        for pair in pairs
-        for record in store.records(pair)
-        if f"{pair}\0{session_of(record)}" in wanted
-    ]
+    with history.store() as store:
+        return [
+            record
+            for pair in pairs
+            for record in store.records(pair)
+            if f"{pair}\0{session_of(record)}" in wanted
+        ]
 
 
 def _flent(records: list[Record]) -> bytes:

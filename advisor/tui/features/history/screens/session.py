@@ -14,7 +14,6 @@ from advisor.domain.quantities import format_rate
 from advisor.domain.space import describe
 from advisor.report.composition import composition_words
 from advisor.store.errors import StoreError
-from advisor.store.history import Store
 from advisor.store.session_digests import SessionDigest
 from advisor.tui.features.history.past_events import events_of
 from advisor.tui.features.history.remarks import ask_for_note, ask_for_transfer, verdict
@@ -69,10 +68,9 @@ class SessionScreen(PlaybackPage):
 
     @work(thread=True, exclusive=True)
     def _load(self) -> None:
-        # A store of its own: one is for one thread at a time.
-        store = Store(self.advisor.store.directory)
         try:
-            events, kept = events_of(store, self._session)
+            with self.advisor.history.store() as store:
+                events, kept = events_of(store, self._session)
         except StoreError as error:
             told = partial(self.fail, escape(str(error)))
         else:
@@ -95,7 +93,8 @@ class SessionScreen(PlaybackPage):
     def _check_again(self) -> None:
         """What was said of it has changed."""
         try:
-            known = self.advisor.store.sessions(self._session.pair)
+            with self.advisor.history.store() as store:
+                known = store.sessions(self._session.pair)
         except StoreError as error:
             self.advisor.refuse(str(error))
             return

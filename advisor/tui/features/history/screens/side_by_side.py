@@ -15,7 +15,6 @@ from textual.worker import get_current_worker
 from advisor.domain.quantities import format_rate
 from advisor.domain.space import describe
 from advisor.store.errors import StoreError
-from advisor.store.history import Store
 from advisor.store.session_digests import SessionDigest
 from advisor.tui.features.advising.screens.comparison import best_probes, contender_bars, probe_bar
 from advisor.tui.features.advising.session_model import SessionModel
@@ -71,21 +70,21 @@ class SideBySideScreen(Page):
 
     @work(thread=True, exclusive=True)
     def _load(self) -> None:
-        store = Store(self.advisor.store.directory)
         try:
-            stories = [SessionModel(events_of(store, session)[0]) for session in self._sessions]
+            with self.advisor.history.store() as store:
+                models = [SessionModel(events_of(store, session)[0]) for session in self._sessions]
         except StoreError as error:
             told = partial(self._fail, str(error))
         else:
-            told = partial(self._take, stories)
+            told = partial(self._take, models)
         if not get_current_worker().is_cancelled:
             self.app.call_from_thread(told)
 
     def _fail(self, sentence: str) -> None:
         self.query_one("#who", Static).update(escape(sentence))
 
-    def _take(self, stories: list[SessionModel]) -> None:
-        lettered = list(zip("ABCDEF", self._sessions, stories, strict=False))
+    def _take(self, models: list[SessionModel]) -> None:
+        lettered = list(zip("ABCDEF", self._sessions, models, strict=False))
         self.query_one("#who", Static).update(
             "\n".join(_who(letter, session) for letter, session, _ in lettered)
         )

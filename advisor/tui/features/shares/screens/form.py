@@ -103,8 +103,8 @@ class SharesFormScreen(Page):
         if reason := self.why_not_begin():
             self.advisor.refuse(reason)
             return
-        store = self.advisor.store.directory
-        words = self.sharing.run_arguments(store, self._destinations)
+        directory = self.advisor.history.directory
+        words = self.sharing.run_arguments(directory, self._destinations)
         # Said of this once: the next time it is to go on from where it was.
         self.sharing.anew = False
         self.advisor.leave()

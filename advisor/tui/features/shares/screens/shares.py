@@ -118,7 +118,7 @@ class SharesScreen(Page):
         from advisor.tui.features.shares.forecasts import learned_of
 
         try:
-            with self.advisor.listing.store() as store:
+            with self.advisor.history.store() as store:
                 learned = learned_of(store, time.time(), self.board.learned)
         except StoreError as error:
             self.app.call_from_thread(self._say_empty, f"✗ {error}")

@@ -13,7 +13,6 @@ from advisor.domain.addresses import parse_address, parse_host_port, parse_ports
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.quantities import parse_duration, parse_rate
 from advisor.runtime.destinations import KnownDestination, known_destinations
-from advisor.store.history import Store
 from advisor.transfer.tuned.parsing import parse_epoch, parse_price, parse_start
 from advisor.tui.features.advising.screens.what import existing_path
 from advisor.tui.features.transfer.form import (
@@ -293,7 +292,8 @@ class TransferFormScreen(Page):
 
     @work(thread=True, exclusive=True, group="names")
     def _learn_names(self) -> None:
-        known = known_destinations(Store(self.advisor.store.directory))
+        with self.advisor.history.store() as store:
+            known = known_destinations(store)
         self.app.call_from_thread(self._take_names, known)
 
     def _take_names(self, known: list[KnownDestination]) -> None:
@@ -325,8 +325,7 @@ class TransferFormScreen(Page):
         if reason := self.why_not_begin():
             self.advisor.refuse(reason)
             return
-        store = str(self.advisor.store.directory)
-        words = ["transfer", "--json", "--orders", "--store", store]
+        words = ["transfer", "--json", "--orders", *self.advisor.history.arguments]
         self.advisor.begin_transfer([*words, *self.move.transfer_arguments()])
         # Said of this once: the next time it is to go on from where it was.
         self.move.anew = False

@@ -1,0 +1,42 @@
+"""How screens read and write the history, from any thread."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from advisor.store.history import Store
+
+
+class OpenHistory:
+    """The one history of the program, with its reference profiles.
+
+    A Store is for one thread at a time, and quicker when asked again: each thread borrows one that
+    is free, so nothing that is shown waits until a long history is read.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._free = [store]
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def store(self) -> Iterator[Store]:
+        """A store, for the thread that asks and as long as the block lasts."""
+        with self._lock:
+            store = self._free.pop() if self._free else self._store.another()
+        try:
+            yield store
+        finally:
+            with self._lock:
+                self._free.append(store)
+
+    @property
+    def directory(self) -> Path:
+        """Where it lies."""
+        return self._store.directory
+
+    @property
+    def arguments(self) -> list[str]:
+        """The words that have a command use the same history."""
+        return ["--store", str(self.directory)]

@@ -1,0 +1,103 @@
+"""What every screen finds in the application: history, draft, what is under way, and navigation."""
+
+from textual.app import App
+from textual.screen import Screen
+
+from advisor.store.history import Store
+from advisor.tui.features.advising.form import Draft
+from advisor.tui.features.advising.live_session import LiveSession
+from advisor.tui.features.shares.live_shares import LiveShares
+from advisor.tui.features.transfer.live_transfer import LiveTransfer
+from advisor.tui.kit.open_history import OpenHistory
+from advisor.tui.screens import screen_named
+
+
+class Shell(App[int]):
+    """`history`: all that is stored. `draft`: what was entered on the way to an advice.
+
+    `session`: the advice session that runs, or ran last; `transfer`: the files that are moved, or
+    were moved last; `shares`: those to several destinations. `drawing`: what charts are drawn with:
+    braille, block or ascii.
+    """
+
+    def __init__(self, store: Store, draft: Draft, drawing: str) -> None:
+        super().__init__()
+        self.history = OpenHistory(store)
+        self.draft = draft
+        self.drawing = drawing
+        self.session: LiveSession | None = None
+        self.transfer: LiveTransfer | None = None
+        self.shares: LiveShares | None = None
+
+    def go(self, name: str) -> None:
+        """Show a step of the walk, over the home screen; each keeps what it shows."""
+        if not self.is_screen_installed(name):
+            self.install_screen(screen_named(name), name)
+        if len(self.screen_stack) > 2:
+            self.switch_screen(name)
+        else:
+            self.push_screen(name)
+
+    def open(self, page: Screen[None]) -> None:
+        """Show a screen over the present one; `leave` goes back to it."""
+        self.push_screen(page)
+
+    def leave(self) -> None:
+        """Back to what was there before this screen."""
+        if len(self.screen_stack) > 2:
+            self.pop_screen()
+
+    def action_home(self) -> None:
+        """Home, from anywhere; a session that runs goes on."""
+        while len(self.screen_stack) > 2:
+            self.pop_screen()
+
+    def begin_session(self, arguments: list[str]) -> None:
+        """Start a session and show it. One at a time: see `why_no_session`."""
+        self.session = LiveSession(arguments)
+        for name in ("profiling", "comparison", "advice"):
+            if self.is_screen_installed(name):
+                self.uninstall_screen(name)
+        self.go("profiling")
+
+    def resume_session(self) -> None:
+        """Go on with the session that was interrupted last, and show it."""
+        self.begin_session(["resume", "--json", "--orders", *self.history.arguments])
+
+    def begin_transfer(self, arguments: list[str]) -> None:
+        """Have files moved, and show it. Not beside a session: see `why_no_session`."""
+        self.transfer = LiveTransfer(arguments)
+        self.go("moving")
+
+    def resume_transfer(self, ended: LiveTransfer) -> None:
+        """Go on with a transfer that came to no good end; its screen stays."""
+        ended.model.go_on()
+        # What was to be begun anew was: now it goes on.
+        words = [word for word in ended.arguments if word != "--anew"]
+        self.transfer = LiveTransfer(words, ended.model)
+
+    def begin_shares(self, arguments: list[str]) -> None:
+        """Have files moved to several destinations. Not beside a session: see `why_no_session`."""
+        self.shares = LiveShares(arguments)
+
+    @property
+    def is_sharing(self) -> bool:
+        """Whether files are being moved to several destinations."""
+        return self.shares is not None and self.shares.is_running
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether files are being moved."""
+        return self.is_sharing or (self.transfer is not None and self.transfer.is_running)
+
+    def why_no_session(self) -> str:
+        """Why nothing can be measured or moved now; "" when it can."""
+        if self.session and self.session.is_running:
+            return "a session is running: stop it first, or wait for its end"
+        if self.is_moving:
+            return "files are being moved, which would disturb it: stop that first, or wait"
+        return ""
+
+    def refuse(self, reason: str) -> None:
+        """Say why something cannot be done now."""
+        self.notify(reason[:1].upper() + reason[1:], title="Not now", severity="warning")

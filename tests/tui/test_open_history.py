@@ -1,0 +1,45 @@
+"""Every screen reads the same history, with the same reference profiles, from any thread."""
+
+from pathlib import Path
+
+import pytest
+
+from advisor.store.history import Store
+from advisor.tui.app import AdvisorApp
+from advisor.tui.features.advising.form import Draft
+from advisor.tui.kit.open_history import OpenHistory
+
+from .driving import until, words
+from .stored import keep_probes
+
+
+@pytest.fixture
+def with_reference(tmp_path: Path) -> Store:
+    """A history in which nothing is stored, beside profiles of a path to dtn02."""
+    profiles = tmp_path / "profiles"
+    keep_probes(Store(profiles), "dtn02", [1e9])
+    return Store(tmp_path / "own", [profiles])
+
+
+def test_what_is_borrowed_at_the_same_time_is_apart_and_has_the_references(
+    with_reference: Store, tmp_path: Path
+) -> None:
+    pair = keep_probes(Store(tmp_path / "profiles"), "dtn02", [1.1e9])
+    history = OpenHistory(with_reference)
+    with history.store() as one, history.store() as other:
+        assert one is not other
+        assert [len(store.prior(pair)) for store in (one, other)] == [2, 2]
+        assert {one.directory, other.directory} == {history.directory}
+    with history.store() as again:
+        assert again in (one, other)
+
+
+@pytest.mark.asyncio
+async def test_the_step_history_shows_the_references_of_this_program(
+    with_reference: Store,
+) -> None:
+    app = AdvisorApp(with_reference, Draft(destination="dtn02"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.go("history")
+        await until(pilot, lambda: "Stored for dtn02" in words(app, "#past"))
+        assert "reference profile" in words(app, "#past")
