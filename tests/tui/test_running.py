@@ -38,7 +38,7 @@ async def test_its_story_grows_to_the_advice(store: Store) -> None:
 @pytest.mark.asyncio
 async def test_closing_leaves_a_session_to_go_on_with(store: Store) -> None:
     session = LiveSession([*LONG, "--store", str(store.directory)])
-    await until(lambda: any(p.throughput_bps for p in session.story.probes))
+    await until(lambda: any(p.throughput_bps for p in session.model.probes))
     session = LiveSession([*BEGIN, "--store", str(store.directory)])
     await until(lambda: any(p.throughput_bps for p in session.model.probes))
     await session.close()
@@ -52,7 +52,7 @@ async def test_closing_leaves_a_session_to_go_on_with(store: Store) -> None:
 @pytest.mark.asyncio
 async def test_an_order_to_stop_gives_the_best_so_far(store: Store) -> None:
     session = LiveSession([*LONG, "--store", str(store.directory)])
-    await until(lambda: any(p.throughput_bps for p in session.story.probes))
+    await until(lambda: any(p.throughput_bps for p in session.model.probes))
     session = LiveSession([*BEGIN, "--store", str(store.directory)])
     await until(lambda: any(p.throughput_bps for p in session.model.probes))
     session.order(Stop())

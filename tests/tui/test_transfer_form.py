@@ -42,7 +42,7 @@ COMPLETE: dict[str, Any] = {"data": "/data/run 7", "destination": "me@dtn02", "t
 def begun(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """The words of transfers that would have begun."""
     found: list[list[str]] = []
-    monkeypatch.setattr(AdvisorApp, "begin_moving", lambda _, words: found.append(words))
+    monkeypatch.setattr(AdvisorApp, "begin_transfer", lambda _, words: found.append(words))
     return found
 
 
