@@ -54,6 +54,7 @@ def _runs(found: list[tuple[Case, list[Cell]]]) -> str:
         "command",
         "runs",
         "outcome",
+        "tests",
         "it took",
         "packages before",
     ]
@@ -65,6 +66,7 @@ def _runs(found: list[tuple[Case, list[Cell]]]) -> str:
             f"`make {case.command}`",
             str(len(runs)),
             _outcome(runs),
+            runs[-1].tests or "–",
             format_duration(median(cell.seconds for cell in runs)),
             _packages(runs),
         ]
@@ -73,7 +75,7 @@ def _runs(found: list[tuple[Case, list[Cell]]]) -> str:
     note = (
         "`it took`: the command, the whole set-up with it; the median of the runs. Root's installs"
         " the packages itself. `packages before`: what the line took that an ordinary user is given"
-        " for root."
+        " for root. `tests`: of the last run."
     )
     return "## The two commands\n\n" + table_text(head, rows) + "\n\n" + filled(note)
 

@@ -23,7 +23,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 class Cell(msgspec.Struct, frozen=True, kw_only=True, tag="cell"):
     """One run of a case. `failures`: the tests that failed, else the last lines that it said.
 
-    `commit`: what was tried. `python`: the system's. `tests`: pytest's own words at each end.
+    `commit`: what was tried. `python`: the system's. `tests`: how many, as it says.
     `ping_groups`: the groups that could send ICMP echoes without privileges, as the kernel has it.
     """
 
@@ -32,7 +32,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True, tag="cell"):
     commit: str
     python: str
     steps: list[Step]
-    tests: list[str]
+    tests: str
     failures: list[str]
     ping_groups: str = ""
 

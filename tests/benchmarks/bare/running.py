@@ -17,8 +17,8 @@ from tests.benchmarks.wan.hosts import ROOT, Trouble
 from tests.benchmarks.wan.running import say
 
 _ASKS: Final = "Run this once as root, then try again:"
-_FAILED: Final = re.compile(r"(?:FAILED|ERROR) (tests/\S+.*)")
-_ENDED: Final = re.compile(r"=+ (.*\d (?:passed|failed|error).* in [\d.]+s.*?) =+")
+_FAILED: Final = re.compile(r"FAILED ([^/:]+: .*)")
+_ENDED: Final = re.compile(r"\d+ passed, \d+ failed, \d+ skipped")
 _PING_GROUPS: Final = Path("/proc/sys/net/ipv4/ping_group_range")
 _LAST_LINES: Final = 12
 _PREPARING_S: Final = 900.0
@@ -31,14 +31,14 @@ def asked_line(said: str) -> str:
 
 
 def failures_in(said: str) -> list[str]:
-    """The tests that failed, each with its error; without one the last lines."""
-    failed = list(dict.fromkeys(m[1] for m in map(_FAILED.fullmatch, said.splitlines()) if m))
+    """The lines for failures at the end of `make test`; without one the last lines."""
+    failed = [match[1] for match in map(_FAILED.fullmatch, said.splitlines()) if match]
     return failed or [line for line in said.splitlines() if line.strip()][-_LAST_LINES:]
 
 
-def ends_in(said: str) -> list[str]:
-    """What each pytest said at its end."""
-    return [match[1] for match in map(_ENDED.fullmatch, said.splitlines()) if match]
+def count_in(said: str) -> str:
+    """The last line of `make test`, which counts the tests; empty where it did not come so far."""
+    return next((line for line in reversed(said.splitlines()) if _ENDED.fullmatch(line)), "")
 
 
 @dataclass
@@ -98,7 +98,7 @@ def run_case(folder: Path, made: Path, case: Case, variables: Mapping[str, str],
         commit=commit,
         python=python,
         steps=recorder.steps[prepared:],
-        tests=ends_in(said),
+        tests=count_in(said),
         failures=[] if recorder.steps[-1].status == 0 else failures_in(said),
         ping_groups=" ".join(_PING_GROUPS.read_text().split()),
     )
