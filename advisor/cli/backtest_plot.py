@@ -1,5 +1,6 @@
 """Regret over time, as a figure."""
 
+import contextlib
 import importlib.util
 import io
 import os
@@ -31,6 +32,9 @@ def check_plot(path: Path) -> None:
             f"give a name that ends in {', '.join(_FORMATS[:-1])} or {_FORMATS[-1]}"
         )
     try:
+        # From Python 3.14 on is_dir() says no instead of why it cannot tell.
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            path.stat()
         is_folder, has_folder = path.is_dir(), path.parent.is_dir()
     except OSError as error:
         raise click.UsageError(_cannot_write(path, error)) from error

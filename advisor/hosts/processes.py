@@ -78,13 +78,22 @@ class Child:
     async def _let_go(self) -> None:
         self.stdin.close()
         await self._process.wait()
-        # A grandchild that left the group may hold the pipes open; it is not waited for.
-        await asyncio.wait([self._drain], timeout=0.2)
-        self._drain.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._drain
+        # In Python 3.11.2 and 3.14 the process may have ended before its pipes have. A grandchild
+        # that left the group may hold them open; it is not waited for.
+        drains = [self._drain, asyncio.create_task(_to_its_end(self.stdout))]
+        await asyncio.wait(drains, timeout=0.2)
+        for drain in drains:
+            drain.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await drain
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             await self.stdin.wait_closed()
+
+
+async def _to_its_end(stream: asyncio.StreamReader) -> None:
+    with contextlib.suppress(RuntimeError):  # Somebody else is reading it.
+        while await stream.read(65536):
+            pass
 
 
 def server_bound_to_stdin(argv: Sequence[str]) -> list[str]:
