@@ -1,6 +1,7 @@
 """The user's orders to a running session."""
 
 import asyncio
+import contextlib
 from collections import deque
 from collections.abc import Coroutine
 from typing import Any
@@ -61,6 +62,13 @@ class Control:
         except Stopped:
             return False
         return True
+
+    async def stopped_within(self, seconds: float) -> bool:
+        """Wait so long, or until `stop` is set; returns whether it is."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.stop.wait()
+        return self.stop.is_set()
 
     def is_skipped(self, stage: str) -> bool:
         """Whether the user wants no more probes of this stage."""

@@ -195,7 +195,7 @@ async def test_both_settings_change_while_it_runs(site: Site) -> None:
         await _comes_true(lambda: group.running >= 4)
         await _comes_true(lambda: any("3" in _after(one, "-p") for one in _copying()))
         group.concurrency = 0
-        await mover.idle(group)
+        await mover.drain(group)
         assert group.running == 0
         assert not _clients()
         arrived_bytes = group.arrived_bytes

@@ -43,10 +43,10 @@ class TransferFailed(Exception):
 
 
 class BatchChecker:
-    """Looks at both ends of what was moved. The agent is asked under the lock `asking`.
+    """Checks both ends of what was moved. The agent is asked under the lock `asking`.
 
-    `recourse`: asked, with what is the matter, where nothing gets through any more: whether
-    something else is tried from now on.
+    `fall_back`: called, with what is the matter, where nothing gets through any more; it says
+    whether something else is tried from now on.
     """
 
     def __init__(
@@ -56,10 +56,11 @@ class BatchChecker:
         places: Places,
         tell: Callable[[str], None],
         note: SaveArrived | None = None,
+        fall_back: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self.asking = asyncio.Lock()
         self.backoff = Backoff()
-        self.recourse: Callable[[str], bool] = lambda _: False
+        self._fall_back = fall_back
         self._link = link
         self._tool = tool
         self._places = places
@@ -204,7 +205,7 @@ class BatchChecker:
         self.backoff.add(began_s, asyncio.get_running_loop().time())
         if not self.backoff.are_too_many:
             return
-        if not self.recourse(message):
+        if not self._fall_back(message):
             raise TransferFailed(message, may_pass=True)
         self.backoff.clear()
 

@@ -123,6 +123,12 @@ class FileGroup:
         """Whether all that could be moved is there, and no client is left."""
         return self.work.is_done and not self.clients
 
+    @property
+    def runs_out(self) -> bool:
+        """Whether all that is left is under way: from now on there are fewer and fewer clients."""
+        under_way = sum(client.batch.total_bytes for client in self.clients)
+        return self.is_over or self.work.left_bytes <= under_way
+
     def set_aside(self, file: FileEntry, message: str) -> None:
         """Move it no further, for this reason."""
         if not self.work.is_dropped(file):

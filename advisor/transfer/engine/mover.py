@@ -10,25 +10,29 @@ import contextlib
 import itertools
 import posixpath
 import tempfile
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 import msgspec
 
 from advisor.agent.client import AgentLink, PeerError
 from advisor.api.tool import Piece, Step, TransferOrder
+from advisor.domain.space import Setting
 from advisor.models.piecework import Batch
-from advisor.runtime.stop import uninterrupted
+from advisor.runtime.stop import Stopped, uninterrupted, unless_stopped
 from advisor.transfer.engine.batch_outcome import BatchChecker, SaveArrived, TransferFailed
 from advisor.transfer.engine.batch_sizing import BatchSizer, SetupTimes
 from advisor.transfer.engine.client import Client
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.rate_limit import RateLimit
 from advisor.transfer.engine.route import Route
+from advisor.transfer.engine.setting_control import SettingControl
 
 __all__ = ["Mover", "TransferFailed"]
+
+_R = TypeVar("_R")
 
 _TURN_S: Final = 0.1
 _LEAST_STALL_S: Final = 15.0
@@ -82,11 +86,12 @@ class Mover:
         *,
         tell: Callable[[str], None],
         note: SaveArrived | None = None,
+        stop: asyncio.Event | None = None,
     ) -> None:
         """`tell` hears what goes wrong, in sentences.
 
-        `note` keeps what has arrived and was checked, before it counts. Raises ValueError for a
-        tool that moves one file at a time.
+        `note` keeps what has arrived and was checked, before it counts. `stop`: ends every wait.
+        Raises ValueError for a tool that moves one file at a time.
         """
         if not route.tool.moves_several:
             raise ValueError(f"{route.tool.name} moves one file at a time: choose another tool")
@@ -98,7 +103,11 @@ class Mover:
         expected_bps = min(client_options.expected_bps, _FIRST_BYTES * 8 / client_options.piece_s)
         self._sizers = {one: BatchSizer(expected_bps, route.path.rtt_s) for one in groups}
         self._setup_times = SetupTimes()
-        self._checker = BatchChecker(link, route.tool, route.places, tell, note)
+        self._control = SettingControl()
+        self._checker = BatchChecker(
+            link, route.tool, route.places, tell, note, self._control.fall_back
+        )
+        self._stop = stop or asyncio.Event()
         self._made: set[str] = set()
         self._failure: BaseException | None = None
         self._own = contextlib.ExitStack()
@@ -114,12 +123,18 @@ class Mover:
         """Held by whoever speaks with the agent."""
         return self._checker.asking
 
-    def have_recourse(self, recourse: Callable[[str], bool]) -> None:
-        """Ask it, with a sentence on what is the matter, before giving up.
+    @property
+    def refusal(self) -> str:
+        """Why nothing got through at the setting that was set last, "" if something did."""
+        return self._control.refusal
 
-        It says whether something else is tried from now on.
+    def apply(self, group: FileGroup, setting: Setting, fallback: Setting | None = None) -> None:
+        """Move the group at this setting from now on: clients that run finish their batch.
+
+        `fallback`: a setting to return to, instead of giving up, where nothing gets through.
         """
-        self._checker.recourse = recourse
+        self._control.apply(group, setting, fallback)
+        self._news.set()
 
     async def __aenter__(self) -> Self:
         """Set aside what the tool cannot carry, and begin."""
@@ -148,16 +163,28 @@ class Mover:
         """Wait until all portions are over. Raises TransferFailed."""
         await self.until(lambda: all(group.is_over for group in self._groups))
 
-    async def idle(self, group: FileGroup) -> None:
-        """Wait until no client is at work on it. Raises TransferFailed."""
+    async def drain(self, group: FileGroup) -> None:
+        """Start no clients, and wait for the end of those that run. Raises as `until` does."""
+        group.concurrency = 0
         await self.until(lambda: not group.clients)
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Wait until it holds; it is looked at several times a second. Raises TransferFailed."""
+        """Wait until a condition holds, which is checked several times a second.
+
+        Raises TransferFailed, and Stopped if the user stops before.
+        """
         async with self._turned:
-            await self._turned.wait_for(lambda: self._failure is not None or condition())
+            await self._turned.wait_for(
+                lambda: self._failure is not None or condition() or self._stop.is_set()
+            )
         if self._failure is not None:
             raise self._failure
+        if self._stop.is_set() and not condition():
+            raise Stopped
+
+    async def meanwhile(self, work: Awaitable[_R]) -> _R:
+        """The result of other work, while clients are kept running. Raises Stopped."""
+        return await unless_stopped(work, self._stop)
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -1,8 +1,7 @@
-"""The path or a host away for a while: what is tried until it is back."""
+"""Retries while the path or a host is away: waits until it is back, and resumes the transfer."""
 
 import asyncio
 import contextlib
-import functools
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
@@ -15,7 +14,7 @@ from advisor.transfer.engine.route import Route
 from advisor.transfer.engine.session import TransferSession
 
 RETRY_S: Final = 600.0
-"""As long as a host takes to be started anew."""
+"""As long as a host takes to restart."""
 
 _FIRST_PAUSE_S: Final = 5.0
 _LONGEST_PAUSE_S: Final = 60.0
@@ -24,7 +23,7 @@ _Found = TypeVar("_Found")
 
 
 class RetryPeriod:
-    """How long nothing may arrive before a transfer is given up that was under way."""
+    """How long nothing may arrive before a running transfer is given up."""
 
     def __init__(self, lasts_s: float, control: Control, tell: Callable[[str], None]) -> None:
         self._lasts_s = lasts_s
@@ -40,9 +39,9 @@ class RetryPeriod:
             self._since_s, self._pause_s = self._clock(), _FIRST_PAUSE_S
 
     async def wait_until_back(self, look: Callable[[], Awaitable[_Found]]) -> _Found | None:
-        """Look whether it is back, with pauses that grow; what was found then.
+        """Try `look` after pauses that grow, until it raises no PeerError; returns its result.
 
-        None where time is over, or it was stopped.
+        None when the period is over, or the user stopped.
         """
         end_s = self._since_s + self._lasts_s
         while self._clock() + self._pause_s <= end_s:
@@ -50,54 +49,55 @@ class RetryPeriod:
                 f"The path is lost: tried again in {format_duration(self._pause_s)}, for up to "
                 f"{format_duration(end_s - self._clock())}."
             )
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._pause_s):
-                    await self._control.stop.wait()
-                    return None
+            if await self._control.stopped_within(self._pause_s):
+                return None
             self._pause_s = min(_LONGEST_PAUSE_S, 2 * self._pause_s)
             with contextlib.suppress(PeerError):
                 return await look()
         return None
 
 
-async def move_with_retry(
-    session: TransferSession,
-    route: Route,
-    state: TransferState,
-    retry_s: float,
-    move: Callable[[TransferState, float], Awaitable[TransferOutcome]],
-) -> TransferOutcome:
-    """See `move` to its end, begun again where the path was lost for a while.
+class Retry:
+    """Resumes a transfer of one file group after its path was lost for a while.
 
-    The first time the path has to be there. `move` is given its one portion, and when the first of
-    them began by the event loop's clock.
+    The first attempt is not retried before something has arrived. `state`: that of the present
+    attempt. `began_s`: when the first one began, by the event loop's clock.
     """
-    patience = RetryPeriod(retry_s, session.control, session.events.notice)
-    began_s, earlier_bytes = asyncio.get_running_loop().time(), state.earlier_bytes
-    arrived_bytes = earlier_bytes
-    while True:
-        outcome = await move(state, began_s)
-        patience.lost(had_arrived=state.arrived_bytes > arrived_bytes)
-        arrived_bytes = max(arrived_bytes, state.arrived_bytes)
-        if not outcome.may_pass or arrived_bytes == earlier_bytes:
+
+    def __init__(
+        self, session: TransferSession, route: Route, state: TransferState, retry_s: float
+    ) -> None:
+        self._session = session
+        self._route = route
+        self._period = RetryPeriod(retry_s, session.control, session.events.notice)
+        self._arrived_bytes = state.earlier_bytes
+        self.state = state
+        self.began_s = session.clock()
+
+    async def outcome_after(self, outcome: TransferOutcome) -> TransferOutcome | None:
+        """The outcome of the transfer after that of an attempt; None if it is to be resumed.
+
+        Then the path is back, and `state` is that of the next attempt.
+        """
+        arrived_bytes = self.state.arrived_bytes
+        self._period.lost(had_arrived=arrived_bytes > self._arrived_bytes)
+        self._arrived_bytes = max(arrived_bytes, self._arrived_bytes)
+        if not outcome.may_pass or self._arrived_bytes == self.state.earlier_bytes:
             return outcome
-        again = await patience.wait_until_back(
-            functools.partial(_look_again, session, route, state)
-        )
+        again = await self._period.wait_until_back(self._reconnect)
         if again is None:
-            return stopped(outcome) if session.control.stop.is_set() else outcome
-        state = again
+            return stopped(outcome) if self._session.control.stop.is_set() else outcome
+        self.state = again
+        return None
 
-
-async def _look_again(
-    session: TransferSession, route: Route, state: TransferState
-) -> TransferState:
-    """Reach the destination anew, and see what has arrived there. Raises PeerError."""
-    await session.far_end.connect()
-    [group] = state.groups
-    done = await session.done(state.journal, route, group.files)
-    again = TransferState(
-        [FileGroup(group.name, group.files, done=done)], state.journal, session.unreadable
-    )
-    again.earlier_bytes = state.earlier_bytes
-    return again
+    async def _reconnect(self) -> TransferState:
+        """Connect to the destination anew, and see what has arrived there. Raises PeerError."""
+        session, before = self._session, self.state
+        await session.far_end.connect()
+        [group] = before.groups
+        done = await session.done(before.journal, self._route, group.files)
+        again = TransferState(
+            [FileGroup(group.name, group.files, done=done)], before.journal, session.unreadable
+        )
+        again.earlier_bytes = before.earlier_bytes
+        return again

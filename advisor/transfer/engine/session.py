@@ -1,10 +1,11 @@
 """What sessions that move a dataset have in common: connect, resume, move, record."""
 
 import asyncio
+import contextlib
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import msgspec
 
@@ -21,6 +22,7 @@ from advisor.runtime.events import Publish
 from advisor.runtime.exit_codes import EXIT_FAILED
 from advisor.runtime.lifecycle import Session
 from advisor.runtime.request import AdviceRequest
+from advisor.runtime.stop import Stopped
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.transfer.engine.batch_outcome import TransferFailed
@@ -41,6 +43,14 @@ class JournalOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     journals: Path
     anew: bool = False
+
+
+class EngineRun:
+    """One run of the engine. `outcome`: how it ended, once it has."""
+
+    def __init__(self, mover: Mover) -> None:
+        self.mover = mover
+        self.outcome: TransferOutcome
 
 
 class TransferSession(Session):
@@ -104,7 +114,7 @@ class TransferSession(Session):
         return path
 
     def journal(self, route: Route) -> TransferJournal:
-        """That of this transfer, to be entered."""
+        """The journal of this transfer, to be entered."""
         return TransferJournal(self._journal_options.journals, route.places, self.events.notice)
 
     async def done(
@@ -120,18 +130,19 @@ class TransferSession(Session):
             self.events.notice(words)
         return done
 
-    async def move(
+    @contextlib.asynccontextmanager
+    async def engine(
         self,
         route: Route,
         state: TransferState,
         client_options: ClientOptions,
-        work: Callable[[Mover], Coroutine[Any, Any, None]],
         phase: Callable[[], Phase] = lambda: "transfer",
         began_s: float | None = None,
-    ) -> TransferOutcome:
-        """See `work` to its end, or to that of the session, and say how far it is meanwhile.
+    ) -> AsyncIterator["EngineRun"]:
+        """Run the engine, and report progress, until the block ends, fails, or is stopped.
 
-        `began_s`: by the event loop's clock, where it began before.
+        Afterwards `outcome` of what is yielded says how it ended. `began_s`: when the transfer
+        began, by the event loop's clock, if an earlier run of the engine began it.
         """
         groups = state.groups
         mover = Mover(
@@ -141,20 +152,26 @@ class TransferSession(Session):
             client_options,
             tell=self.events.notice,
             note=state.journal.note,
+            stop=self.control.stop,
         )
         self.ends_itself = True
+        run = EngineRun(mover)
         began_s = self.clock() if began_s is None else began_s
         failure: TransferFailed | None = None
-        looking = asyncio.create_task(report_progress(groups, self.events.emit, phase))
+        is_over = False
+        reporting = asyncio.create_task(report_progress(groups, self.events.emit, phase))
         try:
             async with mover:
-                is_over = await self.control.until_stopped(work(mover))
+                yield run
+            is_over = True
         except TransferFailed as error:
-            failure, is_over = error, False
+            failure = error
+        except Stopped:
+            pass
         finally:
-            looking.cancel()
-            await asyncio.wait([looking])
-        return outcome_of(state, self.clock() - began_s, failure, is_over=is_over)
+            reporting.cancel()
+            await asyncio.wait([reporting])
+        run.outcome = outcome_of(state, self.clock() - began_s, failure, is_over=is_over)
 
     def keep_transfer(self, outcome: TransferOutcome, note: str, after: str | None = None) -> None:
         """Store what was moved by this run, if anything was.

@@ -12,6 +12,7 @@ from typing import Literal
 import msgspec
 
 from advisor.domain.evidence import SampleSeen
+from advisor.domain.space import Setting
 from advisor.domain.transfers import Levels
 from advisor.models.file_classes import Size
 from advisor.models.harp.sampling import INTERVAL_S, AdaptiveSample
@@ -51,27 +52,32 @@ class PlanRun:
         self.phase: Phase = "transfer"
 
     async def sample(self, mover: Mover) -> None:
-        """A sample of each class, one after the other. Raises TransferFailed."""
+        """A sample of each class, one after the other. Raises TransferFailed, Stopped."""
         self.phase = "sample"
-        async with asyncio.TaskGroup() as looking:
+        looking: list[asyncio.Task[None]] = []
+        try:
             for files in self._planner.classes:
                 sampled = await self._sampled(mover, files)
                 if sampled is not None:
-                    looking.create_task(asyncio.to_thread(self._planner.look, files, sampled))
+                    look = asyncio.to_thread(self._planner.look, files, sampled)
+                    looking.append(asyncio.create_task(look))
+            await asyncio.gather(*looking)
+        finally:
+            for task in looking:
+                task.cancel()
         self.phase = "transfer"
 
     async def _sampled(self, mover: Mover, files: SizedFiles) -> SampleSeen | None:
         """None where the class was over before anything could be told."""
         group, levels = self._groups[files.size], self._planner.sample_levels[files.size]
-        _set(group, levels)
+        mover.apply(group, _setting(levels))
         arrived_bytes = group.arrived_bytes
         await mover.until(lambda: group.moved_bytes > arrived_bytes or group.is_over)
         began_s, sample, bps = self._clock(), AdaptiveSample(), None
         while bps is None and not group.is_over:
             bps = await self._look(mover, group, sample)
         elapsed_s = self._clock() - began_s
-        group.concurrency = 0
-        await mover.idle(group)
+        await mover.drain(group)
         bps = bps or sample.so_far
         if not bps:
             return None
@@ -88,7 +94,7 @@ class PlanRun:
         return sample.look(carried_bits / (self._clock() - before_s))
 
     async def move(self, mover: Mover) -> None:
-        """All that is left. Raises TransferFailed."""
+        """All that is left. Raises TransferFailed, Stopped."""
         if self._planner.rule.order == "together" and len(self._groups) > 1:
             await self._move_together(mover)
             return
@@ -99,7 +105,7 @@ class PlanRun:
         """Whenever a class is over, the others share its channels out."""
         while left := self._left_bytes():
             for size, levels in self._planner.levels_now(left).items():
-                _set(self._groups[size], levels)
+                mover.apply(self._groups[size], _setting(levels))
             await mover.until(functools.partial(self._are_fewer_than, len(left)))
 
     def _are_fewer_than(self, classes: int) -> bool:
@@ -117,7 +123,7 @@ class PlanRun:
         group = self._groups[files.size]
         before_bytes, began_s = group.moved_bytes, self._clock()
         levels = self._planner.levels_now({files.size: files.total_bytes or 1})[files.size]
-        _set(group, levels)
+        mover.apply(group, _setting(levels))
         await mover.until(lambda: group.is_over)
         elapsed_s, moved_bytes = self._clock() - began_s, group.moved_bytes - before_bytes
         if moved_bytes:
@@ -127,5 +133,5 @@ class PlanRun:
             )
 
 
-def _set(group: FileGroup, levels: Levels) -> None:
-    group.parallelism, group.concurrency = levels.parallelism, levels.concurrency
+def _setting(levels: Levels) -> Setting:
+    return {"concurrency": levels.concurrency, "parallelism": levels.parallelism}

@@ -17,14 +17,14 @@ from advisor.domain.records import ProbeRecord
 from advisor.models.past_transfers import completed
 from advisor.models.planning import LevelLimits, Rule
 from advisor.models.slicing import FileEntry
-from advisor.models.transfer_heuristics import buffer_of
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.runtime.exit_codes import EXIT_DONE
+from advisor.runtime.probe_fields import file_fields, path_fields
 from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
 from advisor.transfer.engine.file_group import FileGroup
-from advisor.transfer.engine.mover import ClientOptions, Mover
+from advisor.transfer.engine.mover import ClientOptions
 from advisor.transfer.engine.outcome import TransferState
 from advisor.transfer.engine.route import SUPPOSED_CAPACITY_BPS, Route, route_of
 from advisor.transfer.engine.session import JournalOptions, TransferSession
@@ -63,10 +63,10 @@ async def plan_transfer(
 
     The last event is `plan_made`, with --run `transfer_ended`; `gave_up` where it came to neither.
     """
-    return await _Planned(request, options, store, publish, control).run()
+    return await _PlanSession(request, options, store, publish, control).run()
 
 
-class _Planned(TransferSession):
+class _PlanSession(TransferSession):
     def __init__(
         self,
         request: AdviceRequest,
@@ -108,14 +108,12 @@ class _Planned(TransferSession):
         running = PlanRun(planner, state.groups, lambda alone: self._keep_alone(route, alone))
         clients = max(one.levels.concurrency for one in plan.classes)
         client_options = ClientOptions(expected_bps=route.capacity_bps / clients)
-
-        async def work(mover: Mover) -> None:
+        async with self.engine(route, state, client_options, lambda: running.phase) as run:
             if sampling:
-                await running.sample(mover)
+                await running.sample(run.mover)
                 await self._tell_plan(planner, route, final=True)
-            await running.move(mover)
-
-        outcome = await self.move(route, state, client_options, work, lambda: running.phase)
+            await running.move(run.mover)
+        outcome = run.outcome
         if outcome.complete:
             self.forget(state.journal)
             self.keep_transfer(outcome, f"advisor plan, {self._options.rule}")
@@ -181,12 +179,8 @@ class _Planned(TransferSession):
                 stage=f"{alone.label}/{files.size}",
                 label=alone.label,
                 method=self._options.rule,
-                rtt_s=route.path.rtt_s,
-                mtu_bytes=route.path.mtu_bytes,
-                bandwidth_bps=route.path.bandwidth_bps,
-                buffer_bytes=buffer_of(route.path),
-                file_bytes=files.total_bytes / len(files.files),
-                files=len(files.files),
+                **path_fields(route.path),
+                **file_fields(files.total_bytes, len(files.files)),
             )
         )
 

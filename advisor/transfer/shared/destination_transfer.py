@@ -12,7 +12,7 @@ from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.outcome import TransferOutcome, TransferState
-from advisor.transfer.engine.retry import move_with_retry
+from advisor.transfer.engine.retry import Retry
 from advisor.transfer.engine.route import Route, route_of
 from advisor.transfer.engine.session import JournalOptions
 from advisor.transfer.shared.destination import DestinationSession
@@ -63,13 +63,11 @@ class DestinationTransfer(DestinationSession):
             self.total_bytes = group.total_bytes
             self.is_looked_at.set()
             await self._go.wait()
-            outcome = await move_with_retry(
-                self,
-                route,
-                state,
-                self._options.retry_s,
-                lambda state, began_s: self._move(route, state, began_s),
-            )
+            retry = Retry(self, route, state, self._options.retry_s)
+            outcome = None
+            while outcome is None:
+                attempt = await self._move(route, retry.state, retry.began_s)
+                outcome = await retry.outcome_after(attempt)
             if outcome.complete:
                 self.forget(journal)
                 self.keep_transfer(outcome, "advisor share plan --run")
@@ -82,11 +80,11 @@ class DestinationTransfer(DestinationSession):
             route, self._options.epoch_s, self._options.rate_limit_bps
         )
         try:
-            return await self.move(
-                route, state, client_options, lambda mover: mover.finished(), began_s=began_s
-            )
+            async with self.engine(route, state, client_options, began_s=began_s) as run:
+                await run.mover.finished()
         finally:
             self.lay_down()
+        return run.outcome
 
     def _end(self, outcome: TransferOutcome) -> int:
         if not outcome.complete:

@@ -21,7 +21,7 @@ from advisor.runtime.stop import Stopped, uninterrupted
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.transfer.shared.destination import DestinationSession
-from advisor.transfer.shared.epochs import Concurrencies, Epoch, SharedEpochs
+from advisor.transfer.shared.epochs import Concurrencies, SharedEpoch, SharedEpochs
 
 _LOOK_EVERY_S: Final = 0.2
 
@@ -101,10 +101,10 @@ class ShareSession(Session):
         self,
         epoch_s: float,
         levels: Concurrencies,
-        expected_bps: Callable[[Epoch], Mapping[str, tuple[float, float]]],
-        then: Callable[[int, Epoch], Awaitable[Concurrencies | None]],
+        expected_bps: Callable[[SharedEpoch], Mapping[str, tuple[float, float]]],
+        then: Callable[[int, SharedEpoch], Awaitable[Concurrencies | None]],
     ) -> None:
-        """Epoch after epoch, each told and stored, until nobody is served any more.
+        """SharedEpoch after epoch, each told and stored, until nobody is served any more.
 
         `expected_bps`: of an epoch's destinations what was expected and what was asked. `then`: the
         concurrencies after it, None to end.
@@ -123,10 +123,12 @@ class ShareSession(Session):
             self._see(number, epoch, expected_bps(epoch))
             next_levels = await then(number, epoch)
 
-    def _see(self, number: int, epoch: Epoch, expected: Mapping[str, tuple[float, float]]) -> None:
+    def _see(
+        self, number: int, epoch: SharedEpoch, expected: Mapping[str, tuple[float, float]]
+    ) -> None:
         rates_bps = epoch.rates_bps
         rows = []
-        for name, level in epoch.levels.items():
+        for name, level in epoch.concurrencies.items():
             expected_bps, asked_bps = expected.get(name, (None, None))
             rows.append(
                 ServedRow(
@@ -143,7 +145,7 @@ class ShareSession(Session):
         if epoch.is_whole:
             self._keep(epoch)
 
-    def _count(self, name: str, epoch: Epoch, asked_bps: float | None) -> None:
+    def _count(self, name: str, epoch: SharedEpoch, asked_bps: float | None) -> None:
         """For what is told at the end."""
         self._served_s[name] = self._served_s.get(name, 0.0) + epoch.counted_s
         self._served_bytes[name] = self._served_bytes.get(name, 0) + epoch.carried_bytes[name]
@@ -163,14 +165,14 @@ class ShareSession(Session):
             for name, served_s in self._served_s.items()
         ]
 
-    def _keep(self, epoch: Epoch) -> None:
+    def _keep(self, epoch: SharedEpoch) -> None:
         """Store what each got, for models to learn from."""
-        now_s, total = time.time(), sum(epoch.levels.values())
+        now_s, total = time.time(), sum(epoch.concurrencies.values())
         for name, rate_bps in epoch.rates_bps.items():
             if not rate_bps:
                 continue
             served = Served(
-                concurrency=epoch.levels[name],
+                concurrency=epoch.concurrencies[name],
                 source_concurrency=total,
                 throughput_bps=rate_bps,
                 when_s=now_s,
@@ -182,7 +184,7 @@ class ShareSession(Session):
                     session=self.id,
                     served=served,
                     parallelism=self.parallelism,
-                    others={other: n for other, n in epoch.levels.items() if other != name},
+                    others={other: n for other, n in epoch.concurrencies.items() if other != name},
                     purpose=self.purpose,
                 )
             )

@@ -29,7 +29,7 @@ from advisor.transfer.shared.destination_transfer import (
     DestinationTransfer,
     PathCheck,
 )
-from advisor.transfer.shared.epochs import Concurrencies, Epoch
+from advisor.transfer.shared.epochs import Concurrencies, SharedEpoch
 from advisor.transfer.shared.parsing import parse_asked
 from advisor.transfer.shared.prior_knowledge import PriorKnowledge, forecasts_of, known_of
 from advisor.transfer.shared.session import ShareSession
@@ -215,22 +215,22 @@ class _Sharing(ShareSession):
                 left_s=max(known) if known and len(known) == len(left) else None,
             )
 
-    def _expected(self, epoch: Epoch) -> dict[str, tuple[float, float]]:
+    def _expected(self, epoch: SharedEpoch) -> dict[str, tuple[float, float]]:
         """What was expected of an epoch, and asked of what was got in it."""
-        total = sum(epoch.levels.values())
+        total = sum(epoch.concurrencies.values())
         asked_bps = self._steering.asked_bps(epoch.rates_bps)
         return {
             name: (self._steering.expected_bps(name, level, total), asked_bps[name])
-            for name, level in epoch.levels.items()
+            for name, level in epoch.concurrencies.items()
         }
 
-    async def _next(self, number: int, epoch: Epoch) -> Concurrencies:
+    async def _next(self, number: int, epoch: SharedEpoch) -> Concurrencies:
         """After an epoch: what it taught, what the user says, and what comes of both."""
         if epoch.is_whole:
-            self._steering.learn(epoch.levels, epoch.rates_bps)
+            self._steering.learn(epoch.concurrencies, epoch.rates_bps)
         reasons = self._hear_orders()
         levels = {name: one.concurrency for name, one in self.sessions.items() if one.is_served}
-        if levels.keys() != epoch.levels.keys():
+        if levels.keys() != epoch.concurrencies.keys():
             reasons.append("others are served now")
         # In a thread: with many destinations there is much to try, and clients are to be filled.
         wanted = await asyncio.to_thread(self._steering.wanted, levels) if levels else None

@@ -31,7 +31,7 @@ from advisor.transfer.engine.mover import Mover
 from advisor.transfer.engine.route import Route, route_of
 from advisor.transfer.engine.session import JournalOptions
 from advisor.transfer.shared.destination import DestinationSession
-from advisor.transfer.shared.epochs import Concurrencies, Epoch
+from advisor.transfer.shared.epochs import Concurrencies, SharedEpoch
 from advisor.transfer.shared.session import ShareSession
 
 LEAST_STEP_S: Final = 4.0
@@ -126,7 +126,7 @@ class _Training(ShareSession):
                     one.over.set()
         return self._end(is_whole=is_whole)
 
-    async def _next(self, number: int, epoch: Epoch) -> Concurrencies | None:
+    async def _next(self, number: int, epoch: SharedEpoch) -> Concurrencies | None:
         return self._steps[number] if number < len(self._steps) else None
 
     def _end(self, *, is_whole: bool) -> int:

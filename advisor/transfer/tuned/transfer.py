@@ -11,23 +11,24 @@ import msgspec
 from advisor.domain import events as ev
 from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
+from advisor.domain.space import Setting
 from advisor.domain.transfers import Levels
-from advisor.methods.tuning import Fixed, Tuner
+from advisor.methods.tuning import Tuner
 from advisor.models.past_transfers import completed
-from advisor.models.transfer_heuristics import buffer_of
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
+from advisor.runtime.probe_fields import file_fields, path_fields
 from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
 from advisor.store.session_digests import SessionDigest
 from advisor.transfer.engine.file_group import FileGroup
-from advisor.transfer.engine.mover import ClientOptions, Mover
+from advisor.transfer.engine.mover import ClientOptions
 from advisor.transfer.engine.outcome import TransferOutcome, TransferState
-from advisor.transfer.engine.retry import RETRY_S, move_with_retry
+from advisor.transfer.engine.retry import RETRY_S, Retry
 from advisor.transfer.engine.route import Route, route_of
 from advisor.transfer.engine.session import JournalOptions, TransferSession
-from advisor.transfer.tuned.epochs import Epoch, Epochs
 from advisor.transfer.tuned.lab_load import watch_load
+from advisor.transfer.tuned.loop import Epoch, TuningLoop
 from advisor.transfer.tuned.prior_advice import advised_levels, advised_session, fulfilment_of
 from advisor.transfer.tuned.tuners import HARP, Bounds, TunerWanted, tuner_of
 from advisor.transfer.tuned.verified import (
@@ -53,7 +54,7 @@ class TransferOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Options of a tuned transfer; the request names the method that tunes it.
 
     `start` None: the advised setting, else the method's own choice. `most_flows`, `price`: see
-    `Bounds` and `TunerWanted`. `restarts`: see `Epochs`. `rate_limit_bps`, `niceness`: see
+    `Bounds` and `TunerWanted`. `restarts`: see `TuningLoop`. `rate_limit_bps`, `niceness`: see
     `ClientOptions`. `verify`: compare checksums of everything that arrived. `retry_s`: how long to
     retry a lost path once data has arrived, before giving up.
     """
@@ -82,10 +83,10 @@ async def transfer_tuned(
 
     The last event is `transfer_ended`, or `gave_up` where it did not begin.
     """
-    return await _Tuned(request, options, store, publish, control).run()
+    return await _TunedSession(request, options, store, publish, control).run()
 
 
-class _Tuned(TransferSession):
+class _TunedSession(TransferSession):
     def __init__(
         self,
         request: AdviceRequest,
@@ -96,7 +97,6 @@ class _Tuned(TransferSession):
     ) -> None:
         super().__init__(request, options.journal_options, store, publish, control)
         self._options = options
-        self._epoch = 1
 
     async def _run(self) -> int:
         files = await self.files()
@@ -104,57 +104,55 @@ class _Tuned(TransferSession):
         route = route_of(self.request, path)
         advised = await asyncio.to_thread(advised_session, self.store, self.pair)
         tuner = await asyncio.to_thread(self._tuner, path, advised)
+        loop = self._loop(route, tuner)
         self.keep_events()
         with self.journal(route) as journal:
             done = await self.done(journal, route, files)
             state = TransferState([FileGroup("all", files, done=done)], journal, self.unreadable)
             self._tell_start(tuner, state)
-            outcome = await move_with_retry(
-                self,
-                route,
-                state,
-                self._options.retry_s,
-                lambda state, began_s: self._move(route, tuner, state, began_s),
-            )
+            retry = Retry(self, route, state, self._options.retry_s)
+            outcome = None
+            while outcome is None:
+                attempt = await self._move(route, loop, retry.state, retry.began_s)
+                outcome = await retry.outcome_after(attempt)
             if outcome.complete and self._options.verify:
-                outcome = await self._verified(route, tuner, state, outcome)
+                outcome = await self._verified(route, loop, state, outcome)
             return self._end(outcome, state, advised)
 
-    async def _move(
-        self, route: Route, tuner: Tuner, state: TransferState, began_s: float | None = None
-    ) -> TransferOutcome:
-        options = self._options
-        epochs = Epochs(
+    def _loop(self, route: Route, tuner: Tuner) -> TuningLoop:
+        return TuningLoop(
             tuner,
-            state.groups[0],
-            options.epoch_s,
-            restarts=options.restarts,
-            first=self._epoch,
-            tell=self.events.emit,
-            keep=lambda epoch: self._keep(route, epoch),
-            clock=asyncio.get_running_loop().time,
+            self._options.epoch_s,
+            restarts=self._options.restarts,
+            emit=self.events.emit,
+            record=lambda epoch: self._record(route, epoch),
+            clock=self.clock,
         )
-        client_options = ClientOptions(
-            expected_bps=route.capacity_bps / int(tuner.setting.get("concurrency", 1)),
+
+    async def _move(
+        self, route: Route, loop: TuningLoop, state: TransferState, began_s: float | None = None
+    ) -> TransferOutcome:
+        """Move what is left; the outcome. `began_s`: see `engine`."""
+        options = self._client_options(route, loop.setting)
+        async with self.engine(route, state, options, began_s=began_s) as run, self._load_seen():
+            [group] = state.groups
+            await loop.run(run.mover, group)
+        return run.outcome
+
+    def _client_options(self, route: Route, setting: Setting) -> ClientOptions:
+        options = self._options
+        return ClientOptions(
+            expected_bps=route.capacity_bps / int(setting.get("concurrency", 1)),
             piece_s=min(_PIECE_S, options.epoch_s / _PIECES_IN_EPOCH),
             longest_piece_s=options.epoch_s / _LEAST_PIECES_IN_EPOCH,
             rate_limit_bps=options.rate_limit_bps,
             niceness=options.niceness,
         )
 
-        async def work(mover: Mover) -> None:
-            async with self._load_seen():
-                try:
-                    await epochs.run(mover)
-                finally:
-                    self._epoch = epochs.number
-
-        return await self.move(route, state, client_options, work, began_s=began_s)
-
     async def _verified(
-        self, route: Route, tuner: Tuner, state: TransferState, outcome: TransferOutcome
+        self, route: Route, loop: TuningLoop, state: TransferState, outcome: TransferOutcome
     ) -> TransferOutcome:
-        """The end once all was compared; what differs is moved a second time."""
+        """The outcome after comparing checksums; what differs is moved a second time."""
         [group] = state.groups
         verifying = Verifying(self.far_end.link, route, self.events.emit)
         if not await self.control.until_stopped(verifying.compare(group.files)):
@@ -164,7 +162,8 @@ class _Tuned(TransferSession):
         done = without(all_of(group.files), differing)
         await state.journal.begin(group.files, done)
         again = TransferState([FileGroup("all", group.files, done=done)], state.journal)
-        second = await self._move(route, Fixed(tuner.setting), again)
+        loop.keep_setting()
+        second = await self._move(route, loop, again)
         if not second.complete:
             return second
         suspects = [file for file in group.files if file.name in differing]
@@ -231,14 +230,12 @@ class _Tuned(TransferSession):
         known = self.store.transfers() if request.method == HARP else []
         return tuner_of(wanted, self.dataset, path, list(completed(known, self.pair, path)))
 
-    def _keep(self, route: Route, epoch: Epoch) -> None:
+    def _record(self, route: Route, epoch: Epoch) -> None:
         """Store an epoch for later transfers to learn from, unless a rate limit distorts it."""
         if self._options.rate_limit_bps is None:
             self.keep(self._probe(route, epoch))
 
     def _probe(self, route: Route, epoch: Epoch) -> ProbeRecord:
-        dataset, path = self.dataset, route.path
-        files = dataset.files or 1
         return ProbeRecord(
             pair=self.pair,
             subject=route.tool.name,
@@ -250,10 +247,6 @@ class _Tuned(TransferSession):
             label="epoch",
             method=self.request.method,
             seed=self.request.seed,
-            rtt_s=path.rtt_s,
-            mtu_bytes=path.mtu_bytes,
-            bandwidth_bps=path.bandwidth_bps,
-            buffer_bytes=buffer_of(path),
-            file_bytes=dataset.total_bytes / files,
-            files=files,
+            **path_fields(route.path),
+            **file_fields(self.dataset.total_bytes, self.dataset.files or 1),
         )

@@ -8,7 +8,7 @@ from advisor.models.piecework import Batch
 from advisor.models.slicing import FileEntry, Part
 from advisor.transfer.engine.client import Client
 from advisor.transfer.engine.file_group import FileGroup
-from advisor.transfer.shared.epochs import Epoch, SharedEpochs
+from advisor.transfer.shared.epochs import SharedEpoch, SharedEpochs
 
 MIB = 2**20
 EPOCH_S = 0.6
@@ -54,7 +54,7 @@ class Destination:
                 client.moved_bytes += round(self._client_bps / 8 * 0.02)
 
 
-async def epochs_of(*destinations: Destination, count: int = 1) -> list[Epoch | None]:
+async def epochs_of(*destinations: Destination, count: int = 1) -> list[SharedEpoch | None]:
     served = {d.group.name: d for d in destinations if d.group}
     epochs = SharedEpochs(served, EPOCH_S)
     epochs.set(dict.fromkeys(served, 2))
@@ -72,7 +72,7 @@ async def epochs_of(*destinations: Destination, count: int = 1) -> list[Epoch | 
 def test_each_gets_its_own_rate_over_the_same_time() -> None:
     [epoch] = asyncio.run(epochs_of(Destination("a", 80e6), Destination("b", 40e6)))
     assert epoch is not None
-    assert epoch.levels == {"a": 2, "b": 2}
+    assert epoch.concurrencies == {"a": 2, "b": 2}
     assert epoch.is_whole
     assert epoch.carried_bytes["a"] == pytest.approx(2 * epoch.carried_bytes["b"], rel=0.3)
     assert epoch.rates_bps["a"] == epoch.carried_bytes["a"] * 8 / epoch.counted_s
@@ -81,7 +81,7 @@ def test_each_gets_its_own_rate_over_the_same_time() -> None:
 def test_who_vanishes_ends_the_epoch_which_then_counts_for_nothing() -> None:
     a, b = Destination("a", 80e6), Destination("b", 40e6)
 
-    async def vanishing() -> list[Epoch | None]:
+    async def vanishing() -> list[SharedEpoch | None]:
         async def vanish() -> None:
             await asyncio.sleep(EPOCH_S / 2)
             b.group = None
@@ -95,7 +95,7 @@ def test_who_vanishes_ends_the_epoch_which_then_counts_for_nothing() -> None:
     assert first is not None
     assert second is not None
     assert not first.is_whole
-    assert second.levels == {"a": 2}
+    assert second.concurrencies == {"a": 2}
     assert second.is_whole
 
 
@@ -109,14 +109,14 @@ def test_nobody_is_served() -> None:
     gone = Destination("a", 1e6)
     gone.group = None
 
-    async def none() -> Epoch | None:
+    async def none() -> SharedEpoch | None:
         return await SharedEpochs({"a": gone}, EPOCH_S).next()
 
     assert asyncio.run(none()) is None
 
 
 def test_what_clients_of_before_still_move_does_not_count() -> None:
-    async def changed() -> tuple[Epoch | None, float]:
+    async def changed() -> tuple[SharedEpoch | None, float]:
         a = Destination("a", 80e6)
         epochs = SharedEpochs({"a": a}, EPOCH_S)
         epochs.set({"a": 2})
@@ -143,5 +143,5 @@ def test_what_clients_of_before_still_move_does_not_count() -> None:
 
     epoch, took_s = asyncio.run(changed())
     assert epoch is not None
-    assert epoch.levels == {"a": 1}
+    assert epoch.concurrencies == {"a": 1}
     assert epoch.counted_s < took_s - EPOCH_S / 4

@@ -1,8 +1,8 @@
-"""Control epochs over a portion that moves by a made-up surface, on a clock of its own."""
+"""Control epochs over files that moves by a made-up surface, on a clock of its own."""
 
 import itertools
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -20,8 +20,11 @@ from advisor.models.slicing import FileEntry, Part
 from advisor.testing.samples import a_path
 from advisor.transfer.engine.client import Client
 from advisor.transfer.engine.file_group import FileGroup
-from advisor.transfer.tuned.epochs import Epoch, Epochs
+from advisor.transfer.engine.setting_control import SettingControl
+from advisor.transfer.tuned.loop import Epoch, TuningLoop
 from advisor.transfer.tuned.tuners import Bounds, TunerWanted, tuned_space, tuner_of
+
+R = TypeVar("R")
 
 MB = 10**6
 TURN_S = 0.1
@@ -51,6 +54,7 @@ class Wheel:
         self._group = group
         self._rate = rate
         self._lasts_s = lasts_s
+        self._control = SettingControl()
         self._ends_s: dict[Client, tuple[float, int]] = {}
 
     def clock(self) -> float:
@@ -60,11 +64,22 @@ class Wheel:
         while not condition():
             self._turn()
 
-    async def idle(self, group: FileGroup) -> None:
+    async def drain(self, group: FileGroup) -> None:
+        group.concurrency = 0
         await self.until(lambda: not group.clients)
 
-    def have_recourse(self, recourse: Callable[[str], bool]) -> None:
-        self.recourse = recourse
+    async def meanwhile(self, work: Awaitable[R]) -> R:
+        return await work
+
+    def apply(self, group: FileGroup, setting: Setting, fallback: Setting | None = None) -> None:
+        self._control.apply(group, setting, fallback)
+
+    @property
+    def refusal(self) -> str:
+        return self._control.refusal
+
+    def fall_back(self, message: str) -> bool:
+        return self._control.fall_back(message)
 
     def _turn(self) -> None:
         group = self._group
@@ -90,7 +105,7 @@ class Ran:
 
     def __init__(self, tuner: Tuner, rate: Callable[[int, float], float], lasts_s: float) -> None:
         self.events: list[ev.Event] = []
-        self.journal_options: list[Epoch] = []
+        self.epochs: list[Epoch] = []
         self._tuner = tuner
         self.group = Sky()
         self.wheel = Wheel(self.group, rate, lasts_s)
@@ -104,16 +119,15 @@ class Ran:
         self.events.append(made)
 
     async def run(self, epoch_s: float = 10.0, *, restarts: bool = False) -> "Ran":
-        epochs = Epochs(
+        loop = TuningLoop(
             self._tuner,
-            self.group,
             epoch_s,
             restarts=restarts,
-            tell=self._tell,
-            keep=self.journal_options.append,
+            emit=self._tell,
+            record=self.epochs.append,
             clock=self.wheel.clock,
         )
-        await epochs.run(self.wheel)
+        await loop.run(self.wheel, self.group)
         return self
 
 
@@ -133,22 +147,20 @@ async def test_the_tuner_gets_to_the_peak() -> None:
     ran = await Ran(nelder_mead(), peak, 1000.0).run()
     assert peak(ran.group.concurrency, ran.group.parallelism) > 80 * MB
     assert peak(2, 8) < 40 * MB
-    assert [one.number for one in ran.journal_options] == list(
-        range(1, len(ran.journal_options) + 1)
-    )
-    assert len(ran.journal_options) >= 95
+    assert [one.number for one in ran.epochs] == list(range(1, len(ran.epochs) + 1))
+    assert len(ran.epochs) >= 95
 
 
 @pytest.mark.asyncio
 async def test_every_change_is_told_with_what_the_epoch_before_gave() -> None:
     ran = await Ran(nelder_mead(), peak, 300.0).run()
-    settings = [one.setting for one in ran.journal_options]
+    settings = [one.setting for one in ran.epochs]
     changes = [n for n, (a, b) in enumerate(itertools.pairwise(settings)) if a != b]
     told = ran.told[: len(changes)]
-    assert [one.epoch for one in told] == [ran.journal_options[n].number for n in changes]
+    assert [one.epoch for one in told] == [ran.epochs[n].number for n in changes]
     assert [(one.old, one.new) for one in told] == [(settings[n], settings[n + 1]) for n in changes]
     for one, n in zip(told, changes, strict=True):
-        result = ran.journal_options[n].outcome
+        result = ran.epochs[n].outcome
         assert isinstance(result, Measurement)
         assert one.throughput_bps == result.throughput_bps
         assert one.reason
@@ -159,7 +171,7 @@ async def test_what_arrives_at_the_setting_before_is_not_counted() -> None:
     """Clients of the former setting end their piece first; the new one is told its own rate."""
     tuner = nelder_mead()
     ran = await Ran(tuner, peak, 300.0).run()
-    for one in ran.journal_options:
+    for one in ran.epochs:
         result = one.outcome
         assert isinstance(result, Measurement)
         expected = peak(int(one.setting["concurrency"]), float(one.setting["parallelism"]))
@@ -173,7 +185,7 @@ async def test_what_arrives_at_the_setting_before_is_not_counted() -> None:
 async def test_at_most_half_of_an_epoch_is_left_out() -> None:
     ran = await Ran(nelder_mead(), peak, 60.0).run(epoch_s=1.0)
     assert ran.told
-    for one in ran.journal_options:
+    for one in ran.epochs:
         assert isinstance(one.outcome, Measurement)
         assert one.outcome.intervals[-1].end_s >= 0.5 - 1e-6
 
@@ -186,7 +198,7 @@ async def test_a_failed_epoch_is_told_as_one() -> None:
         return 0.0 if clients > 8 else peak(clients, streams)
 
     ran = await Ran(nelder_mead(), choked, 1000.0).run()
-    failed = [one for one in ran.journal_options if isinstance(one.outcome, Failure)]
+    failed = [one for one in ran.epochs if isinstance(one.outcome, Failure)]
     assert failed
     assert all(int(one.setting["concurrency"]) > 8 for one in failed)
     assert 1 < ran.group.concurrency <= 8
@@ -205,7 +217,7 @@ async def test_a_method_that_ends_leaves_its_best() -> None:
         assert isinstance(epoch.outcome, Measurement)
         return epoch.outcome.throughput_bps
 
-    assert ran.journal_options[-1].setting == max(ran.journal_options, key=rate).setting
+    assert ran.epochs[-1].setting == max(ran.epochs, key=rate).setting
     assert ran.told[-1].reason.endswith("it stays with the best, and watches")
 
 
@@ -225,7 +237,7 @@ class Told:
 async def test_the_last_epoch_is_not_told() -> None:
     tuner = Told()
     ran = await Ran(tuner, peak, 35.0).run()
-    assert len(tuner.outcomes) == len(ran.journal_options) == 3
+    assert len(tuner.outcomes) == len(ran.epochs) == 3
     assert ran.told == []
 
 
@@ -245,9 +257,9 @@ async def test_every_epoch_is_told() -> None:
     ran = await Ran(nelder_mead(), peak, 100.0).run()
     ended = [one for one in ran.events if isinstance(one, ev.EpochEnded)]
     assert [(one.epoch, one.setting) for one in ended] == [
-        (e.number, e.setting) for e in ran.journal_options
+        (e.number, e.setting) for e in ran.epochs
     ]
-    for one, epoch in zip(ended, ran.journal_options, strict=True):
+    for one, epoch in zip(ended, ran.epochs, strict=True):
         assert isinstance(epoch.outcome, Measurement)
         assert one.throughput_bps == epoch.outcome.throughput_bps
         assert one.failure == ""
@@ -259,16 +271,16 @@ async def test_restarting_ends_all_clients_before_each_epoch() -> None:
     begun: list[set[Client]] = []
 
     class Watched(Wheel):
-        async def idle(self, group: FileGroup) -> None:
-            assert group.concurrency == 0
+        async def drain(self, group: FileGroup) -> None:
             begun.append(set(group.clients))
-            await super().idle(group)
+            await super().drain(group)
+            assert group.concurrency == 0
             assert not group.clients
 
     ran = Ran(Fixed({"concurrency": 3, "parallelism": 2}), peak, 95.0)
     ran.wheel = Watched(ran.group, peak, 95.0)
     await ran.run(epoch_s=9.0, restarts=True)
-    assert len(begun) == len(ran.journal_options) > 5
+    assert len(begun) == len(ran.epochs) > 5
     assert all(len(clients) == 3 for clients in begun[:-1])
     assert not set.intersection(*begun[:2])
 
@@ -287,7 +299,7 @@ class Faulty(Told):
 @pytest.mark.asyncio
 async def test_a_mistake_of_the_method_does_not_end_the_transfer() -> None:
     ran = await Ran(Faulty(), peak, 95.0).run()
-    assert [int(one.setting["concurrency"]) for one in ran.journal_options] == [
+    assert [int(one.setting["concurrency"]) for one in ran.epochs] == [
         2,
         3,
         4,
@@ -322,22 +334,22 @@ async def test_a_setting_at_which_nothing_gets_through_fails_its_epoch() -> None
         async def until(self, condition: Callable[[], bool]) -> None:
             while not condition():
                 if self._group.concurrency > 4:
-                    assert self.recourse("too many connections")
+                    assert self.fall_back("too many connections")
                     assert self._group.concurrency == 4
                     # Until something got through there is nothing else to turn to.
-                    assert not self.recourse("too many connections")
+                    assert not self.fall_back("too many connections")
                 self._turn()
                 self._group.work.done_bytes = self._group.arrived
 
     ran.wheel = Refusing(ran.group, peak, 95.0)
     await ran.run()
-    refused = [one for one in ran.journal_options if isinstance(one.outcome, Failure)]
+    refused = [one for one in ran.epochs if isinstance(one.outcome, Failure)]
     assert refused
     assert {int(one.setting["concurrency"]) for one in refused} == {5}
     for one in refused:
         assert isinstance(one.outcome, Failure)
         assert one.outcome.message == "too many connections"
-    after = ran.journal_options[ran.journal_options.index(refused[0]) + 1]
+    after = ran.epochs[ran.epochs.index(refused[0]) + 1]
     assert after.setting["concurrency"] == 2
     assert isinstance(after.outcome, Measurement)
 
@@ -350,7 +362,7 @@ async def test_there_is_no_recourse_from_the_first_setting() -> None:
     class Stuck(Wheel):
         async def until(self, condition: Callable[[], bool]) -> None:
             if not refused:
-                refused.append(self.recourse("connection refused"))
+                refused.append(self.fall_back("connection refused"))
             await super().until(condition)
 
     ran.wheel = Stuck(ran.group, peak, 35.0)
@@ -361,7 +373,7 @@ async def test_there_is_no_recourse_from_the_first_setting() -> None:
 @pytest.mark.asyncio
 async def test_fixed_stays() -> None:
     ran = await Ran(Fixed({"concurrency": 3, "parallelism": 2}), peak, 100.0).run()
-    assert {tuple(one.setting.values()) for one in ran.journal_options} == {(3, 2)}
+    assert {tuple(one.setting.values()) for one in ran.epochs} == {(3, 2)}
     assert (ran.group.concurrency, ran.group.parallelism) == (3, 2)
 
 

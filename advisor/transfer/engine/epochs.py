@@ -1,0 +1,170 @@
+"""Control epochs: how much arrived in a stretch of a transfer at one setting.
+
+The papers end all clients and start new ones each epoch, and so lose 17 to 50 % of what a setting
+can give (Balaprakash et al. 2016, section IV.A: "in an ideal scenario, globus-url-copy will
+allocate a sufficient number of threads and adapt the value of nc without requiring restart"). Here
+running clients finish their batch. Until the last of them has, what arrives is a mixture of the old
+setting and the new one: that part of an epoch moves data like any other, but is not counted. It
+takes about as long as a batch, and at most half of the epoch.
+
+A rate says something about a concurrency only if the concurrencies of all other destinations of the
+source are known too. So the epochs of several destinations begin and end together.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Final, Protocol, TypeAlias
+
+import msgspec
+
+from advisor.domain.measurement import Interval
+from advisor.transfer.engine.client import Client
+from advisor.transfer.engine.file_group import FileGroup
+
+_LOOKS: Final = 10
+_LEAST_LOOK_S: Final = 1.0
+_LEFT_OUT_AT_MOST: Final = 0.5
+_LEAST_COUNTED_S: Final = 0.1
+
+WaitUntil: TypeAlias = Callable[[Callable[[], bool]], Awaitable[None]]
+"""Waits until a condition holds, which is checked several times a second."""
+
+
+class Destination(Protocol):
+    """One destination of the files, as far as an epoch is concerned."""
+
+    @property
+    def group(self) -> FileGroup | None:
+        """The files on their way to it; None while there are none."""
+
+    @property
+    def carried_bytes(self) -> int:
+        """What the path to it has carried so far, as in `FileGroup`."""
+
+
+class Single(msgspec.Struct, frozen=True):
+    """The destination of a transfer that has only one."""
+
+    group: FileGroup
+
+    @property
+    def carried_bytes(self) -> int:
+        """Those of the group."""
+        return self.group.carried_bytes
+
+
+def is_served(destination: Destination) -> bool:
+    """Whether files are on their way to it, or are still to be."""
+    return destination.group is not None and not destination.group.is_over
+
+
+class EpochMeasurement(msgspec.Struct, frozen=True, kw_only=True):
+    """One epoch. `carried_bytes`: by destination, in the `counted_s` seconds that count.
+
+    `intervals`: of all destinations together, their times from the start of the counted part.
+    `is_whole`: it was not cut short, and all destinations had enough work to its end.
+    """
+
+    carried_bytes: dict[str, int]
+    counted_s: float
+    intervals: list[Interval]
+    is_whole: bool
+
+    @property
+    def rates_bps(self) -> dict[str, float]:
+        """By destination, in bit/s."""
+        return {name: n * 8 / self.counted_s for name, n in self.carried_bytes.items()}
+
+
+class EpochMeter:
+    """Measures epochs of `epoch_s` seconds over some destinations.
+
+    `clock`: in seconds, which pass while `wait_until` waits. `is_cut`: further reasons to cut an
+    epoch short, beside a destination that is not served any more.
+    """
+
+    def __init__(
+        self,
+        destinations: Mapping[str, Destination],
+        epoch_s: float,
+        clock: Callable[[], float],
+        wait_until: WaitUntil,
+        is_cut: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._destinations = destinations
+        self._epoch_s = epoch_s
+        self._clock = clock
+        self._wait_until = wait_until
+        self._is_cut_from_outside = is_cut
+        self._old_clients: dict[str, frozenset[Client]] = {}
+
+    @property
+    def served(self) -> list[str]:
+        """The destinations that are served now."""
+        return [name for name, one in self._destinations.items() if is_served(one)]
+
+    def note_change(self, name: str) -> None:
+        """The setting of this destination changes now: its present clients have the old one."""
+        group = self._destinations[name].group
+        self._old_clients[name] = frozenset(group.clients if group else ())
+
+    async def measure(self) -> EpochMeasurement | None:
+        """One epoch, from now on; None if no destination is served. Raises what waiting raises."""
+        names = self.served
+        if not names:
+            return None
+        began_s = self._clock()
+        await self._wait_for_effect(names, began_s + self._epoch_s * _LEFT_OUT_AT_MOST)
+        counted_s, before = self._clock(), self._carried(names)
+        end_s = max(began_s + self._epoch_s, counted_s + self._epoch_s * (1 - _LEFT_OUT_AT_MOST))
+        intervals = await self._intervals(names, end_s)
+        after = self._carried(names)
+        return EpochMeasurement(
+            carried_bytes={name: after[name] - before[name] for name in names},
+            counted_s=max(_LEAST_COUNTED_S, self._clock() - counted_s),
+            intervals=intervals,
+            is_whole=self._clock() >= end_s and not any(self._runs_out(name) for name in names),
+        )
+
+    async def _wait_for_effect(self, names: Sequence[str], end_s: float) -> None:
+        """Wait until the clients of the old setting have ended, and new ones have moved data."""
+        when_replaced: dict[str, int] = {}
+
+        def is_in_effect(name: str) -> bool:
+            one = self._destinations[name]
+            group = one.group
+            if group is None or not is_served(one):
+                return True
+            if not self._old_clients.get(name, frozenset()).isdisjoint(group.clients):
+                return False
+            moved = one.carried_bytes > when_replaced.setdefault(name, one.carried_bytes)
+            return moved or not group.concurrency or any(c.moved_bytes for c in group.clients)
+
+        await self._wait(names, end_s, lambda: all(is_in_effect(name) for name in names))
+        self._old_clients = {}
+
+    async def _intervals(self, names: Sequence[str], end_s: float) -> list[Interval]:
+        look_s = max(_LEAST_LOOK_S, self._epoch_s / _LOOKS)
+        began_s = self._clock()
+        intervals: list[Interval] = []
+        while not self._is_cut(names) and (at_s := self._clock()) < end_s:
+            before_bytes = sum(self._carried(names).values())
+            await self._wait(names, min(at_s + look_s, end_s))
+            gained_bytes = sum(self._carried(names).values()) - before_bytes
+            intervals.append(Interval(at_s - began_s, self._clock() - began_s, gained_bytes))
+        return intervals
+
+    async def _wait(
+        self, names: Sequence[str], end_s: float, condition: Callable[[], bool] = lambda: False
+    ) -> None:
+        await self._wait_until(lambda: self._clock() >= end_s or self._is_cut(names) or condition())
+
+    def _is_cut(self, names: Sequence[str]) -> bool:
+        gone = any(not is_served(self._destinations[name]) for name in names)
+        return gone or self._is_cut_from_outside()
+
+    def _carried(self, names: Sequence[str]) -> dict[str, int]:
+        return {name: self._destinations[name].carried_bytes for name in names}
+
+    def _runs_out(self, name: str) -> bool:
+        group = self._destinations[name].group
+        return group is None or group.runs_out
