@@ -38,6 +38,7 @@ from advisor.models.file_io import quick_jobs
 from advisor.models.filesystems import notes_on
 from advisor.models.slicing import slice_bytes
 from advisor.models.transfer_length import transfer_length
+from advisor.runtime.request import AdviceRequest
 from advisor.runtime.stop import uninterrupted
 
 _NETWORK_STREAMS: Final = (1, 8)
@@ -160,7 +161,7 @@ class DiskToDisk:
 
         Raises ValueError with a sentence where it cannot be done, PeerError.
         """
-        stage = _stage_of(context)
+        stage = _stage_of(context.request)
         dataset, request = stage.dataset, context.request
         length = transfer_length(context.path.rtt_s)
         capacity_bps = context.path.capacity_bps or _UNKNOWN_CAPACITY_BPS
@@ -249,21 +250,17 @@ class DiskToDisk:
             self._context.events.notice(reason)
 
 
-def _stage_of(context: Context) -> ToolStage:
-    request = context.request
-    assert request.tool is not None  # Sessions of this kind have one.
-    tool = registry.transfer_tool(request.tool)
+def _stage_of(request: AdviceRequest) -> ToolStage:
+    profiled = request.profiled
+    tool = registry.transfer_tool(profiled.tool)
     availability = tool.available()
     if not availability.ok:
         raise ValueError(f"--tool {tool.name}: {availability.reason} ({availability.remedy})")
-    dataset = request.dataset
-    if dataset is None or dataset.path is None or request.destination_path is None:
-        raise ValueError("--tool needs --data and --to: what to move, and where it goes")
-    if dataset.largest and not tool.moves_several:
+    if profiled.dataset.largest and not tool.moves_several:
         raise ValueError(f"--tool {tool.name}: {tool.name} moves one file: give --data FILE")
     streams = min(request.max_streams, ToolLimits().max_streams)
     limits = ToolLimits(max_concurrency=request.max_concurrency, max_streams=streams)
-    return ToolStage(tool, dataset, limits)
+    return ToolStage(tool, profiled.dataset, limits)
 
 
 def _folder_of(dataset: Dataset) -> str:
@@ -300,23 +297,22 @@ def _tell_plan(
     there: Filesystem,
     disks: Mapping[str, DiskProber],
 ) -> None:
-    request = context.request
-    assert request.tool is not None  # As `_stage_of` has seen to it.
-    assert request.dataset is not None
+    profiled = context.request.profiled
+    total_bytes = profiled.dataset.total_bytes
     notes = [*notes_on(here, "source"), *notes_on(there, "destination")]
-    if request.dataset.total_bytes > there.free_bytes:
+    if total_bytes > there.free_bytes:
         notes.append(
-            f"All of it ({format_bytes(request.dataset.total_bytes)}) is more than there is room "
+            f"All of it ({format_bytes(total_bytes)}) is more than there is room "
             f"for at the destination ({format_bytes(there.free_bytes)})."
         )
     context.events.emit(
         ev.FilesPlanned,
-        tool=request.tool,
-        source_path=request.dataset.path,
-        destination_path=request.destination_path,
+        tool=profiled.tool,
+        source_path=profiled.source_path,
+        destination_path=profiled.destination_path,
         folder=prober.folder,
         most_bytes=prober.most_bytes,
-        keep=request.keep,
+        keep=context.request.keep,
         source=here,
         destination=there,
         source_io_bytes=disks[SOURCE_DISK].most_bytes if SOURCE_DISK in disks else 0,

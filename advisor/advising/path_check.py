@@ -11,14 +11,16 @@ from advisor.models.limits import binding_limits
 from advisor.runtime.connect import FarEnd, look_at_path, pair_of
 from advisor.runtime.events import EventEmitter, Publish
 from advisor.runtime.exit_codes import EXIT_DONE, EXIT_PEER, EXIT_USAGE
-from advisor.runtime.request import AdviceRequest
+from advisor.runtime.request import ConnectionOptions
 from advisor.runtime.round_trip import rtt_again_s
 from advisor.store.history import Store
 
 _LOOK_EVERY_S: Final = 1.0
 
 
-async def check_path(request: AdviceRequest, store: Store, publish: Publish, *, watch: bool) -> int:
+async def check_path(
+    request: ConnectionOptions, store: Store, publish: Publish, *, watch: bool
+) -> int:
     """Tell the path and the stored results of the pair; with `watch`, then the RTT once a second.
 
     Returns the exit code that a session would have had so far. Watching ends when it is cancelled.

@@ -103,13 +103,11 @@ class ToolProber:
         at_once: int,
     ) -> "ToolProber":
         """For the dataset of the request. `most_bytes`: of a slice. Raises ValueError, OSError."""
-        dataset = request.dataset
-        if dataset is None or dataset.path is None or request.destination_path is None:
-            raise ValueError("--tool needs --data and --to: what to move, and where it goes")
-        files = sample_files(Path(dataset.path), request.seed)
+        profiled = request.profiled
+        files = sample_files(Path(profiled.source_path), request.seed)
         rng = np.random.default_rng(request.seed)
-        slicer = Slicer(files, dataset.sizes, at_once, rng)
-        return cls(tool, request, dataset, path, slicer, most_bytes)
+        slicer = Slicer(files, profiled.dataset.sizes, at_once, rng)
+        return cls(tool, request, profiled.dataset, path, slicer, most_bytes)
 
     def expect(self, bps: float) -> None:
         """What the network was seen to let pass: the first slice is sized by it."""

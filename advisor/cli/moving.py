@@ -20,7 +20,7 @@ from advisor.hosts.datasets import scan
 from advisor.report import ndjson
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
-from advisor.runtime.request import AdviceRequest
+from advisor.runtime.request import TransferRequest
 from advisor.transfer.engine.session import JournalOptions
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -58,7 +58,7 @@ def with_urls(options: dict[str, Any]) -> dict[str, Any]:
     return options | {"destination": url.endpoint, "to": url.path, "server": url.server}
 
 
-def moving_request(options: dict[str, Any], **more: Any) -> AdviceRequest:
+def moving_request(options: dict[str, Any], **more: Any) -> TransferRequest:
     """The question these options ask, with `more` of its fields. Raises UsageError.
 
     For a destination in a lab this process goes there.
@@ -74,7 +74,7 @@ def moving_request(options: dict[str, Any], **more: Any) -> AdviceRequest:
     except ValueError as error:
         raise click.UsageError(f"--server {error}") from None
     return on_lab(
-        AdviceRequest(
+        TransferRequest(
             **reach_fields(options),
             dataset=dataset,
             destination_path=options["to"],

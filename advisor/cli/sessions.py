@@ -4,7 +4,7 @@ import asyncio
 import signal
 import sys
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 import msgspec
@@ -19,8 +19,10 @@ from advisor.report.text import advice_text
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.runtime.exit_codes import EXIT_DONE, EXIT_INTERRUPTED
-from advisor.runtime.request import AdviceRequest
+from advisor.runtime.request import AdviceRequest, ConnectionOptions
 from advisor.store.history import Store
+
+_Request = TypeVar("_Request", bound=ConnectionOptions)
 
 
 def run_session(
@@ -63,7 +65,7 @@ def run_session(
     return status
 
 
-def on_lab(request: AdviceRequest) -> AdviceRequest:
+def on_lab(request: _Request) -> _Request:
     """For a destination in a lab: this process goes there, and the lab's GridFTP server is known.
 
     Where that cannot be, the session says why.

@@ -20,7 +20,7 @@ from advisor.hosts.datasets import scan
 from advisor.models.shares.estimating import Estimate
 from advisor.models.shares.features import Form, Load
 from advisor.models.shares.forecast import DEFAULT, Modelling
-from advisor.runtime.request import AdviceRequest
+from advisor.runtime.request import ShareRequest
 from advisor.transfer.shared.parsing import parse_asked, parse_destination
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -141,7 +141,7 @@ _HOLD_FOR_ALL: Final = ("bandwidth", "ports", "agent_command")
 
 def requests_for(
     context: click.Context, wanted: Sequence[Wanted], options: Mapping[str, Any]
-) -> list[AdviceRequest]:
+) -> list[ShareRequest]:
     """One for each destination, which may have `to`. Raises UsageError.
 
     For destinations in a lab this process goes there.
@@ -180,7 +180,7 @@ def _check_paths(wanted: Sequence[Wanted], texts: Iterable[str]) -> None:
 
 def _request(
     context: click.Context, one: Wanted, places: Sequence[str], options: Mapping[str, Any]
-) -> AdviceRequest:
+) -> ShareRequest:
     own = with_those_of_the_host(
         click.Context(_ONE_HOST, parent=context),
         dict.fromkeys(str(known.name) for known in _ONE_HOST.params)
@@ -190,7 +190,7 @@ def _request(
     to = one.path or (places[-1] if places else own["to"])
     try:
         server = one.server or own["server"]
-        return AdviceRequest(
+        return ShareRequest(
             **reach_fields(own | typed),
             destination_path=to.replace(_NAME, one.short_name) if to else None,
             server_url=parse_server(server) if server else None,
@@ -219,8 +219,8 @@ def of_each(option: str, texts: Iterable[str], wanted: Sequence[Wanted]) -> dict
 
 
 def with_datasets(
-    requests: Sequence[AdviceRequest], wanted: Sequence[Wanted], texts: Iterable[str]
-) -> list[AdviceRequest]:
+    requests: Sequence[ShareRequest], wanted: Sequence[Wanted], texts: Iterable[str]
+) -> list[ShareRequest]:
     """With what goes to each, where that was said. Raises UsageError."""
     said = of_each("--data", texts, wanted)
     known = {text: _dataset(text) for text in {some[-1] for some in said.values() if some}}

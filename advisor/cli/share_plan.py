@@ -33,7 +33,7 @@ from advisor.report.share_run import COLUMNS as OUTCOME_COLUMNS
 from advisor.report.share_run import outcome_rows
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
-from advisor.runtime.request import AdviceRequest
+from advisor.runtime.request import ShareRequest
 from advisor.transfer.engine.retry import RETRY_S
 from advisor.transfer.shared.parsing import with_cap
 from advisor.transfer.shared.sharing import EPOCH_S, ShareOptions, share_transfers
@@ -169,7 +169,7 @@ def _asked(one: Wanted, caps: Sequence[str]) -> Asked:
     return asked
 
 
-def _check_run(requests: Sequence[AdviceRequest]) -> None:
+def _check_run(requests: Sequence[ShareRequest]) -> None:
     for one in requests:
         if one.dataset is None:
             raise click.UsageError(f"--run needs --data: say what goes to {one.destination_host}")

@@ -21,16 +21,16 @@ from advisor.domain.path import PathFacts
 from advisor.hosts.facts import host_facts
 from advisor.hosts.path_mtu import UdpBlocked, kernel_path_mtu, probe_path_mtu
 from advisor.lab.state import AGENT_PORT, LabError, Place, state_of
-from advisor.runtime.request import AdviceRequest
+from advisor.runtime.request import ConnectionOptions
 from advisor.runtime.round_trip import measured_rtt
 
 
-def pair_of(request: AdviceRequest) -> Pair:
+def pair_of(request: ConnectionOptions) -> Pair:
     """The pair as the history has it: this host's name, and the destination as the user gave it."""
     return Pair(socket.gethostname() or "localhost", request.destination_host)
 
 
-async def reach(request: AdviceRequest) -> Reached:
+async def reach(request: ConnectionOptions) -> Reached:
     """Connect to an agent at the destination. Raises PeerError (with the remedy), BadSecret."""
     if request.is_local:
         return await reach_embedded()
@@ -87,7 +87,7 @@ async def _path_mtu(link: AgentLink, address: str, source_address: str) -> tuple
         return believed, "kernel"
 
 
-async def look_at_path(reached: Reached, request: AdviceRequest) -> PathFacts:
+async def look_at_path(reached: Reached, request: ConnectionOptions) -> PathFacts:
     """RTT, path MTU and the facts of both hosts, measured before any load. Raises PeerError."""
     address = request.address or reached.address
     source_address = _address_facing(address)
@@ -120,7 +120,7 @@ async def look_at_path(reached: Reached, request: AdviceRequest) -> PathFacts:
 class FarEnd:
     """The connection to the agent of one request, which can be replaced after it was lost."""
 
-    def __init__(self, request: AdviceRequest) -> None:
+    def __init__(self, request: ConnectionOptions) -> None:
         self._request = request
         self._reached: Reached | None = None
 

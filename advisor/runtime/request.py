@@ -1,4 +1,4 @@
-"""The question a session answers, whole: what a resumed session is asked again."""
+"""What users ask of sessions. Rates in bit/s, times in seconds; None where nothing was said."""
 
 import msgspec
 
@@ -7,17 +7,13 @@ from advisor.domain.endpoints import LOCALHOST, Endpoint
 from advisor.domain.space import Scale
 
 
-class AdviceRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """All that the user said. Rates in bit/s, times in seconds, None where nothing was said.
+class ConnectionOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """The destination, how to connect to it, and what is known of the path to it.
 
-    `agent`: HOST:PORT of a listening agent, whose secret is in `secret_file`; None for ssh.
-    `address`: the destination's address for data when it is not the one its name resolves to.
+    `agent`: HOST and port of a listening agent, whose secret is in `secret_file`; None for ssh.
+    `address`: the destination's address for data, if not the one its name resolves to.
     `ports`: the first and last port the agent may open, (0, 0) for any.
-    `constants`: the method's constants that were set.
-    `tools`: those whose command lines are wanted, in this order.
-    `tool`: what is profiled from disk to disk, None for memory to memory; then `dataset` has a path
-    and `destination_path` is known. `keep`: whether what it moved stays. `verify`: whether the line
-    is to compare checksums.
+    `server_url`: the destination's GridFTP server.
     """
 
     destination: Endpoint
@@ -28,6 +24,37 @@ class AdviceRequest(msgspec.Struct, frozen=True, kw_only=True):
     ports: tuple[int, int] = (0, 0)
     bandwidth_bps: float | None = None
     rtt_s: float | None = None
+    server_url: str | None = None
+
+    @property
+    def destination_host(self) -> str:
+        """The name of the destination in the history and in command lines."""
+        return self.agent[0] if self.agent else self.destination.host
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the destination is this host, with an agent inside this process."""
+        return self.agent is None and self.destination.host == LOCALHOST
+
+
+class ProfiledFiles(msgspec.Struct, frozen=True):
+    """What a tool is profiled with: it moves parts of the dataset to the destination path."""
+
+    tool: str
+    dataset: Dataset
+    source_path: str
+    destination_path: str
+
+
+class AdviceRequest(ConnectionOptions, frozen=True, kw_only=True):
+    """What an advice session is asked. It is stored, so that the session can be resumed.
+
+    `constants`: constants of the method that were set. `tools`: whose command lines are wanted, in
+    this order. `tool`: the tool to profile from disk to disk, None to profile transports memory to
+    memory; with it `dataset` has a path and `destination_path` is known. `keep`: whether what it
+    moved stays. `verify`: whether the command line is to compare checksums.
+    """
+
     budget_s: float | None = None
     method: str = "bayes"
     constants: dict[str, float] = {}
@@ -44,14 +71,36 @@ class AdviceRequest(msgspec.Struct, frozen=True, kw_only=True):
     accept_history: bool = False
     dataset: Dataset | None = None
     destination_path: str | None = None
-    server_url: str | None = None
 
     @property
-    def destination_host(self) -> str:
-        """The name history and command lines know the destination by."""
-        return self.agent[0] if self.agent else self.destination.host
+    def profiled(self) -> ProfiledFiles:
+        """What the tool is profiled with. Raises ValueError if it was not said."""
+        dataset = self.dataset
+        if not self.tool or not dataset or dataset.path is None or self.destination_path is None:
+            raise ValueError("--tool needs --data and --to: what to move, and where it goes")
+        return ProfiledFiles(self.tool, dataset, dataset.path, self.destination_path)
 
-    @property
-    def is_local(self) -> bool:
-        """Whether the embedded agent is the other side."""
-        return self.agent is None and self.destination.host == LOCALHOST
+
+class TransferRequest(ConnectionOptions, frozen=True, kw_only=True):
+    """A dataset to move, and where it goes. `method`: what tunes the transfer, if anything does."""
+
+    dataset: Dataset
+    destination_path: str
+    method: str = ""
+    max_concurrency: int = 16
+    max_streams: int = 25
+    seed: int = 0
+
+
+class ShareRequest(ConnectionOptions, frozen=True, kw_only=True):
+    """One of several destinations of a source; what goes there may be left open in a plan."""
+
+    dataset: Dataset | None = None
+    destination_path: str | None = None
+
+    def moving(self, dataset: Dataset, destination_path: str) -> TransferRequest:
+        """The request to move this dataset to this destination."""
+        fields = msgspec.structs.asdict(self)
+        return TransferRequest(
+            **fields | {"dataset": dataset, "destination_path": destination_path}
+        )

@@ -13,7 +13,7 @@ import msgspec
 from advisor.agent.client import AgentLink
 from advisor.hosts.checksums import Checksum, Reading, checksum_of, in_thread, reason_of
 from advisor.runtime.connect import reach
-from advisor.runtime.request import AdviceRequest
+from advisor.runtime.request import ConnectionOptions
 
 Kind: TypeAlias = Literal["missing", "size", "checksum", "changed", "unreadable", "name"]
 _Version: TypeAlias = tuple[int, int]
@@ -85,7 +85,7 @@ class _Local(msgspec.Struct, frozen=True):
 
 
 async def verify(
-    request: AdviceRequest, source: Path, to: str, seen: Seen, *, sizes_only: bool
+    request: ConnectionOptions, source: Path, to: str, seen: Seen, *, sizes_only: bool
 ) -> CopyComparison:
     """Reach the destination and compare. Raises PeerError, BadSecret, NothingThere, OSError."""
     reached = await reach(request)

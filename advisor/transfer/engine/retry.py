@@ -97,7 +97,7 @@ class Retry:
         [group] = before.groups
         done = await session.done(before.journal, self._route, group.files)
         again = TransferState(
-            [FileGroup(group.name, group.files, done=done)], before.journal, session.unreadable
+            [FileGroup(group.name, group.files, done=done)], before.journal, before.unreadable
         )
         again.earlier_bytes = before.earlier_bytes
         return again

@@ -1,5 +1,7 @@
 """From where to where a dataset is moved, and with what."""
 
+import asyncio
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -7,7 +9,9 @@ import msgspec
 from advisor import registry
 from advisor.api.tool import CommandRequest, TransferTool
 from advisor.domain.path import PathFacts
-from advisor.runtime.request import AdviceRequest
+from advisor.hosts.datasets import listed_files
+from advisor.models.slicing import FileEntry
+from advisor.runtime.request import TransferRequest
 from advisor.transfer.engine.file_group import Places
 
 TOOL: Final = "globus-url-copy"
@@ -30,15 +34,19 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
         return self.path.capacity_bps or SUPPOSED_CAPACITY_BPS
 
 
-def source_of(request: AdviceRequest) -> str:
-    """What is moved, as a path. Raises ValueError where that, or where it goes, was not said."""
-    dataset = request.dataset
-    if dataset is None or dataset.path is None or request.destination_path is None:
-        raise ValueError("moving files needs DATA and --to: what to move, and where it goes")
-    return dataset.path
+def source_of(request: TransferRequest) -> str:
+    """The path of what is moved. Raises ValueError where only its size is known."""
+    if request.dataset.path is None:
+        raise ValueError("moving files needs DATA: what to move")
+    return request.dataset.path
 
 
-def route_of(request: AdviceRequest, path: PathFacts, *, must_run: bool = True) -> Route:
+async def files_of(request: TransferRequest) -> list[FileEntry]:
+    """All files to move, sorted by name. Raises OSError, ValueError."""
+    return await asyncio.to_thread(listed_files, Path(source_of(request)))
+
+
+def route_of(request: TransferRequest, path: PathFacts, *, must_run: bool = True) -> Route:
     """That of the request. Raises ValueError where the tool cannot run here, but has to."""
     tool = registry.transfer_tool(TOOL)
     availability = tool.available()

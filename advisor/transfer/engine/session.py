@@ -10,10 +10,8 @@ from typing import ClassVar
 import msgspec
 
 from advisor.domain import events as ev
-from advisor.domain.dataset import Dataset
 from advisor.domain.path import PathFacts
 from advisor.domain.records import Record, TransferRecord
-from advisor.hosts.datasets import listed_files
 from advisor.models.piecework import Done
 from advisor.models.slicing import FileEntry
 from advisor.runtime.connect import FarEnd, look_at_path, pair_of
@@ -21,7 +19,7 @@ from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.runtime.exit_codes import EXIT_FAILED
 from advisor.runtime.lifecycle import Session
-from advisor.runtime.request import AdviceRequest
+from advisor.runtime.request import ConnectionOptions
 from advisor.runtime.stop import Stopped
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
@@ -31,7 +29,7 @@ from advisor.transfer.engine.mover import ClientOptions, Mover
 from advisor.transfer.engine.outcome import TransferOutcome, TransferState, outcome_of
 from advisor.transfer.engine.progress import Phase, report_progress
 from advisor.transfer.engine.resume import confirmed_done, resume_message
-from advisor.transfer.engine.route import Route, source_of
+from advisor.transfer.engine.route import Route
 
 
 class JournalOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,7 +52,7 @@ class EngineRun:
 
 
 class TransferSession(Session):
-    """A session that moves one dataset to one destination."""
+    """A session that moves files to one destination."""
 
     exit_codes: ClassVar[Mapping[type[Exception], int]] = {
         TransferRuns: EXIT_FAILED,
@@ -65,22 +63,22 @@ class TransferSession(Session):
 
     def __init__(
         self,
-        request: AdviceRequest,
+        connection: ConnectionOptions,
         journal_options: JournalOptions,
         store: Store,
         publish: Publish,
         control: Control,
     ) -> None:
         super().__init__(store, publish, control)
-        self.request = request
-        self.pair = pair_of(request)
-        self.far_end = FarEnd(request)
+        self.connection = connection
+        self.pair = pair_of(connection)
+        self.far_end = FarEnd(connection)
         self._journal_options = journal_options
         self._has_store_failed = False
 
     @property
     def _secret_file(self) -> str | None:
-        return self.request.secret_file
+        return self.connection.secret_file
 
     async def _close(self) -> None:
         await self.far_end.close()
@@ -90,26 +88,10 @@ class TransferSession(Session):
         """From now on write the events to the history, for a later review of the session."""
         self.events.log_to(self.store.event_log(self.pair, self.id))
 
-    @property
-    def dataset(self) -> Dataset:
-        """What is moved, as it was scanned. Raises ValueError where nothing was said of it."""
-        if self.request.dataset is None:
-            raise ValueError("moving files needs DATA: what to move")
-        return self.request.dataset
-
-    @property
-    def unreadable(self) -> int:
-        """How many files and folders cannot be read, and so are not among the files to move."""
-        return self.dataset.unreadable
-
-    async def files(self) -> list[FileEntry]:
-        """All there are to move, by name. Raises OSError."""
-        return await asyncio.to_thread(listed_files, Path(source_of(self.request)))
-
     async def connect(self) -> PathFacts:
         """Connect to the destination; returns the path. Raises PeerError, BadSecret."""
         await self.far_end.connect()
-        path = await look_at_path(self.far_end.reached, self.request)
+        path = await look_at_path(self.far_end.reached, self.connection)
         self.events.emit(ev.PathFound, path=path, limits=[])
         return path
 

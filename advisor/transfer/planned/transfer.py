@@ -21,12 +21,12 @@ from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.runtime.exit_codes import EXIT_DONE
 from advisor.runtime.probe_fields import file_fields, path_fields
-from advisor.runtime.request import AdviceRequest
+from advisor.runtime.request import TransferRequest
 from advisor.store.history import Store
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.mover import ClientOptions
 from advisor.transfer.engine.outcome import TransferState
-from advisor.transfer.engine.route import SUPPOSED_CAPACITY_BPS, Route, route_of
+from advisor.transfer.engine.route import SUPPOSED_CAPACITY_BPS, Route, files_of, route_of
 from advisor.transfer.engine.session import JournalOptions, TransferSession
 from advisor.transfer.planned.lines import write_lines
 from advisor.transfer.planned.planner import Planner
@@ -52,7 +52,7 @@ class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def plan_transfer(
-    request: AdviceRequest,
+    request: TransferRequest,
     options: PlanOptions,
     *,
     store: Store,
@@ -69,17 +69,18 @@ async def plan_transfer(
 class _PlanSession(TransferSession):
     def __init__(
         self,
-        request: AdviceRequest,
+        request: TransferRequest,
         options: PlanOptions,
         store: Store,
         publish: Publish,
         control: Control,
     ) -> None:
         super().__init__(request, options.journal_options, store, publish, control)
+        self.request = request
         self._options = options
 
     async def _run(self) -> int:
-        files = await self.files()
+        files = await files_of(self.request)
         path = await self.connect()
         planner = await asyncio.to_thread(self._planner, path, files)
         for one in planner.classes:
@@ -93,7 +94,7 @@ class _PlanSession(TransferSession):
             plan = await self._tell_plan(planner, route, final=not sampling)
             done = await self.done(journal, route, files)
             groups = [FileGroup(one.size, one.files, done=done) for one in planner.classes]
-            state = TransferState(groups, journal, self.unreadable)
+            state = TransferState(groups, journal, self.request.dataset.unreadable)
             return await self._move(planner, route, plan, state, sampling)
 
     async def _move(

@@ -12,7 +12,7 @@ from advisor.domain.path import PathFacts
 from advisor.domain.plan import ClassProgress
 from advisor.runtime.control import Control
 from advisor.runtime.exit_codes import EXIT_DONE, EXIT_FAILED
-from advisor.runtime.request import AdviceRequest
+from advisor.runtime.request import ConnectionOptions
 from advisor.store.history import Store
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.mover import ClientOptions
@@ -32,14 +32,14 @@ class DestinationSession(TransferSession):
 
     def __init__(
         self,
-        request: AdviceRequest,
+        connection: ConnectionOptions,
         journal_options: JournalOptions,
         store: Store,
         hear: Callable[[str, ev.AnyEvent], None],
         control: Control,
     ) -> None:
-        self.destination = request.destination_host
-        super().__init__(request, journal_options, store, self._take, control)
+        self.destination = connection.destination_host
+        super().__init__(connection, journal_options, store, self._take, control)
         self._hear = hear
         self._wanted = 0
         self._group: FileGroup | None = None

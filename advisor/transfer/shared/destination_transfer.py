@@ -8,12 +8,12 @@ import msgspec
 from advisor.domain import events as ev
 from advisor.runtime.control import Control
 from advisor.runtime.exit_codes import EXIT_DONE
-from advisor.runtime.request import AdviceRequest
+from advisor.runtime.request import TransferRequest
 from advisor.store.history import Store
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.outcome import TransferOutcome, TransferState
 from advisor.transfer.engine.retry import Retry
-from advisor.transfer.engine.route import Route, route_of
+from advisor.transfer.engine.route import Route, files_of, route_of
 from advisor.transfer.engine.session import JournalOptions
 from advisor.transfer.shared.destination import DestinationSession
 
@@ -41,7 +41,7 @@ class DestinationTransfer(DestinationSession):
 
     def __init__(
         self,
-        request: AdviceRequest,
+        request: TransferRequest,
         options: DestinationOptions,
         go: asyncio.Event,
         store: Store,
@@ -49,17 +49,18 @@ class DestinationTransfer(DestinationSession):
         control: Control,
     ) -> None:
         super().__init__(request, options.journal_options, store, hear, control)
+        self._request = request
         self._options = options
         self._go = go
         self.total_bytes = 0
 
     async def _run(self) -> int:
-        files = await self.files()
-        route = route_of(self.request, await self.connect())
+        files = await files_of(self._request)
+        route = route_of(self._request, await self.connect())
         with self.journal(route) as journal:
             done = await self.done(journal, route, files)
             group = FileGroup(self.destination, files, done=done)
-            state = TransferState([group], journal, self.unreadable)
+            state = TransferState([group], journal, self._request.dataset.unreadable)
             self.total_bytes = group.total_bytes
             self.is_looked_at.set()
             await self._go.wait()

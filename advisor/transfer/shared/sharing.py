@@ -18,7 +18,7 @@ from advisor.models.shares.steering import Steering
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.runtime.exit_codes import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
-from advisor.runtime.request import AdviceRequest
+from advisor.runtime.request import ShareRequest
 from advisor.store.history import Store
 from advisor.transfer.engine.retry import RETRY_S
 from advisor.transfer.engine.route import TOOL
@@ -54,7 +54,7 @@ class ShareOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def share_transfers(
-    requests: Sequence[AdviceRequest],
+    requests: Sequence[ShareRequest],
     options: ShareOptions,
     *,
     store: Store,
@@ -73,7 +73,7 @@ class _Sharing(ShareSession):
 
     def __init__(
         self,
-        requests: Sequence[AdviceRequest],
+        requests: Sequence[ShareRequest],
         options: ShareOptions,
         store: Store,
         publish: Publish,
@@ -113,7 +113,10 @@ class _Sharing(ShareSession):
             retry_s=options.retry_s,
             journal_options=options.journal_options,
         )
-        return DestinationTransfer(request, wanted, self._go, self.store, self.hear, self.control)
+        if request.dataset is None or not request.destination_path:
+            raise ValueError(f"say what goes to {name}, and where it goes there")
+        moving = request.moving(request.dataset, request.destination_path)
+        return DestinationTransfer(moving, wanted, self._go, self.store, self.hear, self.control)
 
     def _known(self) -> PriorKnowledge:
         known = known_of(self.store, self.source, list(self._asked), self._options.parallelism)

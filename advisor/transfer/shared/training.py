@@ -21,7 +21,7 @@ from advisor.models.shares.variation import least_steps, steps, whole_round
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.runtime.exit_codes import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
-from advisor.runtime.request import AdviceRequest
+from advisor.runtime.request import ShareRequest
 from advisor.runtime.stop import uninterrupted
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
@@ -70,7 +70,7 @@ def step_of(options: TrainOptions, destinations: int) -> tuple[float, int]:
 
 
 async def train_shares(
-    requests: Sequence[AdviceRequest],
+    requests: Sequence[ShareRequest],
     options: TrainOptions,
     *,
     store: Store,
@@ -86,7 +86,7 @@ class _Training(ShareSession):
 
     def __init__(
         self,
-        requests: Sequence[AdviceRequest],
+        requests: Sequence[ShareRequest],
         options: TrainOptions,
         store: Store,
         publish: Publish,
@@ -162,7 +162,7 @@ class _TrainingDestination(DestinationSession):
 
     def __init__(
         self,
-        request: AdviceRequest,
+        request: ShareRequest,
         source: Path,
         options: TrainOptions,
         step_s: float,
@@ -172,6 +172,7 @@ class _TrainingDestination(DestinationSession):
     ) -> None:
         # Nothing of it goes on another time: no journal is made.
         super().__init__(request, JournalOptions(journals=source.parent), store, hear, control)
+        self._request = request
         self._source = source
         self._options = options
         self._step_s = step_s
@@ -179,16 +180,13 @@ class _TrainingDestination(DestinationSession):
 
     async def _run(self) -> int:
         path = await self.connect()
-        folder = self.request.destination_path or "/tmp"
+        folder = self._request.destination_path or "/tmp"
         self.ends_itself = True  # From here on it ends in order, not by being cancelled.
         scratch = await self.far_end.link.make_scratch(folder)
         try:
             size_bytes = self._source.stat().st_size
-            request = msgspec.structs.replace(
-                self.request,
-                dataset=Dataset(total_bytes=size_bytes, path=str(self._source), files=1),
-                destination_path=f"{scratch}/moved",
-            )
+            dataset = Dataset(total_bytes=size_bytes, path=str(self._source), files=1)
+            request = self._request.moving(dataset, f"{scratch}/moved")
             return await self._serve(route_of(request, path))
         finally:
             self.lay_down()

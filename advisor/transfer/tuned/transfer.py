@@ -18,14 +18,14 @@ from advisor.models.past_transfers import completed
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.runtime.probe_fields import file_fields, path_fields
-from advisor.runtime.request import AdviceRequest
+from advisor.runtime.request import TransferRequest
 from advisor.store.history import Store
 from advisor.store.session_digests import SessionDigest
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.mover import ClientOptions
 from advisor.transfer.engine.outcome import TransferOutcome, TransferState
 from advisor.transfer.engine.retry import RETRY_S, Retry
-from advisor.transfer.engine.route import Route, route_of
+from advisor.transfer.engine.route import Route, files_of, route_of
 from advisor.transfer.engine.session import JournalOptions, TransferSession
 from advisor.transfer.tuned.lab_load import watch_load
 from advisor.transfer.tuned.loop import Epoch, TuningLoop
@@ -72,7 +72,7 @@ class TransferOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def transfer_tuned(
-    request: AdviceRequest,
+    request: TransferRequest,
     options: TransferOptions,
     *,
     store: Store,
@@ -89,17 +89,18 @@ async def transfer_tuned(
 class _TunedSession(TransferSession):
     def __init__(
         self,
-        request: AdviceRequest,
+        request: TransferRequest,
         options: TransferOptions,
         store: Store,
         publish: Publish,
         control: Control,
     ) -> None:
         super().__init__(request, options.journal_options, store, publish, control)
+        self.request = request
         self._options = options
 
     async def _run(self) -> int:
-        files = await self.files()
+        files = await files_of(self.request)
         path = await self.connect()
         route = route_of(self.request, path)
         advised = await asyncio.to_thread(advised_session, self.store, self.pair)
@@ -108,7 +109,9 @@ class _TunedSession(TransferSession):
         self.keep_events()
         with self.journal(route) as journal:
             done = await self.done(journal, route, files)
-            state = TransferState([FileGroup("all", files, done=done)], journal, self.unreadable)
+            state = TransferState(
+                [FileGroup("all", files, done=done)], journal, self.request.dataset.unreadable
+            )
             self._tell_start(tuner, state)
             retry = Retry(self, route, state, self._options.retry_s)
             outcome = None
@@ -228,7 +231,7 @@ class _TunedSession(TransferSession):
             price=options.price,
         )
         known = self.store.transfers() if request.method == HARP else []
-        return tuner_of(wanted, self.dataset, path, list(completed(known, self.pair, path)))
+        return tuner_of(wanted, self.request.dataset, path, list(completed(known, self.pair, path)))
 
     def _record(self, route: Route, epoch: Epoch) -> None:
         """Store an epoch for later transfers to learn from, unless a rate limit distorts it."""
@@ -248,5 +251,5 @@ class _TunedSession(TransferSession):
             method=self.request.method,
             seed=self.request.seed,
             **path_fields(route.path),
-            **file_fields(self.dataset.total_bytes, self.dataset.files or 1),
+            **file_fields(self.request.dataset.total_bytes, self.request.dataset.files or 1),
         )
