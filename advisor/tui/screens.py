@@ -5,10 +5,14 @@ must not wait for all of them.
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
 if TYPE_CHECKING:
     from textual.screen import Screen
+
+
+FirstScreen = Literal["home", "where", "what", "path", "history", "review", "lab", "shares", "move"]
+"""The screens that the program can begin with: what `--open` takes."""
 
 
 class HomeKey(NamedTuple):
@@ -31,26 +35,23 @@ class ScreenEntry(NamedTuple):
     """One screen: `target` is its module below `advisor.tui`, and its class.
 
     `step`: its word among the steps to an advice, "" where it is none of them. `title` and `about`:
-    how the palette offers it, "" where other screens alone lead to it. `can_be_first`: whether the
-    program can begin with it.
+    how the palette offers it, "" where other screens alone lead to it.
     """
 
     target: str
     step: str = ""
     title: str = ""
     about: str = ""
-    can_be_first: bool = False
     home: HomeKey | None = None
 
 
 _STEPS: Final = "features.advising.screens"
 SCREENS: Final = {
-    "home": ScreenEntry("home:HomeScreen", can_be_first=True),
+    "home": ScreenEntry("home:HomeScreen"),
     "where": ScreenEntry(
         f"{_STEPS}.where:WhereScreen",
         step="Where",
         about="advice on a transfer of yours",
-        can_be_first=True,
         home=HomeKey(
             "n",
             "new-advice",
@@ -61,9 +62,9 @@ SCREENS: Final = {
             welcomed=True,
         ),
     ),
-    "what": ScreenEntry(f"{_STEPS}.what:WhatScreen", step="What", can_be_first=True),
-    "path": ScreenEntry(f"{_STEPS}.path:PathScreen", step="Path", can_be_first=True),
-    "history": ScreenEntry(f"{_STEPS}.history:HistoryScreen", step="History", can_be_first=True),
+    "what": ScreenEntry(f"{_STEPS}.what:WhatScreen", step="What"),
+    "path": ScreenEntry(f"{_STEPS}.path:PathScreen", step="Path"),
+    "history": ScreenEntry(f"{_STEPS}.history:HistoryScreen", step="History"),
     "profiling": ScreenEntry(
         f"{_STEPS}.profiling:ProfilingScreen",
         step="Profile",
@@ -75,7 +76,6 @@ SCREENS: Final = {
         "features.transfer.screens.form:TransferFormScreen",
         title="Move files now",
         about="move files at once, by a transfer that tunes itself as it goes",
-        can_be_first=True,
         home=HomeKey(
             "m",
             "move-files",
@@ -95,7 +95,6 @@ SCREENS: Final = {
         "features.shares.screens.shares:SharesScreen",
         title="Shares of several destinations",
         about="plan what several destinations get at the same time, and move files so",
-        can_be_first=True,
         home=HomeKey(
             "p",
             "shares",
@@ -110,14 +109,12 @@ SCREENS: Final = {
         "features.history.screens.review:ReviewScreen",
         title="Review",
         about="past sessions: replay, compare, annotate and export them",
-        can_be_first=True,
         home=HomeKey("v", "review", "review", "Review", button="Review", in_footer=True),
     ),
     "lab": ScreenEntry(
         "features.lab.screen:LabScreen",
         title="Lab",
         about="a long-distance path, emulated on this machine, to try it on",
-        can_be_first=True,
         home=HomeKey("l", "lab", "lab", "Lab", button="Lab", welcomed=True),
     ),
 }
@@ -129,7 +126,7 @@ WALK: Final = {name: entry.step for name, entry in SCREENS.items() if entry.step
 
 def first_screens() -> list[str]:
     """Names of the screens that the program can begin with."""
-    return [name for name, entry in SCREENS.items() if entry.can_be_first]
+    return list(get_args(FirstScreen))
 
 
 def screen_class(name: str) -> "type[Screen[None]]":
