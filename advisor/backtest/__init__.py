@@ -1,1 +1,1 @@
-"""Methods replayed against what was recorded: which would have served these paths best?"""
+"""Methods replayed against recorded measurements: which would have served these paths best?"""

@@ -1,4 +1,4 @@
-"""Tables to replay from the user's own probes: one per pair, transport or tool, path and files."""
+"""Tables to replay from the user's own probes, one for each pair, subject, path and file size."""
 
 import math
 from collections import defaultdict
@@ -21,9 +21,9 @@ _HELD: Final = {"mss_bytes"}
 
 
 class _Profile(NamedTuple):
-    """What the probes of one table share, besides the path.
+    """What the probes of one table have in common, besides the path.
 
-    `octave`: of the mean size of the files that were moved, None from memory to memory.
+    `octave`: log2 of the mean size of the files moved, None from memory to memory.
     """
 
     pair: Pair
@@ -34,10 +34,10 @@ class _Profile(NamedTuple):
 
 
 def history_tables(probes: Iterable[ProbeRecord], least_cells: int = 5) -> list[RecordedTable]:
-    """The profiles that have `least_cells` settings or more, of which one at least gave something.
+    """The profiles with at least `least_cells` settings, at least one of which gave a throughput.
 
-    Probes whose RTT is another are of another path, though the pair be the same. Settings that
-    leave the buffers to the kernel are outside the space. Bounds are those of what was measured.
+    Probes with a different RTT are of another path, even between the same pair. Settings that leave
+    the buffers to the kernel are outside the space. The bounds are those of the measured settings.
     """
     profiles: dict[_Profile, list[ProbeRecord]] = defaultdict(list)
     for probe in sorted(probes, key=lambda probe: probe.recorded_s):
@@ -55,7 +55,7 @@ def history_tables(probes: Iterable[ProbeRecord], least_cells: int = 5) -> list[
 
 
 def _profile(probe: ProbeRecord) -> _Profile | None:
-    """None for a setting that is no point of a space."""
+    """None for a setting that is not a point of a space."""
     setting = probe.setting
     names = tuple(
         sorted(n for n, value in setting.items() if isinstance(value, int) and n not in _HELD)
@@ -68,7 +68,7 @@ def _profile(probe: ProbeRecord) -> _Profile | None:
 
 
 def _by_path(probes: Sequence[ProbeRecord]) -> list[list[ProbeRecord]]:
-    """Apart where their RTT is another, the newest path first."""
+    """Separate the probes by RTT, the newest path first."""
     paths = []
     left = list(probes)
     while left:
@@ -134,12 +134,12 @@ def _table(
 
 
 def _dataset(probe: ProbeRecord) -> Dataset | None:
-    """The files that were moved; None where none were, or they were not counted."""
+    """The files that were moved; None where there were none, or they were not counted."""
     if not probe.file_bytes or not probe.files:
         return None
     return Dataset(total_bytes=max(1, round(probe.file_bytes * probe.files)), files=probe.files)
 
 
 def _cost_order(names: Sequence[str]) -> list[str]:
-    """Flows are the dearest, then buffers, as the transports have it."""
+    """Flows are the most expensive, then buffers, as for the transports."""
     return sorted(names, key=lambda name: (name not in FLOW_NAMES, name != "buffer_bytes", name))

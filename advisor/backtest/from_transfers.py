@@ -1,4 +1,4 @@
-"""Tables to replay from recorded file transfers: one per pair, kind of files and way of moving."""
+"""Tables to replay from recorded file transfers, one per pair, dataset and set of parameters."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,17 +15,17 @@ from advisor.store.importers.harp_csv import timed
 from advisor.store.transfer_tables import TransferRow, TransferTable, pipelining_from_one
 
 PARAMETERS: Final = ("concurrency", "parallelism", "pipelining")
-"""What a transfer's setting may have, from the dearest down."""
+"""The parameters of a transfer's setting, the most expensive first."""
 
-# Sizes that differ by less are those of one set of files, put together anew.
+# Sizes that differ by less belong to the same dataset, assembled again.
 _ALIKE: Final = 2**0.25
 _ETHERNET_BYTES: Final = 1500
 
 
 class _Condition(NamedTuple):
-    """What the transfers of one table share.
+    """What the transfers of one table have in common.
 
-    `file_bytes`, `files`: the least of its class; `files` 0 where they were not counted. `names`:
+    `file_bytes`, `files`: the lower bounds of their classes; `files` 0 where not counted. `names`:
     the parameters that were recorded.
     """
 
@@ -39,7 +39,7 @@ class _Condition(NamedTuple):
 
 
 class _Dated(NamedTuple):
-    """A transfer, and when it ended; None where nothing is said of that."""
+    """A transfer and its end time; None where that is not known."""
 
     row: TransferRow
     when_s: float | None
@@ -48,11 +48,11 @@ class _Dated(NamedTuple):
 def tables_of(
     name: str, table: TransferTable, least_cells: int = 5
 ) -> tuple[list[RecordedTable], list[str]]:
-    """The conditions that were recorded at `least_cells` settings or more, and what is not in them.
+    """The conditions recorded at `least_cells` settings or more, and notes on what is left out.
 
-    `name`: of the file; the tables' names begin with it. Files whose sizes are within a quarter of
-    an octave are of one kind, numbers of files likewise. Where pipelining was counted from 0, its
-    values are one higher here: a pipelining of 1 sends nothing ahead.
+    `name`: of the file; the tables' names start with it. File sizes within a quarter of an octave
+    count as the same, numbers of files likewise. Where pipelining was counted from 0, its values
+    are increased by one: a pipelining of 1 sends nothing ahead.
     """
     notes = []
     unset = sum(not _names(row) for row in table.rows)
@@ -86,7 +86,7 @@ def _dated(rows: Iterable[TransferRow]) -> list[_Dated]:
 def _grouped(rows: Sequence[_Dated], least_rows: int) -> dict[_Condition, list[_Dated]]:
     """The rows of each condition, without those that have no setting.
 
-    A note that fewer than `least_rows` rows have is a remark on them, not a condition.
+    A note on fewer than `least_rows` rows is a remark on them, not a condition.
     """
     notes = Counter(one.row.note for one in rows)
     kinds: dict[_Condition, list[_Dated]] = defaultdict(list)
@@ -109,7 +109,7 @@ def _grouped(rows: Sequence[_Dated], least_rows: int) -> dict[_Condition, list[_
 
 
 def _least_alike(values: Iterable[float]) -> Mapping[float, float]:
-    """For each value the least of its class; classes begin at the least value of all."""
+    """For each value the lower bound of its class; classes start at the smallest value."""
     least: dict[float, float] = {}
     start = None
     for value in sorted(set(values)):
@@ -127,7 +127,7 @@ def _cells(names: Sequence[str], rows: Iterable[_Dated]) -> dict[Cell, list[_Dat
 
 
 def _labels(conditions: Sequence[_Condition]) -> list[str]:
-    """Words for each condition, as many as tell it from the others."""
+    """A label for each condition, with only as much detail as distinguishes it from the others."""
     several_pairs = len({(one.source, one.destination) for one in conditions}) > 1
     labels = [
         (f"{one.source}->{one.destination}, " if several_pairs else "")
@@ -159,7 +159,7 @@ def space_of(
     cost_order: Sequence[str] = (),
     fixed: Setting | None = None,
 ) -> Space:
-    """The box around at least one cell; `cost_order` is that of the names where it is not given."""
+    """The box around at least one cell; `cost_order` defaults to the order of the names."""
     return Space(
         parameters=tuple(
             Parameter(
@@ -185,10 +185,10 @@ def path_of(
     buffer_bytes: float | None = None,
     mtu_bytes: int | None = None,
 ) -> PathFacts | None:
-    """A path of which little more was recorded than its round-trip time; None without one.
+    """A path of which little more than the round-trip time was recorded; None without one.
 
-    `buffer_bytes`: what each socket had. What is not known of the hosts is 0, "" or None, an MTU
-    that of Ethernet.
+    `buffer_bytes`: the buffer of each socket. Unknown facts of the hosts are 0, "" or None; an
+    unknown MTU is that of Ethernet.
     """
     if rtt_s is None or rtt_s <= 0:
         return None
@@ -280,7 +280,7 @@ def _middle(figures: Iterable[float | None]) -> float | None:
 
 
 def _dataset(rows: Sequence[TransferRow]) -> Dataset | None:
-    """Files of the mean size of all; None where they were not counted."""
+    """Files of the mean size; None where they were not counted."""
     files = _middle(row.file_count for row in rows)
     if files is None:
         return None

@@ -1,4 +1,4 @@
-"""A recorded table: what every setting of a space once gave, repeat by repeat."""
+"""A recorded table: the throughputs of every setting of a space, repeat by repeat."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ Cell: TypeAlias = tuple[int, ...]
 
 
 class Repeat(NamedTuple):
-    """One recorded transfer: bit/s at the receiver (0: it failed) and the seconds it took."""
+    """One recorded transfer: bit/s at the receiver (0: it failed) and its duration in seconds."""
 
     throughput_bps: float
     elapsed_s: float
@@ -30,11 +30,11 @@ class Repeat(NamedTuple):
 class RecordedTable:
     """One condition: a pair, a path and a kind of dataset, at many settings.
 
-    `source`: the file, or what else it is from; tables of one source are kept back together when
-    something is learnt from others. `repeats`: at least one a cell, in the order of time; at least
-    one cell. `truth_bps`: what a cell gives on average, where that is known by construction.
-    `transfers`: each repeat by itself, as other tables' searches may be told of it; empty where
-    what was recorded are no transfers of files.
+    `source`: the file or other origin; tables of one source are held out together when methods
+    learn from others. `repeats`: at least one per cell, in order of time; at least one cell.
+    `truth_bps`: the true mean of each cell, where it is known by construction. `transfers`: each
+    repeat separately, as searches on other tables may learn from it; empty where no file transfers
+    were recorded.
     """
 
     name: str
@@ -49,14 +49,14 @@ class RecordedTable:
 
     @cached_property
     def cells(self) -> list[Cell]:
-        """Every cell that was recorded."""
+        """All recorded cells."""
         return list(self.repeats)
 
     @cached_property
     def rates_bps(self) -> Mapping[Cell, float]:
-        """What each cell gives: the truth, else the median of its repeats.
+        """The rate of each cell: the truth, else the median of its repeats.
 
-        The median, because single repeats are off by a factor of ten now and then.
+        The median, because single repeats are occasionally off by a factor of ten.
         """
         if self.truth_bps is not None:
             return self.truth_bps
@@ -67,7 +67,7 @@ class RecordedTable:
 
     @cached_property
     def best_cell(self) -> Cell:
-        """The cell that gives most."""
+        """The cell with the highest rate."""
         return max(self.cells, key=self.rates_bps.__getitem__)
 
     @cached_property
@@ -80,7 +80,7 @@ class RecordedTable:
         return {cell: cell for cell in self.cells}
 
     def nearest(self, setting: Mapping[str, object]) -> Cell:
-        """The recorded cell nearest to a setting, in octaves."""
+        """The recorded cell nearest to a setting, by distance in log2."""
         asked = tuple(int(float(str(setting[p.name]))) for p in self.space.parameters)
         if asked not in self._nearest:
             off = self._octaves - np.log2(np.maximum(np.array(asked, dtype=float), 1.0))
@@ -93,12 +93,12 @@ class RecordedTable:
         return dict(zip(names, cell, strict=True)) | self.space.fixed
 
     def fraction(self, cell: Cell) -> float:
-        """What a cell gives, as a share of what the best gives; 0 where nothing gives anything."""
+        """The rate of a cell as a fraction of the best cell's; 0 where no cell has a throughput."""
         best_bps = self.rates_bps[self.best_cell]
         return self.rates_bps[cell] / best_bps if best_bps > 0 else 0.0
 
     def knowledge(self, history: Sequence["RecordedTable"] = ()) -> Knowledge:
-        """What a method is told beforehand; `history`: tables it may learn from."""
+        """The prior knowledge of a method; `history`: tables it may learn from."""
         return Knowledge(
             path=self.path,
             bandwidth_bps=self.bandwidth_bps,
@@ -112,7 +112,7 @@ class RecordedTable:
         return other is not self and names == {p.name for p in other.space.parameters}
 
     def surface(self) -> PastSurface:
-        """The table as another condition's search sees it."""
+        """The table as a search under other conditions sees it."""
         dataset = self.dataset
         return PastSurface(
             settings=[self.setting(cell) for cell in self.cells],

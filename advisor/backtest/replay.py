@@ -15,10 +15,10 @@ from advisor.methods.api import Knowledge, Method, MethodPlugin
 class Replayed:
     """How one search ended.
 
-    `fraction`: what the recommended setting gives, as a share of the table's best; 0 where nothing
+    `fraction`: throughput of the recommended setting relative to the table's best; 0 where nothing
     was recommended. `flows`: concurrency × parallelism, or streams, of that setting; 0 likewise.
-    `regret`: after each probe, the seconds spent and 1 - fraction of what would have been
-    recommended then; empty unless asked for.
+    `regret`: after each probe, the seconds spent and 1 - fraction for the recommendation at that
+    time; empty unless requested.
     """
 
     table: str
@@ -30,14 +30,14 @@ class Replayed:
 
 
 class _Answers:
-    """A table that is probed."""
+    """Answers probes from a table."""
 
     def __init__(self, table: RecordedTable, rng: np.random.Generator, in_order: bool) -> None:
         self._table, self._rng, self._in_order = table, rng, in_order
         self._drawn: Counter[Cell] = Counter()
 
     def probe(self, setting: Setting) -> Outcome:
-        """One of the repeats of the nearest cell: the next one in time, or any."""
+        """One of the repeats of the nearest cell: the next in time, or a random one."""
         cell = self._table.nearest(setting)
         repeats = self._table.repeats[cell]
         if self._in_order:
@@ -74,7 +74,7 @@ def replay(
     with_regret: bool = False,
 ) -> Replayed:
     """Run one search to its end or for `budget` probes; the same seed draws the same repeats."""
-    # Two streams, so that what the method draws does not change what the table answers.
+    # Two streams, so that the method's draws do not change the table's answers.
     answers = _Answers(table, np.random.default_rng([seed, 1]), in_order)
     method = plugin.create(table.space, np.random.default_rng([seed, 0]), knowledge, {})
     probes, elapsed_s, regret = 0, 0.0, []
@@ -96,7 +96,7 @@ def replay(
 
 
 def _standing(method: Method, table: RecordedTable) -> tuple[float, int]:
-    """Fraction of the best, and flows, of what the method recommends as it stands."""
+    """Fraction of the best, and flows, of what the method now recommends."""
     recommended = method.recommended()
     if recommended is None:
         return 0.0, 0

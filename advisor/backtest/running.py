@@ -15,7 +15,7 @@ FEWEST_TABLES: Final = 5
 """With fewer, even a method that is ahead on every table may be so by chance: one in ten."""
 
 _POINTS: Final = 200
-# Of up to 14 tables every throw is looked at.
+# For up to 14 tables every permutation is evaluated.
 _MOST_RESAMPLES: Final = 2**14
 _RESAMPLES_AT_ONCE: Final = 2**10
 
@@ -24,9 +24,9 @@ _RESAMPLES_AT_ONCE: Final = 2**10
 class Backtest:
     """What is replayed: at least one table.
 
-    `seeds`: searches of every method against every table. `budget`: probes a search makes at most.
-    `in_order`: repeats answer in the order of time, else any of them. `learn_from_others`: a search
-    is told what the tables of other sources gave. `with_regret`: keep regret over time.
+    `seeds`: searches of every method against every table. `budget`: maximum number of probes per
+    search. `in_order`: repeats are returned in order of time, else at random. `learn_from_others`:
+    a search knows the tables of other sources. `with_regret`: record regret over time.
     """
 
     methods: Sequence[MethodPlugin]
@@ -39,7 +39,7 @@ class Backtest:
 
 
 class Searched(NamedTuple):
-    """One search is over; `done` of all `of` that were to be made."""
+    """One search has ended; `done` of all `of` planned searches."""
 
     method: str
     table: str
@@ -48,7 +48,7 @@ class Searched(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """A method that raised: it gets no score, and its other searches are not made."""
+    """A method that raised: it gets no score, and its remaining searches are skipped."""
 
     method: str
     table: str
@@ -57,10 +57,10 @@ class LeftOut(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Finished:
-    """A method that has met every table.
+    """A method that has run against every table.
 
     `by_table`: its score on each, in their order. `regret`: seconds of probing and mean regret,
-    every table counted alike; empty unless asked for.
+    with equal weight for every table; empty unless requested.
     """
 
     method: str
@@ -70,7 +70,7 @@ class Finished:
 
 
 def run(backtest: Backtest) -> Iterator[Searched | LeftOut | Finished]:
-    """Search after search, one method after the other; may be given up between any two."""
+    """Run the searches, one method after another; the caller may stop between any two."""
     knowledge = _knowledge(backtest)
     of_a_method = len(backtest.tables) * backtest.seeds
     for turn, plugin in enumerate(backtest.methods):
@@ -83,20 +83,20 @@ def ranked(finished: Sequence[Finished]) -> list[Finished]:
 
 
 def best_on(finished: Sequence[Finished], table: int) -> Finished:
-    """The best of at least one method on the table at that place."""
+    """The best method, of at least one, on the table with that index."""
     return max(finished, key=lambda one: _merit(one.by_table[table]))
 
 
 def _merit(one: MethodScore) -> tuple[float, float, float]:
-    # Hundredths: what is below is nothing that a path would notice.
+    # Hundredths: no path would notice a smaller difference.
     return round(one.median, 2), round(one.p10, 2), -one.seconds
 
 
 def chance(first: Finished, second: Finished) -> float:
-    """How often the first would be ahead of the second by as much if both served paths alike.
+    """Probability that the first leads the second by this much if both served paths equally well.
 
-    The tables' medians in pairs, with which is whose thrown anew (a permutation test); two-sided,
-    since the first is the first only because it is ahead.
+    A permutation test of the tables' medians in pairs; two-sided, since the first is first only
+    because it leads.
     """
     from scipy.stats import permutation_test
 
@@ -115,7 +115,7 @@ def chance(first: Finished, second: Finished) -> float:
 
 
 def _knowledge(backtest: Backtest) -> list[Knowledge]:
-    """What each table's searches are told; one object for all of them."""
+    """The prior knowledge of each table's searches; one object for all searches of a table."""
     if not backtest.learn_from_others:
         return [table.knowledge() for table in backtest.tables]
     return [
@@ -137,7 +137,7 @@ def _method(
         for seed in range(backtest.seeds):
             try:
                 searches.append(_search(backtest, plugin, place, knowledge[place], seed))
-            except Exception as error:  # noqa: BLE001 — a stranger's method may raise anything
+            except Exception as error:  # noqa: BLE001 — third-party methods may raise anything
                 yield LeftOut(plugin.name, table.name, str(error) or type(error).__name__)
                 return
             done = before + place * backtest.seeds + seed + 1
@@ -145,7 +145,7 @@ def _method(
         by_table.append(score(searches))
         if backtest.with_regret:
             regrets.append([mean for mean, _ in regret_over_time(searches, at_s)])
-            # Each step of each search of thousands is too much to keep.
+            # Thousands of searches with every step would take too much memory.
             searches = [dataclasses.replace(one, regret=[]) for one in searches]
         everything += searches
     regret = zip(at_s, np.mean(regrets, axis=0).tolist(), strict=True) if regrets else ()

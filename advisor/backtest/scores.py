@@ -1,4 +1,4 @@
-"""What a method's searches over many tables and seeds come to."""
+"""The score of a method's searches over many tables and seeds."""
 
 from collections.abc import Sequence
 
@@ -11,9 +11,9 @@ from advisor.backtest.replay import Replayed
 class MethodScore(msgspec.Struct, frozen=True, kw_only=True):
     """Over all tables and seeds.
 
-    `median`, `p10`: of the fraction of the table's best that the recommended setting gives.
-    `probes`, `seconds`, `flows`: means. `within_5_percent`: share of searches whose recommended
-    setting gives at least 95 % of the best.
+    `median`, `p10`: of the recommended setting's throughput as a fraction of the table's best.
+    `probes`, `seconds`, `flows`: means. `within_5_percent`: fraction of searches whose recommended
+    setting reaches at least 95 % of the best.
     """
 
     median: float

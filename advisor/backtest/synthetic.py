@@ -1,7 +1,7 @@
-"""Tables whose true optimum is known: surfaces of simple shape, and a model of TCP.
+"""Tables with a known optimum: surfaces of simple shape, and a model of TCP.
 
-Rates are drawn around the truth with a spread of 12 %, which is in the range of what repeats of
-one setting differ by on real wide-area paths.
+Rates are drawn around the truth with a spread of 12 %, which is typical of repeats of one setting
+on real wide-area paths.
 """
 
 import math
@@ -18,7 +18,7 @@ from advisor.domain.space import Scale
 
 SOURCE: Final = "synthetic"
 LINK_BPS: Final = 10e9
-# The rest of the link is other people's. Noise seldom lifts a rate above the link then.
+# Other traffic uses the rest of the link. Noise then seldom lifts a rate above the link speed.
 USABLE_BPS: Final = 6e9
 
 _SPREAD: Final = 0.12
@@ -39,7 +39,7 @@ _Truth: TypeAlias = Callable[[Cell], float]
 
 
 class _Kind(NamedTuple):
-    """One surface; `cost_order` from the dearest down."""
+    """One surface; `cost_order`: the most expensive first."""
 
     name: str
     truth_bps: _Truth
@@ -51,11 +51,11 @@ class _Kind(NamedTuple):
 
 
 def tcp_bps(streams: int, buffer_bytes: float, rtt_s: float, loss_share: float) -> float:
-    """What streams of TCP give together, in bit/s, on a path that has room for all of them.
+    """The total throughput of TCP streams in bit/s, on a path with enough capacity for all.
 
-    Each has a window in flight per round trip: the buffer, or what losses leave of it, by Mathis
-    et al. 1997, equation 3: BW = MSS ÷ RTT × C ÷ √p with C = √(3/2). `loss_share` p: of packets; 0
-    for none.
+    Each has one window in flight per round trip: the buffer, or the smaller window that losses
+    allow by Mathis et al. 1997, equation 3: BW = MSS ÷ RTT × C ÷ √p with C = √(3/2). `loss_share`
+    p: of packets; 0 for none.
     """
     window_bytes = buffer_bytes
     if loss_share > 0:
@@ -64,13 +64,13 @@ def tcp_bps(streams: int, buffer_bytes: float, rtt_s: float, loss_share: float) 
 
 
 def _plateau(cell: Cell) -> float:
-    """Linear in the flows up to 32, level from there on."""
+    """Linear in the flows up to 32, constant above."""
     concurrency, parallelism, _ = cell
     return USABLE_BPS * min(1.0, concurrency * parallelism / 32)
 
 
 def _interior_peak(cell: Cell) -> float:
-    """Halved at about an octave and a half from concurrency 8, parallelism 4, pipelining 4."""
+    """Half the peak at a distance of about 1.5 octaves from (8, 4, 4): see `PARAMETERS`."""
     away = sum((math.log2(value / at)) ** 2 for value, at in zip(cell, (8, 4, 4), strict=True))
     return USABLE_BPS * math.exp(-0.3 * away)
 
@@ -91,7 +91,7 @@ def _large_files(cell: Cell) -> float:
 
 
 def _small_files(cell: Cell) -> float:
-    """Between two files a channel waits for a round trip, or its share of it with pipelining."""
+    """Between two files a channel waits one round trip, or a fraction of it with pipelining."""
     concurrency, parallelism, pipelining = cell
     file_bits = _SMALL.total_bytes / (_SMALL.files or 1) * 8
     moving_s = file_bits / tcp_bps(parallelism, _SOCKET_BYTES, _RTT_S, _LOSS_SHARE)
@@ -123,7 +123,7 @@ _MEMORY: Final[tuple[tuple[str, _Truth], ...]] = (
 def synthetic_tables(rng_seed: int = 0) -> list[RecordedTable]:
     """Eight tables, six of file transfers and two of TCP from memory to memory.
 
-    Five repeats a cell, 5 s each; the same seed, at least 0, draws the same.
+    Five repeats per cell, 5 s each; the same seed, at least 0, draws the same.
     """
     kinds = [
         _Kind(name, truth_bps, PARAMETERS, PARAMETERS, _GRID, Scale.LOG2, dataset)
@@ -140,7 +140,7 @@ def synthetic_tables(rng_seed: int = 0) -> list[RecordedTable]:
         for name, truth_bps in _MEMORY
     ]
     return [
-        # The 1 keeps it apart from the generators of a search that is replayed with the same seed.
+        # The 1 separates it from the generators of a search replayed with the same seed.
         _drawn(kind, np.random.default_rng([rng_seed, place, 1]))
         for place, kind in enumerate(kinds)
     ]
@@ -148,7 +148,7 @@ def synthetic_tables(rng_seed: int = 0) -> list[RecordedTable]:
 
 def _drawn(kind: _Kind, rng: np.random.Generator) -> RecordedTable:
     truth_bps = {cell: kind.truth_bps(cell) for cell in kind.cells}
-    # Lognormal with a mean of 1, so that the truth is what a cell gives on average.
+    # Lognormal with a mean of 1, so that the truth is the mean of a cell.
     sigma = math.sqrt(math.log1p(_SPREAD**2))
     noise = rng.lognormal(-(sigma**2) / 2, sigma, size=(len(kind.cells), _REPEATS))
     return RecordedTable(

@@ -1,1 +1,1 @@
-"""The words of the field as types. Pure: nothing here opens, waits, prints or reads a clock."""
+"""The concepts of the field as types. Pure: no I/O, waiting, printing or clocks."""

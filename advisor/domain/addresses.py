@@ -1,4 +1,4 @@
-"""Where something listens, as people write it: hosts and ports, port ranges, servers."""
+"""Parsing of addresses as users write them: hosts and ports, port ranges, servers."""
 
 import ipaddress
 import re
@@ -29,7 +29,7 @@ def parse_listen(text: str) -> tuple[str, int]:
 
 
 def parse_ports(text: str) -> tuple[int, int]:
-    """`FIRST-LAST`, or `FIRST,LAST` as GLOBUS_TCP_PORT_RANGE has it. Raises ValueError."""
+    """`FIRST-LAST`, or `FIRST,LAST` as in GLOBUS_TCP_PORT_RANGE. Raises ValueError."""
     parts = re.split(r"[-,]", text)
     if len(parts) != 2:
         raise ValueError("write FIRST-LAST, as in 50000-50100")
@@ -40,7 +40,7 @@ def parse_ports(text: str) -> tuple[int, int]:
 
 
 def parse_address(text: str) -> str:
-    """An IP address in its one form. Raises ValueError."""
+    """An IP address in canonical form. Raises ValueError."""
     try:
         return str(ipaddress.ip_address(text.strip()))
     except ValueError:
@@ -48,10 +48,10 @@ def parse_address(text: str) -> str:
 
 
 def parse_server(text: str) -> str:
-    """A GridFTP server's URL, without a slash at its end. Raises ValueError."""
+    """A GridFTP server's URL, without a trailing slash. Raises ValueError."""
     url = text.strip()
     if not url.startswith(("gsiftp://", "ftp://")):
         raise ValueError(
-            f"'{text}' is no GridFTP server: write gsiftp://HOST:PORT or ftp://HOST:PORT"
+            f"'{text}' is not a GridFTP server: write gsiftp://HOST:PORT or ftp://HOST:PORT"
         )
     return url.rstrip("/")

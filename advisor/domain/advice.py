@@ -1,4 +1,4 @@
-"""What the advisor hands over."""
+"""Advice: the recommended setting, the expected throughput and the reasons."""
 
 from typing import Literal
 
@@ -14,7 +14,7 @@ CameTrue = Literal["within", "above", "below"]
 class Command(msgspec.Struct, frozen=True, kw_only=True):
     """One line to run. `argv` is what is executed; `shell` is the same, quoted for a shell.
 
-    `side`: the host to run it on. `note`: what must hold for it to work, "" when nothing.
+    `side`: the host to run it on. `note`: a condition for it to work, "" for none.
     """
 
     tool: str
@@ -32,9 +32,10 @@ class Estimate(msgspec.Struct, frozen=True):
 
 
 class Limit(msgspec.Struct, frozen=True, kw_only=True):
-    """Something on a host or the path that holds the transfer back, and the line that lifts it.
+    """Something on a host or the path that limits the transfer, and how to lift the limit.
 
-    `side` is None for the path itself. `remedy` is a command or a sentence, never applied here.
+    `side` is None for the path itself. `remedy` is a command or a sentence; it is never applied
+    here. `ceiling_bps`: the throughput that it limits the transfer to.
     """
 
     what: str
@@ -44,10 +45,10 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Subsystem(msgspec.Struct, frozen=True, kw_only=True):
-    """One of the three that a transfer of files goes through, profiled alone.
+    """One of the three subsystems of a file transfer, profiled alone.
 
-    `what`: source disk, network or destination disk. `throughput_bps`: the best it gave, with
-    `setting`. `by_flows`: its best at each number of threads or streams that was measured.
+    `what`: source disk, network or destination disk. `throughput_bps`: its best throughput, reached
+    at `setting`. `by_flows`: its best at each measured number of threads or streams.
     """
 
     what: str
@@ -57,10 +58,10 @@ class Subsystem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Composition(msgspec.Struct, frozen=True, kw_only=True):
-    """What the subsystems alone would let pass, beside what the transfer of files reaches.
+    """What the subsystems achieve alone, compared with what the file transfer achieves.
 
-    Rao et al. 2016, section I: the minimum of the subsystems' maxima, which the joint rate may stay
-    well under. `predicted_bps`: that minimum. `joint_bps`: what is expected of the advised setting.
+    Rao et al. 2016, section I: the minimum of the subsystems' maxima, which the joint rate may fall
+    well below. `predicted_bps`: that minimum. `joint_bps`: the expectation for the advised setting.
     """
 
     subsystems: list[Subsystem]
@@ -69,20 +70,20 @@ class Composition(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def limiting(self) -> str:
-        """The subsystem that lets the least pass."""
+        """The slowest subsystem."""
         return min(self.subsystems, key=lambda s: s.throughput_bps).what
 
     @property
     def reached(self) -> float:
-        """The joint rate as a share of what the composition predicts."""
+        """The joint rate as a fraction of the predicted rate."""
         return self.joint_bps / self.predicted_bps
 
 
 class Contender(msgspec.Struct, frozen=True, kw_only=True):
     """One setting in the closing comparison.
 
-    `role`: best, rival, frugal, default or globus default; `throughput`: bit/s, mean with its 90 %
-    interval; `probes`: how many measurements it stands on.
+    `role`: best, rival, frugal, default or globus default. `throughput`: mean in bit/s with its
+    90 % interval. `probes`: the number of measurements behind it.
     """
 
     role: str
@@ -93,15 +94,15 @@ class Contender(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Advice(msgspec.Struct, frozen=True, kw_only=True):
-    """Transport and setting recommended, what to expect of it, and the reasons.
+    """The recommended transport and setting, the expected throughput, and the reasons.
 
-    `interval_bps`: where a further transfer's throughput is expected nine times out of ten.
-    `default_bps`: one TCP stream with the kernel's own buffers, None when it was not measured.
-    `gain`: expected over default throughput, 1.0 meaning the same; None without a default.
-    `transfer_s`: how long the dataset takes, None without one. `composition`: where a tool was
-    profiled from disk to disk; `transport` is that tool's name then, the throughputs are those of
-    the whole dataset with all that it takes to begin and end, and `default_bps` is that of the
-    tool's own default.
+    `interval_bps`: 90 % prediction interval for the throughput of a further transfer.
+    `default_bps`: one TCP stream with the kernel's default buffers, None when it was not measured.
+    `gain`: expected over default throughput, 1.0 for no gain; None without a default.
+    `transfer_s`: duration for the dataset, None without one. `composition`: present where a tool
+    was profiled from disk to disk; `transport` is then the tool's name, the throughputs are those
+    of the whole dataset including start-up and closing, and `default_bps` is that of the tool's
+    own default.
     """
 
     pair: Pair
@@ -123,7 +124,7 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Fulfilment(msgspec.Struct, frozen=True, kw_only=True):
-    """What a real transfer gave beside what a session's advice had promised for it.
+    """The throughput of a real transfer compared with the interval a session's advice predicted.
 
     `advised_s`: Unix time of the advice. Rates in bit/s.
     """
@@ -135,12 +136,12 @@ class Fulfilment(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def came_true(self) -> CameTrue:
-        """Where the rate lies to the interval."""
+        """Where the rate lies relative to the interval."""
         return came_true(self.rate_bps, self.interval_bps)
 
 
 def came_true(rate_bps: float, interval_bps: tuple[float, float]) -> CameTrue:
-    """Where a rate lies to an interval, whose ends belong to it."""
+    """Where a rate lies relative to an interval, whose ends are included."""
     lower_bps, upper_bps = interval_bps
     if rate_bps < lower_bps:
         return "below"

@@ -5,18 +5,18 @@ from typing import TypeAlias
 import msgspec
 
 SizeBin: TypeAlias = tuple[int, int, int]
-"""Files of about one size: exponent e, how many have 2^e ≤ size < 2^(e+1) bytes, and their bytes
-together. Empty files have the exponent -1."""
+"""Files of similar size: the exponent e, the number with 2^e ≤ size < 2^(e+1) bytes, and their
+total bytes. Empty files have the exponent -1."""
 
 
 class Dataset(msgspec.Struct, frozen=True, kw_only=True):
-    """How much there is to move.
+    """The size and content of a dataset.
 
     `total_bytes` is at least 1. `path`, `files` and `largest` are known when a directory or file
-    was named; `largest` is the path of the biggest file relative to `path`, "" when `path` is
-    a file; where a name is not UTF-8 it has U+FFFD for the bytes that are not. `sizes`: from small
-    to large, empty where they are not known. `unreadable`: files and folders that could not be
-    read and are in none of the figures.
+    was named. `largest` is the path of the biggest file relative to `path`, "" when `path` is a
+    file; bytes of a name that are not UTF-8 become U+FFFD. `sizes`: from small to large, empty
+    where they are not known. `unreadable`: the number of files and folders that could not be read;
+    no other figure includes them.
     """
 
     total_bytes: int

@@ -14,17 +14,17 @@ _LAB: Final = "lab:"
 
 
 class LabHost(msgspec.Struct, frozen=True):
-    """A host of an emulated path on this machine: `lab:NAME`, or `lab:NAME:HOST` of several."""
+    """A host of an emulated path on this machine: `lab:NAME`, or `lab:NAME:HOST` among several."""
 
     lab: str
     host: str | None = None
 
     @classmethod
     def parse(cls, text: str) -> "LabHost":
-        """Raises ValueError with a sentence that says what is wrong."""
+        """Raises ValueError with a message that says what is wrong."""
         lab, colon, host = text.removeprefix(_LAB).partition(":")
         if not LAB_NAME.fullmatch(lab) or (colon and not LAB_NAME.fullmatch(host)):
-            raise ValueError(f"'{text}' is no host of a lab: write lab:NAME or lab:NAME:HOST")
+            raise ValueError(f"'{text}' is not a host of a lab: write lab:NAME or lab:NAME:HOST")
         return cls(lab, host or None)
 
 
@@ -39,9 +39,9 @@ class Endpoint(msgspec.Struct, frozen=True):
 
     @classmethod
     def parse(cls, text: str) -> "Endpoint":
-        """`HOST` or `USER@HOST`. Raises ValueError with a sentence that says what is wrong.
+        """`HOST` or `USER@HOST`. Raises ValueError with a message that says what is wrong.
 
-        A leading dash is refused: it would reach ssh as an option.
+        A leading dash is refused: ssh would take it for an option.
         """
         user, at, host = text.strip().rpartition("@")
         if host.startswith(_LAB):
@@ -61,7 +61,7 @@ class Endpoint(msgspec.Struct, frozen=True):
 
     @property
     def lab_host(self) -> LabHost | None:
-        """The host of a lab that is meant; None for a real one."""
+        """The lab host that is meant; None for a real host."""
         return LabHost.parse(self.host) if self.host.startswith(_LAB) else None
 
     def __str__(self) -> str:
@@ -69,7 +69,7 @@ class Endpoint(msgspec.Struct, frozen=True):
 
 
 class Pair(msgspec.Struct, frozen=True):
-    """Where the data comes from and where it goes, as history knows them: host names, no users."""
+    """The source and destination of data as history identifies them: host names, no users."""
 
     source: Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
     destination: Annotated[str, msgspec.Meta(min_length=1, max_length=255)]

@@ -1,4 +1,4 @@
-"""What happens in a session, told once to every listener: screen, plain progress, NDJSON, store.
+"""The events of a session, reported once to every listener: screen, plain progress, NDJSON, store.
 
 What a screen shows can be rebuilt from these alone. `at_s` is seconds since the session began.
 """
@@ -21,15 +21,15 @@ Purpose = Literal["baseline", "search", "confirm"]
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
-    """What every event carries."""
+    """The fields common to all events."""
 
     at_s: float
 
 
 class SessionStarted(Event, frozen=True, kw_only=True, tag="session_started"):
-    """A session begins, or goes on when `resumed`.
+    """A session starts, or continues when `resumed`.
 
-    `budget_s` is the time it may spend in probes.
+    `budget_s` is the time it may spend on probes.
     """
 
     session: str
@@ -41,7 +41,7 @@ class SessionStarted(Event, frozen=True, kw_only=True, tag="session_started"):
 
 
 class PathFound(Event, frozen=True, kw_only=True, tag="path_found"):
-    """The path was looked at; `limits` are those known before anything is measured."""
+    """The path was examined; `limits` are those known before anything is measured."""
 
     path: PathFacts
     limits: list[Limit]
@@ -51,8 +51,8 @@ class PastResult(msgspec.Struct, frozen=True, kw_only=True):
     """The best stored setting of one transport for a pair.
 
     `throughput_bps` is the mean and `spread` the coefficient of variation (None for one probe) over
-    `probes` measurements; `age_s` is that of the newest. `caution`: why it should not be trusted
-    as it is (stale, thin), "" when there is no reason.
+    `probes` measurements; `age_s` is the age of the newest. `caution`: why not to rely on it
+    (stale, too few probes), "" when there is no reason.
     """
 
     transport: str
@@ -65,13 +65,13 @@ class PastResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HistoryFound(Event, frozen=True, kw_only=True, tag="history_found"):
-    """What is stored of this pair; `results` is empty when nothing is."""
+    """The stored results for this pair; `results` is empty when there are none."""
 
     results: list[PastResult]
 
 
 class StageStarted(Event, frozen=True, kw_only=True, tag="stage_started"):
-    """A run of probes begins: `stage` is tcp/cubic, udt, confirm …; `space` is None for confirm."""
+    """A run of probes starts: `stage` is tcp/cubic, udt, confirm …; `space` is None for confirm."""
 
     stage: str
     transport: str
@@ -91,7 +91,7 @@ class ProbeStarted(Event, frozen=True, kw_only=True, tag="probe_started"):
 
 
 class IntervalSeen(Event, frozen=True, kw_only=True, tag="interval"):
-    """What the receiver got in the last moment of a running probe; seconds since its first byte."""
+    """What the receiver got in one interval of a running probe; seconds since its first byte."""
 
     ordinal: int
     start_s: float
@@ -101,13 +101,13 @@ class IntervalSeen(Event, frozen=True, kw_only=True, tag="interval"):
 
 
 class Waiting(Event, frozen=True, kw_only=True, tag="waiting"):
-    """The agent is busy with another advisor's probe; `ahead` are before this one."""
+    """The agent is busy with another advisor's probe; `ahead` probes are queued before this one."""
 
     ahead: int
 
 
 class ProbeEnded(Event, frozen=True, kw_only=True, tag="probe_ended"):
-    """A probe is over and stored. `retried`: this failure was tried once more."""
+    """A probe has ended and is stored. `retried`: the setting was retried after this failure."""
 
     ordinal: int
     stage: str
@@ -121,7 +121,7 @@ class ProbeEnded(Event, frozen=True, kw_only=True, tag="probe_ended"):
 
 
 class StopGauge(msgspec.Struct, frozen=True, kw_only=True):
-    """How near a search is to one of its conditions for stopping: at `limit` it stops.
+    """How near a search is to one of its stop conditions: it stops at `limit`.
 
     `meaning` is a sentence for a person.
     """
@@ -133,7 +133,7 @@ class StopGauge(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SearchStands(Event, frozen=True, kw_only=True, tag="search_stands"):
-    """Where the search is after it was told an outcome."""
+    """The state of the search after it processed an outcome."""
 
     stage: str
     iteration: int
@@ -149,14 +149,14 @@ class MethodMoved(Event, frozen=True, kw_only=True, tag="method_moved"):
 
 
 class EvidenceFound(Event, frozen=True, kw_only=True, tag="evidence_found"):
-    """What past transfers say, as the search of `stage` has weighed them."""
+    """What past transfers indicate, as weighed by the search of `stage`."""
 
     stage: str
     evidence: Evidence
 
 
 class BestChanged(Event, frozen=True, kw_only=True, tag="best_changed"):
-    """A better setting than any before in this session."""
+    """A setting better than any before in this session."""
 
     transport: str
     setting: Setting
@@ -164,7 +164,7 @@ class BestChanged(Event, frozen=True, kw_only=True, tag="best_changed"):
 
 
 class StageEnded(Event, frozen=True, kw_only=True, tag="stage_ended"):
-    """A run of probes is over; `reason` is a sentence."""
+    """A run of probes has ended; `reason` is a sentence."""
 
     stage: str
     reason: str
@@ -173,33 +173,33 @@ class StageEnded(Event, frozen=True, kw_only=True, tag="stage_ended"):
 
 
 class Paused(Event, frozen=True, kw_only=True, tag="paused"):
-    """No probe starts until `went_on`; the budget waits."""
+    """No probe starts until `went_on`; the budget does not run meanwhile."""
 
 
 class WentOn(Event, frozen=True, kw_only=True, tag="went_on"):
-    """The pause is over."""
+    """The pause has ended."""
 
 
 class BudgetExtended(Event, frozen=True, kw_only=True, tag="budget_extended"):
-    """The user gave more time: `by_s` more, `left_s` in all."""
+    """The user extended the budget by `by_s`; `left_s` now remain."""
 
     by_s: float
     left_s: float
 
 
 class RttSeen(Event, frozen=True, kw_only=True, tag="rtt_seen"):
-    """One more look at the idle path's round trip, while a path is watched."""
+    """One more RTT measurement of the idle path, while a path is watched."""
 
     rtt_s: float
 
 
 class FilesPlanned(Event, frozen=True, kw_only=True, tag="files_planned"):
-    """What a session that profiles a tool will do to the files of both ends, before it does it.
+    """What a session that profiles a tool is about to do to the files at both ends.
 
-    `folder`: where at the destination the transferred parts go. `most_bytes`: how much may be there
-    at a time. `keep`: whether whole files that arrived stay, at their place in `destination_path`.
+    `folder`: where at the destination the transferred parts go. `most_bytes`: the most that is
+    there at any time. `keep`: whether complete files that arrived stay, in `destination_path`.
     The disks are measured with files of at most `source_io_bytes` and `destination_io_bytes`, 0
-    where they are not measured. `notes` are sentences on both file systems.
+    where they are not measured. `notes` are sentences about both file systems.
     """
 
     tool: str
@@ -216,18 +216,19 @@ class FilesPlanned(Event, frozen=True, kw_only=True, tag="files_planned"):
 
 
 class PlanMade(Event, frozen=True, kw_only=True, tag="plan_made"):
-    """How the dataset is to be moved. `final`: no sample will change it any more."""
+    """How the dataset will be moved. `final`: no further sample will change the plan."""
 
     plan: TransferPlan
     final: bool
 
 
 class FilesMoving(Event, frozen=True, kw_only=True, tag="files_moving"):
-    """About once a second while files are moved: how far each class is.
+    """The progress of each class, about once a second while files are moved.
 
-    `phase`: sample while one class is moved for its sample; verify once all is there and both sides
-    read it again, `moved_bytes` then being what was read; else transfer. `left_s`: how much longer
-    it takes, with the lower and upper end of what is likely; None as long as nothing can be said.
+    `phase`: sample while the sample of a class is moved; verify once all files have arrived and
+    both sides read them again, `moved_bytes` then counting what was read; otherwise transfer.
+    `left_s`: the remaining time, with its likely lower and upper bounds; None until it can be
+    estimated.
     """
 
     phase: Literal["sample", "transfer", "verify"]
@@ -236,10 +237,10 @@ class FilesMoving(Event, frozen=True, kw_only=True, tag="files_moving"):
 
 
 class TransferStarted(Event, frozen=True, kw_only=True, tag="transfer_started"):
-    """A tuned transfer begins to move files, at this setting.
+    """A tuned transfer starts to move files, at this setting.
 
-    `session`: by which the history knows its epochs. `epoch_s`: the length of a control epoch.
-    `files`, `total_bytes`: all there is to move; `earlier_bytes`: what of it had arrived before.
+    `session`: the id under which the history stores its epochs. `epoch_s`: length of a control
+    epoch. `files`, `total_bytes`: the whole dataset; `earlier_bytes`: what had arrived before.
     """
 
     session: str
@@ -253,10 +254,10 @@ class TransferStarted(Event, frozen=True, kw_only=True, tag="transfer_started"):
 
 
 class EpochEnded(Event, frozen=True, kw_only=True, tag="epoch_ended"):
-    """A control epoch of a tuned transfer is over; they are counted from 1.
+    """A control epoch of a tuned transfer has ended; epochs are counted from 1.
 
-    `setting`: what it was to have. `throughput_bps`: what it gave once that was in effect, with its
-    standard error; 0 where nothing arrived, of which `failure` then says why.
+    `setting`: the setting requested for it. `throughput_bps`: the throughput once that was in
+    effect, with its standard error; 0 where nothing arrived, and `failure` then says why.
     """
 
     epoch: int
@@ -267,7 +268,7 @@ class EpochEnded(Event, frozen=True, kw_only=True, tag="epoch_ended"):
 
 
 class LoadChanged(Event, frozen=True, kw_only=True, tag="load_changed"):
-    """The external load of the lab that a transfer runs in is another from now on.
+    """The external load of the lab that a transfer runs in has changed.
 
     `transfers`: ext.tfr, parallel TCP streams. `compute`: ext.cmp, processes that compute.
     """
@@ -277,10 +278,10 @@ class LoadChanged(Event, frozen=True, kw_only=True, tag="load_changed"):
 
 
 class SettingChanged(Event, frozen=True, kw_only=True, tag="setting_changed"):
-    """A transfer that runs goes on with another setting, after the control epoch of that number.
+    """A running transfer changes its setting, after the control epoch of that number.
 
-    `throughput_bps`: what that epoch gave at the `old` setting, 0 where nothing arrived in it.
-    `reason`: why the method goes to the `new` one, in its own words.
+    `throughput_bps`: the throughput of that epoch at the `old` setting, 0 where nothing arrived.
+    `reason`: why the method chooses the `new` one, in its own words.
     """
 
     epoch: int
@@ -291,13 +292,13 @@ class SettingChanged(Event, frozen=True, kw_only=True, tag="setting_changed"):
 
 
 class TransferEnded(Event, frozen=True, kw_only=True, tag="transfer_ended"):
-    """The last event of a transfer. `complete`: every file that can be moved is there.
+    """The last event of a transfer. `complete`: every file that can be moved has arrived.
 
-    `files`, `moved_bytes`: what arrived and was checked, of which earlier runs moved
-    `earlier_bytes`. `elapsed_s`: from this run's first client's start to its last one's end.
-    `missing`: files that could not be moved, each with its sentence, the first hundred of
-    `missing_files`. `advised`: what an earlier advice had promised, where there was one and the
-    whole was moved at one go.
+    `files`, `moved_bytes`: what arrived and was checked; earlier runs moved `earlier_bytes` of it.
+    `elapsed_s`: from the start of this run's first client to the end of its last one. `missing`:
+    files that could not be moved, each with a reason; the first hundred of `missing_files`.
+    `advised`: the comparison with an earlier advice, where there was one and the whole dataset was
+    moved in one run.
     """
 
     complete: bool
@@ -313,17 +314,17 @@ class TransferEnded(Event, frozen=True, kw_only=True, tag="transfer_ended"):
 
 
 class SharesPlanned(Event, frozen=True, kw_only=True, tag="shares_planned"):
-    """Which concurrencies give the destinations of one source what was asked for them."""
+    """The concurrencies that give the destinations of one source what was requested for them."""
 
     plan: SharePlan
 
 
 class SharesStarted(Event, frozen=True, kw_only=True, tag="shares_started"):
-    """Several destinations of one source are served from now on, at these concurrencies.
+    """Transfers to several destinations of one source start at these concurrencies.
 
-    `purpose`: train for an experiment of `epochs` steps that is to teach the models, run for what
-    was planned. `total_bytes`: all there is to move, by destination; empty for an experiment.
-    `epoch_s`: the length of a step or control epoch.
+    `purpose`: train for an experiment of `epochs` steps that trains the models, run for a planned
+    transfer. `total_bytes`: bytes to move by destination; empty for an experiment. `epoch_s`:
+    length of a step or control epoch.
     """
 
     session: str
@@ -337,14 +338,14 @@ class SharesStarted(Event, frozen=True, kw_only=True, tag="shares_started"):
 
 
 class SharesSeen(Event, frozen=True, kw_only=True, tag="shares_seen"):
-    """An epoch in which several destinations were served is over; they are counted from 1."""
+    """An epoch with several destinations has ended; epochs are counted from 1."""
 
     epoch: int
     rows: list[ServedRow]
 
 
 class SharesChanged(Event, frozen=True, kw_only=True, tag="shares_changed"):
-    """The concurrencies are others from now on, after the epoch of that number."""
+    """The concurrencies change after the epoch of that number."""
 
     epoch: int
     old: dict[str, int]
@@ -353,10 +354,9 @@ class SharesChanged(Event, frozen=True, kw_only=True, tag="shares_changed"):
 
 
 class DestinationEnded(Event, frozen=True, kw_only=True, tag="destination_ended"):
-    """One of several destinations is served no more: all is there, or `message` says why not.
+    """The transfer to one of several destinations has ended: complete, or `message` says why not.
 
-    `files`, `moved_bytes`: what arrived and was checked, of which earlier runs moved
-    `earlier_bytes`.
+    `files`, `moved_bytes`: what arrived and was checked; earlier runs moved `earlier_bytes` of it.
     """
 
     destination: str
@@ -369,9 +369,9 @@ class DestinationEnded(Event, frozen=True, kw_only=True, tag="destination_ended"
 
 
 class SharesEnded(Event, frozen=True, kw_only=True, tag="shares_ended"):
-    """The last event where several destinations were served.
+    """The last event of a session with several destinations.
 
-    `complete`: every file is at every destination; of an experiment, that it came to its end.
+    `complete`: every file is at every destination; for an experiment, it ran to its end.
     """
 
     complete: bool
@@ -382,19 +382,19 @@ class SharesEnded(Event, frozen=True, kw_only=True, tag="shares_ended"):
 
 
 class Notice(Event, frozen=True, kw_only=True, tag="notice"):
-    """Something the user should know and that stops nothing."""
+    """Something the user should know that does not stop the session."""
 
     message: str
 
 
 class AdviceGiven(Advice, frozen=True, kw_only=True, tag_field="event", tag="advice"):
-    """The last event of a session that gave advice: the advice itself."""
+    """The last event of a session that gave advice: the advice."""
 
     at_s: float
 
 
 class GaveUp(Event, frozen=True, kw_only=True, tag="gave_up"):
-    """The last event of a session without advice; `exit_code` is the command's."""
+    """The last event of a session without advice; `exit_code` is that of the command."""
 
     message: str
     exit_code: int

@@ -1,4 +1,4 @@
-"""What past transfers say of one that is wanted, and how far to trust it."""
+"""What past transfers indicate for a requested one, and how far to trust it."""
 
 from typing import Literal, TypeAlias
 
@@ -12,17 +12,17 @@ RateAt: TypeAlias = tuple[float, float]
 
 
 class SampleSeen(msgspec.Struct, frozen=True, kw_only=True):
-    """What a short transfer gave just now, in bit/s."""
+    """The throughput of a short transfer just now, in bit/s."""
 
     levels: Levels
     throughput_bps: float
 
 
 class SurfaceSlice(msgspec.Struct, frozen=True, kw_only=True):
-    """A group's surface along one level, the other two held at `held`, beside what was measured.
+    """A group's surface along one level, with the other two fixed at `held`, and the measurements.
 
-    `held`: levels that the group was measured at, the nearest to the answer's. `fitted`,
-    `measured`: from the least value of the level to the greatest.
+    `held`: levels at which the group was measured, the nearest to the answer's. `fitted`,
+    `measured`: in ascending order of the level.
     """
 
     level: Level
@@ -32,13 +32,13 @@ class SurfaceSlice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SimilarGroup(msgspec.Struct, frozen=True, kw_only=True):
-    """Past transfers that met the same conditions, and what they say.
+    """Past transfers under the same conditions, and what they indicate.
 
-    `conditions`: of one of them. `began_s`: Unix time of the first, None where it is not known.
-    `likeness`: mean similarity to what is wanted, in 0 … 1. `share`: of the answer's weight, in
-    0 … 1. `degree`, `training_r2`, `validation_r2`: of the surface fitted to them.
-    `sample_bps`: what the surface says of the sample's levels, None without one; `answer_bps`: what
-    it says of the answer's. `best`, `best_bps`: where the surface is highest.
+    `conditions`: those of one of them. `began_s`: Unix time of the first, None where not known.
+    `likeness`: mean similarity to the requested transfer, in 0 … 1. `share`: its weight in the
+    answer, in 0 … 1. `degree`, `training_r2`, `validation_r2`: of the surface fitted to them.
+    `sample_bps`: the surface's value at the sample's levels, None without a sample; `answer_bps`:
+    at the answer's levels. `best`, `best_bps`: where the surface is highest.
     """
 
     conditions: Conditions
@@ -57,7 +57,7 @@ class SimilarGroup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GroupLeftOut(msgspec.Struct, frozen=True, kw_only=True):
-    """Past transfers without a surface that fits. `reason`: a clause without a full stop."""
+    """Past transfers for which no surface fits. `reason`: a clause without a full stop."""
 
     conditions: Conditions
     began_s: float | None
@@ -66,11 +66,11 @@ class GroupLeftOut(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """Levels for a transfer and what they stand on (HARP 2018, section 3.2).
+    """Levels for a transfer and the evidence for them (HARP 2018, section 3.2).
 
-    `wanted`: the transfer asked about. `similar` of `known` past transfers are as like it as
-    `threshold` or more. `throughput_bps`: what is expected of `levels`. `groups`: from the most
-    weight to the least. `worth`: how far to trust it, in sentences.
+    `wanted`: the requested transfer. `similar` of `known` past transfers have a similarity of at
+    least `threshold`. `throughput_bps`: the expectation for `levels`. `groups`: in descending order
+    of weight. `worth`: how far to trust it, in sentences.
     """
 
     wanted: Conditions

@@ -1,4 +1,4 @@
-"""The two ends of a transfer of files that are no network: file systems, and reading and writing.
+"""The storage side of a file transfer: file systems, reading and writing.
 
 Rao et al. 2016, section III.C: file I/O is profiled over the number of threads, the size of a
 request, and direct or buffered.
@@ -18,26 +18,26 @@ _Bytes = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 SOURCE_DISK: Final = "source disk"
 DESTINATION_DISK: Final = "destination disk"
 DISKS: Final = frozenset({SOURCE_DISK, DESTINATION_DISK})
-"""What records name as measured where it was a disk alone, which moves nothing between hosts."""
+"""Subjects of records that measure a disk alone, which moves nothing between hosts."""
 
 SCRATCH_PREFIX: Final = ".advisor-"
-"""What the name of every file and folder begins with that the advisor makes among a user's files,
-and that of nothing else it would ever remove."""
+"""Prefix of the name of every file and folder that the advisor creates among a user's files. The
+advisor never removes anything else."""
 
 
 class Stripes(msgspec.Struct, frozen=True, kw_only=True):
-    """How Lustre lays out new files of a folder. `count` -1: over all targets."""
+    """How Lustre stripes new files of a folder. `count` -1: over all targets."""
 
     count: Annotated[int, msgspec.Meta(ge=-1, le=2000)]
     size_bytes: _Bytes
 
 
 class Filesystem(msgspec.Struct, frozen=True, kw_only=True):
-    """What holds a folder.
+    """The file system of a folder.
 
     `kind` is the kernel's name for it: xfs, ext4, tmpfs, nfs4, lustre. `device`: what is mounted.
-    `free_bytes`: what this user may still write. `writable`: whether they may make files in it.
-    `stripes` is None but for Lustre.
+    `free_bytes`: what this user may still write. `writable`: whether the user may create files in
+    the folder. `stripes` is None except for Lustre.
     """
 
     folder: _Text
@@ -53,8 +53,9 @@ class Filesystem(msgspec.Struct, frozen=True, kw_only=True):
 class FileIoJob(msgspec.Struct, frozen=True, kw_only=True):
     """One measurement of file I/O.
 
-    `threads` read or write at once, each a part of its own, `request_bytes` at a time; `direct`:
-    past the page cache. `total_bytes`: all of them together at most. `ceiling_s`: it ends then.
+    `threads` read or write concurrently, each its own part, `request_bytes` at a time. `direct`:
+    bypass the page cache. `total_bytes`: the most that all of them move together. `ceiling_s`: time
+    limit.
     """
 
     direction: Direction
@@ -66,7 +67,7 @@ class FileIoJob(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def setting(self) -> Setting:
-        """As records have it."""
+        """The setting as stored in records."""
         return {
             "threads": self.threads,
             "request_bytes": self.request_bytes,
@@ -75,9 +76,9 @@ class FileIoJob(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FileIoResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What it gave: `moved_bytes` in `elapsed_s`, both above zero. `program`: fio's version.
+    """The result: `moved_bytes` in `elapsed_s`, both above zero. `program`: fio's version.
 
-    What was written buffered counts with the time it took to reach the disk.
+    For buffered writes `elapsed_s` includes the time until the data reached the disk.
     """
 
     moved_bytes: _Bytes

@@ -1,4 +1,4 @@
-"""What a probe gave: a measurement, or a failure, which is an answer too."""
+"""The outcome of a probe: a measurement, or a failure, which is an answer too."""
 
 from enum import StrEnum
 from typing import TypeAlias
@@ -7,7 +7,7 @@ import msgspec
 
 
 class Interval(msgspec.Struct, frozen=True, array_like=True):
-    """What the receiver got between two moments of a probe, in seconds since its first byte."""
+    """What the receiver got between two moments of a probe, in seconds since the first byte."""
 
     start_s: float
     end_s: float
@@ -21,10 +21,10 @@ class Interval(msgspec.Struct, frozen=True, array_like=True):
 
 
 class EndLoad(msgspec.Struct, frozen=True, kw_only=True):
-    """What a probe cost one end.
+    """The load of a probe on one end.
 
-    `process_cores`: CPU seconds per second of the probe's own process; 1.0 is one core full.
-    `host_share`: share of all the host's cores that was busy, by anyone, in [0, 1].
+    `process_cores`: CPU seconds per second of the probe's own process; 1.0 is one full core.
+    `host_share`: fraction of all the host's cores that was busy with any process, in [0, 1].
     """
 
     process_cores: float
@@ -35,11 +35,11 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True, tag_field="outcome"
     """What the receiver got over the steady part of a probe.
 
     `throughput_bps`: mean over `intervals[steady_from:]`; `stderr_bps`: its standard error.
-    `settled`: the probe ended because its mean was settled, not because its time was up.
-    `elapsed_s`: the whole probe with set-up and end. `granted`: socket buffer sizes in bytes the
-    kernel really gave. `versions`: of the tools that moved the data, per end. `overhead_s`: for a
-    transfer of files that was run to its end, what it took beyond bytes ÷ throughput: login,
-    connections, start-up, closing; None elsewhere.
+    `settled`: the probe ended because its mean had settled, not because its time was up.
+    `elapsed_s`: the whole probe including set-up and closing. `granted`: socket buffer sizes in
+    bytes as granted by the kernel. `versions`: of the tools that moved the data, per end.
+    `overhead_s`: for a file transfer that ran to its end, the time beyond bytes ÷ throughput:
+    login, connections, start-up, closing; None otherwise.
     """
 
     throughput_bps: float

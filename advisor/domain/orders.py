@@ -1,6 +1,6 @@
-"""What a user may order while a session runs. `advisor advise --orders` reads them from its input.
+"""The orders a user may give to a running session. `advisor advise --orders` reads them from stdin.
 
-What an order changed is told as an event, like all else.
+The change made by an order is reported as an event.
 """
 
 from typing import TypeAlias
@@ -11,11 +11,11 @@ from advisor.domain.space import Setting
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True, tag_field="order"):
-    """What every order is."""
+    """The base of all orders."""
 
 
 class Pause(Order, frozen=True, kw_only=True, tag="pause"):
-    """Start no further probe; the time stands still."""
+    """Start no further probe; the budget does not run meanwhile."""
 
 
 class GoOn(Order, frozen=True, kw_only=True, tag="go_on"):
@@ -23,7 +23,7 @@ class GoOn(Order, frozen=True, kw_only=True, tag="go_on"):
 
 
 class Skip(Order, frozen=True, kw_only=True, tag="skip"):
-    """End this run of probes (`tcp/cubic`, `udt`) once the probe under way is over."""
+    """End this run of probes (`tcp/cubic`, `udt`) when the current probe has ended."""
 
     stage: str
 
@@ -46,9 +46,10 @@ class Try(Order, frozen=True, kw_only=True, tag="try"):
 
 
 class Ask(Order, frozen=True, kw_only=True, tag="ask"):
-    """Ask this for a destination from now on, where several are served.
+    """Change what is requested for a destination, where there are several.
 
-    `asked` as it is typed: a share `4`, a rate `400Mbit`, a factor `x1.5`, a concurrency `@3`.
+    `asked` as the user types it: a share `4`, a rate `400Mbit`, a factor `x1.5`, a concurrency
+    `@3`.
     """
 
     destination: str
@@ -56,7 +57,7 @@ class Ask(Order, frozen=True, kw_only=True, tag="ask"):
 
 
 class Stop(Order, frozen=True, kw_only=True, tag="stop"):
-    """End the session with the best so far."""
+    """End the session with the best setting so far."""
 
 
 AnyOrder: TypeAlias = Pause | GoOn | Skip | Extend | Try | Ask | Stop

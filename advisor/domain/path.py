@@ -9,10 +9,10 @@ _Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 
 
 class HostFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """One end, as it stands. Sizes in bytes; None where the host does not say.
+    """The state of one host. Sizes in bytes; None where the host does not report them.
 
     `tcp_rmem_bytes`, `tcp_wmem_bytes`: the kernel's (minimum, default, maximum) for autotuning.
-    `receive_max_bytes`, `send_max_bytes`: net.core.rmem_max and wmem_max, the most to be had.
+    `receive_max_bytes`, `send_max_bytes`: net.core.rmem_max and wmem_max, the upper limits.
     `interface`, `link_bps`, `mtu_bytes`, `qdisc`: of the interface that faces the other end.
     `clock_s`: Unix time when the facts were taken.
     """
@@ -37,13 +37,13 @@ class HostFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PathFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """A pair's path before it is profiled.
+    """The path of a pair before it is profiled.
 
-    `rtt_s` is above zero, `rtt_method` says how it was measured: icmp, tcp handshake, the agent's
+    `rtt_s` is above zero. `rtt_method` says how it was measured: icmp, tcp handshake, the agent's
     TCP connection, timed messages to the agent, or given.
     `mtu_bytes`: the largest IP packet that reached the other end unfragmented.
     `bandwidth_bps`: the rate the user has reserved, None when not known.
-    `clock_offset_s`: destination clock less source clock, None when not known.
+    `clock_offset_s`: destination clock minus source clock, None when not known.
     `receivable`: the transports the destination can receive, None when it was not asked.
     """
 
@@ -61,11 +61,11 @@ class PathFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def link_bps(self) -> float | None:
-        """The slower of the two interfaces, None where neither says."""
+        """The speed of the slower interface, None where neither is known."""
         known = [h.link_bps for h in (self.source, self.destination) if h.link_bps]
         return min(known) if known else None
 
     @property
     def capacity_bps(self) -> float | None:
-        """The rate nothing can pass: what is reserved, else the slower interface's link speed."""
+        """The upper bound of the rate: the reserved bandwidth, else the slower link speed."""
         return self.bandwidth_bps or self.link_bps

@@ -1,4 +1,4 @@
-"""How a dataset is to be moved, class by class."""
+"""How a dataset will be moved, class by class."""
 
 from typing import Literal
 
@@ -12,12 +12,12 @@ Order = Literal["together", "one after the other"]
 
 
 class ClassPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """The files of one class, and the levels they are moved with.
+    """The files of one class, and the levels used to move them.
 
     `size`: tiny, small, medium or large. `alone`: the levels it would have if it were moved alone,
-    which the scheduler lowered to `levels`. `expected_bps`: what it would then give, None where
-    nothing says so. `sample`: what its sample transfer gave. `reason`: a sentence.
-    `evidence`: what past transfers say, where they were asked.
+    which the scheduler lowered to `levels`. `expected_bps`: the expected throughput, None where
+    there is no basis for one. `sample`: the result of its sample transfer. `reason`: a sentence.
+    `evidence`: what past transfers indicate, where they were consulted.
     """
 
     size: str
@@ -32,11 +32,12 @@ class ClassPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TransferPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """All classes, from tiny to large, and the lines that move them.
+    """All classes, from tiny to large, and the commands that move them.
 
-    `method`: whose rules it follows. `order`: whether classes are moved together. `commands`: one a
-    class; with an order of one after the other, to be run in theirs. `pay_off`: whether a sample
-    pays off, "" where nothing can be said. `notes`: sentences on what is left out or must hold.
+    `method`: whose rules it follows. `order`: whether classes are moved together. `commands`: one
+    per class; if classes are moved one after the other, run the commands in that order. `pay_off`:
+    whether a sample pays off, "" where this is not known. `notes`: sentences on what is left out
+    and on conditions.
     """
 
     method: str
@@ -48,10 +49,10 @@ class TransferPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ClassProgress(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a class is: what arrived and was checked, beside all there is.
+    """The progress of a class: what arrived and was checked, out of its total.
 
-    `moved_bytes`: with those under way. `rate_bps`: since the last look. `clients`: under way now,
-    where `concurrency` are wanted, each over `parallelism` streams.
+    `moved_bytes`: includes files in flight. `rate_bps`: since the last report. `clients`: now
+    running, where `concurrency` are wanted, each over `parallelism` streams.
     """
 
     size: str

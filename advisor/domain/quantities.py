@@ -1,7 +1,7 @@
-"""Rates, sizes and durations as people write them, and back.
+"""Rates, sizes and durations as users write them, and back.
 
-Inside the program a rate is in bit/s, a size in bytes and a duration in seconds; this module is
-the edge where that is converted.
+Inside the program a rate is in bit/s, a size in bytes and a duration in seconds; this module
+converts at the boundary.
 """
 
 import math
@@ -25,9 +25,9 @@ def _scaled(match: re.Match[str]) -> float:
 
 
 def parse_rate(text: str) -> float:
-    """Bit/s from `500Mbit`, `10G`, `9.4 Gbit/s`, `1e9` is not taken; bare numbers are bit/s.
+    """Bit/s from `500Mbit`, `10G`, `9.4 Gbit/s`; bare numbers are bit/s, `1e9` is not accepted.
 
-    Bytes are refused (`10MB/s`): in this field rates are in bits, and a silent factor of eight is
+    Bytes are refused (`10MB/s`): rates in this field are in bits, and a silent factor of eight is
     worse than a question. Raises ValueError for anything else, and for zero.
     """
     if re.search(r"[\s\dkKmMgGtTi]B(?:/s|ps)?\s*$", text):
@@ -74,7 +74,7 @@ def _prefixed(value: float, base: int, prefixes: tuple[str, ...]) -> str:
     while abs(value) >= base and magnitude < len(prefixes) - 1:
         value /= base
         magnitude += 1
-    # Three significant figures are what these measurements carry.
+    # Three significant figures match the precision of these measurements.
     digits = 0 if value >= 100 or value == int(value) else (1 if value >= 10 else 2)
     return f"{value:.{digits}f} {prefixes[magnitude]}"
 

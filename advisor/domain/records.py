@@ -1,5 +1,5 @@
-"""What is stored: one record per probe when it ends, one per session's start, one per advice,
-and what people said of them later.
+"""What is stored: one record per probe when it ends, one per session start, one per advice,
+and later remarks on them.
 
 `recorded_s` is Unix time. Records are appended and never rewritten, so a field may be added with
 a default, but none renamed or removed.
@@ -19,7 +19,7 @@ from advisor.domain.space import Setting
 
 
 class SessionRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag="session"):
-    """A session's question, whole: enough to go on with it after an interruption."""
+    """The complete request of a session: enough to resume it after an interruption."""
 
     session: str
     pair: Pair
@@ -29,15 +29,15 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record
 
 
 class ProbeRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag="probe"):
-    """One probe: what was asked, what it gave, and by which search.
+    """One probe: its setting, its outcome, and the search that asked for it.
 
     `subject`: the transport (tcp, udt) or tool that was measured. `origin`: advisor, or the format
     it was imported from. `path` is None for imported records, whose `rtt_s` may still be known.
-    `method_state` is the search's own state after being told this outcome: where a resumed session
-    goes on from. `recommended`: the setting that search would then use and what it expects of it in
-    bit/s, where it knows better than its best measurement. `file_bytes`, `files`: the mean size of
-    the files that a tool moved part of, and how many there are; None from memory to memory.
-    `buffer_bytes`: the most that one socket could get on this path, None where it is not known.
+    `method_state` is the search's own state after this outcome: a resumed session continues from
+    it. `recommended`: the setting that search would then use and its expected throughput in bit/s,
+    where the search predicts a better one than its best measurement. `file_bytes`, `files`: the
+    mean size and the number of the files that a tool moved part of; None from memory to memory.
+    `buffer_bytes`: the largest socket buffer available on this path, None where it is not known.
     """
 
     pair: Pair
@@ -63,7 +63,7 @@ class ProbeRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record",
 
 
 class AdviceRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag="advice"):
-    """The advice a session ended with. A complete one closes the session."""
+    """The advice that ended a session. A complete one closes the session."""
 
     pair: Pair
     recorded_s: float
@@ -71,7 +71,7 @@ class AdviceRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record"
 
 
 class ClosingRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag="closing"):
-    """A session that ended for good without advice, and why."""
+    """A session that ended permanently without advice, and why."""
 
     session: str
     pair: Pair
@@ -81,10 +81,10 @@ class ClosingRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record
 
 
 class RemarkRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag="remark"):
-    """What somebody said of a session, or of the one probe in it that was recorded at `probe_s`.
+    """A user's remark on a session, or on the one probe in it that was recorded at `probe_s`.
 
     `note`: a `text` to remember. `outlier`: it does not count as a result. `deleted`: the whole
-    session is hidden and does not count. `on` False takes back the same remark made before.
+    session is hidden and does not count. `on` False withdraws the same remark made before.
     Raises ValueError for the deletion of a single probe.
     """
 
@@ -102,9 +102,9 @@ class RemarkRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record"
 
 
 class TransferRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag="transfer"):
-    """What a real transfer gave that followed a session's advice.
+    """The result of a real transfer that followed a session's advice.
 
-    `total_bytes` arrived in `elapsed_s`, both above zero, else ValueError is raised.
+    `total_bytes` arrived in `elapsed_s`; raises ValueError unless both are above zero.
     """
 
     pair: Pair
@@ -116,7 +116,7 @@ class TransferRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="recor
 
     def __post_init__(self) -> None:
         if self.total_bytes <= 0 or self.elapsed_s <= 0:
-            raise ValueError("a transfer moved at least one byte in more than no time")
+            raise ValueError("a transfer moves at least one byte and takes more than zero time")
 
     @property
     def rate_bps(self) -> float:
@@ -125,9 +125,9 @@ class TransferRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="recor
 
 
 class ShareRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag="share"):
-    """What a destination got for a while in which others of the same source were served too.
+    """What a destination got in a period in which others of the same source were served too.
 
-    `others`: their concurrencies. `parallelism`: streams for each file, of all.
+    `others`: their concurrencies. `parallelism`: streams per file, for all destinations.
     """
 
     pair: Pair

@@ -11,14 +11,14 @@ from advisor.domain.quantities import format_rate
 SharePurpose = Literal["train", "run"]
 
 BASE: Final = 2
-"""The concurrency of each that a factor counts from: the base case of the paper, section V."""
+"""The concurrency of each that a factor refers to: the base case of the paper, section V."""
 
 
 class Served(msgspec.Struct, frozen=True, kw_only=True):
-    """What one destination got for a while: `throughput_bps`, above 0, in bit/s.
+    """What one destination got in a period: `throughput_bps`, above 0, in bit/s.
 
-    `concurrency`: its own files at a time, DC. `source_concurrency`: those to all destinations at
-    that time, SC, of which it is a part. `when_s`: Unix time of its end.
+    `concurrency`: its concurrent files, DC. `source_concurrency`: the concurrent files to all
+    destinations at that time, SC, which includes them. `when_s`: Unix time of the period's end.
     """
 
     concurrency: int
@@ -29,19 +29,20 @@ class Served(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if not 1 <= self.concurrency <= self.source_concurrency:
             raise ValueError(
-                f"a concurrency of {self.concurrency} out of {self.source_concurrency}: give at "
-                "least 1, and no more than all together"
+                f"a concurrency of {self.concurrency} out of {self.source_concurrency}: it must be "
+                "at least 1 and at most the total"
             )
         if not 0 < self.throughput_bps < math.inf:
             raise ValueError(f"throughput_bps is {self.throughput_bps:g}: leave out what failed")
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked for one destination; exactly one of the first four, else ValueError.
+    """What is requested for one destination; exactly one of the first four, else ValueError.
 
-    `share`: beside those of the others, any number above 0. `rate_bps`: in bit/s. `factor`: of what
-    it gets where every destination has `BASE` files at a time. `held`: so many files at a time,
-    whatever they give. `most`: files at a time at most. `ceiling_bps`: what it is held to.
+    `share`: relative to the other shares, any number above 0. `rate_bps`: in bit/s. `factor`: of
+    the rate it gets where every destination has `BASE` concurrent files. `held`: a fixed number of
+    concurrent files, whatever rate they give. `most`: the upper limit of concurrent files.
+    `ceiling_bps`: the rate limit.
     """
 
     share: float | None = None
@@ -60,7 +61,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def words(self) -> str:
-        """As people read it."""
+        """The request as text."""
         if self.share is not None:
             return f"share {self.share:g}"
         if self.rate_bps is not None:
@@ -71,13 +72,13 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ShareRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One destination in a plan: its concurrency, and what that is expected to give.
+    """One destination in a plan: its concurrency and the throughput expected of it.
 
-    `asked_bps`: what was asked comes to; of shares that part of what all with shares are expected
-    to get together. `interval_bps`: where its rate is expected nine times out of ten. `missed`:
-    why what was asked cannot be had and what can, a sentence; "" where it can. `samples`: what its
-    model was fitted to; `model_error`: the mean error of predictions of those it was validated
-    with, a share.
+    `asked_bps`: the requested rate; of a share, that fraction of what all destinations with shares
+    are expected to get together. `interval_bps`: 90 % prediction interval of its rate. `missed`:
+    why the request cannot be met and what can, a sentence; "" where it can. `samples`: the number
+    of samples its model was fitted to; `model_error`: the mean relative error of its predictions
+    on the validation samples.
     """
 
     destination: str
@@ -92,10 +93,11 @@ class ShareRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SharePlan(msgspec.Struct, frozen=True, kw_only=True):
-    """Concurrencies for what was asked. `parallelism`: streams for each file, of all.
+    """Concurrencies that meet the requests. `parallelism`: streams per file, for all destinations.
 
-    `model`, `estimate`: form of the models with their load, and how the present load was had.
-    `commands`: one a destination, in their order, to be run together. `notes`: sentences.
+    `model`, `estimate`: the form of the models with their load, and how the present load was
+    estimated. `commands`: one per destination, in their order, to be run together. `notes`:
+    sentences.
     """
 
     source: str
@@ -108,7 +110,7 @@ class SharePlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ServedRow(msgspec.Struct, frozen=True, kw_only=True):
-    """What one destination got in an epoch. Rates in bit/s, None for what was not said.
+    """What one destination got in an epoch. Rates in bit/s, None where not given.
 
     `failure`: why it got nothing, "" where it got something.
     """
@@ -122,11 +124,11 @@ class ServedRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ShareOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What one destination had got at the end. `rate_bps`: mean over the epochs it was served in.
+    """The final result of one destination. `rate_bps`: mean over the epochs it was served in.
 
-    `moved_bytes`: what the path carried in the time that this is of, which leaves out what follows
+    `moved_bytes`: what the path carried in the time covered, which excludes the settling time after
     a change; pieces that were moved again count again.
-    `asked_bps`: the mean of what was asked then, None where nothing was.
+    `asked_bps`: the mean of the rates requested then, None where there were none.
     """
 
     destination: str

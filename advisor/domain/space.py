@@ -1,4 +1,4 @@
-"""Parameters, the space they span, and settings, the points of it."""
+"""Parameters, the space they span, and settings, the points of that space."""
 
 import math
 from collections.abc import Mapping
@@ -11,16 +11,16 @@ from advisor.domain.quantities import format_bytes
 
 SettingValue: TypeAlias = int | float | Annotated[str, msgspec.Meta(max_length=64)]
 Setting: TypeAlias = dict[str, SettingValue]
-"""One point of a space, by parameter name, together with what the transport holds fixed.
+"""One point of a space, by parameter name, including what the transport holds fixed.
 
-A `buffer_bytes` of 0 means that the kernel's own sizing (autotuning) is left alone: what a user
-gets who tunes nothing.
+A `buffer_bytes` of 0 leaves the kernel's buffer sizing (autotuning) in effect: what an untuned
+program gets.
 """
 
 SettingKey: TypeAlias = tuple[tuple[str, SettingValue], ...]
 
 FLOW_NAMES: Final = frozenset({"concurrency", "parallelism", "streams"})
-"""Parameters whose values multiply to the number of flows."""
+"""Parameters whose product is the number of flows."""
 
 _WORD_ORDER: Final = (
     "concurrency",
@@ -47,7 +47,7 @@ _ACRONYMS: Final = frozenset({"tcp", "udt"})
 
 
 def setting_key(setting: Mapping[str, SettingValue]) -> SettingKey:
-    """The setting as something to hash and compare, whatever the order of its names."""
+    """A hashable form of the setting that does not depend on the order of its names."""
     return tuple(sorted(setting.items()))
 
 
@@ -60,7 +60,7 @@ def _value_words(name: str, value: SettingValue) -> str:
         case "pipelining", 1:
             return "without pipelining"
         case "direct", 0 | 1:
-            return "past the page cache" if value else "through the page cache"
+            return "direct I/O" if value else "buffered I/O"
         case "congestion", str(control):
             return control
     if isinstance(value, int) and name in _COUNTED:
@@ -79,7 +79,7 @@ def setting_words(setting: Mapping[str, SettingValue]) -> str:
 
 
 def subject_name(subject: str) -> str:
-    """What was measured, as it is written: transports are acronyms, tools and disks are names."""
+    """The display name of what was measured: transports are acronyms, tools and disks are names."""
     return subject.upper() if subject in _ACRONYMS else subject
 
 
@@ -89,7 +89,7 @@ def describe(transport: str, setting: Mapping[str, SettingValue]) -> str:
 
 
 class Scale(StrEnum):
-    """How a parameter's values are laid out between its bounds."""
+    """How a parameter's values are spaced between its bounds."""
 
     LINEAR = "linear"
     LOG2 = "log2"
@@ -99,8 +99,8 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
     """One control knob.
 
     `lower` and `upper` are inclusive and in `unit`. `quantum` is the profiling unit μ of the
-    papers: every value is a whole multiple of it (one payload for a block size, one byte for a
-    buffer, one for streams), and the bounds are too.
+    papers: every value, including the bounds, is a multiple of it (one payload for a block size,
+    one byte for a buffer, one for streams).
     """
 
     name: str
@@ -117,7 +117,7 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"{self.name}: bounds are not multiples of {self.quantum}")
 
     def value_at(self, fraction: float) -> int:
-        """The value at `fraction` in [0, 1] of the way from lower to upper on this scale."""
+        """The value at `fraction` in [0, 1] between lower and upper on this scale."""
         fraction = min(1.0, max(0.0, fraction))
         if self.scale is Scale.LOG2:
             raw = self.lower * (self.upper / self.lower) ** fraction
@@ -126,12 +126,12 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
         return self.nearest(raw)
 
     def nearest(self, value: float) -> int:
-        """The value of this parameter nearest to another: whole quanta, within the bounds."""
+        """The parameter value nearest to `value`: a multiple of the quantum, within the bounds."""
         multiple: int = round(value / self.quantum) * self.quantum
         return min(self.upper, max(self.lower, multiple))
 
     def fraction_of(self, value: float) -> float:
-        """Where `value` lies between the bounds on this scale, clipped to [0, 1]."""
+        """The position of `value` between the bounds on this scale, clipped to [0, 1]."""
         if self.upper == self.lower:
             return 0.0
         clipped = min(self.upper, max(self.lower, value))
@@ -143,12 +143,12 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
 class Space(msgspec.Struct, frozen=True, kw_only=True):
     """The box a method searches.
 
-    `cost_order` names parameters from the dearest down: of two settings that perform the same,
-    the one with less of the first name is the cheaper, then of the second, and so on.
-    `fixed` is what every setting of this space also carries (congestion control, MSS).
-    `note` is a sentence for the user on how the bounds were chosen.
-    `most_flows`: what `flows_of` a setting may be at most, None for any number. A method may ask
-    for more; whoever measures then takes what comes nearest.
+    `cost_order` names parameters, the most expensive first: of two settings with the same
+    performance, the one with less of the first parameter is cheaper, then of the second, and so on.
+    `fixed`: what every setting of this space also contains (congestion control, MSS).
+    `note`: a sentence for the user on how the bounds were chosen.
+    `most_flows`: upper limit of `flows_of` a setting, None for no limit. A method may ask for more;
+    the nearest setting within the limit is then measured.
     """
 
     parameters: tuple[Parameter, ...]
@@ -159,15 +159,15 @@ class Space(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def dimensions(self) -> int:
-        """How many parameters there are to search."""
+        """The number of parameters to search."""
         return len(self.parameters)
 
     def setting_at(self, fractions: Mapping[str, float]) -> Setting:
-        """The setting at these fractions of the way between the bounds, one per parameter."""
+        """The setting at these fractions between the bounds, one per parameter."""
         return {p.name: p.value_at(fractions[p.name]) for p in self.parameters} | self.fixed
 
     def cost(self, setting: Mapping[str, SettingValue]) -> tuple[float, ...]:
-        """A sort key: the smaller, the cheaper.
+        """A sort key: smaller is cheaper.
 
         Unknown names and kernel-sized buffers cost nothing.
         """
@@ -176,7 +176,7 @@ class Space(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def flows_of(setting: Mapping[str, SettingValue]) -> int:
-    """How many connections a setting opens: the product of what multiplies them; at least 1."""
+    """The number of connections a setting opens: the product of its flow parameters; at least 1."""
     values = (value for name, value in setting.items() if name in FLOW_NAMES)
     return math.prod(int(value) for value in values)
 

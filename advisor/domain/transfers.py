@@ -1,4 +1,4 @@
-"""Transfers of files of the past: what was moved, over what, and how fast it went."""
+"""Past file transfers: the files, the levels used, and the throughput."""
 
 import math
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class Levels(msgspec.Struct, frozen=True, kw_only=True):
-    """A published setting; each is at least 1, a pipelining of 1 sends nothing ahead."""
+    """A published setting; each level is at least 1. A pipelining of 1 sends nothing ahead."""
 
     concurrency: int
     parallelism: int
@@ -14,7 +14,7 @@ class Levels(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def words(self) -> str:
-        """As the papers put it."""
+        """As written in the papers."""
         return (
             f"concurrency {self.concurrency}, parallelism {self.parallelism}, "
             f"pipelining {self.pipelining}"
@@ -22,11 +22,11 @@ class Levels(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Conditions(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What a transfer finds: its path and its files. None where a figure is not known.
+    """The conditions of a transfer: its path and its files. None where a figure is not known.
 
-    `file_bytes`: mean size of the files. `bandwidth_bps`: of the link. `buffer_bytes`: the most a
-    socket gets. All figures are above zero. `network`: whatever tells paths apart that have the
-    same figures, as the names of the hosts.
+    `file_bytes`: mean size of the files. `bandwidth_bps`: of the link. `buffer_bytes`: the maximum
+    per socket. All figures are above zero. `network`: distinguishes paths with the same figures,
+    for example by host names.
     """
 
     file_bytes: float

@@ -1,13 +1,14 @@
-"""Doing something at even intervals."""
+"""Call a function at regular intervals."""
 
 import time
 from collections.abc import Callable
 
 
 def repeat_every(seconds: float, action: Callable[[], None]) -> None:
-    """Call `action` now and every so many seconds after, until it raises.
+    """Call `action` now and every `seconds` thereafter, until it raises.
 
-    What `action` takes does not add to the interval; where it takes longer, no call is made up for.
+    The time that `action` takes does not lengthen the interval. If it exceeds the interval, the
+    missed calls are skipped.
     """
     due_s = time.monotonic()
     while True:

@@ -1,1 +1,1 @@
-"""What a search method is. The methods themselves are plugins."""
+"""The interface of search methods and their building blocks. The methods themselves are plugins."""

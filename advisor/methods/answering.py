@@ -1,4 +1,4 @@
-"""Methods that search nothing: they know their answers beforehand and have them measured."""
+"""Methods that do not search: they know their answers in advance and have them measured."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from advisor.methods.searching import Memory, Search
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """One setting, a word for what it is meant for, and a sentence for where it comes from."""
+    """One setting, a label that says what it is for, and a sentence on where it comes from."""
 
     label: str
     setting: Setting
@@ -19,9 +19,9 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AnswerMemory(Memory, kw_only=True):
-    """The answers, at least one, and how many of them are measured.
+    """The answers, at least one, and how many of them have been measured.
 
-    They are remembered, not worked out again: what is known of the path may change meanwhile.
+    They are stored, not computed again: what is known of the path may change in the meantime.
     """
 
     answers: list[Answer]
@@ -37,7 +37,7 @@ class Answers(Search[AnswerMemory]):
 
     @property
     def gauges(self) -> list[StopGauge]:
-        """How many of the answers are measured."""
+        """How many of the answers have been measured."""
         return [
             StopGauge(
                 name="answers",

@@ -1,4 +1,4 @@
-"""The ask/tell interface every search method has."""
+"""The ask/tell interface of every search method."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
@@ -19,10 +19,11 @@ from advisor.domain.transfers import Levels, PastTransfer
 
 
 class PastSurface(msgspec.Struct, frozen=True, kw_only=True):
-    """What one condition of a path, this or another, gave: `rates_bps[i]` at `settings[i]`.
+    """The measurements under one set of conditions: `rates_bps[i]` at `settings[i]`.
 
-    `repeats[i]`: how many probes that mean stands on. `file_bytes`: mean size of the files moved,
-    None where nothing was moved from a disk. `same_pair`: measured between these two hosts.
+    They are of this path or another. `repeats[i]`: the number of probes behind that mean.
+    `file_bytes`: mean size of the files moved, None where nothing was moved from a disk.
+    `same_pair`: measured between these two hosts.
     """
 
     settings: list[Setting]
@@ -33,14 +34,14 @@ class PastSurface(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Knowledge(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known before the first probe. Most methods ignore most of it.
+    """What is known before the first probe. Most methods use little of it.
 
-    `bandwidth_bps`: the rate nothing can pass, None when not known. `past`: stored measurements of
+    `bandwidth_bps`: upper bound of the rate, None when not known. `past`: stored measurements of
     this pair, newest last; a reference profile's where the user has none. `dataset`: the files to
-    move, None where it was not said. `surfaces`: what other conditions and paths gave.
-    `transfers`: all transfers of files there were between any hosts, for methods that find out by
-    themselves which of them are alike. `start`: where a search is to begin that would begin at
-    Globus's default, the papers' x_0; None leaves it there.
+    move, None where not given. `surfaces`: measurements under other conditions and on other paths.
+    `transfers`: all past file transfers between any hosts, for methods that select the similar
+    ones themselves. `start`: where a search starts that would otherwise start at Globus's default,
+    the papers' x_0; None keeps that default.
     """
 
     path: PathFacts | None = None
@@ -60,7 +61,7 @@ class Knowledge(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def bdp_bytes(self) -> float | None:
-        """What is under way on a full path, rate × RTT in bytes; None where either is unknown."""
+        """Bytes in flight on a full path, rate × RTT; None where either is unknown."""
         if self.path is None:
             return None
         rate_bps = self.bandwidth_bps or self.path.capacity_bps
@@ -78,7 +79,7 @@ class Constant(msgspec.Struct, frozen=True, kw_only=True):
     integer: bool = False
 
     def checked(self, value: float) -> float:
-        """The value, if it is within bounds; raises ValueError with a sentence otherwise."""
+        """The value, if it is within bounds; raises ValueError with a message otherwise."""
         if not self.lower <= value <= self.upper:
             raise ValueError(f"{self.name} is {value:g}: give {self.lower:g} to {self.upper:g}")
         if self.integer and value != int(value):
@@ -87,7 +88,7 @@ class Constant(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Method(Protocol):
-    """A search, as a state machine that never waits: asked for a setting, told what it gave.
+    """A search, as a state machine that never waits: it asks for settings and is told outcomes.
 
     Calls alternate: `ask`, `tell`, `ask`, `tell` … `ask` returns None once `stop_reason` is set.
     Asking twice without telling returns the same setting.
@@ -95,45 +96,45 @@ class Method(Protocol):
 
     @property
     def iteration(self) -> int:
-        """How many whole iterations are over."""
+        """The number of complete iterations."""
 
     @property
     def label(self) -> str:
-        """What the setting last asked is for, in the method's own sign (y+, y−, y*), or ""."""
+        """The purpose of the last asked setting, in the method's notation (y+, y−, y*), or ""."""
 
     @property
     def stop_reason(self) -> str | None:
-        """A sentence that says why the search is over; None while it goes on."""
+        """A sentence that says why the search ended; None while it runs."""
 
     @property
     def move_reason(self) -> str | None:
-        """A sentence for the step the last `tell` led to; None when it led to none."""
+        """A sentence for the step that the last `tell` caused; None when it caused none."""
 
     @property
     def gauges(self) -> list[StopGauge]:
-        """How near the search is to each of its conditions for stopping."""
+        """How near the search is to each of its stop conditions."""
 
     def ask(self) -> Setting | None:
-        """The setting to measure next, or None when the search is over."""
+        """The setting to measure next, or None when the search has ended."""
 
     def tell(self, setting: Setting, outcome: Outcome) -> None:
-        """What that setting gave. A failure is an answer too."""
+        """Process the outcome of that setting. A failure is an answer too."""
 
     def best(self) -> tuple[Setting, float] | None:
-        """The best setting measured and its throughput in bit/s; None before any."""
+        """The best measured setting and its throughput in bit/s; None before any measurement."""
 
     def recommended(self) -> tuple[Setting, float] | None:
-        """The setting to use, as the search stands, and what it expects of it in bit/s.
+        """The setting to use in the present state, and its expected throughput in bit/s.
 
-        One that was measured; not always the best measurement, which may have been luck or be from
-        before the path changed. None before any.
+        It has been measured. It is not always the best measurement, which may be a chance outlier
+        or predate a change of the path. None before any measurement.
         """
 
     def state(self) -> dict[str, Any]:
-        """All that is needed to go on, as plain JSON values."""
+        """All that is needed to continue, as plain JSON values."""
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state that `state` gave, in a method made from the same space."""
+        """Continue from a state returned by `state`, in a method made for the same space."""
 
 
 class MethodTraits(Traits, frozen=True, kw_only=True):
@@ -142,16 +143,16 @@ class MethodTraits(Traits, frozen=True, kw_only=True):
 
 @runtime_checkable
 class WithEvidence(Protocol):
-    """A method that can show which past transfers it goes by. Most have nothing to show."""
+    """A method that can show which past transfers it relies on. Most have nothing to show."""
 
     @property
     def evidence(self) -> Evidence | None:
-        """What they say, as it was weighed last; None before. Not part of the state."""
+        """The evidence as weighed last; None before. Not part of the state."""
 
 
 @runtime_checkable
 class MethodPlugin(Protocol):
-    """How a method is found and made: what a file in plugins/methods offers as `plugin`."""
+    """How a method is found and made: what a file in plugins/methods exports as `plugin`."""
 
     @property
     def name(self) -> str:
@@ -163,10 +164,10 @@ class MethodPlugin(Protocol):
 
     @property
     def constants(self) -> tuple[Constant, ...]:
-        """What a user may set."""
+        """The constants a user may set."""
 
     def available(self) -> Availability:
-        """Whether it can run here."""
+        """Whether it can run on this host."""
 
     def create(
         self,
@@ -175,7 +176,7 @@ class MethodPlugin(Protocol):
         knowledge: Knowledge,
         constants: Mapping[str, float],
     ) -> Method:
-        """A new search.
+        """Make a new search.
 
-        Constants not given take their defaults; raises ValueError for a bad one.
+        Constants not given take their defaults; raises ValueError for an invalid one.
         """

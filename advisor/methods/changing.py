@@ -1,22 +1,22 @@
-"""Whether what a setting gives is another than it was: conditions changed, not luck.
+"""Detects a throughput change at a fixed setting: a change of conditions, not chance.
 
-The papers take any change of more than 5 % from one epoch to the next for one, and search again
-(Balaprakash et al. 2016, algorithm 2, line 18). Epochs differ by as much by chance, and a search
-costs more than it brings then. Here two in a row have to be off on the same side, and by more.
+The papers treat any change of more than 5 % between epochs as such, and search again (Balaprakash
+et al. 2016, algorithm 2, line 18). Epochs differ by that much by chance, and the search then costs
+more than it gains. Here two consecutive epochs must deviate to the same side, and by more.
 """
 
 from statistics import fmean
 from typing import Final
 
 LEAST_CHANGE: Final = 0.25
-"""As a share of what it was: what a search can win back has to be worth its epochs."""
+"""As a fraction of the previous rate: the gain of a search must be worth its epochs."""
 
 _REFERENCE: Final = 3
 _IN_A_ROW: Final = 2
 
 
 class Changing:
-    """Watches one setting. The first three epochs say what it gives."""
+    """Watches one setting. The first three epochs establish its rate."""
 
     def __init__(self, least_change: float = LEAST_CHANGE) -> None:
         self._least_change = least_change
@@ -25,11 +25,11 @@ class Changing:
 
     @property
     def reference_bps(self) -> float:
-        """What it gave, 0 before anything was seen."""
+        """The established rate, 0 before the first epoch."""
         return fmean(self._reference) if self._reference else 0.0
 
     def sees(self, bps: float) -> bool:
-        """Take one more epoch's rate, 0 for none; whether conditions have changed."""
+        """Process the rate of one more epoch, 0 for none; whether conditions have changed."""
         if len(self._reference) < _REFERENCE and not self._is_off(bps):
             self._reference.append(bps)
             return False

@@ -1,4 +1,4 @@
-"""Heuristics that raise one parameter after the other for as long as it pays."""
+"""Heuristics that raise one parameter after another as long as it pays."""
 
 from collections.abc import Callable, Sequence
 
@@ -11,9 +11,9 @@ from advisor.methods.searching import Memory, Search, change_percent
 
 
 class ClimbMemory(Memory, kw_only=True):
-    """`held`: the setting reached, with its `bps`; `trial`: the one being tried.
+    """`held`: the setting reached, with its `bps`; `trial`: the setting now being tried.
 
-    `turn`: which parameter is raised, by its number in the order.
+    `turn`: the index of the parameter being raised.
     """
 
     held: Setting
@@ -23,10 +23,10 @@ class ClimbMemory(Memory, kw_only=True):
 
 
 class Climb(Search[ClimbMemory]):
-    """From `start`, raises the parameters in the order given.
+    """From `start`, raises the parameters in the given order.
 
-    Each is raised by `raised` (value → next value, the same at the end) until that gains no more
-    than `gain_percent`; then it goes back to the value before and the next has its turn.
+    Each is raised by `raised` (value → next value, the same at the end) until the gain is at most
+    `gain_percent`; it then returns to the previous value, and the next parameter follows.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Climb(Search[ClimbMemory]):
 
     @property
     def gauges(self) -> list[StopGauge]:
-        """How many parameters have had their turn."""
+        """How many parameters are done."""
         return [
             StopGauge(
                 name="parameters",
@@ -74,7 +74,7 @@ class Climb(Search[ClimbMemory]):
         rates = f"{format_rate(bps)} after {format_rate(before)}"
         if change_percent(before, bps) > self._gain_percent:
             memory.held, memory.bps = trial, bps
-            memory.move_reason = f"{rates}: on up from {words}"
+            memory.move_reason = f"{rates}: continues up from {words}"
         else:
             memory.move_reason = f"{rates}: back to {before_words}, and stays there"
             memory.turn += 1

@@ -1,6 +1,6 @@
 """The settings of a space that a search may visit, numbered along every parameter.
 
-The direct searches of the papers walk on integers. Here the integers are places on a lattice: each
+The direct searches of the papers work on integers. Here the integers are places on a lattice: each
 parameter has an ascending row of values, and a point is one place in each row, counted from 0.
 """
 
@@ -18,12 +18,12 @@ SIZES: Final = 25
 
 
 def step_values(parameter: Parameter) -> tuple[int, ...]:
-    """The values one step apart, both bounds among them.
+    """The values one step apart, including both bounds.
 
-    On a linear scale a step is one quantum, as for the counts of the papers. Where that makes more
-    than MOST_COUNTED values it is no count but a size, which gets SIZES of them, evenly: the
-    iterative range of ProbData (2017). On a log2 scale a step is a doubling from the lower bound,
-    and the last one ends at the upper bound.
+    On a linear scale a step is one quantum, as for the counts in the papers. A parameter with more
+    than MOST_COUNTED such values is a size rather than a count and gets SIZES evenly spaced ones:
+    the iterative range of ProbData (2017). On a log2 scale a step is a doubling from the lower
+    bound, and the last step ends at the upper bound.
     """
     lower, upper = parameter.lower, parameter.upper
     if parameter.scale is Scale.LOG2:
@@ -35,7 +35,7 @@ def step_values(parameter: Parameter) -> tuple[int, ...]:
 
 
 def spread_values(parameter: Parameter, count: int) -> tuple[int, ...]:
-    """At most `count` (2 or more) different values, even on the parameter's scale, with bounds."""
+    """At most `count` (2 or more) distinct values, evenly spaced on the scale, with the bounds."""
     return tuple(sorted({parameter.value_at(i / (count - 1)) for i in range(count)}))
 
 
@@ -53,22 +53,22 @@ class Lattice:
 
     @classmethod
     def spread(cls, space: Space, count: int) -> "Lattice":
-        """A coarse one: at most `count` (2 or more) values of every parameter."""
+        """A coarse lattice: at most `count` (2 or more) values of every parameter."""
         return cls(space, [spread_values(p, count) for p in space.parameters])
 
     @property
     def size(self) -> int:
-        """How many points there are."""
+        """The number of points."""
         return math.prod(len(row) for row in self.rows)
 
     @property
     def movable(self) -> list[int]:
-        """The parameters that have more than one value, by number."""
+        """The indices of the parameters that have more than one value."""
         return [axis for axis, row in enumerate(self.rows) if len(row) > 1]
 
     @property
     def top(self) -> Point:
-        """The point with the highest value of everything."""
+        """The point with the highest value of every parameter."""
         return tuple(len(row) - 1 for row in self.rows)
 
     def name(self, axis: int) -> str:
@@ -76,7 +76,7 @@ class Lattice:
         return self._space.parameters[axis].name
 
     def setting(self, point: Point) -> Setting:
-        """The setting at a point, with what the space holds fixed."""
+        """The setting at a point, including what the space holds fixed."""
         values = {
             p.name: row[place]
             for p, row, place in zip(self._space.parameters, self.rows, point, strict=True)
@@ -92,14 +92,14 @@ class Lattice:
         return tuple(reversed(places))
 
     def bounded(self, places: Sequence[float]) -> Point:
-        """The fBnd of Balaprakash et al.: halves are rounded up, what is outside is projected."""
+        """The fBnd of Balaprakash et al.: halves are rounded up, values outside are projected."""
         return tuple(
             min(last, max(0, math.floor(place + 0.5)))
             for place, last in zip(places, self.top, strict=True)
         )
 
     def moved(self, point: Point, axis: int, by: float) -> Point:
-        """The point so many steps along one parameter, bounded."""
+        """The point `by` steps along one parameter, bounded."""
         return self.bounded([p + by if a == axis else p for a, p in enumerate(point)])
 
     def nearest(self, setting: Setting) -> Point:

@@ -1,16 +1,16 @@
 """HARP's online tuning: a setting changes when the suggestions for it are consistent.
 
 Arslan et al. (HARP, 2018), section 4.2. In each monitor interval the optimiser suggests a setting
-from what the present one gave. "We consider last k monitor interval when making decision on whether
-or not to change parameter values": k = 4. It need not be the same value four times, only all of
-them higher than the present one, or all lower. "We update concurrency and parallelism levels only
-if there is at least two difference between old and new values".
+from the throughput of the present one. "We consider last k monitor interval when making decision on
+whether or not to change parameter values": k = 4. The four values need not be equal, but all must
+be higher than the present one, or all lower. "We update concurrency and parallelism levels only if
+there is at least two difference between old and new values".
 
-What the paper leaves open, and what is done here:
+The paper leaves open, and this module decides:
 
 - Which of the four values is taken: the newest.
-- Each parameter is judged by itself, and after a change all begin anew: what was suggested before
-  stood on another setting.
+- Each parameter is judged separately, and after a change all start over, because the earlier
+  suggestions were based on another setting.
 - An interval in which nothing arrived suggests nothing.
 """
 
@@ -27,18 +27,18 @@ INTERVALS: Final = 4
 LEAST_STEP: Final = 2
 
 Suggest = Callable[[Setting, float], tuple[Setting, str]]
-"""From a setting and the bit/s that it gave: another one, and a sentence on what it stands on."""
+"""From a setting and its throughput in bit/s: another setting, and a sentence on its basis."""
 
 
 class Consistency:
-    """The suggestions of late."""
+    """The recent suggestions."""
 
     def __init__(self, intervals: int = INTERVALS, least_step: int = LEAST_STEP) -> None:
         self._last: deque[Setting] = deque(maxlen=intervals)
         self._least_step = least_step
 
     def judge(self, present: Setting, suggested: Setting) -> Setting:
-        """Take one more suggestion, with all the names of `present`; the setting to use from now.
+        """Process one more suggestion, with all the names of `present`; return the setting to use.
 
         Values are numbers.
         """
@@ -68,14 +68,14 @@ class OnlineTuning:
         self._consistency = Consistency()
 
     def tell(self, outcome: Outcome) -> str:
-        """On what the suggestion stands that was followed; "" where none was."""
+        """The basis of the suggestion that was followed; "" where none was."""
         if not (bps := usable_bps(outcome)):
             return ""
         suggested, worth = self._suggest(self.setting, bps)
         before = self.setting
-        # A suggestion beyond the flows allowed would else be consistent with no effect, for ever.
+        # Otherwise a suggestion beyond the flow limit would be consistent forever, with no effect.
         within = within_flows(suggested, self._most_flows)
         self.setting = within_flows(self._consistency.judge(before, within), self._most_flows)
         if self.setting == before:
             return ""
-        return f"{INTERVALS} suggestions in a row lead away from what there was. {worth}"
+        return f"{INTERVALS} consecutive suggestions point away from the present setting. {worth}"

@@ -1,4 +1,4 @@
-"""Methods that measure one sample, work out one answer from what it gave, and measure that."""
+"""Methods that measure one sample, derive one answer from it, and measure that answer."""
 
 from abc import abstractmethod
 from typing import Final
@@ -20,14 +20,14 @@ class SampleMemory(Memory, kw_only=True):
 
 
 class SampleThenAnswer(Search[SampleMemory]):
-    """A sample's failure leaves its own setting as the answer."""
+    """If the sample fails, its own setting remains the answer."""
 
     def __init__(self, space: Space, rng: np.random.Generator, sample: Setting) -> None:
         super().__init__(space, rng, SampleMemory(sample=sample, label="sample"))
 
     @abstractmethod
     def _answered(self, sample_bps: float) -> tuple[Setting, str]:
-        """The setting to use, and why: a sentence. `sample_bps`: above zero."""
+        """The setting to use, and a sentence that says why. `sample_bps`: above zero."""
 
     @property
     def gauges(self) -> list[StopGauge]:
@@ -51,7 +51,7 @@ class SampleThenAnswer(Search[SampleMemory]):
             memory.stop_reason = "this method has one answer, and it is measured"
             return
         if not bps:
-            memory.stop_reason = "the sample failed: its own setting is all there is"
+            memory.stop_reason = "the sample failed: its own setting is the only answer"
             return
         memory.answer, memory.move_reason = self._answered(bps)
         memory.label = "answer"

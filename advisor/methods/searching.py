@@ -1,8 +1,8 @@
-"""What the search methods have in common: what they remember, how it is saved, how they are made.
+"""What the search methods share: their memory, how it is saved, and how they are made.
 
-A method keeps all it knows in one struct, its memory, so that saving and restoring it leaves
-nothing out. It adds the point to ask next and what a throughput changes; failures reach it as
-0 bit/s. The best setting is the one with the highest single measurement, also where settings are
+A method keeps all its state in one struct, its memory, so that saving and restoring is complete. A
+subclass adds which point to ask next and how a throughput changes the memory; failures reach it as
+0 bit/s. The best setting is the one with the highest single measurement, even where settings are
 measured repeatedly.
 """
 
@@ -22,7 +22,7 @@ from advisor.methods.api import Constant, Knowledge, Method
 
 
 class Memory(msgspec.Struct, kw_only=True):
-    """All that a search knows, in plain values. `best` is a setting and its bit/s."""
+    """The whole state of a search, in plain values. `best` is a setting and its bit/s."""
 
     iteration: int = 0
     label: str = ""
@@ -35,27 +35,27 @@ MemoryT = TypeVar("MemoryT", bound=Memory)
 
 
 def usable_bps(outcome: Outcome) -> float:
-    """The throughput in bit/s; 0 for a failure and for what is no number."""
+    """The throughput in bit/s; 0 for a failure and for a value that is not a number."""
     bps = outcome.throughput_bps if isinstance(outcome, Measurement) else 0.0
     return bps if math.isfinite(bps) and bps > 0 else 0.0
 
 
 def change_percent(before_bps: float, now_bps: float) -> float:
-    """Equation Δ_c of Balaprakash et al.; from nothing to something is a change of 100 %."""
+    """Equation Δ_c of Balaprakash et al.; a change from nothing to something is 100 %."""
     if before_bps > 0:
         return 100 * (now_bps - before_bps) / before_bps
     return 100.0 if now_bps > 0 else 0.0
 
 
 def generator_state(rng: np.random.Generator) -> dict[str, Any]:
-    """Where a generator stands, as JSON values: its 128-bit numbers are hexadecimal text."""
+    """The state of a generator as JSON values: its 128-bit numbers are hexadecimal text."""
     whole: Any = rng.bit_generator.state
     numbers = {key: f"{value:x}" for key, value in whole["state"].items()}
     return {**numbers, "has_uint32": int(whole["has_uint32"]), "uinteger": int(whole["uinteger"])}
 
 
 def set_generator(rng: np.random.Generator, saved: Mapping[str, Any]) -> None:
-    """Put a generator of the same kind where `generator_state` found another."""
+    """Set a generator of the same kind to a state returned by `generator_state`."""
     whole: Any = rng.bit_generator.state
     whole["state"] = {key: int(saved[key], 16) for key in whole["state"]}
     whole["has_uint32"] = saved.get("has_uint32", 0)
@@ -66,7 +66,7 @@ def set_generator(rng: np.random.Generator, saved: Mapping[str, Any]) -> None:
 def settled_constants(
     method: str, constants: tuple[Constant, ...], given: Mapping[str, float]
 ) -> dict[str, float]:
-    """All constants, those not given at their defaults. Raises ValueError for a bad one."""
+    """All constants, those not given at their defaults. Raises ValueError for an invalid one."""
     known = {one.name: one for one in constants}
     if strange := sorted(set(given) - set(known)):
         raise ValueError(
@@ -76,7 +76,7 @@ def settled_constants(
 
 
 class Search(ABC, Generic[MemoryT]):
-    """A search method around its memory."""
+    """The base of search methods: everything around the memory."""
 
     def __init__(self, space: Space, rng: np.random.Generator, memory: MemoryT) -> None:
         self._space = space
@@ -89,26 +89,26 @@ class Search(ABC, Generic[MemoryT]):
 
     @abstractmethod
     def _take(self, bps: float) -> None:
-        """Go on from the throughput of that setting, 0 for a failure."""
+        """Continue from the throughput of that setting, 0 for a failure."""
 
     @property
     def iteration(self) -> int:
-        """How many whole iterations are over."""
+        """The number of complete iterations."""
         return self.memory.iteration
 
     @property
     def label(self) -> str:
-        """What the setting last asked is for."""
+        """The purpose of the last asked setting."""
         return self.memory.label
 
     @property
     def stop_reason(self) -> str | None:
-        """Why the search is over, None while it goes on."""
+        """Why the search ended, None while it runs."""
         return self.memory.stop_reason
 
     @property
     def move_reason(self) -> str | None:
-        """Why the search moved with the last `tell`, None when it did not."""
+        """Why the last `tell` moved the search, None when it did not."""
         return self.memory.move_reason
 
     @property
@@ -117,11 +117,11 @@ class Search(ABC, Generic[MemoryT]):
         return []
 
     def ask(self) -> Setting | None:
-        """The setting to measure next, None when the search is over."""
+        """The setting to measure next, None when the search has ended."""
         return None if self.memory.stop_reason is not None else self._setting()
 
     def tell(self, setting: Setting, outcome: Outcome) -> None:
-        """Take what the setting last asked gave."""
+        """Process the outcome of the setting last asked."""
         memory, bps = self.memory, usable_bps(outcome)
         memory.move_reason = None
         if bps > 0 and (memory.best is None or bps > memory.best[1]):
@@ -130,11 +130,11 @@ class Search(ABC, Generic[MemoryT]):
             self._take(bps)
 
     def best(self) -> tuple[Setting, float] | None:
-        """The setting with the highest single measurement, and that in bit/s."""
+        """The setting with the highest single measurement, and that measurement in bit/s."""
         return self.memory.best
 
     def recommended(self) -> tuple[Setting, float] | None:
-        """The best, where the method does not know better."""
+        """The best, unless the method has a better estimate."""
         return self.best()
 
     def state(self) -> dict[str, Any]:
@@ -143,16 +143,16 @@ class Search(ABC, Generic[MemoryT]):
         return memory | {"generator": generator_state(self._rng)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state` gave."""
+        """Continue from a state returned by `state`."""
         memory = {key: value for key, value in state.items() if key != "generator"}
         self.memory = msgspec.convert(memory, type(self.memory))
         set_generator(self._rng, state["generator"])
 
 
 class SearchPlugin:
-    """How a search that needs nothing but numpy is found and made.
+    """Finds and makes a search that needs nothing but numpy.
 
-    `make` is called with the space, the generator, what is known, and all constants.
+    `make` is called with the space, the generator, the prior knowledge, and all constants.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class SearchPlugin:
         self._make = make
 
     def available(self) -> Availability:
-        """Always."""
+        """Always available."""
         return AVAILABLE
 
     def create(
@@ -179,7 +179,7 @@ class SearchPlugin:
         knowledge: Knowledge,
         constants: Mapping[str, float],
     ) -> Method:
-        """A new search. Raises ValueError for a constant that it has not or that is bad."""
+        """Make a new search. Raises ValueError for an unknown or invalid constant."""
         return self._make(
             space, rng, knowledge, settled_constants(self.name, self.constants, constants)
         )

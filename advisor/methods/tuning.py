@@ -1,7 +1,7 @@
-"""Tuners of a transfer that runs: after each control epoch, the setting of the next one.
+"""Tuners of a running transfer: after each control epoch they choose the setting of the next one.
 
-A control epoch is a stretch of time with one setting (Balaprakash et al. 2016, section III.B). What
-it gave is told to a tuner. A search method is one, as it is asked and told in turns.
+A control epoch is a period with one setting (Balaprakash et al. 2016, section III.B). Its outcome
+is passed to a tuner. A search method can serve as a tuner, since it is asked and told in turns.
 """
 
 from collections.abc import Callable
@@ -21,40 +21,40 @@ _PARALLELISM: Final = "parallelism"
 
 
 class Tuner(Protocol):
-    """What decides. `setting`: that of the epoch under way."""
+    """Chooses the settings. `setting`: that of the current epoch."""
 
     @property
     def setting(self) -> Setting:
-        """Concurrency, parallelism, or both; what it has not is 1."""
+        """Concurrency, parallelism, or both; a missing one is 1."""
 
     def tell(self, outcome: Outcome) -> str:
-        """Take what the epoch gave, and settle the next one; why, as a sentence, or ""."""
+        """Process the epoch's outcome and choose the next setting; why, as a sentence, or ""."""
 
 
 class Fixed:
-    """Changes nothing."""
+    """Keeps one setting."""
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
 
     def tell(self, _outcome: Outcome) -> str:
-        """Nothing follows from it."""
+        """Ignore the outcome."""
         return ""
 
 
 class Searching:
-    """What a search method asks for; once it has ended, what it recommends.
+    """Uses what a search method asks for; once the method has ended, what it recommends.
 
-    Then it watches, and where conditions change a new search begins, from where it stands. `make`:
-    makes the method, to begin at a setting where it is given one. `most_flows`: see `within_flows`.
-    The method is told what its own setting gave, as if that had been used: the papers' fBnd, which
-    projects onto the bounds.
+    It then watches, and where conditions change, a new search starts from the present setting.
+    `make`: makes the method, starting at a setting where one is given. `most_flows`: see
+    `within_flows`. The method is told the outcome as if its own setting had been used: the papers'
+    fBnd, which projects onto the bounds.
     """
 
     def __init__(
         self, make: Callable[[Setting | None], Method], most_flows: int | None = None
     ) -> None:
-        """Raises ValueError for a method that asks for nothing at all."""
+        """Raises ValueError for a method that asks for no setting at all."""
         self._make = make
         self._most_flows = most_flows
         self._watch = Changing()
@@ -69,7 +69,7 @@ class Searching:
         self.setting = within_flows(asked, self._most_flows)
 
     def tell(self, outcome: Outcome) -> str:
-        """Why the method goes where it goes, in its own words."""
+        """The reason for the method's next setting, in its own words."""
         if self._asked is None:
             return self._again(usable_bps(outcome))
         self._method.tell(self._asked, outcome)
@@ -81,7 +81,7 @@ class Searching:
         if recommended := self._method.recommended():
             self.setting = within_flows(recommended[0], self._most_flows)
         self._watch = Changing()
-        return f"{self._method.stop_reason}: it stays with the best, and watches"
+        return f"{self._method.stop_reason}: it keeps the best setting and watches"
 
     def _again(self, bps: float) -> str:
         if not self._watch.sees(bps):
@@ -99,23 +99,24 @@ class Priced:
 
     That is the utility of Falcon (Arifuzzaman and Arslan, "Online optimization of file transfers in
     high-speed networks", SC 2021), whose K is 1 + price, without its term for losses, and with n
-    all flows: concurrency × parallelism. One more flow has to gain more than the price to be worth
-    it. Two such transfers that share what a link gives by their flows settle at 1 / (2 ln K) flows
-    each, where neither gains by more, instead of outdoing each other without end.
+    the total number of flows: concurrency × parallelism. Each extra flow must gain more than its
+    price. Two such transfers that share a link in proportion to their flows converge to
+    1 / (2 ln K) flows each, where neither gains by adding one, instead of outbidding each other
+    indefinitely.
     """
 
     def __init__(self, tuner: Tuner, price: float) -> None:
-        """`price`: of one flow, as a share of the throughput, above 0."""
+        """`price`: of one flow, as a fraction of the throughput, above 0."""
         self._tuner = tuner
         self._price = price
 
     @property
     def setting(self) -> Setting:
-        """As the tuner has it."""
+        """The setting of the wrapped tuner."""
         return self._tuner.setting
 
     def tell(self, outcome: Outcome) -> str:
-        """Let the tuner decide; its rates are less the price."""
+        """Let the tuner decide from the rates reduced by the price."""
         if isinstance(outcome, Measurement):
             worth = (1 + self._price) ** -flows_of(self._tuner.setting)
             outcome = msgspec.structs.replace(
@@ -124,13 +125,13 @@ class Priced:
                 stderr_bps=outcome.stderr_bps * worth,
             )
         reason = self._tuner.tell(outcome)
-        return f"{reason} [rates less {self._price:.2g} of them per flow]" if reason else ""
+        return f"{reason} [rates reduced by {self._price:.2g} per flow]" if reason else ""
 
 
 def within_flows(setting: Setting, most: int | None) -> Setting:
-    """The setting with so many flows at most, None for any number.
+    """The setting with at most `most` flows, None for no limit.
 
-    Parallelism gives way first: "varying parallelism values have only a minor impact on the
+    Parallelism is reduced first: "varying parallelism values have only a minor impact on the
     throughput" (Balaprakash et al. 2016, section IV.B).
     """
     if most is None or flows_of(setting) <= most:

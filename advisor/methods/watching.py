@@ -1,8 +1,7 @@
 """Searches that never finish: they settle, watch, and search again when the throughput changes.
 
-What such a search asks while it watches is its present answer, and what it recommends. Its best, as
-every method's, is the highest measurement of all, and after a change of the path that may be one
-from before.
+While such a search watches, it asks for its present answer, and recommends it. Its best, as for
+every method, is the highest measurement of all, which may predate a change of the path.
 """
 
 from abc import abstractmethod
@@ -23,7 +22,7 @@ EPSILON: Final = Constant(
 
 
 class WatchMemory(Memory, kw_only=True):
-    """`point`: where the search stands, and what it asks while it watches.
+    """`point`: where the search is, and what it asks while it watches.
 
     `watched_bps`: the last throughput there, None when not known yet. `change`: the last change
     in %.
@@ -39,7 +38,7 @@ WatchT = TypeVar("WatchT", bound=WatchMemory)
 
 
 class WatchingSearch(Search[WatchT]):
-    """Lines 16 to 25 of algorithm 2 of Balaprakash et al. (2016), around a search of any kind."""
+    """Lines 16 to 25 of algorithm 2 of Balaprakash et al. (2016), around any search."""
 
     def __init__(
         self,
@@ -55,11 +54,11 @@ class WatchingSearch(Search[WatchT]):
 
     @abstractmethod
     def _begin(self, bps: float | None) -> None:
-        """Start a search; `bps`: what the present point just gave, None for the first search."""
+        """Start a search; `bps`: throughput of the present point, None for the first search."""
 
     @abstractmethod
     def _search(self, bps: float) -> None:
-        """Go on searching from the throughput of the setting last asked."""
+        """Continue searching from the throughput of the setting last asked."""
 
     @abstractmethod
     def _next_point(self) -> Point:
@@ -72,7 +71,7 @@ class WatchingSearch(Search[WatchT]):
 
     @property
     def gauges(self) -> list[StopGauge]:
-        """While searching how near it is to settling; then how near to searching again."""
+        """While searching, how near it is to settling; then how near to searching again."""
         if not self.memory.watching:
             return [self._search_gauge]
         return [
@@ -85,7 +84,7 @@ class WatchingSearch(Search[WatchT]):
         ]
 
     def recommended(self) -> tuple[Setting, float] | None:
-        """Where it watches, once it has seen what that gives; until then the best."""
+        """The watched point, once it has been measured; until then the best."""
         if self.memory.watching and self.memory.watched_bps:
             return self._lattice.setting(self.memory.point), self.memory.watched_bps
         return self.best()

@@ -1,9 +1,9 @@
 """The program that runs one end of one probe: `python -m advisor.probing.child`.
 
 It reads one order as a line of JSON, runs that end of the transport, and writes reports as lines
-of JSON to what was its standard output. Whatever the foreign code prints goes to standard error
-instead, where it is kept as the probe's raw output. When its standard input ends it leaves at
-once: that is how it is stopped, and what happens when its parent dies.
+of JSON to its original standard output. Output of the foreign code is redirected to standard error
+and kept as the probe's raw output. The program exits as soon as its standard input is closed: this
+is how the parent stops it, and what happens when the parent dies.
 """
 
 import os
@@ -36,7 +36,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PipeChannel:
-    """Reports as lines of JSON on a file descriptor. One write a line, so lines never mix."""
+    """Reports as lines of JSON on a file descriptor; one write per line, so they never mix."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -68,7 +68,7 @@ class PipeChannel:
         arrived_bytes: int | None = None,
         granted: dict[str, int] | None = None,
     ) -> None:
-        """The running totals now, with this process's and this host's CPU time."""
+        """The running totals now, with the CPU time of this process and of the host."""
         host = psutil.cpu_times()
         # Guest time is already counted as user time.
         all_s = sum(host) - getattr(host, "guest", 0.0) - getattr(host, "guest_nice", 0.0)
@@ -88,7 +88,7 @@ class PipeChannel:
         )
 
     def trouble(self, kind: FailureKind, message: str) -> None:
-        """This end cannot go on."""
+        """Report that this end cannot continue."""
         self._write(Trouble(kind=kind, message=message))
 
 
@@ -99,17 +99,17 @@ def _leave_when_input_ends() -> None:
 
 
 def _private_stdout() -> int:
-    """Keep standard output for the reports alone: descriptor 1 now leads to standard error."""
+    """Reserve the original standard output for reports: redirect descriptor 1 to standard error."""
     private = os.dup(1)
     os.dup2(2, 1)
     return private
 
 
 def main() -> None:
-    """Run one order and leave."""
+    """Run one order and exit."""
     channel = PipeChannel(_private_stdout())
-    registry.transports()  # Loaded while there is time, before the order comes.
-    # Unbuffered: nothing that follows the order's line may be swallowed with it.
+    registry.transports()  # Load them now, before the order arrives.
+    # Unbuffered: a buffer would consume input that follows the order's line.
     with os.fdopen(os.dup(0), "rb", buffering=0) as orders:
         line = orders.readline()
     if not line:
@@ -126,7 +126,7 @@ def main() -> None:
         channel.trouble(FailureKind.CRASHED, f"{type(error).__name__}: {error}")
         raise
     finally:
-        # The foreign library may have left threads that would keep the process alive.
+        # The foreign library may have left threads that keep the process alive.
         sys.stdout.flush()
     os._exit(0)
 

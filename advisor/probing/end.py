@@ -1,8 +1,8 @@
-"""The parent's side of one end of a probe, and spare children that are ready to be one.
+"""The parent's side of one end of a probe, and spare children started in advance.
 
-Starting an interpreter takes longer than opening a connection does. So that this is no time
-between probes, a spare is started while a probe is still in its start-up phase, the part of it
-that is left out of the mean anyway.
+Starting an interpreter takes longer than opening a connection. To keep that time out of the gap
+between probes, a spare starts while a probe is still in its start-up phase, which the mean leaves
+out anyway.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from advisor.domain.measurement import FailureKind
 from advisor.hosts.processes import Child, start
 from advisor.probing.child import Task
 
-# -P: the working directory must not decide which `advisor` is run.
+# -P: the working directory must not decide which `advisor` package is imported.
 _ARGV: Final = (sys.executable, "-P", "-m", "advisor.probing.child")
 _DECODER: Final = msgspec.json.Decoder(Report)
 
@@ -35,7 +35,7 @@ class ProbeEnd:
         return self._child.stderr
 
     async def give(self, transport: str, order: ReceiveOrder | SendOrder) -> None:
-        """Hand it its order. Raises ConnectionError when the child is gone."""
+        """Send it its order. Raises ConnectionError when the child is gone."""
         if isinstance(order, ReceiveOrder):
             task = Task(transport=transport, receive=order)
         else:
@@ -44,9 +44,9 @@ class ProbeEnd:
         await self._child.stdin.drain()
 
     async def reports(self) -> AsyncIterator[Report]:
-        """What it reports, until it ends.
+        """Yield its reports until it ends.
 
-        Ends with a Trouble if it ended without being asked to.
+        The last one is a Trouble if the child ended without being asked to.
         """
         try:
             while line := await self._child.stdout.readline():
@@ -66,19 +66,19 @@ class ProbeEnd:
 
 
 class Spares:
-    """Hands out children that have already started."""
+    """Provides children that have already started."""
 
     def __init__(self) -> None:
         self._spare: asyncio.Task[Child] | None = None
 
     def prepare(self) -> None:
-        """Have one ready for the next `take`."""
+        """Start one for the next `take`."""
         if self._spare is None:
             self._spare = asyncio.create_task(start(_ARGV))
 
     @contextlib.asynccontextmanager
     async def take(self) -> AsyncIterator[ProbeEnd]:
-        """A child to run one end, ended when the block is left."""
+        """Take a child to run one end; it is ended when the block is left."""
         self.prepare()
         spare, self._spare = self._spare, None
         if spare is None:

@@ -1,7 +1,7 @@
-"""Runs a transfer tool once on this host, and watches how far it gets.
+"""Runs a transfer tool once on this host and watches its progress.
 
-What counts is what the other side's kernel has acknowledged; where that cannot be seen (UDT), what
-the tool says of itself.
+Progress is what the other side's kernel has acknowledged. Where that is not visible (UDT), it is
+what the tool reports.
 """
 
 import asyncio
@@ -23,10 +23,10 @@ _CHUNK_BYTES: Final = 64 * 1024
 
 
 class Ran(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of it.
+    """The result of the run.
 
-    `status`: its exit status, None when it was cut at the ceiling. `intervals`: since the first
-    byte. `begun_s`: from the start of the program to the first byte, `elapsed_s`: to its end.
+    `status`: exit status, None when it was stopped at the time limit. `intervals`: relative to the
+    first byte. `begun_s`: from the start of the program to the first byte; `elapsed_s`: to its end.
     `output`, `errors`: the last 64 KiB it printed.
     """
 
@@ -71,7 +71,7 @@ class _Watch:
         self.rtts_s: list[float] = []
 
     async def read(self) -> None:
-        """What it prints, to its end."""
+        """Read what it prints, to the end."""
         rest = ""
         while chunk := await self._child.stdout.read(_CHUNK_BYTES):
             text = chunk.decode(errors="replace")
@@ -83,13 +83,13 @@ class _Watch:
                     self._said_bytes = told.moved_bytes
 
     async def sample(self) -> None:
-        """For ever: look at it now and then."""
+        """Sample at regular intervals, forever."""
         while True:
             await asyncio.sleep(self._every_s)
             self.look()
 
     def look(self) -> None:
-        """Add what was moved since the last look."""
+        """Add what was moved since the last sample."""
         totals = self._sockets.totals()
         if totals.connections:
             self.retransmits = totals.retransmits
@@ -98,9 +98,9 @@ class _Watch:
         self._count(max(totals.acked_bytes, self._said_bytes), self._clock())
 
     def finish(self) -> None:
-        """It ended well: what the last look did not see yet has arrived too.
+        """Count the rest: the tool succeeded, so the bytes after the last sample arrived too.
 
-        The time it then took to close is not the data's.
+        The time the tool then took to exit is not counted as data time.
         """
         if self.moved_bytes < self._total_bytes:
             at_s = self._clock()
@@ -109,14 +109,14 @@ class _Watch:
             self._count(self._total_bytes, at_s)
 
     def _count(self, total_bytes: int, at_s: float) -> None:
-        """The total at a moment. What a tool sends beyond the bytes of the files does not count."""
+        """Record the total at a moment. Bytes beyond those of the files do not count."""
         total_bytes = min(max(total_bytes, self.moved_bytes), self._total_bytes)
         if total_bytes <= self.moved_bytes == self._total_bytes:
             return
         if self.first_s is None:
             if not total_bytes:
                 return
-            # It was nothing at the look before: the first byte went out in between.
+            # It was zero at the sample before: the first byte went out in between.
             self.first_s = self.last_s = at_s - self._every_s / 2
         interval = Interval(
             self.last_s - self.first_s, at_s - self.first_s, total_bytes - self.moved_bytes
@@ -126,7 +126,7 @@ class _Watch:
         self._seen(interval)
 
     def begun_s(self) -> float:
-        """From the start to the first byte; to now where none flowed."""
+        """From the start to the first byte, or to now when none was sent."""
         return (self.first_s or self._clock()) - self.began_s
 
     def elapsed_s(self) -> float:
@@ -144,9 +144,9 @@ async def run_transfer(
     sample_every_s: float,
     seen: Callable[[Interval], None],
 ) -> Ran:
-    """Run it to its end or to the ceiling. Raises OSError when it cannot be started.
+    """Run it to its end or to the time limit. Raises OSError when it cannot be started.
 
-    Cancelling ends it. `total_bytes`: what it moves when all goes well.
+    Cancelling ends the tool. `total_bytes`: what it moves when it succeeds.
     """
     if step.list_text is not None:
         list_file.write_text(step.list_text, encoding="utf-8")

@@ -70,7 +70,7 @@ def test_what_a_method_recommends_stays_when_it_ends() -> None:
     for _ in range(60):
         tried.append(tuner.setting)
         reasons.append(tuner.tell(gave(surface(tuner.setting))))
-    [ended] = [one for one in reasons if one.endswith("it stays with the best, and watches")]
+    [ended] = [one for one in reasons if one.endswith("it keeps the best setting and watches")]
     assert reasons[reasons.index(ended) + 1 :] == [""] * (59 - reasons.index(ended))
     assert tuner.setting == max(tried, key=surface)
 

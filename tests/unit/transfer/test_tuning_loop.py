@@ -218,7 +218,7 @@ async def test_a_method_that_ends_leaves_its_best() -> None:
         return epoch.outcome.throughput_bps
 
     assert ran.epochs[-1].setting == max(ran.epochs, key=rate).setting
-    assert ran.told[-1].reason.endswith("it stays with the best, and watches")
+    assert ran.told[-1].reason.endswith("it keeps the best setting and watches")
 
 
 class Told:
