@@ -1,8 +1,8 @@
 """Which differences between measured settings are real, and what to expect of the best one.
 
-Throughputs vary by a share of themselves, so everything is compared as logarithms, and the spread
-is pooled over the settings compared: with three probes each, one setting's own spread is too poor
-an estimate to build an interval on. Intervals are Student's at 90 %.
+The spread of throughputs is proportional to their mean, so they are compared as logarithms. The
+spread is pooled over the compared settings: with three probes each, a setting's own spread is too
+poor an estimate for an interval. Intervals are Student's at 90 %.
 """
 
 import math
@@ -13,28 +13,28 @@ from advisor.domain.advice import Estimate
 
 CONFIDENCE: Final = 0.90
 TYPICAL_SPREAD: Final = 0.15
-"""Coefficient of variation to suppose where nothing was repeated: the middle of the 8 to 23 % by
+"""Coefficient of variation to assume where nothing was repeated: the middle of the 8 to 23 % by
 which repeats of one GridFTP setting differ in published measurements of wide-area paths."""
 
 LEAST_SPREAD: Final = 0.003
-"""Two or three probes that happen to agree to the byte do not make a setting known exactly."""
+"""Two or three probes that agree by chance to the byte do not determine a setting exactly."""
 
 SLICE_SPREAD: Final = 0.03
-"""The least where a slice of a dataset stands for the whole: slices repeat themselves better than
-they foretell it."""
+"""The lower bound where a slice of a dataset represents the whole: slices agree with each other
+more closely than they predict the whole."""
 
 _SUPPOSED_DEGREES: Final = 4
 
 _FEW_DEGREES: Final = 3
-"""Below so many a spread is luck: two probes that differ by chance, or agree by chance. What is
-lacking is filled up with the typical one."""
+"""With fewer degrees a spread is unreliable: two probes may differ or agree by chance. The missing
+degrees are filled up with the typical spread."""
 
 PRACTICALLY_SAME: Final = 0.03
-"""A difference that is not worth more streams, memory or another protocol even when it is real."""
+"""A difference not worth more streams, memory or another protocol, even when it is real."""
 
 PERHAPS_SAME: Final = 0.05
-"""A difference that is not worth them as long as the data do not show that it is real. It bounds
-what noise may hide: with few probes, settings that differ by a third are not told apart either."""
+"""A difference not worth them unless the data show that it is real. It bounds what noise may hide:
+with few probes, even settings that differ by a third show no clear difference."""
 
 
 def _student(degrees: float) -> float:
@@ -45,7 +45,7 @@ def _student(degrees: float) -> float:
 
 
 class _Spread:
-    """The pooled spread of one group, on the scale of logarithms, and what it stands on."""
+    """The pooled spread of one group, on a logarithmic scale, with its degrees of freedom."""
 
     def __init__(self, logs: Sequence[Sequence[float]], least: float) -> None:
         self.degrees = sum(len(s) - 1 for s in logs)
@@ -55,16 +55,16 @@ class _Spread:
             self.degrees = _FEW_DEGREES
         measured = math.sqrt(squares / self.degrees) if self.degrees else TYPICAL_SPREAD
         self.value = max(least, measured)
-        # With nothing repeated the spread is a supposition; a handful of degrees says how weak.
+        # With nothing repeated the spread is an assumption; a few degrees reflect how weak it is.
         self.degrees = self.degrees or _SUPPOSED_DEGREES
 
 
 class Comparison:
     """Repeated throughputs of several settings, in bit/s, all above zero.
 
-    `groups` names what each setting belongs to (its transport): the spread is pooled within a
-    group, since UDT on a busy host varies several times as much as TCP. Without it all are one.
-    `least_spread`: as a share, what the spread is taken for at the least.
+    `groups` names the group (the transport) of each setting: the spread is pooled within a group,
+    since UDT on a busy host varies several times as much as TCP. Without it all settings form one
+    group. `least_spread`: lower bound of the spread, as a fraction.
     """
 
     def __init__(
@@ -88,19 +88,19 @@ class Comparison:
         return self._spreads[self._groups[index]]
 
     def mean(self, index: int) -> Estimate:
-        """The setting's mean throughput (geometric) and where that mean lies."""
+        """The setting's mean throughput (geometric) with the interval of that mean."""
         spread = self._spread(index)
         half = _student(spread.degrees) * spread.value / math.sqrt(len(self._logs[index]))
         return _back(self._means[index], half)
 
     def next_one(self, index: int) -> Estimate:
-        """The setting's mean throughput and where one further measurement is expected."""
+        """The setting's mean throughput with the prediction interval of one more measurement."""
         spread = self._spread(index)
         half = _student(spread.degrees) * spread.value * math.sqrt(1 + 1 / len(self._logs[index]))
         return _back(self._means[index], half)
 
     def ratio(self, index: int, to: int) -> Estimate:
-        """How many times the throughput of `to` the setting reaches.
+        """The throughput of a setting relative to that of `to`.
 
         Across groups the degrees of freedom are Welch's and Satterthwaite's.
         """
@@ -116,12 +116,12 @@ class Comparison:
         return _back(self._means[index] - self._means[to], half)
 
     def told_apart(self, index: int, other: int) -> bool:
-        """Whether the interval of the ratio leaves out 1."""
+        """Whether there is a clear difference: the interval of the ratio excludes 1."""
         lower, upper = self.ratio(index, other).interval
         return lower > 1 or upper < 1
 
     def settled(self, index: int, other: int) -> bool:
-        """Whether more repeats would change nothing: told apart, or known to be about the same."""
+        """Whether more repeats would change nothing: clearly different, or about the same."""
         lower, upper = self.ratio(index, other).interval
         near = lower > 1 - PRACTICALLY_SAME and upper < 1 + PRACTICALLY_SAME
         return near or lower > 1 or upper < 1
@@ -131,9 +131,9 @@ class Comparison:
         return sorted(range(len(self._means)), key=lambda i: -self._means[i])
 
     def same_as_best(self) -> list[int]:
-        """The best, and those to be taken for it.
+        """The best setting and those to be treated as equal to it.
 
-        They are at most 3 % behind in mean, or at most 5 % and not told apart.
+        Their means are at most 3 % below the best, or at most 5 % without a clear difference.
         """
         best = self.order()[0]
         return [i for i in range(len(self._means)) if self._is_same(i, best)]

@@ -1,4 +1,4 @@
-"""What source disk, network and destination disk alone would let a transfer of files reach.
+"""What source disk, network and destination disk alone would allow a file transfer to reach.
 
 Rao et al. 2016, sections I and III.C: a profile of each subsystem, and their composition, the
 minimum of the subsystems' maxima, which overestimates what a transfer reaches.
@@ -16,10 +16,10 @@ from advisor.domain.space import flows_of
 
 NETWORK: Final = "network"
 SUBSYSTEMS: Final = (SOURCE_DISK, NETWORK, DESTINATION_DISK)
-"""In the order in which data passes them. Probes of each are in the stage of that name."""
+"""In the order of the data flow. Probes of each are in the stage of that name."""
 
 ABOUT_ALL: Final = 0.9
-"""From this share of what the composition predicts on, the limiting subsystem is simply full."""
+"""From this fraction of the predicted rate on, the limiting subsystem counts as saturated."""
 
 
 def compose(probes: Sequence[ProbeRecord], joint_bps: float) -> Composition | None:
@@ -49,12 +49,12 @@ def _subsystem(name: str, probes: Sequence[ProbeRecord]) -> Subsystem | None:
 
 
 def words(composition: Composition) -> str:
-    """Which subsystem limits, and how far the transfer stays under the composition."""
+    """Which subsystem limits, and how far the transfer falls below the composition."""
     limit, predicted = composition.limiting, format_rate(composition.predicted_bps)
     if composition.reached >= ABOUT_ALL:
-        return f"the {limit} is what limits: it alone reaches {predicted}"
+        return f"the {limit} is the bottleneck: alone it reaches {predicted}"
     short = 1 - composition.reached
     return (
-        f"the {limit} lets {predicted} pass, and the transfer stays {short:.0%} under that: what "
-        "files cost beside their bytes (round trips, opening, closing), or the three together"
+        f"the {limit} alone reaches {predicted}, and the transfer is {short:.0%} below that: the "
+        "overhead of files (round trips, opening, closing), or the three subsystems together"
     )

@@ -1,4 +1,4 @@
-"""File sizes in classes against the path, after HARP (Arslan, Pehlivan, Kosar 2018).
+"""File sizes in classes relative to the path, after HARP (Arslan, Pehlivan, Kosar 2018).
 
 The paper divides files into Tiny, Small, Medium and Large (Section 3.1, line 3 of Algorithm 1) but
 prints no thresholds. Its text says that they follow the bandwidth-delay product (Section 3.2: at a
@@ -30,11 +30,11 @@ class Size(StrEnum):
 
 
 BELOW_BDP: Final = {Size.TINY: 0.2, Size.SMALL: 1.0, Size.MEDIUM: 10.0, Size.LARGE: math.inf}
-"""Each class holds the files that are smaller than so many BDP and in no class before."""
+"""A class holds the files smaller than this many BDPs that are in no earlier class."""
 
 
 class SizeGroup(msgspec.Struct, frozen=True, kw_only=True):
-    """Files taken together. `files` is at least 1; sizes in bytes, both ends included."""
+    """A group of files. `files` is at least 1; sizes in bytes, both bounds included."""
 
     files: int
     total_bytes: int
@@ -48,14 +48,14 @@ class SizeGroup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FileClass(SizeGroup, frozen=True, kw_only=True):
-    """The files of one class, and what they mean for the settings."""
+    """The files of one class, and their consequences for the settings."""
 
     size: Size
     meaning: str
 
 
 class SizeHistogram:
-    """Sizes by powers of two: as large for a million files as for a hundred."""
+    """Sizes by powers of two: needs no more memory for a million files than for a hundred."""
 
     def __init__(self) -> None:
         self._bins: dict[int, tuple[int, int]] = {}
@@ -73,7 +73,7 @@ class SizeHistogram:
 
 
 def of_sizes(sizes: Iterable[tuple[int, int]]) -> list[SizeGroup]:
-    """Groups from pairs of a size in bytes and how many files have it."""
+    """Groups from pairs of a size in bytes and the number of files of that size."""
     return [
         SizeGroup(files=files, total_bytes=size * files, smallest_bytes=size, largest_bytes=size)
         for size, files in sizes
@@ -82,9 +82,9 @@ def of_sizes(sizes: Iterable[tuple[int, int]]) -> list[SizeGroup]:
 
 
 def of_bins(bins: Iterable[SizeBin]) -> list[SizeGroup]:
-    """Groups from a histogram; their smallest and largest are the bounds of the bins.
+    """Groups from a histogram; their smallest and largest sizes are the bounds of the bins.
 
-    A lone file's size is known exactly.
+    The size of a single file is known exactly.
     """
     return [
         SizeGroup(
@@ -110,8 +110,8 @@ def size_of(size_bytes: float, bdp_bytes: float) -> Size:
 def classify(groups: Iterable[SizeGroup], bdp_bytes: float) -> list[FileClass]:
     """The classes that have files, from tiny to large. `bdp_bytes`: rate × RTT, above zero.
 
-    A group goes where its mean belongs: with a histogram, files within a factor of two of a
-    threshold may be counted in the class beside theirs.
+    A group is classified by its mean: with a histogram, files within a factor of two of a
+    threshold may be counted in the adjacent class.
     """
     members: dict[Size, list[SizeGroup]] = {size: [] for size in Size}
     for group in groups:
@@ -132,34 +132,34 @@ def _joined(size: Size, groups: list[SizeGroup], bdp_bytes: float) -> FileClass:
 
 
 def files_in_flight(mean_bytes: float, bdp_bytes: float) -> int:
-    """How many files of this size it takes to fill the path: BDP ÷ mean size (Section 3)."""
+    """The number of files of this size that fills the path: BDP ÷ mean size (Section 3)."""
     return math.ceil(bdp_bytes / max(1.0, mean_bytes))
 
 
 def _meaning(size: Size, mean_bytes: float, bdp_bytes: float) -> str:
-    """What the class asks for, in the terms of GridFTP (Section 2; Table 3)."""
+    """The requirements of the class, in the terms of GridFTP (Section 2; Table 3)."""
     fills = f"{files_in_flight(mean_bytes, bdp_bytes)} of them fill the path"
     bdp = format_bytes(bdp_bytes)
     match size:
         case Size.TINY:
             return (
-                f"A file is over before its connection is up to speed, and {fills} ({bdp}): "
-                "pipelining takes away the round trip between files and concurrency keeps several "
-                "under way, while more streams per file have next to nothing to share."
+                f"A file ends before its connection is up to speed, and {fills} ({bdp}): "
+                "pipelining removes the round trip between files and concurrency keeps several "
+                "in flight, while more streams per file have little data to share."
             )
         case Size.SMALL:
             return (
-                f"One file cannot fill the path ({bdp}), and {fills}: concurrency counts most, "
-                "pipelining saves the round trip between files."
+                f"One file cannot fill the path ({bdp}), and {fills}: concurrency matters most, "
+                "and pipelining saves the round trip between files."
             )
         case Size.MEDIUM:
             return (
-                f"One file fills the path ({bdp}), but not for long: parallel streams bring it up "
-                "to speed sooner, and a second file at a time bridges the gap to the next."
+                f"One file fills the path ({bdp}), but not for long: parallel streams reach full "
+                "speed sooner, and a second concurrent file bridges the gap to the next."
             )
         case Size.LARGE:
             return (
-                f"One file keeps the path ({bdp}) full by itself: parallelism is what counts, "
-                "pipelining gains nothing, and concurrency only where one file cannot be read or "
-                "written as fast as the path carries it."
+                f"One file keeps the path ({bdp}) full by itself: parallelism matters, "
+                "pipelining gains nothing, and concurrency helps only where one file cannot be "
+                "read or written as fast as the path carries it."
             )

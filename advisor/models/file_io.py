@@ -1,4 +1,4 @@
-"""Which measurements of file I/O to make, how large, and what is the best of them.
+"""Which measurements of file I/O to make, how large, and which result is the best.
 
 Rao et al. 2016, section III.C: threads × request size × direct or buffered.
 """
@@ -11,7 +11,7 @@ from advisor.domain.file_io import Direction, FileIoJob, FileIoResult, Filesyste
 from advisor.models.filesystems import takes_direct_io
 
 FREE_SHARE: Final = 0.05
-"""Of the free space, what a test file may have at most."""
+"""The largest test file as a fraction of the free space."""
 
 _MIB: Final = 2**20
 _LEAST_BYTES: Final = 64 * _MIB
@@ -21,7 +21,7 @@ _QUICK_THREADS: Final = (1, 4, 16)
 _QUICK_REQUEST_BYTES: Final = 4 * _MIB
 _QUICK_S: Final = 1.0
 _QUICK_BYTES: Final = 512 * _MIB
-"""Half a second of a fast disk, and laid out in another: a session has more to measure."""
+"""Half a second on a fast disk, plus as much to create the file: a session has more to measure."""
 
 _FULL_THREADS: Final = (1, 2, 4, 8, 16)
 _FULL_REQUESTS_BYTES: Final = (64 * 1024, _MIB, 8 * _MIB)
@@ -31,16 +31,16 @@ Measured = tuple[FileIoJob, FileIoResult]
 
 
 def most_bytes(filesystem: Filesystem) -> int:
-    """The largest test file: 5 % of the free space, 4 GiB at most.
+    """The largest test file: 5 % of the free space, at most 4 GiB.
 
-    0 where that is less than the 64 MiB below which nothing is learnt.
+    0 where that is less than 64 MiB, the least that gives a meaningful result.
     """
     share = int(filesystem.free_bytes * FREE_SHARE) // _MIB * _MIB
     return 0 if share < _LEAST_BYTES else min(share, _MOST_BYTES)
 
 
 def quick_jobs(direction: Direction, filesystem: Filesystem) -> list[FileIoJob]:
-    """Three measurements of a second, direct where that can be; none where there is no room."""
+    """Three measurements of a second, direct where possible; none without enough space."""
     direct = takes_direct_io(filesystem)
     grid = [(threads, _QUICK_REQUEST_BYTES, direct) for threads in _QUICK_THREADS]
     return _jobs(direction, grid, _QUICK_S, min(_QUICK_BYTES, most_bytes(filesystem)))
@@ -49,7 +49,7 @@ def quick_jobs(direction: Direction, filesystem: Filesystem) -> list[FileIoJob]:
 def full_jobs(direction: Direction, filesystem: Filesystem) -> list[FileIoJob]:
     """The whole grid, direct first, of two seconds each.
 
-    What needs more than there is room for is left out.
+    Jobs that need more than the available space are left out.
     """
     modes = (True, False) if takes_direct_io(filesystem) else (False,)
     grid = [
@@ -80,5 +80,5 @@ def _jobs(
 
 
 def best_of(results: Sequence[Measured]) -> Measured | None:
-    """The fastest measurement; None where there is none."""
+    """The fastest measurement; None without any."""
     return max(results, key=lambda measured: measured[1].throughput_bps, default=None)

@@ -1,4 +1,4 @@
-"""What the file system that holds a folder means for moving files."""
+"""Notes on how the file system of a folder affects file transfers."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -13,47 +13,47 @@ _SHARES: Final = frozenset({"cifs", "smb3", "9p", "virtiofs"})
 _PARALLEL: Final = frozenset({"gpfs", "beegfs", "ceph", "panfs", "orangefs", "pvfs2"})
 
 _PAGE_CACHE: Final = (
-    "Buffered writes land in memory first: here they count with the time they take to the disk."
+    "Buffered writes first go to memory: here they are timed until they reach the disk."
 )
 _KNOWN: Final = {
     "xfs": (
-        "XFS takes several threads in one file well: more flows move more "
+        "XFS handles several threads in one file well: more flows move more "
         "(Rao et al. 2016, section IV.B)."
     ),
-    "ext4": "ext4 finds room for what is written late, when memory goes to the disk; direct I/O "
-    "goes past that.",
+    "ext4": "ext4 allocates space for buffered writes late, when memory is flushed to the disk; "
+    "direct I/O avoids that.",
     "zfs": (
-        "ZFS checksums and may compress, which takes CPU: the data measured with do not compress, "
-        "so yours may move faster. Reads may come out of its own cache in memory (ARC)."
+        "ZFS checksums and may compress, which takes CPU: the test data do not compress, so yours "
+        "may move faster. Reads may come from its own cache in memory (ARC)."
     ),
     "btrfs": (
-        "Btrfs checksums and may compress, which takes CPU: the data measured with do not "
-        "compress, so yours may move faster. Direct I/O may be turned into buffered."
+        "Btrfs checksums and may compress, which takes CPU: the test data do not compress, so "
+        "yours may move faster. Direct I/O may be turned into buffered."
     ),
     "overlay": (
-        "This is a container's own layer (overlay), slower than what is below it and gone with the "
-        "container: mount a volume for the data."
+        "This is a container's own layer (overlay), slower than the file system below it and "
+        "deleted with the container: mount a volume for the data."
     ),
 }
 
 
 def takes_direct_io(filesystem: Filesystem) -> bool:
-    """Whether direct I/O is worth trying: False where it is refused, or quietly not done.
+    """Whether direct I/O is worth trying: False where it is refused or silently not done.
 
-    ZFS before 2.3 takes it and buffers all the same.
+    ZFS before 2.3 accepts it and buffers anyway.
     """
     kind = filesystem.kind
     return kind not in _MEMORY and kind != "zfs" and not kind.startswith("fuse")
 
 
 def notes_on(filesystem: Filesystem, side: Side) -> list[str]:
-    """What it means for a transfer that reads (source) or writes (destination) there: sentences."""
+    """Notes on a transfer that reads (source) or writes (destination) there: sentences."""
     notes = list(_of_kind(filesystem, side))
     if side == "destination" and filesystem.kind in ("xfs", "ext4", "btrfs"):
         notes.append(_PAGE_CACHE)
     if not filesystem.writable:
         notes.append(
-            f"You may not write in {filesystem.folder}, and so its speed cannot be measured there."
+            f"You may not write in {filesystem.folder}, so its speed cannot be measured there."
         )
     return notes
 
@@ -63,13 +63,13 @@ def _of_kind(filesystem: Filesystem, side: Side) -> Iterator[str]:
     if kind in _KNOWN:
         yield _KNOWN[kind]
     elif kind in _MEMORY:
-        yield f"{kind} is memory: it says nothing about a disk, and takes no direct I/O."
+        yield f"{kind} is memory: it does not measure a disk, and does not support direct I/O."
         if side == "destination":
-            yield "What is written there counts against RAM."
+            yield "Data written there counts against RAM."
     elif kind in _NFS:
         yield (
-            "NFS goes over a network itself: it does what that network and its server can, and "
-            "a transfer through the same card shares it."
+            "NFS itself runs over a network: that network and its server determine its speed, and "
+            "a transfer through the same network card shares it."
         )
         yield _closing(side)
     elif kind == "lustre":
@@ -77,27 +77,27 @@ def _of_kind(filesystem: Filesystem, side: Side) -> Iterator[str]:
     elif kind in _PARALLEL:
         yield f"{kind} is a parallel file system behind a network: many flows suit it."
     elif kind in _SHARES:
-        yield f"{kind} is a share of another machine, which limits what can be read and written."
+        yield f"{kind} is a share of another machine, which limits reading and writing."
     elif kind.startswith("fuse"):
-        yield f"{kind} goes through a program in user space (FUSE): expect it to limit."
+        yield f"{kind} goes through a program in user space (FUSE): it is a likely limit."
     else:
-        yield f"Nothing is known of {kind} here: what it can do is what is measured."
+        yield f"The file system {kind} is not known here: only measurements show its speed."
 
 
 def _closing(side: Side) -> str:
     if side == "destination":
         return "A file is safe on the server, and seen by other hosts, once it is closed."
-    return "What was read lately may come from the server's memory, and faster than from its disk."
+    return "Recently read data may come from the server's memory, faster than from its disk."
 
 
 def _of_lustre(filesystem: Filesystem, side: Side) -> Iterator[str]:
     if filesystem.stripes:
         yield _striping(filesystem.folder, filesystem.stripes, side)
     else:
-        yield "How files are striped is not known: 'lfs getstripe -d' on the folder tells it."
+        yield "The striping of files is not known: 'lfs getstripe -d' on the folder shows it."
     yield (
-        "On Lustre, direct I/O with many flows and 8 stripes was best, while buffered I/O fell off "
-        "beyond 4 to 6 flows (Rao et al. 2016, section IV)."
+        "On Lustre, direct I/O with many flows and 8 stripes was best, while buffered I/O slowed "
+        "down beyond 4 to 6 flows (Rao et al. 2016, section IV)."
     )
 
 

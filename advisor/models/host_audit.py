@@ -1,4 +1,4 @@
-"""One host's kernel settings against what the field recommends, before any path is known."""
+"""Compares one host's kernel settings with the field's recommendations, for no particular path."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -10,18 +10,18 @@ from advisor.domain.quantities import format_bytes, format_rate
 from advisor.models import host_tuning as ht
 
 NEAR_RTT_S: Final = 0.01
-"""The path by which a buffer is judged: 10 ms, to the next region. A maximum that is too small for
-one stream there will limit nearly every transfer between sites."""
+"""The path a buffer is judged for: 10 ms, to the next region. A maximum too small for one stream
+there limits nearly every transfer between sites."""
 
 FAR_RTT_S: Final = 0.1
-"""The path the recommendations are taken for: across a continent."""
+"""The path that the recommendations are taken for: across a continent."""
 
 _STANDARD_MTU: Final = 1500
 _JUMBO_FROM_BPS: Final = 10e9
 
 
 class Verdict(StrEnum):
-    """How a setting stands."""
+    """The rating of a setting."""
 
     OK = "ok"
     COULD_BE_BETTER = "could be better"
@@ -29,10 +29,10 @@ class Verdict(StrEnum):
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """What is audited; None or empty where the host does not say.
+    """What is audited; None or empty where the host does not report it.
 
-    `buffers`: by sysctl name, the maximum or minimum, default and maximum in bytes. `links`: of
-    every card, its speed in bit/s (None: not known) and MTU in bytes.
+    `buffers`: by sysctl name, the maximum, or minimum, default and maximum, in bytes. `links`: of
+    every network card, its speed in bit/s (None: not known) and MTU in bytes.
     """
 
     buffers: dict[str, tuple[int, ...]]
@@ -44,13 +44,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def rate_bps(self) -> float:
-        """The fastest card's speed, or what a transfer node usually has."""
+        """The fastest card's speed, or the usual one of a transfer node."""
         known = [rate for rate, _ in self.links.values() if rate]
         return max(known, default=ht.USUAL_RATE_BPS)
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of the audit. `remedy` is a command or a sentence, "" when nothing is to be done."""
+    """One line of the audit. `remedy` is a command or a sentence, "" when none is needed."""
 
     what: str
     value: str
@@ -61,7 +61,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def audit(settings: Settings) -> list[Finding]:
-    """Every setting that is known, in the order of the data's way out."""
+    """Every known setting, in the order in which outgoing data passes them."""
     return [
         *(_buffer(name, values, settings.rate_bps) for name, values in settings.buffers.items()),
         *_congestion(settings),
@@ -141,9 +141,9 @@ def _frames(settings: Settings) -> Iterator[Finding]:
             what=name,
             value=f"MTU {mtu}, {speed}",
             verdict=Verdict.COULD_BE_BETTER if small else Verdict.OK,
-            reason="jumbo frames cost a sixth of the packets" if small else "",
+            reason="jumbo frames need a sixth of the packets" if small else "",
             remedy=(
-                f"ip link set dev {name} mtu 9000, if every device up to the other side takes it"
+                f"ip link set dev {name} mtu 9000, if every device on the path supports it"
                 if small
                 else ""
             ),
@@ -156,6 +156,6 @@ def _cores(settings: Settings) -> Iterator[Finding]:
         what="cores",
         value=str(settings.cores),
         verdict=Verdict.COULD_BE_BETTER if single else Verdict.OK,
-        reason="one core has to carry the tool, the protocol and the interrupts" if single else "",
+        reason="one core has to run the tool, the protocol and the interrupts" if single else "",
         remedy="let the advisor run on more than one core" if single else "",
     )

@@ -1,4 +1,4 @@
-"""The two hosts of a path side by side: each setting, what it costs on this path, what lifts it."""
+"""The two hosts of a path side by side: each setting, its cost on this path, and its remedy."""
 
 from collections.abc import Callable, Iterable
 from enum import StrEnum
@@ -15,23 +15,23 @@ from advisor.models import limits as lim
 UNKNOWN: Final = "not known"
 
 _AMPLE: Final = 2.0
-"""The kernel keeps a part of every buffer for its own accounts, half of it by default: one that is
-just enough by its size may not be enough."""
+"""The kernel uses a part of every buffer for its own bookkeeping, half of it by default: one that
+is just large enough may not suffice."""
 
 _BUFFERS: Final = (ht.RMEM_MAX, ht.WMEM_MAX, ht.TCP_RMEM, ht.TCP_WMEM)
 _BUSY: Final = 0.5
 _CLOCK_WATCH_S: Final = 1.0
 _CLOCK_BAD_S: Final = 300.0
-"""How far apart clocks may be before certificates that were just made count as not yet valid."""
+"""The clock offset from which new certificates are rejected as not yet valid."""
 
 _CERTIFICATES: Final = "gsiftp:// may refuse a new proxy certificate as not yet valid"
-_LOGS: Final = "what both hosts log cannot be laid side by side"
+_LOGS: Final = "the logs of both hosts cannot be compared"
 _HEADERS_BYTES: Final = 52
 """Of IPv4 and of TCP with timestamps."""
 
 
 class Verdict(StrEnum):
-    """How a row stands on this path: bad holds the transfer back, watch may."""
+    """The rating of a row on this path: bad limits the transfer, watch may limit it."""
 
     GOOD = "good"
     WATCH = "watch"
@@ -47,10 +47,10 @@ class Remedy(msgspec.Struct, frozen=True):
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One row. `destination` is "" where the value is the path's and not a host's.
+    """One row. `destination` is "" where the value belongs to the path and not to a host.
 
-    `recommended` and its `reference` (who says so, and when that was written down) are "" where
-    nothing is. `cost`: a sentence with this path's figures, "" where there is none to name.
+    `recommended` and its `reference` (the source and its date) are "" where there is no
+    recommendation. `cost`: a sentence with this path's figures, "" where there is none.
     """
 
     what: str
@@ -64,10 +64,10 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def review(path: PathFacts) -> list[Finding]:
-    """Every row, in the order of the screen: the path, its buffers, then the hosts.
+    """All rows, in the order of the screen: the path, its buffers, then the hosts.
 
-    A buffer is judged where the data meets it: sending at the source, receiving at the
-    destination. On loopback no buffer, link or frame is judged.
+    A buffer is judged where the data passes it: the send buffer at the source, the receive buffer
+    at the destination. On loopback no buffer, link or frame size is judged.
     """
     met = {buffer.sysctl: buffer for buffer in lim.buffers(path)}
     return [
@@ -85,7 +85,7 @@ def review(path: PathFacts) -> list[Finding]:
 def _row(
     path: PathFacts, what: str, values: tuple[str | None, str | None], found: Iterable[Limit]
 ) -> Finding:
-    """A row whose verdict follows from the limits found; unknown where a value is missing."""
+    """A row whose verdict follows from its limits; unknown where a value is missing."""
     limits = [] if lim.is_loopback(path) else list(found)
     source, destination = values
     return Finding(
@@ -119,7 +119,7 @@ def _rtt(path: PathFacts) -> Finding:
         verdict=Verdict.GOOD,
         cost=(
             f"{format_rate(wanted_bps)} × {rtt}: "
-            f"{format_bytes(wanted_bps * path.rtt_s / 8)} have to be under way to fill the path"
+            f"{format_bytes(wanted_bps * path.rtt_s / 8)} must be in flight to fill the path"
         ),
     )
 
@@ -185,14 +185,14 @@ def _barely_enough(row: Finding, buffer: lim.Buffer, path: PathFacts) -> Finding
         cost=(
             f"{kept} × {format_duration(path.rtt_s)} is "
             f"{format_rate(buffer.ceiling_bps(path.rtt_s) or 0)} if all of it held data, but the "
-            "kernel keeps up to half for itself"
+            "kernel uses up to half for itself"
         ),
         remedies=(Remedy(buffer.side, lim.larger_buffer(buffer, path)),),
     )
 
 
 def _congestion(path: PathFacts) -> Finding:
-    """The sender's: the receiver's decides nothing of what it is sent."""
+    """The sender's: the receiver's congestion control does not affect what it receives."""
     used = path.source.congestion
     better = ht.slow_congestion(used) if used else None
     row = _row(path, "congestion control", _both(path, lambda host: host.congestion), ())
@@ -207,8 +207,8 @@ def _congestion(path: PathFacts) -> Finding:
         verdict=Verdict.WATCH,
         recommended=better.value,
         cost=(
-            f"{better.reason}: here one stream alone takes "
-            f"{format_duration(segments / 2 * path.rtt_s)} back to "
+            f"{better.reason}: here a single stream needs "
+            f"{format_duration(segments / 2 * path.rtt_s)} to return to "
             f"{format_rate(lim.wanted_bps(path))}"
         ),
         remedies=(
@@ -218,7 +218,7 @@ def _congestion(path: PathFacts) -> Finding:
 
 
 def _qdisc(path: PathFacts) -> Finding:
-    """The sender's: the receiver sends little but acknowledgements."""
+    """The sender's: the receiver sends little except acknowledgements."""
     row = _row(path, "queueing", _both(path, lambda host: host.qdisc), lim.unpaced(path))
     if path.source.qdisc is None:
         return msgspec.structs.replace(row, verdict=Verdict.UNKNOWN, recommended=ht.PACING_QDISC)
@@ -239,7 +239,7 @@ def _cores(path: PathFacts) -> Finding:
 
 
 def _loads(path: PathFacts) -> Iterable[Limit]:
-    """Hosts that are busy before anything is moved."""
+    """Hosts that are busy before the transfer."""
     sides: tuple[tuple[Side, HostFacts], ...] = (
         ("source", path.source),
         ("destination", path.destination),
@@ -248,11 +248,11 @@ def _loads(path: PathFacts) -> Iterable[Limit]:
         if host.cores and host.load_1min >= _BUSY * host.cores:
             yield Limit(
                 what=(
-                    f"other work keeps {min(1.0, host.load_1min / host.cores):.0%} of the "
-                    f"{host.cores} cores busy already"
+                    f"other work already keeps {min(1.0, host.load_1min / host.cores):.0%} of the "
+                    f"{host.cores} cores busy"
                 ),
                 side=side,
-                remedy="stop what else runs there, or wait until it is done",
+                remedy="stop the other work there, or wait until it is done",
             )
 
 

@@ -1,6 +1,6 @@
-"""How the field recommends to tune the kernel of a transfer node, as data.
+"""The field's recommendations for the kernel settings of a transfer node, as data.
 
-The sources differ and change: each row says where it is from and when it was written down here.
+The sources differ and change: each row names its source and the date it was recorded here.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ import msgspec
 
 GIGABIT: Final = 1e9
 USUAL_RATE_BPS: Final = 10 * GIGABIT
-"""What a transfer node is taken to have when its link does not say: the least that is tuned for."""
+"""The assumed speed of a node that reports no link speed: the lowest with tuning advice."""
 
 RMEM_MAX: Final = "net.core.rmem_max"
 WMEM_MAX: Final = "net.core.wmem_max"
@@ -32,7 +32,7 @@ class Recommendation(msgspec.Struct, frozen=True, kw_only=True):
     as_of: str
 
     def covers(self, rate_bps: float, rtt_s: float) -> bool:
-        """Whether it is meant for a path like this."""
+        """Whether it is meant for such a path."""
         return rate_bps <= self.rate_bps and rtt_s <= self.rtt_s
 
 
@@ -77,20 +77,20 @@ RECOMMENDATIONS: Final = (
         as_of=_AS_OF,
     ),
 )
-"""From the least to the most."""
+"""From the smallest to the largest."""
 
 
 def recommended(rate_bps: float, rtt_s: float) -> Recommendation:
-    """The least that covers this path; beyond all of them the largest."""
+    """The smallest recommendation that covers this path, else the largest of all."""
     fitting = (r for r in RECOMMENDATIONS if r.covers(rate_bps, rtt_s))
     return next(fitting, RECOMMENDATIONS[-1])
 
 
 def larger(name: str, current_bytes: int, rate_bps: float, rtt_s: float) -> tuple[int, ...] | None:
-    """What to set a buffer setting to on such a path when its maximum of now is too small.
+    """The value for a buffer setting on such a path when its present maximum is too small.
 
-    The recommendation for the path, or where that is no more than there is the next larger one;
-    None when no recommendation goes further.
+    The recommendation for the path, or the next larger one if that does not exceed the present
+    value; None when no recommendation is larger.
     """
     first = RECOMMENDATIONS.index(recommended(rate_bps, rtt_s))
     values = (r.settings[name] for r in RECOMMENDATIONS[first:])
@@ -98,27 +98,27 @@ def larger(name: str, current_bytes: int, rate_bps: float, rtt_s: float) -> tupl
 
 
 class Better(msgspec.Struct, frozen=True):
-    """A value to put in place of another, and why."""
+    """A better value and the reason for it."""
 
     value: str
     reason: str
 
 
 def slow_congestion(name: str) -> Better | None:
-    """What to take in place of this congestion control; None when it is as good as others."""
+    """The replacement for this congestion control; None when it is as good as others."""
     if name != "reno":
         return None
     return Better("cubic", "reno takes minutes to recover from one loss on a long path")
 
 
 def unpaced_qdisc(kind: str) -> Better | None:
-    """What to take in place of this queueing discipline; None for the one that paces."""
+    """The replacement for this queueing discipline; None for the one that paces."""
     if kind == PACING_QDISC:
         return None
-    return Better(PACING_QDISC, "fq paces, so that bursts do not overflow small queues on the way")
+    return Better(PACING_QDISC, "fq paces, so bursts do not overflow small queues on the path")
 
 
 def sysctl_line(name: str, *values: int | str) -> str:
-    """The command that sets a kernel setting until the next boot."""
+    """The command that changes a kernel setting until the next boot."""
     text = " ".join(map(str, values))
     return f"sysctl -w {name}='{text}'" if len(values) > 1 else f"sysctl -w {name}={text}"

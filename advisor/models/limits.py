@@ -1,6 +1,6 @@
-"""What in the two hosts and on the path holds a transfer back, and the line that lifts it.
+"""What limits a transfer at the two hosts and on the path, and the commands that lift the limits.
 
-Only what binds on the path at hand is named: a small kernel buffer is no limit on a LAN.
+Only limits that bind on the given path are reported: a small kernel buffer is no limit on a LAN.
 """
 
 import math
@@ -16,12 +16,12 @@ from advisor.domain.quantities import format_bytes, format_duration, format_rate
 from advisor.models import host_tuning as ht
 
 FULL: Final = 0.9
-"""The share of a core, of a host or of the capacity from which it counts as full. What is left of a
-link at 90 % is taken by headers and by the hesitation of congestion control."""
+"""The fraction of a core, a host or the capacity from which it counts as full. Headers and the
+caution of congestion control take up the remainder of a link at 90 %."""
 
 LOSSY: Final = 1e-4
-"""The share of packets sent again from which it counts. On a long path a congestion control that
-takes loss for congestion is held back by far less than what would be noticed otherwise."""
+"""The fraction of retransmitted packets from which loss is reported. On a long path, a congestion
+control that treats loss as congestion is limited by far less loss than anything else would show."""
 
 JUMBO_FROM_BPS: Final = 10e9
 JUMBO_MTU: Final = 9000
@@ -33,10 +33,10 @@ _LOOPBACK: Final = "lo"
 def binding_limits(path: PathFacts) -> list[Limit]:
     """What is known to limit this path before anything is measured, the tightest first.
 
-    A buffer maximum is named when one stream with it would stay below the capacity; when that is
-    not known, below 10 Gbit/s, the least the field tunes its hosts for. What one stream carries is
-    taken as buffer ÷ RTT, which is near rather than exact: the kernel doubles what a program asks
-    for, and uses a part of every buffer for itself. Nothing is said of loopback.
+    A buffer maximum is reported when one stream with it would stay below the capacity, or below
+    10 Gbit/s, the lowest rate that the field tunes its hosts for, where the capacity is not known.
+    The rate of one stream is taken as buffer ÷ RTT, which is approximate: the kernel doubles the
+    requested size and uses a part of every buffer for itself. Nothing is reported for loopback.
     """
     if is_loopback(path):
         return []
@@ -51,13 +51,13 @@ def binding_limits(path: PathFacts) -> list[Limit]:
 
 
 def measured_limits(measurement: Measurement, capacity_bps: float | None) -> list[Limit]:
-    """What a probe's own figures say limited it: a full link, a full core or host, loss.
+    """The limits that a probe's own figures show: a full link, a full core or host, loss.
 
-    `capacity_bps`: the rate nothing can pass, None when not known.
+    `capacity_bps`: upper bound of the rate, None when not known.
     """
     rate_bps = measurement.throughput_bps
     if capacity_bps and rate_bps >= FULL * capacity_bps:
-        # Then the loads are what a full link costs, and its loss is our own queue's.
+        # The loads are then the cost of a full link, and the loss is that of our own queue.
         return [_full_path(rate_bps, capacity_bps)]
     ends: tuple[tuple[Side, EndLoad | None], ...] = (
         ("source", measurement.sender),
@@ -68,7 +68,7 @@ def measured_limits(measurement: Measurement, capacity_bps: float | None) -> lis
 
 
 class Buffer(msgspec.Struct, frozen=True):
-    """One kernel maximum that data meets; None where it is not known."""
+    """One kernel maximum on the data path; None where it is not known."""
 
     side: Side
     sysctl: str
@@ -76,17 +76,17 @@ class Buffer(msgspec.Struct, frozen=True):
     maximum_bytes: int | None
 
     def ceiling_bps(self, rtt_s: float) -> float | None:
-        """What one stream carries with it: buffer ÷ RTT."""
+        """The rate of one stream with it: buffer ÷ RTT."""
         return self.maximum_bytes * 8 / rtt_s if self.maximum_bytes else None
 
 
 def is_loopback(path: PathFacts) -> bool:
-    """Whether the data leaves this host at all."""
+    """Whether the data stays on this host."""
     return path.source.interface == _LOOPBACK
 
 
 def buffers(path: PathFacts) -> tuple[Buffer, ...]:
-    """The maxima that data meets: the sender's send buffer and the receiver's receive buffer."""
+    """The maxima on the data path: the sender's send buffer and the receiver's receive buffer."""
     sender, receiver = path.source, path.destination
     send_auto = sender.tcp_wmem_bytes[2] if sender.tcp_wmem_bytes else None
     receive_auto = receiver.tcp_rmem_bytes[2] if receiver.tcp_rmem_bytes else None
@@ -99,12 +99,12 @@ def buffers(path: PathFacts) -> tuple[Buffer, ...]:
 
 
 def wanted_bps(path: PathFacts) -> float:
-    """The rate one stream is held against: the path's, or what the field tunes for at least."""
+    """The rate expected of one stream: the path's, or the lowest that the field tunes for."""
     return _attainable_bps(path) or ht.USUAL_RATE_BPS
 
 
 def buffer_limit(buffer: Buffer, path: PathFacts) -> Limit | None:
-    """The limit a kernel maximum is on this path; None when it is none, or not known."""
+    """The limit that a kernel maximum sets on this path; None when there is none, or not known."""
     wanted, ceiling_bps = wanted_bps(path), buffer.ceiling_bps(path.rtt_s)
     if not buffer.maximum_bytes or ceiling_bps is None or ceiling_bps >= wanted:
         return None
@@ -120,10 +120,10 @@ def buffer_limit(buffer: Buffer, path: PathFacts) -> Limit | None:
 
 
 def larger_buffer(buffer: Buffer, path: PathFacts) -> str:
-    """The command that gives this maximum more, or what to do where nobody recommends more."""
+    """The command that raises this maximum, or what to do if no recommendation is larger."""
     values = ht.larger(buffer.sysctl, buffer.maximum_bytes or 0, wanted_bps(path), path.rtt_s)
     if values is None:
-        return f"use parallel streams: nobody recommends more for {buffer.sysctl}"
+        return f"use parallel streams: no recommendation is larger for {buffer.sysctl}"
     return ht.sysctl_line(buffer.sysctl, *values)
 
 
@@ -137,7 +137,7 @@ def _sides(path: PathFacts) -> tuple[tuple[Side, HostFacts], ...]:
 
 
 def slow_links(path: PathFacts) -> Iterator[Limit]:
-    """Interfaces slower than what is reserved."""
+    """Interfaces slower than the reserved bandwidth."""
     for side, host in _sides(path):
         if path.bandwidth_bps and host.link_bps and host.link_bps < path.bandwidth_bps:
             yield Limit(
@@ -146,33 +146,33 @@ def slow_links(path: PathFacts) -> Iterator[Limit]:
                     f"{format_rate(path.bandwidth_bps)} reserved"
                 ),
                 side=side,
-                remedy="send by a faster interface, or give its rate with --bandwidth",
+                remedy="send through a faster interface, or give its rate with --bandwidth",
                 ceiling_bps=host.link_bps,
             )
 
 
 def narrow_frames(path: PathFacts) -> Iterator[Limit]:
-    """Standard frames on a fast link, and a path narrower than both its ends."""
+    """Standard frames on a fast link, and a path MTU smaller than that of both ends."""
     for side, host in _sides(path):
         fast = host.link_bps is not None and host.link_bps >= JUMBO_FROM_BPS
         if fast and host.mtu_bytes and host.mtu_bytes <= _ETHERNET_MTU:
             yield Limit(
                 what=(
                     f"an MTU of {host.mtu_bytes} on a link of {format_rate(host.link_bps or 0)} "
-                    "costs six times the packets of 9000"
+                    "needs six times the packets of an MTU of 9000"
                 ),
                 side=side,
                 remedy=(
                     f"ip link set dev {host.interface} mtu 9000, "
-                    "if every device up to the other side takes it"
+                    "if every device on the path supports it"
                 ),
             )
     mtus = [host.mtu_bytes for _, host in _sides(path) if host.mtu_bytes]
     if len(mtus) == 2 and path.mtu_bytes < min(mtus):
         yield Limit(
             what=(
-                f"both interfaces take {min(mtus)} bytes but the path only {path.mtu_bytes}: "
-                "where no router says so, TCP stalls"
+                f"both interfaces have an MTU of at least {min(mtus)} but the path only "
+                f"{path.mtu_bytes}: where routers do not report this, TCP stalls"
             ),
             side=None,
             remedy=f"{ht.sysctl_line('net.ipv4.tcp_mtu_probing', 1)} on both hosts",
@@ -180,26 +180,26 @@ def narrow_frames(path: PathFacts) -> Iterator[Limit]:
 
 
 def unpaced(path: PathFacts) -> Iterator[Limit]:
-    """BBR paces; without fq each connection keeps timers of its own, which costs CPU and evenness.
+    """BBR paces; without fq each connection uses its own timers, which cost CPU and precision.
 
-    `noqueue` is a virtual device's, which has nothing to queue: the device below it matters.
+    `noqueue` belongs to a virtual device without a queue: the device below it matters.
     """
     source = path.source
     paced = (source.congestion or "").startswith("bbr")
     if paced and source.interface and source.qdisc not in ("fq", "noqueue", None):
         yield Limit(
-            what=f"{source.congestion} paces its packets, and {source.qdisc} does not help it to",
+            what=f"{source.congestion} paces its packets without the help of fq ({source.qdisc})",
             side="source",
             remedy=f"tc qdisc replace dev {source.interface} root fq",
         )
 
 
 def single_cores(path: PathFacts) -> Iterator[Limit]:
-    """Ends that have one core for everything."""
+    """Hosts that have one core for everything."""
     for side, host in _sides(path):
         if host.cores == 1:
             yield Limit(
-                what="one core has to carry the tool, the protocol and the interrupts",
+                what="one core has to run the tool, the protocol and the interrupts",
                 side=side,
                 remedy="use a host with more cores, or let the tool use more than one",
             )
@@ -222,16 +222,16 @@ def _full_end(side: Side, load: EndLoad, rate_bps: float) -> Iterator[Limit]:
         yield Limit(
             what=f"all cores were busy for {load.host_share:.0%} of the time",
             side=side,
-            remedy="stop what else runs there, or use a host with more cores",
+            remedy="stop the other work there, or use a host with more cores",
             ceiling_bps=rate_bps,
         )
-    # A tool of one thread gets no further than one core; one that used more has several threads,
-    # and then the sum does not tell whether one of them was full.
+    # A single-threaded tool cannot exceed one core; one that used more has several threads, and the
+    # sum then does not show whether one of them was full.
     elif FULL <= load.process_cores <= 2 - FULL:
         yield Limit(
             what=f"the tool's one thread filled its core ({load.process_cores:.0%})",
             side=side,
-            remedy="run several transfers side by side, each a process of its own; jumbo frames",
+            remedy="run several transfers in parallel, each in its own process; jumbo frames",
             ceiling_bps=rate_bps,
         )
 
@@ -243,10 +243,10 @@ def _loss(measurement: Measurement) -> Iterator[Limit]:
     share = measurement.retransmits / segments
     if share >= LOSSY:
         yield Limit(
-            what=(f"{measurement.retransmits} packets were sent again, about {share:.2%} of all"),
+            what=f"{measurement.retransmits} packets were retransmitted, about {share:.2%} of all",
             side=None,
             remedy=(
-                "have the path looked at for errors and for small queues (ethtool -S shows those "
-                "of an interface); bbr is held back less by loss"
+                "have the path checked for errors and small queues (ethtool -S shows the errors "
+                "of an interface); bbr is less sensitive to loss"
             ),
         )

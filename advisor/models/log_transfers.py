@@ -1,15 +1,15 @@
-"""Files that a server logged one by one, put together to the transfers they were part of.
+"""Reassembles transfers from the files that a server logged one by one.
 
-A server does not know which files belong together: it logs each when it ends. Here those with the
-same `Movement` are one transfer as long as the pauses between them, in which none was under way,
-are no longer than is usual there: five times their median, where files that overlap count as
-without a pause. Pauses under `LEAST_PAUSE_S` never divide, as they may be a busy file system's;
-those above `GAP_S` always do, as no program takes that long between two files. So commands that a
-script runs one after the other are told apart, unless they are that close, or each moves one file.
+A server does not know which files belong together: it logs each when it ends. Here, files with the
+same `Movement` are one transfer as long as the pauses between them, with none in flight, are no
+longer than usual there: five times their median, where overlapping files count as a pause of zero.
+Pauses below `LEAST_PAUSE_S` never divide, as a busy file system may cause them; those above `GAP_S`
+always do, as no program pauses that long between two files. So commands that a script runs one
+after another are distinguished, unless they are that close, or each moves one file.
 
-A file of hours ends long after those it ran beside, and logs may be read in any order. So a
-transfer stays open until the log is `PATIENCE_S` past it; memory grows with the open ones and with
-the files in them, not with the log.
+A file that takes hours ends long after those it ran in parallel with, and logs may be read in any
+order. So a transfer stays open until the log is `PATIENCE_S` past it; memory grows with the open
+transfers and their files, not with the log.
 """
 
 import math
@@ -26,7 +26,7 @@ GAP_S: Final = 10.0
 PATIENCE_S: Final = 24 * 3600.0
 MOST_OPEN: Final = 50_000
 _UNUSUAL: Final = 5
-# A movement's pauses are remembered up to so many; then the older half of the files is divided.
+# A movement's pauses are kept up to this number; then the older half of the files is divided.
 _MOST_RUNS: Final = 4096
 
 Place = tuple[str, int]
@@ -35,9 +35,9 @@ Place = tuple[str, int]
 class Movement(NamedTuple):
     """What the files of one transfer have in common.
 
-    `host` logged it. It got the files from `peer` where `received`, else it sent them there.
-    `task`: what the client called it, "" without. `streams`: of each file. `sizes`: of buffer and
-    block as they were logged, which differ where commands do.
+    `host` logged it. It received the files from `peer` if `received`, else it sent them there.
+    `task`: the client's name for it, "" without. `streams`: per file. `sizes`: of buffer and block
+    as logged, which differ between commands.
     """
 
     host: str
@@ -50,7 +50,7 @@ class Movement(NamedTuple):
 
 
 class LoggedFile(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One file that was moved, between two Unix times.
+    """One moved file, between two Unix times.
 
     `retransmits`: None where the sender's are not known. `place`: log and line.
     """
@@ -65,10 +65,10 @@ class LoggedFile(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class LoggedTransfer(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Files that were moved together, from the first one's start to the last one's end.
+    """Files that were moved together, from the start of the first to the end of the last.
 
-    `concurrency`: how many were under way at once, on average over the time when any was, at least
-    1. `place`: the first of their lines.
+    `concurrency`: the mean number in flight while any was, at least 1. `place`: the first of their
+    lines.
     """
 
     movement: Movement
@@ -82,20 +82,20 @@ class LoggedTransfer(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def elapsed_s(self) -> float:
-        """The whole time, pauses between files included."""
+        """The whole time, including pauses between files."""
         return self.end_s - self.start_s
 
 
 class LogTransfers:
-    """Takes files in any order and hands out transfers; quickest in the order in which they end."""
+    """Takes files in any order and returns transfers; fastest in the order of their ends."""
 
     def __init__(self, most_open: int = MOST_OPEN) -> None:
         self._most_open = most_open
-        # Of each movement, in the order of time; they do not touch.
+        # Per movement, in order of time and disjoint.
         self._runs: dict[Movement, list[_Run]] = defaultdict(list)
 
     def add(self, file: LoggedFile) -> bool:
-        """Take in a file; False where the very same one is open already."""
+        """Add a file; False if the identical one is already open."""
         runs = self._runs[file.movement]
         first = bisect_left(runs, file.start_s, key=lambda run: run.end_s)
         behind = first
@@ -112,7 +112,7 @@ class LogTransfers:
         return True
 
     def ended(self, now_s: float) -> list[LoggedTransfer]:
-        """The transfers that are taken to be whole when the log has come to `now_s`."""
+        """The transfers that count as complete once the log has reached `now_s`."""
         found = self._taken_before(now_s - PATIENCE_S)
         left = [run.end_s for runs in self._runs.values() for run in runs]
         if len(left) > self._most_open:
@@ -120,7 +120,7 @@ class LogTransfers:
         return found
 
     def rest(self) -> list[LoggedTransfer]:
-        """All that are open still, when nothing more is to come."""
+        """All transfers that are still open, at the end of the log."""
         return self._taken_before(math.inf)
 
     def _taken_before(self, time_s: float) -> list[LoggedTransfer]:
@@ -137,10 +137,11 @@ class LogTransfers:
 
 
 class _Run:
-    """Files without a pause between them, or such runs that were found to be one transfer.
+    """Files without a pause between them, or such runs found to be one transfer.
 
-    `file_s`: the sum of the files' times. `busy_s`: the time when any was under way. `overlaps`:
-    how many files began before another ended. `ended`: what follows is another transfer.
+    `file_s`: the sum of the files' durations. `busy_s`: the time with any in flight. `overlaps`:
+    the number of files that started before another ended. `ended`: what follows is another
+    transfer.
     """
 
     __slots__ = (
@@ -169,9 +170,9 @@ class _Run:
         self.ended = False
 
     def overlapping(self, other: "_Run") -> "_Run":
-        """Both as one; the other's figures are changed."""
+        """Merge both; the other's figures are modified."""
         shared_s = min(self.end_s, other.end_s) - max(self.start_s, other.start_s)
-        # Its pauses are nobody's: how much of them the two share is not remembered.
+        # Pauses inside a run are not recorded, so how many of them both share is unknown.
         busy_s = self.busy_s + other.busy_s - min(shared_s, self.busy_s, other.busy_s)
         one = other.with_(self)
         one.busy_s = busy_s
@@ -179,14 +180,14 @@ class _Run:
         return one
 
     def with_(self, other: "_Run") -> "_Run":
-        """Takes in another one."""
+        """Add another run to this one."""
         self.start_s, self.end_s = min(self.start_s, other.start_s), max(self.end_s, other.end_s)
         self.file_s += other.file_s
         self.busy_s += other.busy_s
         self.files += other.files
         self.total_bytes += other.total_bytes
         self.overlaps += other.overlaps
-        # So that no mark is copied often.
+        # Merge the smaller set into the larger, so that marks are rarely copied.
         small, large = sorted((self.marks, other.marks), key=len)
         large |= small
         self.marks = large
@@ -210,7 +211,7 @@ class _Run:
 
 
 def _divided(runs: Sequence[_Run]) -> list[_Run]:
-    """The runs of each transfer as one. All have `ended`, the last only where it had before."""
+    """The runs of each transfer merged. All have `ended`, the last only if it had before."""
     if not runs:
         return []
     last_ended = runs[-1].ended
@@ -227,7 +228,7 @@ def _divided(runs: Sequence[_Run]) -> list[_Run]:
 
 
 def _apart(runs: Iterable[_Run], pause_s: float) -> Iterator[list[_Run]]:
-    """The runs in groups, between which there are pauses longer than this."""
+    """The runs in groups separated by pauses longer than this."""
     group: list[_Run] = []
     for run in runs:
         if group and (group[-1].ended or _pause_s(group[-1], run) > pause_s):
@@ -243,7 +244,7 @@ def _is_apart(one: _Run, following: _Run) -> bool:
 
 
 def _usual_pause_s(runs: Sequence[_Run]) -> float:
-    """The median pause, of which there are as many of 0 as files overlap."""
+    """The median pause, where each overlap of files counts as a pause of 0."""
     pauses_s = sorted(_pause_s(*two) for two in pairwise(runs))
     overlaps = sum(run.overlaps for run in runs)
     middle = (len(pauses_s) + overlaps) // 2 - overlaps

@@ -14,10 +14,10 @@ from advisor.models.transfer_heuristics import buffer_of
 
 
 def transfers_of(probes: Iterable[ProbeRecord]) -> Iterator[PastTransfer]:
-    """Those of the probes that moved files and came through, in their order.
+    """The successful file transfers among the probes, in order.
 
-    A level that a setting does not have counts as 1. Probes from memory to memory, and settings of
-    a tool without concurrency and parallelism, are no transfers in this sense.
+    A level missing from a setting counts as 1. Probes from memory to memory, and settings of a tool
+    without concurrency and parallelism, are left out.
     """
     for probe in probes:
         result = probe.result
@@ -53,10 +53,10 @@ def _levels(probe: ProbeRecord) -> Levels | None:
 def completed(
     transfers: Iterable[PastTransfer], pair: Pair, path: PathFacts
 ) -> Iterator[PastTransfer]:
-    """The transfers, those between these two hosts with what is known of their path today.
+    """The transfers, with those between these two hosts completed from today's path facts.
 
-    A server's log tells neither RTT nor bandwidth nor buffers. `pair`: as the user names the hosts;
-    a log may have their own names or their addresses.
+    A server's log contains neither RTT nor bandwidth nor buffers. `pair`: as the user names the
+    hosts; a log may use their own names or their addresses.
     """
     here = _networks(pair, path)
     today = {

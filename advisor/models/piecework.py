@@ -1,8 +1,8 @@
-"""A whole dataset as pieces of work, drawn one after the other by those who move it.
+"""A whole dataset as pieces of work, drawn one after another by the clients that move them.
 
-Every stretch of the work has the sizes of the whole: the classes of sizes (powers of two) are gone
-through side by side, each by its share. So the rate of a moment stands for that of the rest, and
-large files are not all left for the end.
+Every part of the work has the same mix of sizes as the whole: the classes of sizes (powers of two)
+are processed in parallel, each in proportion. So the present rate represents that of the rest, and
+large files do not accumulate at the end.
 """
 
 from collections import deque
@@ -16,38 +16,38 @@ from advisor.models.slicing import FileEntry, Part
 GRAIN_BYTES: Final = 2**20
 LEAST_RANGE_BYTES: Final = 4 * 2**20
 MOST_FILES: Final = 2000
-"""In a batch; more would be much to repeat where one of them fails."""
+"""Per batch; more would make a retry after a failure expensive."""
 
 Done: TypeAlias = Mapping[str, Sequence[tuple[int, int]]]
-"""By a file's name the ranges of it that are done: offset and length in bytes, in any order."""
+"""The finished ranges by file name: offset and length in bytes, in any order."""
 
 _LEAST_SHARE: Final = 0.25
-"""Of the wanted bytes: towards the end batches get no smaller than this, as each costs a set-up."""
+"""Of the wanted bytes: lower bound of batches near the end, since each has a set-up cost."""
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """What is moved at one go: whole files, the largest first, or a range of a large one.
+    """The unit of one transfer: whole files, the largest first, or a range of a large file.
 
-    What is left of a batch towards its end takes as long as what came shortly before, then.
+    The remainder of a batch near its end then takes as long as what came shortly before.
     """
 
     parts: tuple[Part, ...]
 
     @property
     def total_bytes(self) -> int:
-        """Of all its parts."""
+        """The size of all its parts."""
         return sum(part.size_bytes for part in self.parts)
 
     def halves(self) -> list["Batch"]:
-        """Two batches of half the parts; itself where it has but one."""
+        """Two batches with half of the parts each; itself if it has only one."""
         middle = len(self.parts) // 2
         return [Batch(some) for some in (self.parts[:middle], self.parts[middle:]) if some]
 
 
 class _Class:
-    """What was not drawn yet of the files of about one size: stretches, all or a range of a file.
+    """The undrawn files of similar size: stretches, each a whole file or a range of one.
 
-    `cut_bytes`: how far the first of them is cut.
+    `cut_bytes`: how much of the first one has been drawn.
     """
 
     def __init__(self) -> None:
@@ -66,11 +66,11 @@ class _Class:
 
     @property
     def first_bytes(self) -> int:
-        """What is left of the first stretch."""
+        """The rest of the first stretch."""
         return self.stretches[0].size_bytes - self.cut_bytes
 
     def draw(self, size_bytes: int) -> Part:
-        """So much more of the first stretch, which has it."""
+        """The next `size_bytes` of the first stretch, which has as many."""
         first = self.stretches[0]
         part = Part(first.file, first.offset_bytes + self.cut_bytes, size_bytes)
         self.cut_bytes += size_bytes
@@ -80,7 +80,7 @@ class _Class:
         return part
 
     def drop_first(self) -> int:
-        """Leave out the first stretch; how many bytes of it were not drawn."""
+        """Drop the first stretch; return how many of its bytes were not drawn."""
         left = self.first_bytes
         self._left -= max(1, left)
         self._next()
@@ -92,11 +92,11 @@ class _Class:
 
 
 class Piecework:
-    """The files of a dataset, whose names differ, to be drawn in batches and reported done.
+    """The files of a dataset, with distinct names, to be drawn in batches and reported done.
 
     Every byte of every file is in exactly one batch that is drawn and not given back, or was done
-    before; the same calls give the same batches. `done`: what was, each range within its file; an
-    empty file is done with any range of no bytes.
+    before; the same calls give the same batches. `done`: the finished ranges within each file; an
+    empty file is done with any range of zero bytes.
     """
 
     def __init__(self, files: Sequence[FileEntry], done: Done | None = None) -> None:
@@ -118,7 +118,7 @@ class Piecework:
         self._classes = [by_bin[exponent] for exponent in sorted(by_bin, reverse=True)]
 
     def _left_of(self, file: FileEntry, done: Sequence[tuple[int, int]]) -> list[Part]:
-        """What is left of a file of which something is done, that being counted."""
+        """The rest of a partly finished file; counts the finished part."""
         if not done:
             return [Part(file, 0, file.size_bytes)]
         left = [Part(file, offset, length) for offset, length in _gaps(file.size_bytes, done)]
@@ -132,24 +132,24 @@ class Piecework:
 
     @property
     def left_bytes(self) -> int:
-        """What is neither done nor dropped."""
+        """The bytes that are neither done nor dropped."""
         return self.total_bytes - self.done_bytes - self._dropped_bytes
 
     @property
     def is_done(self) -> bool:
-        """Whether every file is done, or was dropped."""
+        """Whether every file is done or dropped."""
         return self.done_files + len(self._dropped) == self.total_files
 
     def is_dropped(self, file: FileEntry) -> bool:
-        """Whether it is not to be moved any more."""
+        """Whether the file was dropped."""
         return file.name in self._dropped
 
     def draw(self, wanted_bytes: int, clients: int, file_bytes: int = 0) -> Batch | None:
-        """The next batch, of about so many bytes; None while there is nothing to draw.
+        """The next batch, of about `wanted_bytes`; None while there is nothing to draw.
 
-        Towards the end it is less, so that all of so many `clients` end at about one time. A file
-        larger than is wanted comes in ranges, the smaller ones together. `file_bytes`: what each
-        file takes beside its bytes, as bytes that could be moved meanwhile.
+        Batches shrink near the end, so that all `clients` finish at about the same time. A file
+        larger than `wanted_bytes` is divided into ranges, smaller ones are combined. `file_bytes`:
+        the overhead per file, as the bytes that could be moved in that time.
         """
         if self._returned:
             return self._returned.popleft()
@@ -173,7 +173,7 @@ class Piecework:
         return Batch(tuple(parts)) if parts else None
 
     def done(self, batch: Batch) -> None:
-        """All of it has arrived."""
+        """Count a batch that has arrived."""
         for part in batch.parts:
             if part.file.name in self._dropped:
                 continue
@@ -185,13 +185,13 @@ class Piecework:
                 self.done_files += 1
 
     def give_back(self, batch: Batch) -> None:
-        """It did not arrive: it is drawn again, before anything else."""
+        """Return a batch that did not arrive: it is drawn again before anything else."""
         parts = self._wanted(batch.parts)
         if parts:
             self._returned.append(Batch(parts))
 
     def drop(self, file: FileEntry) -> None:
-        """Leave out a file that cannot be moved, of which something is not done yet."""
+        """Drop a file that cannot be moved, part of which is not done yet."""
         if file.name in self._dropped:
             return
         self._dropped.add(file.name)
@@ -204,13 +204,13 @@ class Piecework:
         return tuple(part for part in parts if part.file.name not in self._dropped)
 
     def _bounded(self, wanted_bytes: int, clients: int, file_bytes: int) -> int:
-        """Guided self-scheduling: no more than half of a client's share of what is left."""
+        """Guided self-scheduling: at most half of a client's share of the remainder."""
         left = self._undrawn_bytes + self._undrawn_stretches * file_bytes
         least = max(LEAST_RANGE_BYTES, round(wanted_bytes * _LEAST_SHARE))
         return max(1, min(wanted_bytes, max(left // (2 * max(1, clients)), least)))
 
     def _least_drawn(self, but: Sequence[_Class]) -> _Class | None:
-        """The class of which the most is left by its share; of the same, that of larger files."""
+        """The class with the largest undrawn fraction; of equal ones, that of larger files."""
         found: _Class | None = None
         for one in self._classes:
             while one.stretches and one.stretches[0].file.name in self._dropped:
@@ -229,7 +229,7 @@ class Piecework:
 
 
 def _next_bytes(one: _Class, wanted_bytes: int) -> int:
-    """How much of its first stretch: all, or a range; a small rest goes with the last one."""
+    """How much of its first stretch to draw: all, or a range including a small rest."""
     left = one.first_bytes
     length = max(LEAST_RANGE_BYTES, round(wanted_bytes / GRAIN_BYTES) * GRAIN_BYTES)
     if left <= max(wanted_bytes, LEAST_RANGE_BYTES) or left - length < LEAST_RANGE_BYTES:
@@ -238,7 +238,7 @@ def _next_bytes(one: _Class, wanted_bytes: int) -> int:
 
 
 def _gaps(size_bytes: int, done: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Offset and length of what is between these ranges of so many bytes, and behind them."""
+    """Offset and length of the gaps between these ranges of `size_bytes`, and after them."""
     at = 0
     for offset, length in sorted(done):
         if offset > at:

@@ -1,11 +1,12 @@
-"""Rules for moving a dataset class by class: what HARP compares itself with (2018, section 4).
+"""Rules for moving a dataset class by class, the ones HARP is compared with (2018, section 4).
 
-- Globus parts files at 50 MB and 250 MB and has "predefined values" for each; HARP names the three
-  sizes, the values are those of Allen et al. (CACM 55:2, 2012), HARP's reference 26: concurrency 2,
-  and parallelism 2, 4 and 8, pipelining 20, 10 and 5 from the smallest files to the largest.
-- Single Chunk works the levels out for each class and moves one class after the other.
-- ProMC has Single Chunk's parallelism and pipelining, moves all classes together, and shares all
-  the channels that it is allowed out among them.
+- Globus divides files at 50 MB and 250 MB and has "predefined values" for each; HARP names the
+  three sizes, the values are those of Allen et al. (CACM 55:2, 2012), HARP's reference 26:
+  concurrency 2, and parallelism 2, 4 and 8, pipelining 20, 10 and 5 from the smallest files to the
+  largest.
+- Single Chunk computes the levels for each class and moves one class after another.
+- ProMC has Single Chunk's parallelism and pipelining, moves all classes together, and divides all
+  its allowed channels among them.
 """
 
 import math
@@ -22,11 +23,11 @@ from advisor.models.slicing import FileEntry
 from advisor.models.transfer_heuristics import levels_of, share_channels
 
 PAPERS_CHANNELS: Final = 10
-"""The upper bound of concurrency that HARP's section 4 gives Single Chunk and ProMC."""
+"""The maximum concurrency that HARP's section 4 allows Single Chunk and ProMC."""
 
 
 class Rule(StrEnum):
-    """Whose rules a plan follows."""
+    """The rules that a plan follows."""
 
     HARP = "harp"
     GLOBUS = "globus"
@@ -56,11 +57,11 @@ class SizedFiles(msgspec.Struct, frozen=True):
 
     @property
     def total_bytes(self) -> int:
-        """Of all of them."""
+        """The size of all files."""
         return sum(file.size_bytes for file in self.files)
 
     def as_class(self, bdp_bytes: float) -> FileClass:
-        """The class as it is described, under its name."""
+        """The description of the class, under its name."""
         sizes = [file.size_bytes for file in self.files]
         group = SizeGroup(
             files=len(sizes),
@@ -75,7 +76,7 @@ class SizedFiles(msgspec.Struct, frozen=True):
 def parted(files: Sequence[FileEntry], bdp_bytes: float, rule: Rule) -> list[SizedFiles]:
     """The classes that have files, from the smallest to the largest. `bdp_bytes`: above zero.
 
-    By size against the BDP, but Globus's by its own two sizes.
+    By size relative to the BDP, but for Globus by its own two thresholds.
     """
     found: dict[Size, list[FileEntry]] = {size: [] for size in Size}
     for file in files:
@@ -99,10 +100,10 @@ def rule_levels(
     buffer_bytes: float | None,
     limits: "LevelLimits",
 ) -> list[Levels]:
-    """The levels of each class by a rule that asks nothing of the past.
+    """The levels of each class by a rule that does not use past transfers.
 
-    For HARP those of its samples: Single Chunk's (lines 6 and 7 of algorithm 1). `buffer_bytes`
-    None: one stream may hold the whole BDP.
+    For HARP the levels of its samples: Single Chunk's (lines 6 and 7 of algorithm 1).
+    `buffer_bytes` None: one stream may hold the whole BDP.
     """
     if rule is Rule.GLOBUS:
         by_size = dict(zip(_GLOBUS_SIZES, (levels for _, levels in _GLOBUS), strict=True))
@@ -127,7 +128,7 @@ def shared(
     bdp_bytes: float,
     limits: "LevelLimits",
 ) -> list[int]:
-    """ProMC's channels for each class, by what is left of them; no more than a class has files."""
+    """ProMC's channels for each class, by its remaining bytes; no more than it has files."""
     described = [
         msgspec.structs.replace(one.as_class(bdp_bytes), total_bytes=left_bytes[one.size])
         for one in classes
@@ -137,13 +138,13 @@ def shared(
 
 
 class LevelLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user allows: channels in all, and streams for each."""
+    """The user's limits: total channels, and streams per channel."""
 
     channels: int = PAPERS_CHANNELS
     streams: int = 32
 
     def of(self, levels: Levels, files: SizedFiles) -> Levels:
-        """The levels within what is allowed and what there are files for."""
+        """The levels within these limits and the number of files."""
         return msgspec.structs.replace(
             levels,
             concurrency=max(1, min(levels.concurrency, self.channels, len(files.files))),

@@ -1,4 +1,4 @@
-"""How alike two paths are."""
+"""The similarity of two paths."""
 
 import math
 
@@ -9,11 +9,11 @@ def likeness(
     other_rtt_s: float | None,
     other_bandwidth_bps: float | None,
 ) -> float | None:
-    """How alike two paths are, in (0, 1]: 1 for the same, halved by each doubling between them.
+    """The similarity of two paths, in (0, 1]: 1 for the same, halved for each factor of two.
 
     2 ** -d, where d is the distance in octaves: hypot(log2 of the RTTs' ratio, log2 of the
-    bandwidths' ratio). A bandwidth that is not known of both is left out; without both RTTs (above
-    zero) nothing can be said, and it is None.
+    bandwidths' ratio). A bandwidth that is not known for both is left out; without both RTTs
+    (above zero) the similarity is unknown: None.
     """
     if not rtt_s or not other_rtt_s or min(rtt_s, other_rtt_s) < 0:
         return None

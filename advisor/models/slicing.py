@@ -1,10 +1,10 @@
-"""Which part of a dataset to move in a probe, so that it stands for all of it.
+"""Which part of a dataset to move in a probe, so that it represents the whole.
 
-A transfer of many files is as much about the files as about bytes: connections, round trips and
-disks are busy with each of them. So a slice has the sizes that the dataset has: each class of sizes
-gives the same share of its bytes. What is too large for that is cut: a range of a file, laid on as
-many files as there would be under way at once, so that concurrency is worth in the slice what it is
-worth in the whole.
+A transfer of many files depends on the files as much as on the bytes: each costs connections, round
+trips and disk operations. So a slice has the dataset's mix of sizes: each class of sizes
+contributes the same fraction of its bytes. Files too large for that are cut: a range of each, over
+as many files as would be in flight at once, so that concurrency has the same effect in the slice as
+in the whole.
 """
 
 import math
@@ -17,13 +17,13 @@ import numpy as np
 from advisor.domain.dataset import SizeBin
 
 _LEAST_RANGE_BYTES: Final = 4 * 2**20
-"""Below this a range is mostly what a file costs, however few bytes there are of it."""
+"""Below this the cost of a range is mostly that of a file, however few bytes it has."""
 
 _GRAIN_BYTES: Final = 2**20
 
 
 class FileEntry(msgspec.Struct, frozen=True):
-    """A file: path relative to the dataset's, size in bytes, and when it was changed last."""
+    """A file: path relative to the dataset's, size in bytes, and modification time."""
 
     name: str
     size_bytes: int
@@ -39,14 +39,14 @@ class Part(msgspec.Struct, frozen=True):
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is all of the file."""
+        """Whether it is the whole file."""
         return self.size_bytes == self.file.size_bytes
 
 
 class _Class:
-    """The files of one bin of sizes: what they are together, and which come next.
+    """The files of one size bin: their totals, and which come next.
 
-    `owed_bytes`: what slices so far should have had of it and did not get.
+    `owed_bytes`: what earlier slices should have taken of it and did not.
     """
 
     def __init__(self, one: SizeBin, files: list[FileEntry], share: float) -> None:
@@ -58,7 +58,7 @@ class _Class:
         self.owed_bytes = 0.0
 
     def take(self, wanted_bytes: float, at_once: int) -> list[Part]:
-        """Parts of about so many bytes; what is too little for a file is owed to the next slice."""
+        """Parts of about `wanted_bytes`; less than a file is owed to the next slice."""
         self.owed_bytes += wanted_bytes
         pieces = min(self.count, at_once)
         each = self.owed_bytes / pieces
@@ -88,7 +88,7 @@ class _Class:
         return parts
 
     def _range(self, file: FileEntry, length: int) -> Part:
-        """The next range of a file; from its start again when it is used up."""
+        """The next range of a file; from its start again at the end."""
         length = min(length, file.size_bytes)
         begin = self._offsets.get(file.name, 0)
         if begin + length > file.size_bytes:
@@ -97,7 +97,7 @@ class _Class:
         return Part(file, begin, length)
 
     def one_part(self) -> Part:
-        """The next file, or the least range of it, whatever is owed."""
+        """The next file, or its smallest range, whatever is owed."""
         file = self._files[self._next]
         self._next = (self._next + 1) % len(self._files)
         part = self._range(file, _LEAST_RANGE_BYTES)
@@ -105,7 +105,7 @@ class _Class:
         return part
 
     def give_back(self, part: Part) -> None:
-        """Let the next range of this file begin where this one does."""
+        """Let the next range of this file start where this one does."""
         self._offsets[part.file.name] = part.offset_bytes
 
 
@@ -114,10 +114,10 @@ def _grains(size: float) -> int:
 
 
 class Slicer:
-    """Takes slices of a dataset, each of other files than the one before as long as there are.
+    """Takes slices of a dataset, each of files other than the previous ones while there are any.
 
     `files`: those that are known, at least one of every bin of `sizes` that has bytes. `at_once`:
-    how many may be under way at a time.
+    maximum number in flight.
     """
 
     def __init__(
@@ -137,9 +137,9 @@ class Slicer:
         self.total_bytes = total
 
     def take(self, wanted_bytes: float) -> list[Part]:
-        """The parts of a slice of about so many bytes, in a random order; at least one.
+        """The parts of a slice of about `wanted_bytes`, in random order; at least one.
 
-        As much as the whole dataset at most. Raises ValueError where there is nothing to take.
+        At most the whole dataset. Raises ValueError where there is nothing to take.
         """
         if not self._classes:
             raise ValueError("none of its files can be moved")
@@ -152,22 +152,22 @@ class Slicer:
         return [parts[i] for i in self._rng.permutation(len(parts))]
 
     def give_back(self, parts: Sequence[Part]) -> None:
-        """Take ranges that did not arrive again the next time."""
+        """Take ranges that did not arrive again in the next slice."""
         for part in parts:
             for one in self._classes:
                 one.give_back(part)
 
 
 def whole_bps(throughput_bps: float, overhead_s: float, total_bytes: int) -> float:
-    """The mean rate of a transfer of so many bytes, from its first moment to its last.
+    """The mean rate of a transfer of `total_bytes`, from start to end.
 
-    `throughput_bps`: while data flows. `overhead_s`: beside that, once; it may be below 0 where a
-    probe was quicker at first than later.
+    `throughput_bps`: while data flows. `overhead_s`: once, in addition; it may be negative where a
+    probe was faster at the start than later.
     """
     bits = total_bytes * 8
     return bits / max(1e-3, bits / throughput_bps + overhead_s)
 
 
 def slice_bytes(rate_bps: float, data_s: float, total_bytes: int) -> int:
-    """How much to move for data to flow so many seconds at this rate; at most all there is."""
+    """The bytes to move for data to flow for `data_s` at this rate; at most all."""
     return min(total_bytes, max(1, math.ceil(rate_bps * data_s / 8)))

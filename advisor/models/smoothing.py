@@ -1,4 +1,4 @@
-"""The moving average of the RTT over a session (ProbData 2017, section IV.D.3)."""
+"""Moving average of the RTT over a session (ProbData 2017, section IV.D.3)."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ def smoothed(srtt_s: float, rtt_s: float, beta: float = BETA) -> float:
     Raises ValueError when an RTT is not above zero or `beta` is outside [0, 1].
     """
     if srtt_s <= 0 or rtt_s <= 0:
-        raise ValueError(f"an RTT is above zero, not {min(srtt_s, rtt_s):g} s")
+        raise ValueError(f"an RTT must be above zero, not {min(srtt_s, rtt_s):g} s")
     if not 0 <= beta <= 1:
         raise ValueError(f"beta is {beta:g}: give 0 to 1")
     return (1 - beta) * srtt_s + beta * rtt_s

@@ -1,18 +1,19 @@
 """When a probe may stop, and which part of it counts.
 
 Starting point: HARP (2018), section 3.1.1: stop as soon as the throughputs of two consecutive
-monitor intervals are within 5 % of each other. Taken alone that stops inside a slow start whose
-growth has paused, and it averages the start-up phase in when the interval is short. So here:
+monitor intervals are within 5 % of each other. On its own that stops inside a slow start whose
+growth has paused, and it includes the start-up phase in the mean when the interval is short. So
+here:
 
-- The start-up phase is recognised, not assumed: the intervals before the truncation point that
+- The start-up phase is detected, not assumed: the intervals before the truncation point that
   minimises the marginal standard error (MSER; White, "An effective truncation heuristic for bias
   reduction in simulation output", Simulation 69(6), 1997) are left out.
-- The two monitor intervals are the two halves of what remains, and each must be some round trips
-  long, so that a pause in the growth is not taken for its end.
-- The mean must also be known well: its standard error within a share of it.
-- Where packets were sent again, a probe lasts three times as many round trips. A window that slow
-  start made too large comes down loss by loss while the rate still looks steady: one stream over
-  93.6 ms with a loss of 3e-4 showed 920 Mbit/s for its first second, and 200 to 350 later on.
+- The two monitor intervals are the two halves of the rest, and each must last several round trips,
+  so that a pause in the growth is not mistaken for its end.
+- The mean must also be precise: its standard error within a fraction of it.
+- With retransmissions, a probe lasts three times as many round trips. A window that slow start made
+  too large shrinks loss by loss while the rate still looks steady: one stream over 93.6 ms with a
+  loss of 3e-4 showed 920 Mbit/s for its first second, and 200 to 350 later on.
 """
 
 import math
@@ -24,20 +25,20 @@ import msgspec
 from advisor.domain.measurement import Interval
 
 CLOSE_ENOUGH: Final = 0.05
-"""How near the two halves must be: HARP's 5 %."""
+"""How close the two halves must be: HARP's 5 %."""
 
 STDERR_SHARE: Final = 0.025
-"""How well the mean must be known: with this, its 90 % interval is about ±5 %, HARP's threshold."""
+"""The required precision of the mean: with this, its 90 % interval is about ±5 %, as in HARP."""
 
 _MIN_INTERVALS: Final = 4
 
 
 class ProbeLength(msgspec.Struct, frozen=True, kw_only=True):
-    """How long a probe may and must last, in seconds since its first byte.
+    """The minimum and maximum duration of a probe, in seconds since its first byte.
 
-    `lossy_floor_s`: the floor where packets were sent again. `half_s`: how long each of the two
-    halves that are compared must be. `sample_every_s`: how often both ends report, at most 0.5 s.
-    `rtt_s`: the round trip all this follows.
+    `lossy_floor_s`: the minimum with retransmissions. `half_s`: the minimum of each of the two
+    compared halves. `sample_every_s`: reporting interval of both ends, at most 0.5 s. `rtt_s`: the
+    round-trip time on which all of this is based.
     """
 
     rtt_s: float
@@ -49,12 +50,12 @@ class ProbeLength(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def probe_length(rtt_s: float) -> ProbeLength:
-    """Floor and ceiling that follow the RTT (in seconds, above 0).
+    """Floor and ceiling as a function of the RTT (in seconds, above 0).
 
     Slow start doubles every round trip: from 10 segments to the 60,000 that 10 Gbit/s at 70 ms
     needs takes 13, so the floor of 12 round trips is about its length and MSER finds the rest.
-    The constants that hold on short paths are what the scheduler of a busy host needs to show a
-    steady rate: on loopback, halves of 0.15 s differ by less than 5 % most of the time.
+    The constants for short paths are what the scheduler of a busy host needs to show a steady rate:
+    on loopback, halves of 0.15 s differ by less than 5 % most of the time.
     """
     return ProbeLength(
         rtt_s=rtt_s,
@@ -69,7 +70,7 @@ def probe_length(rtt_s: float) -> ProbeLength:
 class SteadyPart(msgspec.Struct, frozen=True, kw_only=True):
     """The intervals that count: those from `first` on, their mean in bit/s and its standard error.
 
-    `settled`: whether the mean will not change much any more.
+    `settled`: whether the mean is not expected to change much.
     """
 
     first: int
@@ -94,8 +95,8 @@ def _stderr_bps(part: Sequence[Interval]) -> float:
 def start_up_length(rates: Sequence[float]) -> int:
     """How many of the first interval rates are start-up, by MSER; at most half of them.
 
-    In a short series MSER also cuts what is mere noise. What it cuts stays cut only when its mean
-    is not that of the rest.
+    In a short series MSER also cuts mere noise. The cut is kept only if the mean of the removed
+    part differs from that of the rest.
     """
     cut = _least_marginal_error(rates)
     if not cut:
@@ -105,7 +106,7 @@ def start_up_length(rates: Sequence[float]) -> int:
 
 
 def _least_marginal_error(rates: Sequence[float]) -> int:
-    """The truncation point that leaves the mean of the rest best known."""
+    """The truncation point that leaves the most precise mean of the rest."""
     best, best_error = 0, math.inf
     total, squares = math.fsum(rates), math.fsum(r * r for r in rates)
     for first in range(len(rates) // 2 + 1):
@@ -123,9 +124,9 @@ def _least_marginal_error(rates: Sequence[float]) -> int:
 def steady_part(
     intervals: Sequence[Interval], length: ProbeLength, *, lossy: bool = False
 ) -> SteadyPart:
-    """What counts of a probe so far, and whether it may stop. At least one interval is needed.
+    """The part of a probe that counts so far, and whether it may stop. Needs at least one interval.
 
-    `lossy`: whether packets were sent again so far.
+    `lossy`: whether there were retransmissions so far.
     """
     first = start_up_length([i.throughput_bps for i in intervals])
     part = intervals[first:]

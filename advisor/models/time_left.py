@@ -1,4 +1,4 @@
-"""How much longer a transfer takes, by what it did lately."""
+"""The remaining time of a transfer, from its recent rates."""
 
 import math
 import statistics
@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from typing import Final
 
 LOOKED_AT: Final = 30
-"""Rates that count; older ones need not be kept."""
+"""The number of rates that count; older ones need not be kept."""
 
 _FEWEST: Final = 5
-# Looks that follow each other are alike: so many of them are worth one that stands by itself.
+# Consecutive rates are correlated: this many of them are worth one independent rate.
 _ALIKE: Final = 4.0
 
 
 def time_left(left_bytes: int, rates_bps: Sequence[float]) -> tuple[float, float, float] | None:
-    """Seconds to go, with the ends of a 90 % interval; None as long as nothing can be said.
+    """Remaining seconds, with the bounds of a 90 % interval; None until they can be estimated.
 
-    `rates_bps`: one a look, the newest last. The interval is that of the mean rate over the last 30
-    looks: it knows nothing of loads still to come.
+    `rates_bps`: one per sample, the newest last. The interval is that of the mean rate over the
+    last 30 samples: it does not include future loads.
     """
     if not left_bytes:
         return 0.0, 0.0, 0.0

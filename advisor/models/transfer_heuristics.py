@@ -1,6 +1,6 @@
-"""Settings worked out from file sizes and path, as the Single Chunk and ProMC algorithms do.
+"""Settings computed from file sizes and path, as by the Single Chunk and ProMC algorithms.
 
-HARP (Arslan and Kosar 2018) compares itself with both and prints the rule for pipelining alone:
+HARP (Arslan and Kosar 2018) is compared with both and prints only the rule for pipelining:
 BDP ÷ mean file size (section 3). The other rules are those of the authors' own client
 (github.com/earslan10/AdaptiveGridFTPClient), of Arslan, Ross and Kosar (2013), for a class of
 files with the mean size s on a path with the product BDP and socket buffers of B bytes, halves
@@ -9,8 +9,8 @@ rounded up:
 - pipelining = round(BDP / s)
 - parallelism = max(1, min(⌈BDP / B⌉, ⌈s / B⌉))
 - concurrency = min(max(round(BDP / s), 2), files, the user's maximum)
-- ProMC shares the user's maximum of channels out among the classes by weights of 6, 3, 2 and 1
-  times their bytes, from the smallest files to the largest.
+- ProMC divides the user's maximum of channels among the classes by weights of 6, 3, 2 and 1 times
+  their bytes, from the smallest files to the largest.
 """
 
 import math
@@ -46,7 +46,7 @@ def classes_of(dataset: Dataset | None, bdp_bytes: float) -> list[FileClass]:
 
 
 def buffer_of(path: PathFacts) -> int | None:
-    """The most a kernel's autotuning gives one stream, in bytes: the smaller of both ends."""
+    """The kernel's autotuning limit for one stream, in bytes: the smaller of both ends."""
     known = [
         sizes[2] for sizes in (path.source.tcp_wmem_bytes, path.destination.tcp_rmem_bytes) if sizes
     ]
@@ -86,9 +86,9 @@ def class_levels(
 
 
 def share_channels(classes: Sequence[FileClass], channels: int) -> list[int]:
-    """How many channels each class gets: by weight, rounded down.
+    """The number of channels of each class: by weight, rounded down.
 
-    What is left goes first to those that got none, then to those that have the fewest.
+    The remainder goes first to classes without any, then to those with the fewest.
     """
     weights = [CHANNEL_WEIGHTS[one.size] * one.total_bytes for one in classes]
     total = sum(weights) or 1

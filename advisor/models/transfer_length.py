@@ -1,8 +1,8 @@
-"""How long a probe of a transfer tool lasts.
+"""The duration of a probe of a transfer tool.
 
-A transfer of files costs round trips before the first byte flows (login, options, connections) and
-after the last; in between TCP starts slowly. The data has to flow long enough for what is steady to
-show, and a setting that is much slower than expected must not take all the time there is.
+A file transfer needs round trips before the first byte flows (login, options, connections) and
+after the last; in between TCP starts slowly. The data must flow long enough to show a steady rate,
+and a setting that is much slower than expected must not use up all the time.
 """
 
 import msgspec
@@ -11,9 +11,9 @@ _LOGIN_ROUND_TRIPS = 16
 
 
 class TransferLength(msgspec.Struct, frozen=True, kw_only=True):
-    """`data_s`: how long data is to flow at the best rate known. `ceiling_s`: when a probe is cut.
+    """`data_s`: how long data should flow at the best known rate. `ceiling_s`: time limit.
 
-    `usual_s`: what one takes as a rule. `sample_every_s`: how often its progress is looked at.
+    `usual_s`: the usual duration. `sample_every_s`: the interval between progress samples.
     """
 
     data_s: float
@@ -23,9 +23,9 @@ class TransferLength(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def transfer_length(rtt_s: float) -> TransferLength:
-    """By the round-trip time, in seconds and above 0.
+    """As a function of the round-trip time, in seconds and above 0.
 
-    30 round trips are twice what slow start needs at most (see `steadiness.probe_length`).
+    30 round trips are twice the maximum for slow start (see `steadiness.probe_length`).
     """
     data_s = max(2.0, 30 * rtt_s)
     login_s = 0.3 + _LOGIN_ROUND_TRIPS * rtt_s

@@ -1,7 +1,7 @@
-"""What the parameters of a file transfer are, and how a published setting fits into a space.
+"""The roles of a file transfer's parameters, and how a published setting maps to a space.
 
-The papers tune concurrency (files at a time), parallelism (streams per file) and pipelining
-(commands sent ahead). A space may have all of them, some, or only streams, of which there are
+The papers tune concurrency (concurrent files), parallelism (streams per file) and pipelining
+(commands sent ahead). A space may have all of them, some, or only streams, whose number is
 concurrency × parallelism.
 """
 
@@ -13,7 +13,7 @@ from advisor.domain.transfers import Levels
 
 
 class Role(StrEnum):
-    """What a parameter is for."""
+    """The role of a parameter."""
 
     CONCURRENCY = "concurrency"
     PARALLELISM = "parallelism"
@@ -38,12 +38,12 @@ _ROLES: Final = {
 
 
 def role_of(parameter: Parameter) -> Role:
-    """What a parameter is for, by its name."""
+    """The role of a parameter, by its name."""
     return _ROLES.get(parameter.name.lower(), Role.OTHER)
 
 
 GLOBUS_LARGE_FILES: Final = Levels(concurrency=2, parallelism=8)
-"""What Globus transfer uses for large files (Balaprakash et al. 2016, section IV)."""
+"""The levels that Globus transfer uses for large files (Balaprakash et al. 2016, section IV)."""
 
 
 def _wanted(parameter: Parameter, levels: Levels) -> int:
@@ -57,7 +57,7 @@ def _wanted(parameter: Parameter, levels: Levels) -> int:
         case Role.STREAMS:
             return levels.concurrency * levels.parallelism
         case Role.BUFFER:
-            # What is not set is left to the kernel, which goes as far up as it may.
+            # An unset buffer is left to the kernel, which grows it up to its limit.
             return parameter.upper
         case Role.OTHER:
             return parameter.lower
@@ -66,12 +66,12 @@ def _wanted(parameter: Parameter, levels: Levels) -> int:
 def setting_of(space: Space, levels: Levels) -> Setting:
     """The setting of the space nearest to a published one.
 
-    A parameter that was not published is as if left alone: a buffer at its upper bound, anything
-    else at its lower.
+    An unpublished parameter has the value of an untuned program: a buffer its upper bound, anything
+    else its lower.
     """
     return {p.name: p.nearest(_wanted(p, levels)) for p in space.parameters} | space.fixed
 
 
 def in_order(space: Space, *roles: Role) -> list[Parameter]:
-    """The parameters that have these roles, in the order of the roles."""
+    """The parameters with these roles, in the order of the roles."""
     return [p for role in roles for p in space.parameters if role_of(p) is role]

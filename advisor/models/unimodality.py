@@ -1,10 +1,10 @@
-"""How likely a curve has a single maximum, from repeated measurements of each of its points.
+"""The probability that a curve has a single maximum, from repeated measurements of each point.
 
 The confidence of the depth-width method (Rao et al. 2016, section V.B): "the fraction of
 configurations that satisfy the unimodality property among the total configurations in our
 measurements". A configuration is taken to be a choice of d of the traces recorded at every
-point, whose maxima make the curve; all choices count alike. A curve is unimodal when it never
-rises again after it fell: equal neighbours are neither.
+point, whose maxima form the curve; all choices have the same weight. A curve is unimodal when it
+never rises again after it fell: equal neighbours are neither.
 """
 
 import math
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 
 def _maximum_odds(traces: Sequence[float], depth: int) -> dict[float, float]:
-    """The chance of each value to be the maximum of `depth` traces drawn without putting back."""
+    """The probability that each value is the maximum of `depth` traces, without replacement."""
     odds: dict[float, float] = defaultdict(float)
     choices = math.comb(len(traces), depth)
     for rank, value in enumerate(sorted(traces)):
@@ -22,7 +22,7 @@ def _maximum_odds(traces: Sequence[float], depth: int) -> dict[float, float]:
 
 
 def unimodal_share(traces: Sequence[Sequence[float]], depth: int = 1) -> float:
-    """The share of the choices of `depth` traces per point that give a unimodal curve, 0 to 1.
+    """The fraction of the choices of `depth` traces per point that give a unimodal curve, 0 to 1.
 
     `traces`: the throughputs measured at each point, in the order of the points. Raises ValueError
     for a point with fewer traces than `depth`, and for a depth below 1.

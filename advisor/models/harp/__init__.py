@@ -1,1 +1,1 @@
-"""HARP: settings from past transfers and one sample of today's (Arslan and Kosar 2018)."""
+"""HARP: settings from past transfers and one sample of the present (Arslan and Kosar 2018)."""

@@ -1,4 +1,4 @@
-"""HARP's answer told so that it can be shown: who has a say, how much, and what each says."""
+"""HARP's answer with its evidence for display: each group, its weight and its prediction."""
 
 import math
 from typing import Final, get_args
@@ -20,7 +20,7 @@ from advisor.models.harp.optimiser import FittedGroup, HarpAnswer, Sample
 from advisor.models.harp.optimum import levels_of_row, row_of
 
 _SHOWN: Final = 6
-"""More groups than this are counted, and have no slices."""
+"""Further groups are counted, but have no slices."""
 
 _CURVE_POINTS: Final = 24
 _AXES: Final[tuple[Level, ...]] = get_args(Level)
@@ -81,7 +81,7 @@ def _group(
 
 
 def _conditions(history: History, rows: Indices) -> Conditions:
-    """Those of the first, which the others are alike."""
+    """The conditions of the first row, which the others resemble."""
     row = int(rows[0])
 
     def known(column: Floats) -> float | None:
@@ -105,7 +105,7 @@ def _began_s(history: History, rows: Indices) -> float | None:
 
 
 def _slices(history: History, one: FittedGroup, answer: Levels) -> list[SurfaceSlice]:
-    """One for each level that the group tells anything of."""
+    """One slice for each level that the group varied."""
     measured = history.levels[one.rows]
     rates_bps = history.throughput_bps[one.rows]
     found = []

@@ -2,10 +2,10 @@
 
 HARP (2018, sections 4 and 5) says of Nine, Guner and Kosar (2015) that it "uses historical data to
 derive a model that relates transfer metrics to transfer throughput" and then probes "to capture the
-current network status". Here a multi-layer perceptron takes the similar entries' features and
-levels, and the load of their group: what the group gave at the sample's levels, for which the
-sample itself stands at the end. Its best levels on a grid of octaves are the answer; nothing is
-relaxed.
+current network status". Here the inputs of a multi-layer perceptron are the similar entries'
+features and levels, and the load of their group: the group's throughput at the sample's levels, for
+which the sample itself is used in the end. The answer is the best levels on a grid of powers of
+two; they are not relaxed.
 """
 
 import warnings
@@ -32,7 +32,7 @@ _STEPS: Final = 200
 
 @dataclass(frozen=True, kw_only=True)
 class NeuralAnswer:
-    """The levels, what the model expects of them, and how many entries taught it."""
+    """The levels, the throughput the model expects, and the number of training entries."""
 
     levels: Levels
     throughput_bps: float
@@ -41,9 +41,9 @@ class NeuralAnswer:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Model:
-    """What the network learnt of `entries`; `target`: the conditions wanted, in its own units.
+    """A network trained with `entries`; `target`: the requested conditions, in its own units.
 
-    `lower`, `upper`: of the levels it has seen. `middle`, `spread`: of the rates' octaves.
+    `lower`, `upper`: of the levels in the training data. `middle`, `spread`: of the rates' log2.
     """
 
     network: "Pipeline"
@@ -66,7 +66,7 @@ def neural_answer(
 ) -> NeuralAnswer:
     """The levels for a transfer. Raises ValueError with fewer than 20 past transfers.
 
-    `seed`: of the network. `enough`: how many similar entries to look for, see `similar`.
+    `seed`: of the network. `enough`: number of similar entries to look for, see `similar`.
     """
     model = _model(wanted, sample.levels, history, seed, enough)
     candidates = _candidates(bounds.nearest(model.lower), bounds.nearest(model.upper))
@@ -83,7 +83,7 @@ def neural_answer(
     )
 
 
-# What a sample gave is asked of a model, not taught to it: one serves all samples at these levels.
+# The sample's throughput is an input, not training data: one model serves all samples here.
 @lru_cache(maxsize=1)
 def _model(
     wanted: Conditions, levels: Levels, history: History, seed: int, enough: int | None
@@ -126,13 +126,13 @@ def _trained(inputs: Floats, rates: Floats, seed: int) -> "Pipeline":
     )
     model = make_pipeline(StandardScaler(), network)
     with warnings.catch_warnings():
-        # The steps are bounded for the sake of time; what they lead to is what is compared.
+        # The steps are limited to save time; the comparison uses whatever they reach.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(inputs, rates)
 
 
 def _inputs(features: Floats, settings: Floats) -> Floats:
-    """What the network is told, in octaves; what an entry does not tell is the middle one's."""
+    """The network's inputs, as log2; missing values are replaced by the median."""
     octaves = np.column_stack((features, np.log2(settings)))
     missing = np.isnan(octaves)
     inputs: Floats = np.where(missing, np.nanmedian(octaves, axis=0), octaves)
@@ -140,7 +140,7 @@ def _inputs(features: Floats, settings: Floats) -> Floats:
 
 
 def _vary(features: Floats) -> np.ndarray:
-    """Which features differ among the entries: of the others the network learns nothing."""
+    """Which features differ among the entries: the network learns nothing from the others."""
     missing = np.isnan(features)
     highest = np.where(missing, -np.inf, features).max(axis=0)
     varied: np.ndarray = highest > np.where(missing, np.inf, features).min(axis=0)
@@ -148,12 +148,12 @@ def _vary(features: Floats) -> np.ndarray:
 
 
 def _octaves(features: Floats) -> Floats:
-    """The features on the scales they differ on: the class, from 0, is on such a one already."""
+    """The features on the scales they differ on; the class is linear already."""
     return np.where(LOGARITHMIC, np.log2(np.where(LOGARITHMIC, features, 1.0)), features)
 
 
 def _loads(history: History, rows: Indices, levels: Levels) -> Floats:
-    """For each row what its group gave at the levels nearest to these, in bit/s."""
+    """For each row the throughput of its group at the nearest levels, in bit/s."""
     loads = np.empty(len(history))
     wanted = np.log2(row_of(levels))
     for group in groups(history, rows):
@@ -164,7 +164,7 @@ def _loads(history: History, rows: Indices, levels: Levels) -> Floats:
 
 
 def _candidates(lower: Floats, upper: Floats) -> Floats:
-    """The octaves between two settings, and their edges."""
+    """The powers of two between two settings, and the settings themselves."""
     axes = [
         np.unique([low, high, *(2.0**k for k in range(31) if low <= 2**k <= high)])
         for low, high in zip(lower, upper, strict=True)

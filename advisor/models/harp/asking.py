@@ -1,6 +1,6 @@
-"""What HARP is asked, in the words of a search: conditions, a box of levels, where to sample.
+"""HARP's inputs in the terms of a search: conditions, a box of levels, where to sample.
 
-Of a space with streams alone these are taken for the parallelism of one file at a time.
+In a space with streams only, these are treated as the parallelism of one concurrent file.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _SUPPOSED_FILE_BYTES: Final = 2.0**30
 def conditions_of(
     dataset: Dataset | None, path: PathFacts | None, bandwidth_bps: float | None
 ) -> Conditions:
-    """What the transfer will find. Files that were not counted are taken for 1 GiB each."""
+    """The conditions of the transfer. Files that were not counted are assumed to be 1 GiB each."""
     files = dataset.files if dataset else None
     mean_bytes = dataset.total_bytes / files if dataset and files else 0.0
     return Conditions(
@@ -38,7 +38,7 @@ def sample_levels(
     bdp_bytes: float | None,
     most_concurrency: int,
 ) -> Levels:
-    """What Single Chunk works out for the class of files that has the most bytes."""
+    """Single Chunk's levels for the class of files that has the most bytes."""
     buffer_bytes = buffer_of(path) if path else None
     found = class_levels(dataset, bdp_bytes, buffer_bytes, most_concurrency)
     _, levels = max(found, key=lambda one: one[0].total_bytes if one[0] else 0)
@@ -46,7 +46,7 @@ def sample_levels(
 
 
 def levels_in(space: Space, setting: Mapping[str, object]) -> Levels:
-    """A setting of the space as the three of the paper; what the space has not is 1."""
+    """A setting of the space as the paper's three levels; those the space lacks are 1."""
     values = {role_of(p): int(float(str(setting.get(p.name, 1)))) for p in space.parameters}
     return Levels(
         concurrency=max(1, values.get(Role.CONCURRENCY, 1)),

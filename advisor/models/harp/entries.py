@@ -1,4 +1,4 @@
-"""Past transfers in columns: what HARP's optimiser learns from (HARP 2018, section 3.2.1)."""
+"""Past transfers in columns: the training data of HARP's optimiser (HARP 2018, section 3.2.1)."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -19,14 +19,14 @@ _CLASS_BOUNDS: Final = [share for share in BELOW_BDP.values() if share < math.in
 
 
 FEATURES: Final = ("bandwidth", "RTT", "BDP / buffer", "file class", "file size", "file count")
-"""What conditions are compared by, in the order of the columns of `features`."""
+"""The features that conditions are compared by, in the order of the columns of `features`."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class History:
     """Past transfers, one per row. `nan` where a figure is not known.
 
-    `features`: as FEATURES; the class is 0 for tiny to 3 for large files. `levels`: concurrency,
+    `features`: as in FEATURES; the class is 0 for tiny to 3 for large files. `levels`: concurrency,
     parallelism, pipelining. `network`: index into `networks`.
     """
 
@@ -43,7 +43,7 @@ class History:
 
     @classmethod
     def of(cls, entries: Iterable[PastTransfer]) -> "History":
-        """The columns of these transfers, in their order."""
+        """The columns of these transfers, in the same order."""
         if isinstance(entries, Archive):
             return entries.history
         rows, networks = [], dict[str, int]()
@@ -90,7 +90,7 @@ class History:
 
 
 class Archive(Sequence[PastTransfer]):
-    """Past transfers that many searches learn from: they are put into columns once."""
+    """Past transfers that many searches learn from; converted into columns once."""
 
     def __init__(self, transfers: Iterable[PastTransfer]) -> None:
         self._transfers = tuple(transfers)

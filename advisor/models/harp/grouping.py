@@ -1,11 +1,11 @@
-"""Past transfers in groups that met the same conditions (HARP 2018, section 3.2.2).
+"""Past transfers grouped by conditions (HARP 2018, section 3.2.2).
 
-The paper groups entries that are the same in network and dataset and were "collected at
-approximate times", so that they met about the same traffic; its groups are sweeps over the 216
-settings, which took hours each. Here a group spans a day from its first entry on, and ends earlier
-with a pause twenty times as long as is usual between entries of its kind: after that the load may
-be another. Figures that are measured anew each time are never quite the same: those of the path
-count as the same within a quarter of an octave, those of the dataset within an octave.
+The paper groups entries with the same network and dataset that were "collected at approximate
+times", so that they met about the same traffic; its groups are sweeps over the 216 settings, which
+took hours each. Here a group spans at most a day from its first entry, and ends earlier at a pause
+twenty times as long as usual between entries of its kind, since the load may then have changed.
+Figures that are measured repeatedly are never exactly equal: those of the path count as the same
+within a quarter of an octave, those of the dataset within an octave.
 """
 
 from typing import Final
@@ -22,10 +22,10 @@ _DATASET_ALIKE: Final = 2.0
 
 
 def groups(history: History, rows: Indices, span_s: float = SPAN_S) -> list[Indices]:
-    """The rows in groups, each in the order of time, which is that of the rows where none is known.
+    """The rows in groups, each in order of time, or in the order of rows where times are unknown.
 
-    `span_s`: how much later than its first a group's last entry may be. Entries of the same
-    conditions without a time are one group.
+    `span_s`: maximum time between the first and last entry of a group. Entries of the same
+    conditions without a time form one group.
     """
     if not len(rows):
         return []
@@ -44,7 +44,7 @@ def groups(history: History, rows: Indices, span_s: float = SPAN_S) -> list[Indi
 
 
 def _begins(times_s: Floats, span_s: float) -> list[int]:
-    """Where a group begins among entries of one kind, in the order of time."""
+    """The start indices of groups among entries of one kind, in order of time."""
     gaps_s = np.diff(times_s)
     lasting = gaps_s[gaps_s > 0]
     usual_s = float(np.median(lasting)) if len(lasting) else 0.0
@@ -73,9 +73,9 @@ def _identities(history: History, rows: Indices, timeless: np.ndarray) -> Indice
 
 
 def _classed(values: Floats, alike: float) -> Indices:
-    """The class of each value; a class begins at the least value that is in none before.
+    """The class of each value; a class starts at the least value that is in no earlier class.
 
-    -1 for what is not known.
+    -1 for an unknown value.
     """
     starts: list[float] = []
     for value in np.unique(values[~np.isnan(values)]):

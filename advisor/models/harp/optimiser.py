@@ -1,7 +1,7 @@
 """HARP's optimiser from end to end: similar history, surfaces, weights, levels (HARP 2018, 3.2).
 
-Where the history is too little for any surface the answer is the best that the entries most similar
-gave, if that is more than the sample gave, and else the sample's own levels; `worth` says so.
+Where the history is too small for any surface, the answer is the best setting among the most
+similar entries if it outperformed the sample, else the sample's own levels; `worth` says so.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from advisor.models.harp.similar import ENOUGH, Similar, similar
 from advisor.models.harp.surface import Outlier, Surface
 from advisor.models.harp.weighing import weights
 
-# As the authors' own program has it, against polynomials that leave what was measured far behind.
+# As in the authors' own program: rejects polynomials that far exceed what was measured.
 _HIGHEST_PEAK: Final = 2.0
 UNLIKE: Final = 0.95
 """Below this likeness the classes differ, or the paths do by more than an order of magnitude."""
@@ -37,11 +37,11 @@ _FAR_OFF: Final = 0.3
 
 
 class NothingAlike(ValueError):
-    """There is neither a sample nor a past transfer that says anything of the one wanted."""
+    """There is neither a sample nor a past transfer similar to the requested one."""
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
-    """What a short transfer gave just now; `throughput_bps` is above zero."""
+    """The throughput of a short transfer just now; `throughput_bps` is above zero."""
 
     levels: Levels
     throughput_bps: float
@@ -55,11 +55,11 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FittedGroup:
-    """A group that has a surface, and what it says.
+    """A group that has a surface, with the surface's predictions.
 
-    `rows`: its entries in the history. `likeness`: their mean similarity. `expected_bps`: what the
-    surface says of the sample's levels, None without a sample. `top`, `levels`: where the surface
-    is highest, and the same after relaxation. `top_bps`: there.
+    `rows`: its entries in the history. `likeness`: their mean similarity. `expected_bps`: the
+    surface's value at the sample's levels, None without a sample. `top`, `top_bps`: the maximum of
+    the surface. `levels`: those of the maximum after relaxation.
     """
 
     rows: Indices
@@ -82,11 +82,11 @@ class OutlierGroup:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HarpAnswer:
-    """The levels to use, and what they stand on.
+    """The levels to use, and the evidence for them.
 
-    `throughput_bps`: what to expect of them. `unit_throughput_bps`: of one channel with the same
-    parallelism and pipelining (UT). `similar`: the entries found. `groups`: from the most weight to
-    the least. `left_out`: the outlier groups. `worth`: how far to trust it, in sentences.
+    `throughput_bps`: expected for them. `unit_throughput_bps`: of one channel with the same
+    parallelism and pipelining (UT). `similar`: the entries found. `groups`: in descending order of
+    weight. `left_out`: the outlier groups. `worth`: how far to trust the answer, in sentences.
     """
 
     levels: Levels
@@ -98,7 +98,7 @@ class HarpAnswer:
     worth: str
 
     def expected_bps(self, levels: Levels) -> float | None:
-        """What the groups expect of other levels, each with its weight; None without any."""
+        """The groups' weighted prediction for other levels; None without any group."""
         if not self.groups:
             return None
         row = row_of(levels)
@@ -123,11 +123,11 @@ def optimise(
     enough: int | None = None,
     keep: tuple[float, float, float] = RELAXATION,
 ) -> HarpAnswer:
-    """The levels for a transfer, from similar ones of the past and a sample of now.
+    """The levels for a transfer, from similar past transfers and a sample of the present.
 
-    `sample` None: all groups count the same. `rng` draws what the surfaces are checked with.
-    `enough`: how many similar entries to look for, see `similar`. `keep`: the relaxation's ρ.
-    Raises NothingAlike where there is neither a sample nor a history that fits.
+    `sample` None: all groups have the same weight. `rng` draws the entries that check the surfaces.
+    `enough`: number of similar entries to look for, see `similar`. `keep`: the relaxation's ρ.
+    Raises NothingAlike where there is neither a sample nor a similar history.
     """
     found = similar(wanted, history, enough)
     fitted, left_out = _candidates(history, groups(history, found.rows), bounds, rng)
@@ -154,7 +154,7 @@ def optimise(
 def _candidates(
     history: History, grouped: Sequence[Indices], box: Box, rng: np.random.Generator
 ) -> tuple[list[_Candidate], list[OutlierGroup]]:
-    """The groups with a surface and its highest point, and those without."""
+    """The groups with a surface and its maximum, and those without."""
     fitted, left_out = [], []
     for rows in grouped:
         one = surfaces.fit(history.levels[rows], history.throughput_bps[rows], rng)
@@ -166,7 +166,7 @@ def _candidates(
         if 0 < top_bps <= _HIGHEST_PEAK * one.most_bps:
             fitted.append(_Candidate(rows, one, top, top_bps))
         else:
-            reason = f"its surface goes to {format_rate(top_bps)}, which nothing measured is near"
+            reason = f"its surface peaks at {format_rate(top_bps)}, far above all measurements"
             left_out.append(OutlierGroup(rows=rows, reason=reason))
     return fitted, left_out
 
@@ -211,35 +211,35 @@ def _without_surfaces(
     box: Box,
     left_out: Sequence[OutlierGroup],
 ) -> HarpAnswer:
-    """The best that the most similar entries gave, if it is better than the sample."""
+    """The best setting among the most similar entries, if it is better than the sample."""
     seen = _best_seen(history, found, box)
     if sample and (seen is None or sample.throughput_bps >= seen.throughput_bps):
         best, whence = sample, "These are the sample's own levels"
         if seen is not None:
-            whence += ", which gave no less than the best of the entries most similar"
+            whence += ", which gave no less than the best of the most similar entries"
     elif seen is not None:
-        best, whence = seen, "These are the best levels among the entries most similar"
+        best, whence = seen, "These are the best levels among the most similar entries"
     else:
         raise NothingAlike(
-            "HARP has nothing to go by: run a sample transfer, or bring past transfers of this kind"
+            "HARP has no data: run a sample transfer, or import past transfers of this kind"
         )
     counted = f"{len(found.rows)} similar {'entry' if len(found.rows) == 1 else 'entries'}"
     return HarpAnswer(
         levels=levels_of_row(box.nearest(row_of(best.levels))),
         throughput_bps=best.throughput_bps,
-        # Channels that add up are the most that can be said of one.
+        # An upper bound for one channel: that all channels add up.
         unit_throughput_bps=best.throughput_bps / best.levels.concurrency,
         similar=found,
         groups=(),
         left_out=left_out,
-        worth=f"{whence}: no model stands on {counted}, so take them for a first guess.",
+        worth=f"{whence}: {counted} are too few for a model, so treat them as a first guess.",
     )
 
 
 def _best_seen(history: History, found: Similar, box: Box) -> Sample | None:
     """The setting with the highest median among the entries as similar as the first.
 
-    None where even that is of another kind of path or files.
+    None where even the first is of another kind of path or files.
     """
     if not len(found.rows) or found.likeness[0] < UNLIKE:
         return None
@@ -266,19 +266,19 @@ def _worth(
     entries = sum(len(one.rows) for one in told)
     groups_ = "1 group" if len(told) == 1 else f"{len(told)} groups"
     words = [
-        f"Stands on {entries} of {len(history)} past transfers in {groups_}, "
+        f"Based on {entries} of {len(history)} past transfers in {groups_}, with "
         f"a similarity of {found.threshold:.2f} or more"
         + (f"; {outliers} left out as no surface fits." if outliers else ".")
     ]
     if entries < ENOUGH:
         words.append(
             f"That is {entries / ENOUGH:.1%} of the {ENOUGH} that HARP was published with: "
-            + ("a hint to be tried." if entries < ENOUGH / 10 else "usable, not certain.")
+            + ("a hint to try." if entries < ENOUGH / 10 else "usable, not certain.")
         )
     if max(one.likeness for one in told) < UNLIKE:
         words.append("None of them is of this kind of path and files.")
     if sample is None:
-        words.append("No sample tells today's load, so all groups count the same.")
+        words.append("No sample shows today's load, so all groups have the same weight.")
     elif all(_off(one, sample) > _FAR_OFF for one in told):
         words.append(
             f"No group comes within {_FAR_OFF:.0%} of the sample's "

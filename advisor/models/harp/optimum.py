@@ -1,11 +1,11 @@
-"""The best levels of a surface, lowered as far as it costs little (HARP 2018, section 3.2.4).
+"""The best levels of a surface, lowered as far as this costs little (HARP 2018, section 3.2.4).
 
-Equation 4: L-BFGS-B climbs within the box from the best of a coarse grid. The relaxation then tries
-smaller values of each level, "while keeping" the other two, "until new throughput becomes smaller"
-than a share ρ of "initially estimated throughput": 0.7 for concurrency and parallelism, 0.99 for
-pipelining. So each level is lowered from the maximum on its own (the sentence before it, in which
-smaller values are tried until the throughput "is larger", is taken for a slip), and all three
-together may leave less than 0.7 of it; the paper counts on 60 % or more of what was best.
+Equation 4: L-BFGS-B climbs within the box from the best point of a coarse grid. The relaxation then
+tries smaller values of each level, "while keeping" the other two, "until new throughput becomes
+smaller" than a share ρ of "initially estimated throughput": 0.7 for concurrency and parallelism,
+0.99 for pipelining. So each level is lowered from the maximum on its own (the sentence before it,
+in which smaller values are tried until the throughput "is larger", is treated as a slip), and all
+three together may leave less than 0.7 of it; the paper counts on 60 % or more of the best.
 Equation 5: the weighted mean over the groups.
 """
 
@@ -20,11 +20,11 @@ from advisor.models.harp.entries import Floats
 from advisor.models.harp.surface import Surface
 
 RELAXATION: Final = (0.7, 0.7, 0.99)
-"""The share of the estimate that lower concurrency, parallelism and pipelining must keep."""
+"""The fraction of the estimate that lower concurrency, parallelism and pipelining must keep."""
 
 
 class Box(msgspec.Struct, frozen=True, kw_only=True):
-    """The levels that may be used, both ends included."""
+    """The allowed levels, both bounds included."""
 
     lower: Levels
     upper: Levels
@@ -50,9 +50,9 @@ def levels_of_row(row: Floats) -> Levels:
 
 
 def maximum(surface: Surface, box: Box) -> Floats:
-    """The levels at which a surface is highest, as whole numbers.
+    """The levels at the maximum of a surface, as whole numbers.
 
-    They are within the box and, where the two meet, within what the group was measured at.
+    They are within the box and, where the two overlap, within the levels the group measured.
     """
     lower = box.nearest(surface.lower)
     upper = box.nearest(surface.upper)
@@ -82,7 +82,7 @@ def _climb(surface: Surface, lower: Floats, upper: Floats) -> Floats:
 
 
 def _best_of_grid(surface: Surface, lower: Floats, upper: Floats) -> Floats:
-    """A climb finds the nearest top: this is where the highest one is looked for."""
+    """The starting point: a climb finds the nearest maximum, the grid locates the highest."""
     axes = [np.unique(np.geomspace(low, high, 6)) for low, high in zip(lower, upper, strict=True)]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
     best: Floats = grid[int(surface.at(grid).argmax())]
@@ -92,9 +92,9 @@ def _best_of_grid(surface: Surface, lower: Floats, upper: Floats) -> Floats:
 def relaxed(
     surface: Surface, top: Floats, box: Box, keep: tuple[float, float, float] = RELAXATION
 ) -> Floats:
-    """The smallest levels, each walked down from `top` alone, that keep so much of the throughput.
+    """The smallest levels, each lowered from `top` alone, that keep enough of the throughput.
 
-    `keep`: for each level, above 0 up to 1.
+    `keep`: the fraction to keep for each level, above 0 up to 1.
     """
     levels = top.copy()
     top_bps = float(surface.at(top)[0])
@@ -111,7 +111,7 @@ def relaxed(
 def mean_levels(found: Sequence[Floats], varied: Sequence[np.ndarray], weights: Floats) -> Floats:
     """The weighted mean of the groups' levels (equation 5), rounded to whole numbers.
 
-    A group that never varied a level has no say in it, unless none did. At least one group;
+    A group that never varied a level has no weight in it, unless none did. At least one group;
     weights above zero.
     """
     levels, says = np.stack(found), np.stack(varied)

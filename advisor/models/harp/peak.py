@@ -1,7 +1,7 @@
-"""Where past transfers that were alike went fastest: a start for a search of another kind.
+"""The fastest point of similar past transfers: a starting point for another search.
 
-HARP's optimiser without a sample, so that all groups count the same, and without its relaxation,
-which gives throughput away for fewer flows: a search weighs the two by itself.
+HARP's optimiser without a sample, so all groups have the same weight, and without its relaxation,
+which trades throughput for fewer flows: a search weighs the two itself.
 """
 
 from functools import lru_cache
@@ -17,11 +17,11 @@ from advisor.models.harp.optimum import Box, row_of
 
 _UNRELAXED: Final = (1.0, 1.0, 1.0)
 _FLOWS: Final = slice(2)
-"""Of the three levels, concurrency and parallelism."""
+"""The indices of concurrency and parallelism among the three levels."""
 
 
 class Peak(msgspec.Struct, frozen=True, kw_only=True):
-    """The levels, what is expected of them, and how many groups and transfers say so."""
+    """The levels, their expected throughput, and the number of groups and transfers behind it."""
 
     levels: Levels
     throughput_bps: float
@@ -29,18 +29,18 @@ class Peak(msgspec.Struct, frozen=True, kw_only=True):
     transfers: int
 
 
-# Every search of the same transfer, as of a backtest with many seeds, starts at the same place.
+# Every search of the same transfer, as in a backtest with many seeds, starts at the same place.
 @lru_cache(maxsize=1)
 def peak_of(wanted: Conditions, history: History, bounds: Box) -> Peak | None:
-    """Where to start. None where the past does not tell.
+    """Where to start; None where past transfers do not say.
 
     That is where no similar group has a surface, where none is of this kind of path and files, and
-    where concurrency or parallelism may be chosen and was never varied: that one stream was always
-    used does not say that one is best.
+    where concurrency or parallelism is free but was never varied: that one stream was always used
+    does not mean that one is best.
     """
     if not len(history):
         return None
-    # The seed draws what the surfaces are checked with: the same history gives the same start.
+    # The seed draws the entries that check the surfaces: the same history, the same start.
     found = optimise(wanted, None, history, bounds, np.random.default_rng(0), keep=_UNRELAXED)
     if not found.groups or max(one.likeness for one in found.groups) < UNLIKE:
         return None

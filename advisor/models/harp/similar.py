@@ -1,14 +1,14 @@
-"""Which past transfers are like the one wanted (HARP 2018, section 3.2.2, equation 1).
+"""Which past transfers are similar to the requested one (HARP 2018, section 3.2.2, equation 1).
 
-The scan of equation 1 is the cosine of the angle between two vectors of features, Σ A·B over the
-product of their lengths; the weights are taken to stand before each feature's part of the sums.
+Equation 1 is the cosine of the angle between two vectors of features, Σ A·B over the product of
+their lengths; the weights are assumed to multiply each feature's part of the sums.
 
-The paper normalises the features without saying how. Each is brought to 0 … 1 over a fixed range,
-on a logarithmic scale but for the class, and laid on a quarter of the unit circle, as (cos, sin).
-So every feature has the same length, as the paper asks ("otherwise one property may overweight"),
-the cosine is the weighted mean of the features' own, 1 for the same conditions alone (scaled
-figures as such would make 0.2 of everything the same as 0.9 of everything), and two transfers are
-as similar in one history as in any other.
+The paper normalises the features without saying how. Here each is scaled to 0 … 1 over a fixed
+range, logarithmically except for the class, and mapped to a quarter of the unit circle, as
+(cos, sin). So every feature has the same length, as the paper requires ("otherwise one property may
+overweight"), and the cosine is the weighted mean of the features' own cosines. It is 1 only for the
+same conditions (with plain scaled figures, 0.2 of everything would equal 0.9 of everything), and
+the similarity of two transfers does not depend on the history.
 """
 
 import math
@@ -26,21 +26,21 @@ WEIGHTS: Final = np.array([2.0, 2.0, 10.0, 10.0, 3.0, 1.0])
 FIRST_THRESHOLD: Final = 0.99
 THRESHOLD_STEP: Final = 0.01
 ENOUGH: Final = 6000
-"""How many entries the paper lowers its threshold for …"""
+"""The number of entries at which the paper stops lowering its threshold …"""
 PAPERS_HISTORY: Final = 21_000
-"""… of as many. With less history the same share is enough here, where the authors' own program
-goes on lowering its threshold for ever; below 6000 the share falls in proportion as well, for of
-little history only what is really alike is worth anything …"""
+"""… out of this many. With less history the same fraction is enough here, where the authors' own
+program lowers its threshold indefinitely; below 6000 entries the fraction falls in proportion as
+well, since in a small history only closely similar entries are useful …"""
 FITTABLE: Final = 10
-"""… down to the entries that a surface of two levels takes to be fitted and checked."""
+"""… down to the number needed to fit and check a surface of two levels."""
 
 # Link 1 Mbit/s to 1 Tbit/s, RTT 0.1 ms to 1 s, BDP over buffer, files 1 KB to 1 TB, a million.
 _LOWEST: Final = np.array([1e6, 1e-4, 1e-3, 0.0, 1e3, 1.0])
 _HIGHEST: Final = np.array([1e12, 1.0, 1e3, 3.0, 1e12, 1e6])
 LOGARITHMIC: Final = np.array([True, True, True, False, True, True])
-"""Which features differ by factors; the class by steps."""
+"""Which features differ by factors; the class differs by steps."""
 
-# An entry that does not tell a feature may be anything: between the same and the opposite.
+# The value of an unknown feature: midway between the same and the opposite.
 _UNKNOWN: Final = math.sqrt(0.5)
 
 
@@ -48,7 +48,7 @@ _UNKNOWN: Final = math.sqrt(0.5)
 class Similar:
     """The entries found, as rows of the history, most similar first.
 
-    `likeness`: of each row found, in 0 … 1. `threshold`: what all of them reach.
+    `likeness`: of each row found, in 0 … 1. `threshold`: reached by all of them.
     """
 
     rows: Indices
@@ -57,15 +57,15 @@ class Similar:
 
 
 def enough_of(entries: int) -> int:
-    """How many similar entries to look for in a history of so many."""
+    """The number of similar entries to look for in a history of `entries`."""
     share = ENOUGH / PAPERS_HISTORY * min(1.0, entries / ENOUGH)
     return min(ENOUGH, max(FITTABLE, math.ceil(entries * share)))
 
 
 def likeness(wanted: Conditions, history: History) -> Floats:
-    """The similarity of every entry to the transfer wanted, in 0 … 1.
+    """The similarity of every entry to the requested transfer, in 0 … 1.
 
-    A feature that is not known of the transfer wanted is left out.
+    Features unknown for the requested transfer are left out.
     """
     target = features_of(wanted)
     known = ~np.isnan(target)
@@ -88,9 +88,9 @@ def _angles(features: Floats) -> Floats:
 def similar(wanted: Conditions, history: History, enough: int | None = None) -> Similar:
     """The entries above a threshold, which is lowered from 0.99 until there are `enough`.
 
-    `enough`: above zero; `enough_of` the history where it is not said. With fewer entries than
-    that all are taken. Of more than the paper's 6000 (or `enough`, if that is more) above 0.99 the
-    newest are: its authors, too, would "put a time limit to remove old entries".
+    `enough`: above zero; `enough_of` the history by default. If the history has fewer, all are
+    used. If more than the paper's 6000 (or `enough`, if that is more) are above 0.99, the newest
+    are used: its authors, too, would "put a time limit to remove old entries".
     """
     alike = likeness(wanted, history)
     order = np.argsort(-alike, kind="stable")
@@ -105,7 +105,7 @@ def similar(wanted: Conditions, history: History, enough: int | None = None) -> 
 
 
 def _newest(history: History, rows: Indices, most: int) -> Indices:
-    """The newest of the rows, in their order; without a time the later rows are the newer ones."""
+    """The newest of the rows, in order; without a time, later rows count as newer."""
     if len(rows) <= most:
         return rows
     when_s = np.nan_to_num(history.when_s[rows], nan=-np.inf)

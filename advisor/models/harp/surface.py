@@ -1,17 +1,17 @@
 """Throughput as a polynomial of the levels, one for each group (HARP 2018, section 3.2.3, eq. 2).
 
-The degree rises until the coefficient of determination is above 0.7 for the 70 % of the group that
-it was fitted to and for the 30 % that were held back; a group for which it never is, is an outlier.
-What passes is fitted once more to the whole group.
+The degree rises until the coefficient of determination is above 0.7 both for the 70 % of the group
+that the polynomial was fitted to and for the 30 % held out; a group for which it never is, is an
+outlier. A polynomial that passes is fitted again to the whole group.
 
-The paper starts with degree one and finds that "quadratic or cubic" is mostly what passes. A plane
-has its maximum in a corner of the box whatever was measured, and passes for half of the published
-grids, so here, as in the authors' own program, the quadratic is tried first and degree four at
-last; the plane is left for groups that have too few entries for anything else, or fit nothing else.
+The paper starts with degree one and finds that mostly "quadratic or cubic" passes. A plane has its
+maximum in a corner of the box whatever was measured, and passes for half of the published grids. So
+here, as in the authors' own program, the quadratic is tried first and degree four after the cubic;
+the plane comes last, for groups with too few entries for anything else or that fit nothing else.
 
-Where no polynomial fits since all settings of a group gave the same, within FLAT, R² is that of the
-noise. Such a group is no outlier: it says that the levels do not matter here. It gets a surface of
-degree 0, whose highest point is the cheapest setting.
+Where no polynomial fits because all settings of a group gave the same throughput, within FLAT, R²
+is that of the noise. Such a group is not an outlier: it shows that the levels do not matter here.
+It gets a surface of degree 0, whose maximum is the cheapest setting.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from advisor.models.harp.entries import Floats, Indices
 
 LEAST_R2: Final = 0.7
 FLAT: Final = 0.1
-"""Standard deviation over mean of a group that is taken for flat; repeats of one setting differ by
+"""Standard deviation over mean below which a group counts as flat; repeats of one setting differ by
 8 to 23 % on the published grids."""
 TRAINING_SHARE: Final = 0.7
 DEGREES: Final = (2, 3, 4, 1)
@@ -43,9 +43,9 @@ class Outlier(msgspec.Struct, frozen=True):
 class Surface:
     """f(concurrency, parallelism, pipelining) of one group, in bit/s.
 
-    `lower`, `upper`: the levels between which the group was measured; what is asked beyond is
-    answered from the edge. `least_bps`, `most_bps`: what was measured. `training_r2`,
-    `validation_r2`: of the check; 0 at degree 0, which is not checked.
+    `lower`, `upper`: the measured range of levels; outside it, the value at the edge is returned.
+    `least_bps`, `most_bps`: the measured range. `training_r2`, `validation_r2`: of the check; 0 at
+    degree 0, which is not checked.
     """
 
     degree: int
@@ -60,17 +60,17 @@ class Surface:
 
     @property
     def varied(self) -> np.ndarray:
-        """Which of the three levels the group tells anything of."""
+        """Which of the three levels the group varied."""
         return _varied(self.lower, self.upper)
 
     def at(self, levels: Floats) -> Floats:
-        """The throughputs at levels, one row each, in bit/s; as the polynomial has it."""
+        """The polynomial's throughputs at levels, one row each, in bit/s."""
         places = self._places(np.atleast_2d(levels))
         values: Floats = _terms(places, self.powers) @ self.coefficients
         return values
 
     def plausible(self, levels: Floats) -> Floats:
-        """As `at`, but never less than a tenth of the least that was measured."""
+        """As `at`, but never below a tenth of the least measured value."""
         return np.maximum(self.at(levels), self.least_bps / 10)
 
     def slope(self, levels: Floats) -> Floats:
@@ -94,7 +94,7 @@ def _varied(lower: Floats, upper: Floats) -> np.ndarray:
 
 
 def _scaled(levels: Floats, lower: Floats, upper: Floats) -> Floats:
-    # A polynomial of these is one of the levels, and a better conditioned one.
+    # A polynomial of these is also one of the levels, and better conditioned.
     scaled: Floats = (levels - lower) / np.where(_varied(lower, upper), upper - lower, 1.0)
     return scaled
 
@@ -102,7 +102,7 @@ def _scaled(levels: Floats, lower: Floats, upper: Floats) -> Floats:
 def fit(levels: Floats, throughput_bps: Floats, rng: np.random.Generator) -> Surface | Outlier:
     """The surface of a group, or why it is left out.
 
-    `levels`: one row of three per entry. `rng`: draws the entries that are held back.
+    `levels`: one row of three per entry. `rng`: draws the entries that are held out.
     """
     lower, upper = levels.min(axis=0), levels.max(axis=0)
     varied = _varied(lower, upper)
@@ -171,7 +171,7 @@ def _terms(places: Floats, powers: Indices) -> Floats:
 
 
 def _coefficients(terms: Floats, rates_bps: Floats) -> Floats:
-    # Not LinearRegression, which calls this same function after ten times its time in checks.
+    # Not LinearRegression: it calls this function too, after checks that take ten times as long.
     from scipy.linalg import lstsq  # Imported late: it takes longer than all the rest.
 
     found: Floats = lstsq(terms, rates_bps)[0]
@@ -190,7 +190,7 @@ def _checked(
 
 
 def _r2(rates_bps: Floats, expected_bps: Floats) -> float:
-    """The coefficient of determination; 0 where there is nothing to determine."""
+    """The coefficient of determination; 0 where there is no variance to explain."""
     spread = ((rates_bps - rates_bps.mean()) ** 2).sum()
     missed = ((rates_bps - expected_bps) ** 2).sum()
     return float(1 - missed / spread) if spread > 0 else 0.0

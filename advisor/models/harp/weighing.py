@@ -1,10 +1,10 @@
-"""How much each group counts, by how well it foretold the sample (HARP 2018, eq. 3, section 3.2.3).
+"""The weight of each group, by how well it predicted the sample (HARP 2018, eq. 3, section 3.2.3).
 
-ε is what the sample transfer gave less what a group's surface says of its setting. The groups are
-put into classes of about the same |ε| by DBSCAN, and the classes, from the largest |ε| to the
-smallest, weigh 2⁰, 2¹, …, 2^(k−1). The paper prints neither of DBSCAN's parameters and finds 4 to
-6 classes. Here two errors are neighbours within 1/60 of the highest throughput in the groups, and
-a single one may be a class, as in the authors' own program.
+ε is the sample's throughput minus the prediction of a group's surface for its setting. DBSCAN
+groups the groups into classes of similar |ε|, and the classes, from the largest |ε| to the
+smallest, have the weights 2⁰, 2¹, …, 2^(k−1). The paper gives neither of DBSCAN's parameters and
+finds 4 to 6 classes. Here two errors are neighbours within 1/60 of the highest throughput in the
+groups, and a single one may form a class, as in the authors' own program.
 """
 
 from typing import Final

@@ -1,6 +1,6 @@
-"""What transfers from one source to several destinations give each of them.
+"""Models of what each destination gets from concurrent transfers of one source.
 
 Kettimuthu, Vardoyan, Agrawal and Sadayappan, "Modeling and optimizing large-scale wide-area data
-transfers" (2014): a model per destination of its throughput DT from its own concurrency DC, that of
-all of them together SC, and the external load EL.
+transfers" (2014): a model per destination of its throughput DT from its own concurrency DC, the
+total concurrency SC, and the external load EL.
 """

@@ -1,18 +1,18 @@
-"""The concurrencies that give each destination what was asked for it (section V, algorithm 1).
+"""The concurrencies that meet the destinations' requests (section V, algorithm 1).
 
-The algorithm goes through the possible total concurrencies SC; for each it takes the DC at which
-the model comes nearest to the target, and keeps those whose sum is about SC and whose errors are
-least. What the listing leaves open, and what is done here:
+The algorithm iterates over the possible total concurrencies SC; for each it takes the DC at which
+the model is nearest to the target, and keeps those whose sum is about SC and whose errors are
+smallest. The listing leaves open, and this module decides:
 
 - "DC_i ← the n-th root" is the a-th root, a being the exponent of DC: with so few whole numbers the
-  nearest one is looked up instead, which goes with every form of model.
-- Errors are looked at with the sum that the concurrencies have, so no δ is needed; and no error may
-  have to fall for all destinations at once: their mean and the largest one count.
-- Of those that are about as good the one counts with the most throughput in all: twice as much is
-  worth `_DOUBLED_IS_WORTH` of error.
-- Beside shares there are rates, and concurrencies that are held. Shares are of what all that have
-  shares get together.
-- From the best of these, steps of one to either side are tried until none is better.
+  nearest one is looked up instead, which works with every form of model.
+- Errors are evaluated with the actual sum of the concurrencies, so no δ is needed; and the errors
+  of all destinations need not fall together: their mean and the largest one count.
+- Of nearly equal candidates the one with the highest total throughput wins: twice as much is worth
+  `_DOUBLED_IS_WORTH` of error.
+- Besides shares there are rates, and concurrencies that are held. Shares refer to what all
+  destinations with shares get together.
+- From the best candidate, steps of one in either direction are tried until none is better.
 """
 
 import math
@@ -24,27 +24,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST_CONCURRENCY: Final = 20
-"""For one destination: "reasonable because some of the destinations had a cap of 30"."""
+"""Per destination: "reasonable because some of the destinations had a cap of 30"."""
 
 HAD: Final = 0.15
-"""A target counts as had where what is expected is this near to it: the paper's errors are."""
+"""A target counts as met if the expected rate is within this error: the paper's errors are."""
 
 _DOUBLED_IS_WORTH: Final = 0.02
 _LEAST_WORTH: Final = 1e-12
 
 
 class Predicts(Protocol):
-    """What is expected of one destination, in bit/s."""
+    """Predicts the rate of one destination, in bit/s."""
 
     def __call__(self, concurrency: float, source_concurrency: float, /) -> float:
-        """With this DC and SC."""
+        """The rate with this DC and SC."""
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked for one destination; exactly one of the first three.
+    """What is requested for one destination; exactly one of the first three.
 
-    `share`: beside those of the others, any number above 0. `rate_bps`: in bit/s. `held`: this
-    concurrency, whatever it gives. `most`: files at a time at most.
+    `share`: relative to the other shares, any number above 0. `rate_bps`: in bit/s. `held`: this
+    fixed concurrency. `most`: maximum concurrency.
     """
 
     share: float | None = None
@@ -59,9 +59,9 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Allocation(msgspec.Struct, frozen=True, kw_only=True):
-    """By destination. `errors`: how far the expected rate is off what was asked, as a share of it.
+    """By destination. `errors`: relative deviation of the expected rate from the requested one.
 
-    `asked_bps`: of shares, that part of what all shares are expected to get together.
+    `asked_bps`: for shares, that fraction of what all shares are expected to get together.
     """
 
     concurrency: dict[str, int]
@@ -71,7 +71,7 @@ class Allocation(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def missed(self) -> list[str]:
-        """The destinations that will not get what was asked."""
+        """The destinations whose request will not be met."""
         return [name for name, error in self.errors.items() if abs(error) > HAD]
 
 
@@ -81,12 +81,12 @@ _Integers: TypeAlias = NDArray[np.int64]
 
 
 def allocate(models: Mapping[str, Predicts], targets: Mapping[str, Target]) -> Allocation:
-    """The concurrencies that come nearest to the targets, which have a model each.
+    """The concurrencies that come nearest to the targets, each of which has a model.
 
     Raises ValueError without any target.
     """
     if not targets:
-        raise ValueError("nothing is asked for any destination")
+        raise ValueError("nothing is requested for any destination")
     search = _Search([models[name] for name in targets], list(targets.values()))
     best = search.improved(min(set(search.candidates()), key=lambda one: (search.score(one), one)))
     return _allocation(list(targets), search, best)
@@ -100,11 +100,10 @@ def nearby(
     steps: int,
     worth: float,
 ) -> Allocation:
-    """At most so many steps of one from these concurrencies, each of which is worth that much.
+    """At most `steps` steps of one from these concurrencies, each of which gains at least `worth`.
 
-    What is expected at concurrencies that are far away is less certain, and to change all of them
-    takes longer to be in effect. `worth`: of mean and largest error
-    together.
+    Predictions for distant concurrencies are less certain, and changing all of them takes longer
+    to be in effect. `worth`: in the sum of mean and largest error.
     """
     search = _Search([models[name] for name in targets], list(targets.values()))
     best = search.improved(tuple(levels[name] for name in targets), steps, worth)
@@ -112,7 +111,7 @@ def nearby(
 
 
 def asked_of(targets: Sequence[Target], rates_bps: Sequence[float]) -> list[float]:
-    """What each was to get, where all get this; those that are held get what was asked."""
+    """The rate requested for each, given all rates; for held ones, the given rate."""
     shared = [(t.share, bps) for t, bps in zip(targets, rates_bps, strict=True) if t.share]
     shares, shared_bps = sum(share for share, _ in shared), sum(bps for _, bps in shared)
     return [
@@ -122,7 +121,7 @@ def asked_of(targets: Sequence[Target], rates_bps: Sequence[float]) -> list[floa
 
 
 class _Search:
-    """Targets and models by number."""
+    """Targets and models by index."""
 
     def __init__(self, models: Sequence[Predicts], targets: Sequence[Target]) -> None:
         self.targets = targets
@@ -142,7 +141,7 @@ class _Search:
         return range(1, target.most + 1)
 
     def candidates(self) -> Iterator[_Levels]:
-        """For each total, and each level that all shares could have, the nearest concurrencies."""
+        """For each total, and each unit of shares, the nearest concurrencies."""
         numbers = range(len(self.targets))
         least = sum(self.range_of(number)[0] for number in numbers)
         most = sum(self.range_of(number)[-1] for number in numbers)
@@ -152,7 +151,7 @@ class _Search:
             yield from zip(*(levels.tolist() for levels in nearest), strict=True)
 
     def _units_bps(self, total: int) -> set[float]:
-        """What a share of 1 may be: that at which one of them is met exactly."""
+        """The possible rates of a share of 1: those at which one destination is met exactly."""
         found = {
             self.expected_bps(number, concurrency, total) / target.share
             for number, target in enumerate(self.targets)
@@ -162,7 +161,7 @@ class _Search:
         return found or {1.0}
 
     def _nearest(self, number: int, total: int, units_bps: _Floats) -> _Integers:
-        """The concurrency nearest to the target, for each of these."""
+        """The concurrency nearest to the target, for each unit."""
         target, levels = self.targets[number], np.array(self.range_of(number))
         wanted_bps = units_bps * (target.share or 0.0)
         if not target.share:
@@ -176,7 +175,7 @@ class _Search:
         return [self.expected_bps(number, dc, total) for number, dc in enumerate(levels)]
 
     def score(self, levels: _Levels) -> float:
-        """The less the better."""
+        """Lower is better."""
         rates_bps = self.rates_bps(levels)
         asked_bps = asked_of(self.targets, rates_bps)
         errors = [abs(got / asked - 1) for got, asked in zip(rates_bps, asked_bps, strict=True)]

@@ -1,17 +1,17 @@
-"""The external load at present, from what a destination got of late (section IV.D).
+"""The present external load, from a destination's recent throughput (section IV.D).
 
-Three ways of the paper: that of the previous transfer (PT), that of all in the last 30 minutes
-(RT), and the same with the model's own errors taken out (RTEC). And ours: followed by a filter
+The paper has three ways: the load of the previous transfer (PT), that of all in the last 30 minutes
+(RT), and the same corrected for the model's own errors (RTEC). Ours: a filter that tracks the load
 through all transfers (FT).
 
-What the paper leaves open, and what is done here:
+The paper leaves open, and this module decides:
 
-- RT and RTEC average loads. Here their adjusted logarithms are averaged, as the model has them: an
-  exponent of 0.02 makes of a throughput that is a third higher a load of 2^20 Mbit/s, and beside
-  one such the others would not count.
+- RT and RTEC average loads. Here their adjusted logarithms are averaged, as used in the model: an
+  exponent of 0.02 turns a throughput higher by a third into a load of 2^20 Mbit/s, and a single
+  such load would dominate the others.
 - The average error for points with the same DC and SC is the geometric mean of predicted over
-  observed, and the throughput is multiplied with it.
-- Where nothing is recent, the load is the usual one.
+  observed, and the throughput is multiplied by it.
+- Without recent data, the usual load is assumed.
 """
 
 import math
@@ -31,11 +31,11 @@ from advisor.models.shares.fitting import ShareModel
 RECENT_S: Final = 1800.0
 
 Corrections: TypeAlias = Mapping[tuple[int, int], float]
-"""By DC and SC: what the model's prediction is to the observation there, as a factor."""
+"""By DC and SC: the ratio of the model's prediction to the observation."""
 
 
 class Estimate(StrEnum):
-    """How the load at present is found."""
+    """The methods of estimating the present load."""
 
     PT = "PT"
     RT = "RT"
@@ -44,7 +44,7 @@ class Estimate(StrEnum):
 
 
 def corrections_of(model: ShareModel, samples: Sequence[Served]) -> Corrections:
-    """The model's average errors, from the data it was fitted to."""
+    """The model's average errors on the data it was fitted to."""
     alike: dict[tuple[int, int], list[float]] = defaultdict(list)
     for one in samples:
         alike[one.concurrency, one.source_concurrency].append(one.throughput_bps / MEGA)
@@ -67,10 +67,10 @@ def load_now(
     concurrency: float,
     corrections: Corrections,
 ) -> float:
-    """The feature of the load that a transfer with this concurrency will find.
+    """The load's feature for a transfer with this concurrency.
 
-    `recent`: what the destination got; only what is not older than RECENT_S counts, or
-    REMEMBERED_S where it is filtered.
+    `recent`: the destination's samples; only those within the last RECENT_S count, or REMEMBERED_S
+    where they are filtered.
     """
     oldest_s = now_s - (REMEMBERED_S if way is Estimate.FT else RECENT_S)
     fresh = sorted(

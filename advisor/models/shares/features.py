@@ -1,10 +1,10 @@
-"""What a model's throughput is regressed on: equations 1, 2, 4, 9 and 10.
+"""The features and targets of the regression: equations 1, 2, 4, 9 and 10.
 
-Throughputs and loads are in Mbit/s inside, as in the paper, whose loads are adjusted by a logarithm
+Throughputs and loads are in Mbit/s internally, as in the paper, which adjusts loads by a logarithm
 that depends on the unit.
 
-What the paper leaves open: a load of 0 has no logarithm (equation 11), and one of less than
-1 Mbit/s has one of the other sign. Both count as no load at all.
+The paper leaves open: a load of 0 has no logarithm (equation 11), and that of a load below 1 Mbit/s
+has the opposite sign. Both count as no load at all.
 """
 
 import math
@@ -13,10 +13,10 @@ from typing import Final
 
 MEGA: Final = 1e6
 _LARGEST: Final = 100.0
-"""Of a load's logarithm: small exponents of the load make large loads of small errors."""
+"""Upper bound of a load's logarithm: small exponents turn small errors into large loads."""
 
 _LEAST_EXPONENT: Final = 0.05
-"""Of DC: the least in table IV is 0.08."""
+"""Lower bound of the exponent of DC: the smallest in table IV is 0.08."""
 
 
 class Form(StrEnum):
@@ -34,19 +34,19 @@ class Form(StrEnum):
 
 
 class Load(StrEnum):
-    """What is taken for the external load of a transfer that gave T."""
+    """The definition of the external load of a transfer with throughput T."""
 
     NONE = "no load"
     EL1 = "EL1"
-    """T less the average of those with the same DC and SC (equation 6)."""
+    """T minus the mean of those with the same DC and SC (equation 6)."""
     EL2 = "EL2"
-    """T less the most of them (equation 7)."""
+    """T minus their maximum (equation 7)."""
     EL3 = "EL3"
-    """T as a share of the most of them (equation 8)."""
+    """T as a fraction of their maximum (equation 8)."""
 
 
 def load_of(load: Load, mbps: float, alike_mbps: list[float]) -> float:
-    """The external load of a transfer, from all with its DC and SC, itself among them."""
+    """The external load of a transfer, given all with its DC and SC, including itself."""
     match load:
         case Load.EL1:
             return mbps - sum(alike_mbps) / len(alike_mbps)
@@ -59,7 +59,7 @@ def load_of(load: Load, mbps: float, alike_mbps: list[float]) -> float:
 
 
 def row_of(form: Form, concurrency: float, source_concurrency: float) -> list[float]:
-    """The features but for the load."""
+    """The features other than the load."""
     match form:
         case Form.LINEAR:
             return [concurrency, source_concurrency]
@@ -76,9 +76,9 @@ def row_of(form: Form, concurrency: float, source_concurrency: float) -> list[fl
 
 
 def least_weights(form: Form) -> list[float]:
-    """Below which no fitted weight of these features may be: a file more costs nobody throughput.
+    """Lower bounds of the fitted weights: one more file never reduces a destination's throughput.
 
-    By chance few measurements may say so, and a plan that believes it never finds out.
+    A few measurements may suggest that by chance, and a plan based on it would never correct it.
     """
     match form:
         case Form.LINEAR:
@@ -94,7 +94,7 @@ def least_weights(form: Form) -> list[float]:
 
 
 def load_feature(form: Form, load: Load, value: float) -> float:
-    """The load as the form has it: the exponent's base in equation 11, as a logarithm."""
+    """The load as used by the form: the logarithm in equation 11."""
     if form is not Form.LOG or load is Load.NONE:
         return value
     if load is Load.EL3:
@@ -103,17 +103,17 @@ def load_feature(form: Form, load: Load, value: float) -> float:
 
 
 def target_of(form: Form, mbps: float) -> float:
-    """What is regressed."""
+    """The regression target."""
     return math.log2(mbps) if form is Form.LOG else mbps
 
 
 def mbps_of(form: Form, target: float) -> float:
-    """The reverse; never below a bit a second, which a straight line may be."""
+    """The inverse; never below one bit per second, which a linear model may predict."""
     return max(1 / MEGA, math.exp2(target) if form is Form.LOG else target)
 
 
 def load_value(form: Form, load: Load, feature: float) -> float:
-    """The load whose feature this is."""
+    """The load with this feature."""
     if form is not Form.LOG or load is Load.NONE:
         return feature
     if load is Load.EL3:

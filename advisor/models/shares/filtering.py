@@ -1,10 +1,10 @@
-"""The external load, followed through all that a destination got before: our own way.
+"""The external load, tracked through all earlier throughputs of a destination: our own method.
 
-The previous transfer alone tells a load that is off by chance, and the mean of half an hour one
-that may be over. Here the load is what it usually is and two swings about that: one that lasts as
-long as the paper's half hour, and one of a minute, as others' transfers come and go. A Kalman
-filter parts them from what each observation is off by chance. The longer ago the last one was, the
-nearer the load is to the usual one again.
+The previous transfer alone gives a load with a large random error, and the mean of half an hour one
+that may be outdated. Here the load is its usual value plus two deviations: one that lasts as long
+as the paper's half hour, and one of a minute, as other transfers come and go. A Kalman filter
+separates them from the random error of each observation. The longer ago the last observation, the
+closer the load returns to its usual value.
 """
 
 import math
@@ -16,16 +16,16 @@ _FAST_S: Final = 60.0
 _SLOW: Final = 0.5
 _FAST: Final = 1.0 - _SLOW
 _CHANCE: Final = 0.3
-"""Variances, that of the load being 1."""
+"""Variances, relative to that of the load."""
 
 REMEMBERED_S: Final = 4 * _SLOW_S
-"""What is older counts less than a fiftieth."""
+"""Older observations have a weight below 1/50."""
 
 
 def filtered(observed: Iterable[tuple[float, float]], now_s: float) -> float:
-    """How far the load is off the usual one at `now_s`.
+    """The deviation of the load from its usual value at `now_s`.
 
-    `observed`: in the order of time, when it was seen, and how far it was off then.
+    `observed`: in order of time, the time of each observation and its deviation.
     """
     swings = _Swings()
     seen_s = now_s
@@ -39,14 +39,14 @@ def filtered(observed: Iterable[tuple[float, float]], now_s: float) -> float:
 
 
 class _Swings:
-    """Both, with their variances and what these have in common."""
+    """Both deviations, with their variances and covariance."""
 
     def __init__(self) -> None:
         self.slow = self.fast = 0.0
         self._slow, self._fast, self._both = _SLOW, _FAST, 0.0
 
     def fade(self, passed_s: float) -> None:
-        """After this time."""
+        """Let them decay for this time."""
         slow, fast = math.exp(-passed_s / _SLOW_S), math.exp(-passed_s / _FAST_S)
         self.slow *= slow
         self.fast *= fast
@@ -55,7 +55,7 @@ class _Swings:
         self._both *= slow * fast
 
     def see(self, off: float) -> None:
-        """The sum of both was seen, off by chance."""
+        """Update with an observation of their sum, which has a random error."""
         slow, fast = self._slow + self._both, self._fast + self._both
         uncertain = slow + fast + _CHANCE
         surprise = (off - self.slow - self.fast) / uncertain

@@ -1,10 +1,10 @@
-"""Fits a destination's model to what it got: regularised least squares (section IV.B).
+"""Fits a destination's model to its samples: regularised least squares (section IV.B).
 
-What the paper leaves open, and what is done here:
+The paper leaves open, and this module decides:
 
-- Which three fifths are for training: in the order of time the first, third and fifth of each five.
-- The regularisers: 0, and 46 from 0.0001 to 100, evenly on a logarithmic scale. The intercept is
-  not regularised.
+- Which three fifths are for training: in order of time the first, third and fifth of each five.
+- The regularisers: 0, and 46 from 0.0001 to 100, evenly spaced on a logarithmic scale. The
+  intercept is not regularised.
 - The weight of DC has a lower bound: see `least_weights`.
 - The error is the mean of |predicted - observed| / observed.
 """
@@ -38,15 +38,15 @@ Array = NDArray[np.float64]
 
 
 class TooFew(ValueError):
-    """There is too little to fit a model to; the message is one sentence."""
+    """There are too few samples to fit a model; the message is one sentence."""
 
 
 class ShareModel(msgspec.Struct, frozen=True, kw_only=True):
-    """One destination's throughput, in bit/s.
+    """The model of one destination's throughput, in bit/s.
 
-    `weights`: of the features, `load_weight`: of the load's, 0 without one, `intercept`: of the
-    target. `usual_load`: the mean feature of the load in the data. `regulariser`: λ. Errors are
-    shares.
+    `weights`: of the features; `load_weight`: of the load's feature, 0 without one; `intercept`: of
+    the target. `usual_load`: the mean feature of the load in the data. `regulariser`: λ. Errors are
+    relative.
     """
 
     form: Form
@@ -62,13 +62,13 @@ class ShareModel(msgspec.Struct, frozen=True, kw_only=True):
     def predict_bps(
         self, concurrency: float, source_concurrency: float, load: float | None = None
     ) -> float:
-        """What it gets. `load`: the load's feature, None for the usual one."""
+        """The predicted throughput. `load`: the load's feature, None for the usual one."""
         return mbps_of(self.form, self._target(concurrency, source_concurrency, load)) * MEGA
 
     def load_feature_of(
         self, concurrency: int, source_concurrency: int, throughput_bps: float
     ) -> float:
-        """The feature of the load at which it would have got this: the model solved for it."""
+        """The load's feature that explains this throughput: the model solved for the load."""
         if not self.load_weight:
             return self.usual_load
         without = self._target(concurrency, source_concurrency, 0.0)
@@ -81,9 +81,10 @@ class ShareModel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def fit(samples: Sequence[Served], form: Form, load: Load = Load.NONE) -> ShareModel:
-    """The model with the least training and validation error together. Raises TooFew.
+    """The model with the smallest sum of training and validation error. Raises TooFew.
 
-    A destination's samples; those with the same DC and SC tell the load, so there have to be such.
+    The samples of one destination; the load is derived from those with the same DC and SC, so there
+    must be several such.
     """
     if len(samples) < LEAST_SAMPLES:
         raise TooFew(
@@ -96,13 +97,13 @@ def fit(samples: Sequence[Served], form: Form, load: Load = Load.NONE) -> ShareM
 
 
 def held_back(samples: Sequence[Served]) -> list[Served]:
-    """Those that `fit` does not fit to but validates with, in the order of time."""
+    """The validation samples, which `fit` does not fit to, in order of time."""
     ordered = sorted(samples, key=lambda one: one.when_s)
     return [one for number, one in enumerate(ordered) if number % 5 not in _TRAINS]
 
 
 class _Data:
-    """Features and targets, parted for training and validation."""
+    """Features and targets, divided for training and validation."""
 
     def __init__(self, samples: Sequence[Served], form: Form, load: Load) -> None:
         self._form, self._load = form, load
@@ -141,7 +142,7 @@ class _Data:
 
         middle, usual = features.mean(axis=0), targets.mean()
         count = features.shape[1]
-        # The regulariser as so many more equations, which ask for weights of 0.
+        # The regulariser as additional equations that require weights of 0.
         found = lsq_linear(
             np.vstack([features - middle, np.sqrt(regulariser) * np.eye(count)]),
             np.concatenate([targets - usual, np.zeros(count)]),

@@ -1,7 +1,7 @@
-"""What one destination is expected to get at present: its model, and the external load of late.
+"""The throughput expected of one destination now: its model and the recent external load.
 
-How far off a prediction may be the paper does not say: nine of ten of the observations that were
-held back when the model was fitted were within that factor of what was predicted for them.
+The paper does not give a prediction interval: here, nine of ten of the observations held out when
+the model was fitted were within that factor of their predictions.
 """
 
 import math
@@ -19,10 +19,10 @@ from advisor.models.shares.fitting import fit, held_back
 
 
 class Modelling(msgspec.Struct, frozen=True):
-    """Which form of model, which external load in it, and how that of the present is had.
+    """The form of the model, its external load, and the estimator of the present load.
 
-    By default the form and load that did best in the paper's experiments (section V), and our own
-    way to the present load.
+    The default is the form and load that did best in the paper's experiments (section V), and our
+    own estimator.
     """
 
     form: Form = Form.LOG
@@ -31,7 +31,7 @@ class Modelling(msgspec.Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """The model's, as the paper calls it."""
+        """The name of the model, as in the paper."""
         return f"{self.form} with {self.load}"
 
 
@@ -40,18 +40,18 @@ DEFAULT: Final = Modelling()
 _TRIED: Final = 100
 _SPREAD: Final = 0.9
 _NINE_OF_TEN: Final = 1.645
-"""Standard deviations to either side, between which nine of ten of a normal distribution are."""
+"""Standard deviations on either side that contain nine tenths of a normal distribution."""
 
 _LEAST_SCATTER: Final = 0.01
 
 
 class Forecast:
-    """Of one destination, fitted to what it got before. Raises TooFew.
+    """The forecast for one destination, fitted to its samples. Raises TooFew.
 
-    `error`: how far predictions were off on average where they were tried, a share. Unlike the
-    model's own errors it is of predictions that were not told the load that there was. `recent`:
-    what the load at `now_s` (Unix time) is had from, by default the samples; of it only what is of
-    the last half hour.
+    `error`: the mean relative error of the predictions on the held-out samples. Unlike the model's
+    own errors, these predictions did not use the actual load. `recent`: the samples that give the
+    load at `now_s` (Unix time), by default all; only those within the estimator's time window
+    count.
     """
 
     def __init__(
@@ -73,22 +73,22 @@ class Forecast:
         self._spread = float(np.quantile([max(one, 1 / one) for one in factors], _SPREAD))
 
     def __call__(self, concurrency: float, source_concurrency: float) -> float:
-        """In bit/s, with this DC and SC; parts of one stand for some of a file's streams."""
+        """In bit/s, with this DC and SC; fractions represent some of a file's streams."""
         load = self._load(concurrency)
         return self.model.predict_bps(concurrency, source_concurrency, load)
 
     def interval_bps(self, concurrency: float, source_concurrency: float) -> tuple[float, float]:
-        """Where that is expected nine times out of ten."""
+        """The 90 % prediction interval."""
         expected_bps = self(concurrency, source_concurrency)
         return expected_bps / self._spread, expected_bps * self._spread
 
     @property
     def scatter(self) -> float:
-        """Standard deviation of the logarithm of what was observed over what was predicted."""
+        """Standard deviation of the logarithm of observed over predicted."""
         return max(_LEAST_SCATTER, math.log(self._spread) / _NINE_OF_TEN)
 
     def _tried(self) -> Iterator[float]:
-        """Observed over predicted, of what was held back, with the load of what was before it."""
+        """Observed over predicted for held-out samples, load estimated from earlier ones."""
         for one in held_back(self.samples)[-_TRIED:]:
             before = [other for other in self.samples if other.when_s < one.when_s]
             load = load_now(
@@ -103,7 +103,7 @@ class Forecast:
             yield one.throughput_bps / predicted_bps
 
     def _load(self, concurrency: float) -> float:
-        # Only that of the previous transfer depends on it (PT).
+        # Only the estimate from the previous transfer depends on it (PT).
         key = concurrency if self._estimate is Estimate.PT else 0.0
         if key not in self._loads:
             self._loads[key] = load_now(

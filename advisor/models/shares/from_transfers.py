@@ -1,8 +1,8 @@
-"""What destinations got, from transfers whose times overlapped: a server's log, or own ones.
+"""The destinations' samples from overlapping transfers, as in a server's log or our own.
 
-Each transfer is one sample, as in the paper: its DC and SC are the concurrencies that there were in
-its time, on average and rounded; its throughput is what its destination got from all transfers of
-that time. A transfer is taken to have had one rate from its begin to its end.
+Each transfer is one sample, as in the paper: its DC and SC are the mean concurrencies during it,
+rounded; its throughput is what its destination got from all transfers during that time. A transfer
+is assumed to have had a constant rate from start to end.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from advisor.domain.shares import Served
 
 
 class Overlapping(msgspec.Struct, frozen=True, kw_only=True):
-    """A transfer from the source. Times are Unix times, `concurrency` its own files at a time."""
+    """A transfer from the source. Times are Unix times, `concurrency` its own concurrent files."""
 
     destination: str
     begin_s: float
@@ -24,7 +24,7 @@ class Overlapping(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def samples_of_transfers(transfers: Sequence[Overlapping]) -> dict[str, list[Served]]:
-    """By destination, in the order of their ends; those that took no time are left out."""
+    """By destination, in the order of their ends; those of zero duration are left out."""
     kept = sorted((one for one in transfers if one.end_s > one.begin_s), key=lambda one: one.end_s)
     begins = np.array([one.begin_s for one in kept])
     ends = np.array([one.end_s for one in kept])
@@ -32,6 +32,7 @@ def samples_of_transfers(transfers: Sequence[Overlapping]) -> dict[str, list[Ser
     rates_bps = np.array([one.throughput_bps for one in kept])
     names = np.array([one.destination for one in kept])
     found: dict[str, list[Served]] = {}
+    # The fraction of its time that each of them was in flight.
     for one in kept:
         # The part of its time that each of them was under way.
         shared_s = np.minimum(ends, one.end_s) - np.maximum(begins, one.begin_s)

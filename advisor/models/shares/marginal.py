@@ -1,4 +1,4 @@
-"""What one more file at a time, or one more stream, brings one destination and costs the others."""
+"""What one more concurrent file or stream gains for one destination and costs the others."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ from advisor.models.shares.allocation import Predicts
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one destination, in bit/s: what it gets as it is, and after the change."""
+    """The rate of one destination before and after the change, in bit/s."""
 
     destination: str
     before_bps: float
@@ -16,18 +16,18 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def gain_bps(self) -> float:
-        """Below 0 where it loses."""
+        """Negative if it loses."""
         return self.after_bps - self.before_bps
 
 
 def changes(
     models: Mapping[str, Predicts], levels: Mapping[str, int], more: str, by: float = 1.0
 ) -> list[Change]:
-    """Of all destinations with a level, where one of them has so much `more` concurrency.
+    """The rates of all destinations if `more` gets `by` additional concurrency.
 
-    One more stream for each of its files is `by` concurrency / parallelism: as far as the flows
-    share the path, that many more files at a time. Files beside that have set-ups of their own,
-    which streams have not; where those limit, a stream brings less than is said here.
+    One more stream for each of its files is `by` = concurrency / parallelism: as far as the flows
+    share the path, that equals as many more concurrent files. Files also have a set-up cost of
+    their own, which streams do not; where that limits, a stream gains less than stated here.
     """
     total = sum(levels.values())
     return [

@@ -1,4 +1,4 @@
-"""How far what is asked of models is from what they were fitted to."""
+"""How far the models' inputs are from the data they were fitted to."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,9 +10,9 @@ def beyond_words(
     samples: Mapping[str, Sequence[Served]],
     names: Mapping[str, str] | None = None,
 ) -> str:
-    """Which of these concurrencies are beyond what was measured, a sentence; "" where none is.
+    """The concurrencies beyond the measured range, as a sentence; "" if there are none.
 
-    `names`: of destinations, as people are to read them; None for as they are.
+    `names`: display names of the destinations; None for the names as they are.
     """
     measured = {name: [one.concurrency for one in samples[name]] for name in levels}
     together = [one.source_concurrency for name in levels for one in samples[name]]
@@ -28,6 +28,6 @@ def beyond_words(
 
 
 def range_words(levels: Sequence[int]) -> str:
-    """`1 to 4`, or the one there is."""
+    """`1 to 4`, or the single value."""
     low, high = min(levels), max(levels)
     return f"{low}" if low == high else f"{low} to {high}"

@@ -1,4 +1,4 @@
-"""From what is asked for the destinations to concurrencies, and what cannot be had."""
+"""Plans concurrencies from the requests for the destinations, and says which cannot be met."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,11 +21,11 @@ from advisor.models.shares.measured import beyond_words
 _BEYOND: Final = 2
 
 _TOO_FAR_OFF: Final = 0.3
-"""Of a model's validation error; the worst in the paper's table II is 15 %."""
+"""Of the mean prediction error; the worst validation error in the paper's table II is 15 %."""
 
 
 class NotToBeShared(ValueError):
-    """What is asked makes no sense; the message is one sentence with its remedy."""
+    """The request is invalid; the message is one sentence with its remedy."""
 
 
 def plan(
@@ -35,7 +35,7 @@ def plan(
     modelling: Modelling,
     parallelism: int,
 ) -> SharePlan:
-    """The concurrencies that come nearest to what is asked. Raises NotToBeShared."""
+    """The concurrencies that come nearest to the requests. Raises NotToBeShared."""
     check(asked)
     asked = bounded(asked, forecasts)
     expected = capped(asked, forecasts)
@@ -51,9 +51,9 @@ def plan(
 
 
 def check(asked: Mapping[str, Asked]) -> None:
-    """Raises NotToBeShared."""
+    """Check the requests. Raises NotToBeShared."""
     if not asked:
-        raise NotToBeShared("nothing is asked for any destination")
+        raise NotToBeShared("nothing is requested for any destination")
     if len(asked) == 1 and next(iter(asked.values())).share is not None:
         [name] = asked
         raise NotToBeShared(
@@ -63,9 +63,9 @@ def check(asked: Mapping[str, Asked]) -> None:
 
 
 def bounded(asked: Mapping[str, Asked], forecasts: Mapping[str, Forecast]) -> dict[str, Asked]:
-    """With a bound for all: where nothing else is said, twice what was ever measured.
+    """The requests with an upper limit each: by default twice the highest measured concurrency.
 
-    Of what is further off a model says nothing that could be trusted.
+    Beyond that a model's predictions are not reliable.
     """
     return {name: _bounded(one, forecasts[name].samples) for name, one in asked.items()}
 
@@ -78,7 +78,7 @@ def _bounded(asked: Asked, samples: Sequence[Served]) -> Asked:
 
 
 def capped(asked: Mapping[str, Asked], models: Mapping[str, Predicts]) -> dict[str, Predicts]:
-    """The models, none of which gives more than its ceiling."""
+    """The models, each limited to its rate limit."""
     return {name: _capped(models[name], one.ceiling_bps) for name, one in asked.items()}
 
 
@@ -89,7 +89,7 @@ def _capped(model: Predicts, ceiling_bps: float | None) -> Predicts:
 
 
 def targets_of(asked: Mapping[str, Asked], models: Mapping[str, Predicts]) -> dict[str, Target]:
-    """What is asked, with factors as rates."""
+    """The requests, with factors converted to rates."""
     return {name: _target(one, models[name], len(asked)) for name, one in asked.items()}
 
 
@@ -128,8 +128,8 @@ def _missed(name: str, asked: Asked, allocation: Allocation) -> str:
     what = f"{asked.words} is {format_rate(wanted)} here" if asked.rate_bps is None else asked.words
     can = f"{'at most' if is_short else 'no less than'} {format_rate(expected)}"
     if asked.ceiling_bps is not None and is_short and expected >= asked.ceiling_bps * 0.99:
-        return f"{what}, but it is held to {format_rate(asked.ceiling_bps)}"
-    return f"{what}, but beside the others {can} can be expected"
+        return f"{what}, but its rate is limited to {format_rate(asked.ceiling_bps)}"
+    return f"{what}, but next to the others {can} can be expected"
 
 
 def _notes(
@@ -143,8 +143,8 @@ def _notes(
     for name in asked:
         if (error := forecasts[name].error) > _TOO_FAR_OFF:
             yield (
-                f"What is known of {name} was off by {error:.0%} on average where it was tried: "
-                "learn it better, with longer steps or more of them."
+                f"The predictions for {name} were off by {error:.0%} on average when validated: "
+                "train its model again, with longer steps or more of them."
             )
     samples = {name: forecasts[name].samples for name in asked}
     if beyond := beyond_words(allocation.concurrency, samples):
@@ -152,13 +152,13 @@ def _notes(
     seen_bps = most_together_bps(forecasts)
     if len(rates_bps) > 1 and sum(rates_bps) > seen_bps:
         yield (
-            f"The rates asked for come to {format_rate(sum(rates_bps))}; all destinations together "
-            f"never got more than {format_rate(seen_bps)} so far."
+            f"The requested rates add up to {format_rate(sum(rates_bps))}; all destinations "
+            f"together never got more than {format_rate(seen_bps)} so far."
         )
 
 
 def most_together_bps(forecasts: Mapping[str, Forecast]) -> float:
-    """The most that all of them got at one time, in bit/s."""
+    """The highest total rate of all destinations at any time, in bit/s."""
     together_bps: dict[float, float] = defaultdict(float)
     for forecast in forecasts.values():
         for one in forecast.samples:

@@ -1,12 +1,12 @@
 """Keeps shares while conditions change: the models feed forward, measured rates feed back.
 
-The models say how rates follow concurrencies. How high they are just now, the measured rates say:
-of each destination what was measured over what was expected is a factor on its model, followed by a
-Kalman filter. A single epoch is off by chance as far as those were that the model was validated
-with, so it is believed the less the more they scattered; what goes on being so is believed.
+The models describe how rates depend on concurrencies; the measured rates show how high they are
+now. For each destination the ratio of measured to expected rate is a factor on its model, tracked
+by a Kalman filter. A single epoch has the random error that the model showed in validation, so the
+larger that scatter, the less weight it gets; a lasting deviation is followed.
 
-After each epoch concurrencies are changed by a few steps, and only where that is worth it; they are
-found anew where others are served, or something else is asked.
+After each epoch concurrencies change by a few steps, and only where that is worth it; they are
+recomputed when the set of destinations or a request changes.
 
 The paper has the first half (algorithm 1 with the load of the last half hour), and ends there.
 """
@@ -21,25 +21,25 @@ from advisor.models.shares.forecast import Forecast
 from advisor.models.shares.planning import capped, targets_of
 
 _AT_FIRST: Final = 0.2**2
-"""Variance of the logarithm of that factor before anything was measured: by a fifth either way."""
+"""Initial variance of the logarithm of that factor: a fifth in either direction."""
 
 _PER_EPOCH: Final = 0.07**2
-"""By which it grows again, as loads come and go."""
+"""The variance added per epoch, as loads come and go."""
 
 _FARTHEST: Final = 2.0
-"""Standard deviations; what is further off, as where clients stalled, counts as no further."""
+"""Standard deviations; larger deviations, as when clients stall, are clipped to this."""
 
 _STEPS: Final = 2
-"""After each epoch: all at once would be in effect late, and be known to be right even later."""
+"""Per epoch: changing all at once would take effect late, and be evaluated even later."""
 
 _WORTH_A_STEP: Final = 0.05
-"""The gain in mean and largest error; below it chance would change concurrencies."""
+"""The gain in the sum of mean and largest error; below it chance would change concurrencies."""
 
 Levels = Mapping[str, int]
 
 
 class Steering:
-    """Of what is `asked`, which may be replaced at any time; it and `models` are by destination."""
+    """Steers to what is `asked`, which may be replaced; it and `models` are by destination."""
 
     def __init__(self, models: Mapping[str, Forecast], asked: Mapping[str, Asked]) -> None:
         self.asked = dict(asked)
@@ -49,12 +49,12 @@ class Steering:
         self._asked_before = dict(asked)
 
     def expected_bps(self, name: str, concurrency: float, source_concurrency: float) -> float:
-        """What one is expected to get, by its model and what was measured."""
+        """The expected rate of one destination, by its model and the measurements."""
         model_bps = self._models[name](concurrency, source_concurrency)
         return model_bps * math.exp(self._surprise[name])
 
     def learn(self, levels: Levels, measured_bps: Mapping[str, float]) -> None:
-        """What those got in an epoch that were served at these concurrencies."""
+        """Process the measured rates of an epoch served at these concurrencies."""
         total = sum(levels.values())
         for name, rate_bps in measured_bps.items():
             if rate_bps > 0 and name in levels:
@@ -62,7 +62,7 @@ class Steering:
                 self._correct(name, math.log(rate_bps / expected_bps))
 
     def _correct(self, name: str, off: float) -> None:
-        """By how much an epoch was off, as a logarithm."""
+        """Update with the deviation of an epoch, as a logarithm."""
         variance = self._variance[name]
         uncertain = variance + self._models[name].scatter ** 2
         farthest = _FARTHEST * math.sqrt(uncertain)
@@ -71,10 +71,10 @@ class Steering:
         self._variance[name] = (1 - gain) * variance + _PER_EPOCH
 
     def wanted(self, levels: Levels) -> Allocation | None:
-        """Other concurrencies for these destinations, where they are worth it.
+        """Better concurrencies for these destinations, where the change is worth it.
 
-        `levels`: those of the destinations that are served now. Where others are served than the
-        last time, or something else is asked, they are found anew; else a few steps away.
+        `levels`: those of the destinations being served. If the set of destinations or a request
+        has changed, they are recomputed; otherwise they change by a few steps.
         """
         asked = {name: self.asked[name] for name in levels}
         models = self._corrected(asked)
@@ -87,7 +87,7 @@ class Steering:
         return None if found.concurrency == dict(levels) else found
 
     def asked_bps(self, rates_bps: Mapping[str, float]) -> dict[str, float]:
-        """What those that got this were to get of it."""
+        """The rates requested for these destinations, given what they got."""
         asked = {name: self.asked[name] for name in rates_bps}
         targets = targets_of(asked, self._corrected(asked))
         found = asked_of(list(targets.values()), [rates_bps[name] for name in targets])

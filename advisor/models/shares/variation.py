@@ -1,17 +1,17 @@
-"""The load variation experiment: which concurrencies teach the models (section IV.B).
+"""The load variation experiment: the concurrencies that train the models (section IV.B).
 
 "We start with a baseline case (a case in which all of the destinations have the same concurrency),
 we continue by increasing destination concurrency for a destination by 1, we run the baseline case
 again, we increase destination concurrency for the next destination by 1, we run the baseline again,
 and so on."
 
-What the paper leaves open, and what is done here:
+The paper leaves open, and this module decides:
 
-- Which baselines: 2, the base case of section V, then 4 and 1 for each, one after the other, and
-  again as long as there is time. Models of logarithms learn most from concurrencies that are far
-  apart by their ratio.
-- By how much: it is doubled in the first round, trebled in the second, and half as much again in
-  the third. One more than 4 would be lost in what chance does.
+- Which baselines: 2, the base case of section V, then 4 and 1 for each, one after another, and
+  again as long as there is time. Models of logarithms learn most from concurrencies with very
+  different ratios.
+- The increase: doubled in the first round, tripled in the second, and raised by half in the third.
+  One more than 4 would be lost in random variation.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,17 +24,17 @@ Levels = dict[str, int]
 
 
 def steps(destinations: Sequence[str], number: int) -> list[Levels]:
-    """So many steps of the experiment: the concurrency of each destination in each."""
+    """The first `number` steps of the experiment: the concurrency of each destination in each."""
     return list(islice(_endlessly(destinations), number))
 
 
 def whole_round(destinations: int) -> int:
-    """How many steps it takes to have every baseline, and every destination raised from each."""
+    """The number of steps that raise every destination from every baseline."""
     return len(BASELINES) * 2 * destinations
 
 
 def least_steps(destinations: int) -> int:
-    """How many it takes to raise every destination once from the first baseline."""
+    """The number of steps that raise every destination once from the first baseline."""
     return 2 * destinations
 
 

@@ -54,10 +54,10 @@ def test_what_each_class_asks_for() -> None:
     found = classify(of_sizes([(MB, 1), (20 * MB, 1), (100 * MB, 1), (1000 * MB, 1)]), BDP)
     meanings = {one.size: one.meaning for one in found}
     assert "48 of them fill the path" in meanings[Size.TINY]
-    assert "pipelining takes away the round trip" in meanings[Size.TINY]
-    assert "concurrency counts most" in meanings[Size.SMALL]
+    assert "pipelining removes the round trip" in meanings[Size.TINY]
+    assert "concurrency matters most" in meanings[Size.SMALL]
     assert "parallel streams" in meanings[Size.MEDIUM]
-    assert "parallelism is what counts" in meanings[Size.LARGE]
+    assert "parallelism matters" in meanings[Size.LARGE]
 
 
 def test_files_in_flight_is_bdp_by_mean_size() -> None:

@@ -37,7 +37,7 @@ def said(kind: str, side: Side = "destination", stripes: Stripes | None = None) 
         ("fuse.sshfs", "FUSE"),
         ("gpfs", "parallel"),
         ("9p", "another machine"),
-        ("oddfs", "Nothing is known of oddfs"),
+        ("oddfs", "The file system oddfs is not known"),
     ],
 )
 def test_each_kind_is_explained(kind: str, word: str) -> None:
@@ -46,7 +46,7 @@ def test_each_kind_is_explained(kind: str, word: str) -> None:
 
 def test_memory_is_no_disk() -> None:
     for side in ("source", "destination"):
-        assert "says nothing about a disk" in said("tmpfs", side)
+        assert "does not measure a disk" in said("tmpfs", side)
     assert "RAM" not in said("tmpfs", "source")
 
 

@@ -34,7 +34,7 @@ def test_every_row_is_there_in_order() -> None:
 def test_the_bytes_under_way() -> None:
     # 10^10 bit/s × 0.0936 s ÷ 8 = 117,000,000 B = 111.58 MiB
     found = row("RTT", rtt_s=0.0936)
-    assert found.cost == "10 Gbit/s × 93.6 ms: 112 MiB have to be under way to fill the path"
+    assert found.cost == "10 Gbit/s × 93.6 ms: 112 MiB must be in flight to fill the path"
 
 
 def test_a_small_send_buffer_by_hand() -> None:
@@ -114,7 +114,7 @@ def test_reno_costs_minutes_by_hand() -> None:
     # 10^10 × 0.1 ÷ 8 ÷ (9000 − 52) = 13969.6 segments; half of them, one each 0.1 s: 698.5 s
     found = row("congestion control", source=a_host(congestion="reno"), rtt_s=0.1)
     assert found.verdict is Verdict.WATCH
-    assert "11 min 38 s back to 10 Gbit/s" in found.cost
+    assert "11 min 38 s to return to 10 Gbit/s" in found.cost
     assert found.remedies[0].line == "sysctl -w net.ipv4.tcp_congestion_control=cubic"
     assert row("congestion control", destination=a_host(congestion="reno")).verdict is Verdict.GOOD
 

@@ -85,6 +85,6 @@ def test_the_sentence_says_what_it_hangs_on() -> None:
     found = pay_off(10, 50, 6 * GBIT)
     words = found.sentence(40 * GB)
     assert "pays off only if its answer is at least 20 % faster" in words
-    assert "10% are expected" in words
+    assert "10% is expected" in words
     assert "62.9 GiB" in words
     assert "only" not in found.sentence(80 * GB)

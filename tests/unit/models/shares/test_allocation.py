@@ -108,5 +108,5 @@ def test_a_target_asks_one_thing(wrong: dict[str, float]) -> None:
 
 
 def test_no_target_at_all() -> None:
-    with pytest.raises(ValueError, match="nothing is asked"):
+    with pytest.raises(ValueError, match="nothing is requested"):
         allocate(MODELS, {})

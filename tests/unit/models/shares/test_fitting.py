@@ -109,7 +109,7 @@ def test_a_load_is_adjusted_as_in_equation_11(load: Load, value: float, feature:
     ("dc", "sc", "bps"), [(0, 3, 1e9), (4, 3, 1e9), (1, 3, 0.0), (1, 3, float("inf"))]
 )
 def test_what_nobody_got_is_refused(dc: int, sc: int, bps: float) -> None:
-    with pytest.raises(ValueError, match=r"give at least 1|leave out"):
+    with pytest.raises(ValueError, match=r"must be at least 1|leave out"):
         Served(concurrency=dc, source_concurrency=sc, throughput_bps=bps)
 
 

@@ -62,12 +62,12 @@ def test_caps_hold_files_at_a_time_and_rates() -> None:
     asked = {"gordon": Asked(rate_bps=200e6, ceiling_bps=50e6), "kraken": Asked(held=2)}
     made = plan("here", asked, FORECASTS, Modelling(), 8)
     assert made.rows[0].expected_bps <= 50e6
-    assert "held to 50 Mbit/s" in made.rows[0].missed
+    assert "limited to 50 Mbit/s" in made.rows[0].missed
 
 
 @pytest.mark.parametrize("asked", [{}, {"kraken": Asked(share=4)}])
 def test_what_makes_no_sense_is_said(asked: dict[str, Asked]) -> None:
-    with pytest.raises(NotToBeShared, match=r"nothing is asked|alone gets all"):
+    with pytest.raises(NotToBeShared, match=r"nothing is requested|alone gets all"):
         plan("here", asked, FORECASTS, Modelling(), 8)
 
 
