@@ -1,1 +1,1 @@
-"""What people and programs read of a session."""
+"""All output of a session as text: for people and for programs."""

@@ -1,11 +1,11 @@
-"""Lines on a stream, with bars below them on a terminal."""
+"""Lines on a stream, with progress bars below them on a terminal."""
 
 from types import TracebackType
 from typing import Any, Self, TextIO
 
 
 class LinesAndBars:
-    """Says lines; between `_start_bars` and `finish` they are above the bars."""
+    """Prints lines; between `_start_bars` and `finish` they appear above the bars."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -23,7 +23,7 @@ class LinesAndBars:
         self.finish()
 
     def _start_bars(self, *columns: Any) -> None:
-        """Of these columns, as `rich.progress.Progress` has them."""
+        """Start bars with these columns, as for `rich.progress.Progress`."""
         from rich.console import Console
         from rich.progress import Progress
 
@@ -32,7 +32,7 @@ class LinesAndBars:
             console=Console(file=self._stream, highlight=False),
             transient=True,
             refresh_per_second=4,
-            # What others print must not be redirected: standard output is data.
+            # Do not redirect what others print: standard output is data.
             redirect_stdout=False,
             redirect_stderr=False,
         )
@@ -46,7 +46,7 @@ class LinesAndBars:
             self._stream.flush()
 
     def finish(self) -> None:
-        """Take the bars away."""
+        """Remove the bars."""
         if self._progress is not None:
             self._progress.stop()
             self._progress = None

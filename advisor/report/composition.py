@@ -1,4 +1,4 @@
-"""Disks, network and the transfer of files through all three, in words."""
+"""Disks, network and the file transfer through all three, in words."""
 
 from typing import Final
 
@@ -11,17 +11,17 @@ _BEYOND: Final = 1.05
 
 
 def composition_lines(composition: Composition | None) -> list[str]:
-    """A sentence on all, then a line for each subsystem; none where nothing was composed."""
+    """A sentence on all, then a line for each subsystem; none without a composition."""
     if composition is None:
         return []
     return [composition_words(composition), *(f"- {_alone(s)}" for s in composition.subsystems)]
 
 
 def composition_words(composition: Composition) -> str:
-    """What each lets pass, what that comes to, what was measured, and what limits."""
+    """What each reaches alone, their minimum, what was measured together, and the bottleneck."""
     first, *others = composition.subsystems
     parts = [
-        f"the {first.what} lets {format_rate(first.throughput_bps)} pass",
+        f"alone, the {first.what} reaches {format_rate(first.throughput_bps)}",
         *(f"the {s.what} {format_rate(s.throughput_bps)}" for s in others),
     ]
     return (
@@ -32,18 +32,20 @@ def composition_words(composition: Composition) -> str:
 
 
 def verdict(composition: Composition) -> str:
-    """What limits the transfer of files."""
+    """The bottleneck of the file transfer."""
     least = f"the {composition.limiting}"
     if composition.reached > _BEYOND:
-        return f"{least} is what limits; alone it gave less, at another moment or with fewer flows"
+        return (
+            f"{least} is the bottleneck; alone it was slower, at another time or with fewer flows"
+        )
     if composition.reached >= ABOUT_ALL:
-        return f"{least} is what limits"
+        return f"{least} is the bottleneck"
     missing = percent(1 - composition.reached)
-    return f"{least} lets the least pass, yet all together stay {missing} under that"
+    return f"{least} is the slowest, yet all together stay {missing} below it"
 
 
 def percent(share: float) -> str:
-    """A share of 0.9 is `90 %`."""
+    """`90 %` for a share of 0.9."""
     return f"{100 * share:.0f} %"
 
 
@@ -59,5 +61,5 @@ def _alone(subsystem: Subsystem) -> str:
 
 
 def flows_word(subsystem: Subsystem) -> str:
-    """What its `by_flows` counts."""
+    """The unit of its `by_flows`."""
     return "threads" if "threads" in subsystem.setting else "streams"

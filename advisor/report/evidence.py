@@ -1,4 +1,4 @@
-"""What past transfers say, in lines."""
+"""What past transfers indicate, in lines."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -10,15 +10,15 @@ _LISTED: Final = 4
 
 
 def evidence_lines(evidence: Evidence) -> list[str]:
-    """A headline, then the groups that have the most say, those left out, and the worth of it."""
+    """A headline, the groups with the highest weight, and those left out."""
     lines = [
-        f"{evidence.similar} of {evidence.known} past transfers are alike "
+        f"{evidence.similar} of {evidence.known} past transfers are similar "
         f"(similarity {evidence.threshold:.2f} or more)"
     ]
     lines += [f"  {group_words(group)}" for group in evidence.groups[:_LISTED]]
     if more := evidence.groups[_LISTED:]:
-        say = sum(group.share for group in more)
-        lines.append(f"  {len(more)} more groups, {say:.0%} of the say")
+        weight = sum(group.share for group in more)
+        lines.append(f"  {len(more)} more groups, weight {weight:.0%}")
     lines += [f"  {left_out_words(group)}" for group in evidence.left_out[:_LISTED]]
     if rest := evidence.left_out[_LISTED:]:
         lines.append(f"  {len(rest)} more groups left out")
@@ -26,10 +26,10 @@ def evidence_lines(evidence: Evidence) -> list[str]:
 
 
 def group_words(group: SimilarGroup) -> str:
-    """`a -> b, 2 GB files, 2026-11-20: 216 transfers, similarity 0.99, 57 % of the say: …`."""
+    """`a -> b, 2 GB files, 2026-11-20: 216 transfers, similarity 0.99, weight 57%: …`."""
     return (
         f"{_place(group)}: {group.transfers} transfers, similarity {group.likeness:.2f}, "
-        f"{group.share:.0%} of the say: {format_rate(group.answer_bps)} expected"
+        f"weight {group.share:.0%}: {format_rate(group.answer_bps)} expected"
     )
 
 

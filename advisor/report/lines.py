@@ -1,4 +1,4 @@
-"""One line of narration an event, for whoever watches a session as text."""
+"""One line of text per event, for users who follow a session as text."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ _LABEL_COLUMNS: Final = 14
 
 
 def line_of(event: ev.AnyEvent) -> str | None:
-    """What to say of an event; None for those that only move a bar."""
+    """The line for an event; None for events that only move a bar."""
     match event:
         case ev.SessionStarted():
             verb = "resumed" if event.resumed else "begins"
@@ -47,7 +47,7 @@ def line_of(event: ev.AnyEvent) -> str | None:
 
 
 def _other_line(event: ev.AnyEvent) -> str | None:
-    """What is planned for files, what past transfers say, orders, and a watched path."""
+    """The line for file plans, past transfers, orders, and a watched path."""
     match event:
         case ev.FilesPlanned():
             return "\n".join(files_lines(event))
@@ -58,7 +58,7 @@ def _other_line(event: ev.AnyEvent) -> str | None:
         case ev.Paused():
             return "  paused"
         case ev.WentOn():
-            return "  going on"
+            return "  resumed"
         case ev.BudgetExtended():
             left = format_duration(round(event.left_s))
             return f"  {format_duration(event.by_s)} more: {left} left"
@@ -79,15 +79,15 @@ def _path_line(path: PathFacts) -> str:
 
 
 def files_lines(plan: ev.FilesPlanned) -> list[str]:
-    """What will be written where, and what stays of it: a headline, then one line for each end."""
+    """What will be written where, and what remains of it: a headline, then one line per end."""
     after = (
-        f"whole files that arrive stay in {plan.destination_path}, all else is removed"
+        f"whole files that arrive stay in {plan.destination_path}, everything else is removed"
         if plan.keep
-        else "it is removed again"
+        else "they are removed again"
     )
     return [
         f"files: {plan.tool} copies parts of {plan.source_path} to {plan.folder} at the "
-        f"destination, {format_bytes(plan.most_bytes)} at a time at most; {after}",
+        f"destination, at most {format_bytes(plan.most_bytes)} at a time; {after}",
         f"  source: {_disk_words(plan.source, plan.source_io_bytes, 'read')}",
         f"  destination: {_disk_words(plan.destination, plan.destination_io_bytes, 'written')}",
         *(f"  {note}" for note in plan.notes),
@@ -96,16 +96,16 @@ def files_lines(plan: ev.FilesPlanned) -> list[str]:
 
 def _disk_words(disk: Filesystem, io_bytes: int, done: str) -> str:
     measured = (
-        f"test files of {format_bytes(io_bytes)} at most are made there, {done} and removed"
+        f"test files of at most {format_bytes(io_bytes)} are created there, {done} and removed"
         if io_bytes
-        else "the disk is not measured by itself"
+        else "the disk is not measured separately"
     )
     return f"{disk.folder} ({disk.kind}, {format_bytes(disk.free_bytes)} free): {measured}"
 
 
 def _history_lines(event: ev.HistoryFound) -> str:
     if not event.results:
-        return "history: nothing stored of this pair"
+        return "history: nothing stored for this pair"
     return "\n".join(f"history: {past_words(result)}" for result in event.results)
 
 
@@ -125,7 +125,7 @@ def _probe_line(event: ev.ProbeEnded) -> str:
     head = f"  {event.ordinal:3d} {label} {describe(event.transport, event.setting)}"
     result = event.result
     if not isinstance(result, Measurement):
-        again = ", once more" if event.retried else ""
+        again = ", retried" if event.retried else ""
         return f"{head}: {result.kind}{again}: {result.message}"
     extra = []
     if result.retransmits:
@@ -139,10 +139,10 @@ def _probe_line(event: ev.ProbeEnded) -> str:
 
 
 def _clamped(event: ev.ProbeEnded) -> str:
-    """Names a buffer the kernel granted less of than was asked."""
+    """The buffer of which the kernel granted less than requested."""
     asked = event.setting.get("buffer_bytes", 0)
     if not isinstance(event.result, Measurement) or isinstance(asked, str) or not asked:
         return ""
-    # libudt rounds down to whole packets; that is not worth a word.
+    # libudt rounds down to whole packets, which is not worth reporting.
     small = [size for size in event.result.granted.values() if size < 0.95 * asked]
     return f"only {format_bytes(min(small))} granted" if small else ""

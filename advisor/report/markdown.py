@@ -1,4 +1,4 @@
-"""An advice as Markdown, for an e-mail or a ticket."""
+"""Advice as Markdown, for an e-mail or a ticket."""
 
 import re
 from collections import Counter
@@ -20,9 +20,9 @@ def markdown_text(
     probes: Sequence[ProbeRecord] = (),
     path: PathFacts | None = None,
 ) -> str:
-    """The whole advice. `recorded_s`: Unix time it was given; `probes`: those of its session.
+    """The whole advice. `recorded_s`: its Unix time; `probes`: those of its session.
 
-    To be written with errors="surrogateescape", for paths that are not UTF-8.
+    Write it with errors="surrogateescape", for paths that are not UTF-8.
     """
     blocks = [
         _headline(advice),
@@ -41,7 +41,7 @@ def _section(title: str, lines: Sequence[str]) -> str:
 
 
 def _text(text: str) -> str:
-    """Prose on one line, with what Markdown would read as markup escaped."""
+    """Prose on one line, with Markdown's special characters escaped."""
     return _prose(" ".join(text.split()))
 
 
@@ -50,14 +50,14 @@ def _prose(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    """A span of code, whatever backticks are in it."""
+    """A code span, whatever backticks the text contains."""
     ticks = _fence(text, least=1)
     space = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{ticks}{space}{text}{space}{ticks}"
 
 
 def _note(note: str) -> str:
-    """A tool's note, in which what stands between backticks is to be typed."""
+    """A tool's note, in which text between backticks is to be typed."""
     parts = note.split("`")
     if len(parts) % 2 == 0:
         return _text(note)
@@ -66,7 +66,7 @@ def _note(note: str) -> str:
 
 
 def _fence(text: str, least: int) -> str:
-    """More backticks than stand together anywhere in the text."""
+    """More backticks than occur in a row anywhere in the text."""
     return "`" * max(least, 1 + max(map(len, re.findall("`+", text)), default=0))
 
 
@@ -129,7 +129,7 @@ def _provenance(
     advice: Advice, recorded_s: float, probes: Sequence[ProbeRecord], path: PathFacts | None
 ) -> list[str]:
     when = datetime.fromtimestamp(recorded_s, UTC)
-    basis = "history alone, nothing measured" if advice.basis == "history" else "measured"
+    basis = "from history, nothing measured" if advice.basis == "history" else "measured"
     lines = [f"- Session {_text(advice.session)}, {when:%Y-%m-%d %H:%M} UTC, {basis}"]
     if path is not None:
         lines.append(
@@ -139,8 +139,8 @@ def _provenance(
     lines += [f"- {line}" for line in _methods(probes)]
     if probes or advice.contenders:
         lines.append(
-            "- Throughput is that of files from disk to disk with all that it takes to begin and "
-            "end; the network's alone is what the receiver got from memory to memory"
+            "- Throughput is that of files from disk to disk including start-up and closing; the "
+            "network's alone is what the receiver got from memory to memory"
             if advice.composition
             else "- Throughput is what the receiver got from memory to memory over the steady part "
             "of each probe"
@@ -149,7 +149,7 @@ def _provenance(
 
 
 def _methods(probes: Sequence[ProbeRecord]) -> list[str]:
-    """How many probes of what, and which method chose them."""
+    """The number of probes per subject, and the methods that chose them."""
     counts = Counter((subject_name(p.subject), p.purpose) for p in probes)
     lines = [
         f"{subject}: {count} probe{'' if count == 1 else 's'} ({purpose})"

@@ -1,4 +1,4 @@
-"""Narration on standard error: lines, and on a terminal a bar with the time left and the best."""
+"""Narration on standard error: lines, and on a terminal a bar with time left and best rate."""
 
 import asyncio
 import sys
@@ -12,7 +12,7 @@ from advisor.report.lines import line_of
 
 
 class Narration(LinesAndBars):
-    """A listener. On a terminal it draws a bar below the lines; elsewhere it writes lines alone."""
+    """A listener. On a terminal it draws a bar below the lines; elsewhere it only writes lines."""
 
     def __init__(self, stream: TextIO, bar: bool | None = None) -> None:
         super().__init__(stream)
@@ -20,7 +20,7 @@ class Narration(LinesAndBars):
         self._with_bar = stream.isatty() if bar is None else bar
 
     def __call__(self, event: ev.AnyEvent) -> None:
-        """Hear one event."""
+        """Process one event."""
         if isinstance(event, ev.StageStarted) and self._with_bar and self._progress is None:
             self._begin(event)
         if line := line_of(event):
@@ -58,14 +58,14 @@ class Narration(LinesAndBars):
             self._progress.update(self._task, **update)
 
     def finish(self) -> None:
-        """Take the bar away, for good."""
+        """Remove the bar permanently."""
         if self._progress is not None:
             self._with_bar = False
         super().finish()
 
     async def ask(self, past: list[ev.PastResult]) -> bool:
-        """Whether the user takes what is stored instead of measuring. Anything but yes is no."""
-        self._stream.write("Take the stored result and measure nothing? [y/N] ")
+        """Whether the user accepts the stored result. Any answer but yes means no."""
+        self._stream.write("Use the stored result and measure nothing? [y/N] ")
         self._stream.flush()
         loop = asyncio.get_running_loop()
         answered: asyncio.Future[str] = loop.create_future()
@@ -75,7 +75,7 @@ class Narration(LinesAndBars):
             if not answered.done():
                 answered.set_result(sys.stdin.readline())
 
-        # Not in a thread: a thread that waits for a line cannot be given up on Ctrl-C.
+        # Not in a thread: a thread that waits for a line cannot be interrupted by Ctrl-C.
         loop.add_reader(sys.stdin, read)
         try:
             return (await answered).strip().lower() in ("y", "yes")

@@ -1,4 +1,4 @@
-"""Events as lines of JSON, one an event, and the schema of them."""
+"""Events as lines of JSON, one per event, and their schema."""
 
 import inspect
 import json
@@ -11,7 +11,7 @@ from advisor.domain.events import AnyEvent
 
 
 def writer(stream: TextIO) -> Callable[[AnyEvent], None]:
-    """A listener that writes each event at once."""
+    """A listener that writes each event immediately."""
     encoder = msgspec.json.Encoder()
 
     def write(event: AnyEvent) -> None:
@@ -36,5 +36,5 @@ def schema() -> dict[str, Any]:
 
 
 def schema_text() -> str:
-    """The schema as it stands in the documentation."""
+    """The schema as published in the documentation."""
     return json.dumps(schema(), indent=2) + "\n"

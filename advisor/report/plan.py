@@ -1,4 +1,4 @@
-"""A plan for a transfer as text."""
+"""A transfer plan as text."""
 
 import textwrap
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from advisor.domain.quantities import format_bytes, format_duration, format_rate
 from advisor.domain.transfers import Levels
 from advisor.report.evidence import evidence_lines
 
-COLUMNS: Final = ("class", "files", "size", "at a time × streams", "alone", "expected alone")
+COLUMNS: Final = ("class", "files", "size", "concurrency × streams", "alone", "expected alone")
 
 
 def plan_rows(plan: TransferPlan) -> list[list[str]]:
@@ -33,7 +33,7 @@ def _levels(levels: Levels) -> str:
 
 
 def reasons_text(plan: TransferPlan, columns: int) -> str:
-    """Why each class has its levels, whether a sample pays off, and what else is to be known."""
+    """Why each class has its levels, whether a sample pays off, and further notes."""
     lines = []
     if len({one.reason for one in plan.classes}) == 1 and not plan.classes[0].evidence:
         lines += _wrapped(f"every class: {plan.classes[0].reason}", "  ", columns)
@@ -63,8 +63,8 @@ def _by_class(classes: Sequence[ClassPlan], columns: int) -> list[str]:
 
 
 def lines_text(plan: TransferPlan) -> str:
-    """The command lines, never broken: they are there to be copied."""
-    order = "all at once" if plan.order == "together" else "one after the other"
+    """The command lines, never wrapped, so that they can be copied."""
+    order = "all at once" if plan.order == "together" else "one after another"
     if len(plan.commands) == 1:
         order = "one line"
     lines = [f"Run, {order}"]
@@ -85,7 +85,7 @@ def _wrapped(text: str, indent: str, columns: int) -> list[str]:
 
 
 def progress_words(classes: Sequence[ClassProgress]) -> str:
-    """All classes in one line, where no bars can be drawn."""
+    """All classes in one line, where bars cannot be drawn."""
     return ", ".join(
         f"{one.size} {format_bytes(one.moved_bytes)} of {format_bytes(one.total_bytes)} "
         f"({format_rate(one.rate_bps)})"
@@ -95,7 +95,7 @@ def progress_words(classes: Sequence[ClassProgress]) -> str:
 
 
 def left_words(left_s: tuple[float, float, float] | None) -> str:
-    """`2 min 10 s left (90 %: 2 min to 2 min 30 s)`; "" as long as nothing can be said."""
+    """`2 min 10 s left (90 %: 2 min to 2 min 30 s)`; "" until it can be estimated."""
     if left_s is None:
         return ""
     likely, shortest, longest = (format_duration(round(one)) for one in left_s)

@@ -1,7 +1,7 @@
-"""An advice as a shell script: its command lines ready to run, the evidence above them.
+"""Advice as a shell script: its command lines ready to run, with the evidence above them.
 
-The script is for any POSIX shell. Where a line has a word in capitals, it takes a variable of that
-name, and refuses to run while that is empty.
+The script runs in any POSIX shell. A word in capitals in a command line becomes a variable of that
+name; the script refuses to run while the variable is empty.
 """
 
 import re
@@ -32,7 +32,7 @@ refuse() {
 }
 """
 _URL_PATH: Final = """\
-# A path as a URL has it: all bytes but letters, digits and -./_~ encoded.
+# Encode a path for a URL: all bytes except letters, digits and -./_~.
 url_path() {
     printf '%s' "$1" | od -An -v -tu1 | LC_ALL=C awk '{
         for (i = 1; i <= NF; i++) {
@@ -48,9 +48,9 @@ url_path() {
 def script_text(advice: Advice) -> str:
     """The whole script. Without an argument it runs the first line meant for the source alone.
 
-    What stands in pairs, a line for each host, runs by name: `sh SCRIPT xdd-destination` there,
-    then `sh SCRIPT xdd-source` here. To be written with errors="surrogateescape", for paths that
-    are not UTF-8. Raises ValueError when the advice has no command line.
+    Commands in pairs, one line per host, run by name: `sh SCRIPT xdd-destination` there, then
+    `sh SCRIPT xdd-source` here. Write it with errors="surrogateescape", for paths that are not
+    UTF-8. Raises ValueError when the advice has no command line.
     """
     if not advice.commands:
         raise ValueError("there is no command line in this advice: ask for advice with TCP again")
@@ -82,7 +82,7 @@ def _comment(text: str) -> str:
 
 
 def _named(commands: list[Command]) -> dict[str, Command]:
-    """Each command by what it is called on the script's command line, the default first."""
+    """Each command by its name on the script's command line, the default first."""
     paired = {command.tool for command in commands if command.side == "destination"}
     ordered = sorted(commands, key=lambda command: command.tool in paired)
     named: dict[str, Command] = {}
@@ -108,13 +108,13 @@ def _variables(needed: list[str]) -> str:
     if not needed:
         return ""
     lines = [f"{name}=${{{name}:-}}" for name in needed]
-    return "\n".join(["# To be filled in after the = or in the environment.", *lines, ""])
+    return "\n".join(["# Fill these in after the =, or set them in the environment.", *lines, ""])
 
 
 def _word(token: str) -> str:
-    """The word as the shell is to read it: a placeholder becomes its variable, else it is quoted.
+    """The word for the shell: a placeholder becomes its variable, anything else is quoted.
 
-    In a URL the path is encoded, and a directory gets no second slash.
+    In a URL the path is encoded, and a directory does not get a second slash.
     """
     if token in _WORDS:
         return f'"${token}"'
@@ -131,7 +131,7 @@ def _word(token: str) -> str:
 
 
 def _is_encoded(before: str) -> bool:
-    """Whether what follows is a URL's path. XRootD's are taken as they are."""
+    """Whether the following path is part of a URL. XRootD's paths are not encoded."""
     return "://" in before and not before.startswith("root://")
 
 
@@ -163,8 +163,8 @@ def _identifier(name: str) -> str:
 
 
 def _checks(command: Command) -> Iterator[str]:
-    """What has to hold before the line may run, each told in one sentence."""
-    where = "write it at the top of this script or into the environment"
+    """The conditions of the line, each reported in one sentence."""
+    where = "set it at the top of this script or in the environment"
     for token in command.argv:
         found = _PATH.fullmatch(token)
         collection = token.partition(":")[0]
@@ -180,7 +180,8 @@ def _checks(command: Command) -> Iterator[str]:
         if found:
             name = found["name"]
             yield (
-                f'case ${name} in /*) ;; *) refuse "{name} is no absolute path: {where}" ;; esac'
+                f"case ${name} in /*) ;; *) "
+                f'refuse "{name} is not an absolute path: {where}" ;; esac'
             )
             if name == "SOURCE_PATH" and not found["after"] and command.side == "source":
                 yield (

@@ -1,4 +1,4 @@
-"""What is known of several destinations as text: their models, and what they foretell."""
+"""The models of several destinations and their predictions, as text."""
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
@@ -13,8 +13,8 @@ from advisor.models.shares.marginal import Change
 from advisor.models.shares.measured import range_words
 from advisor.report.share_names import shown
 
-COLUMNS: Final = ("destination", "samples", "at a time", "to all", "training", "validation")
-CHANGE_COLUMNS: Final = ("destination", "at a time", "now", "a file more", "a stream more")
+COLUMNS: Final = ("destination", "samples", "concurrency", "total", "training", "validation")
+CHANGE_COLUMNS: Final = ("destination", "concurrency", "now", "one more file", "one more stream")
 
 _WORDS: Final = {Form.LOG: "log", Form.LINEAR: "linear", Form.RATIO: "ratio"}
 
@@ -22,9 +22,9 @@ _WORDS: Final = {Form.LOG: "log", Form.LINEAR: "linear", Form.RATIO: "ratio"}
 class Learnt(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of one destination.
 
-    `samples`: how many there are, all with `parallelism` streams for each file. `concurrency`,
-    `source_concurrency`: the least and the most that were measured, None without samples. `model`:
-    None where they are too few.
+    `samples`: their number, all with `parallelism` streams per file. `concurrency`,
+    `source_concurrency`: the measured minimum and maximum, None without samples. `model`: None
+    where there are too few.
     """
 
     destination: str
@@ -40,7 +40,7 @@ def _range(levels: tuple[int, int] | None) -> str:
 
 
 def learnt_rows(learnt: Sequence[Learnt]) -> list[list[str]]:
-    """How often each was measured, where, and the errors of its model; under COLUMNS."""
+    """The samples of each, their range, and the errors of its model; under COLUMNS."""
     names = shown(one.destination for one in learnt)
     return [
         [
@@ -56,13 +56,13 @@ def learnt_rows(learnt: Sequence[Learnt]) -> list[list[str]]:
 
 
 def formula_lines(learnt: Sequence[Learnt]) -> list[str]:
-    """Each model as table IV of the paper has it."""
+    """Each model as in table IV of the paper."""
     names = shown(one.destination for one in learnt)
     return [f"{names[one.destination]}: DT = {formula(one.model)}" for one in learnt if one.model]
 
 
 def formula(model: ShareModel) -> str:
-    """Of a throughput in Mbit/s, as in `DC^0.868 × AEL1{0.028} × 2^9.996 / SC^0.283`."""
+    """A formula of a throughput in Mbit/s, as `DC^0.868 × AEL1{0.028} × 2^9.996 / SC^0.283`."""
     return _product(model) if model.form is Form.LOG else _sum(model)
 
 
@@ -71,7 +71,7 @@ def _product(model: ShareModel) -> str:
     powers = [("DC", of_dc), ("SC", of_sc)]
     times = [f"{base}^{weight:.3f}" for base, weight in powers if weight >= 0]
     over = [f"{base}^{-weight:.3f}" for base, weight in powers if weight < 0]
-    # EL3 is above 0: an exponent is all it needs. The others are adjusted as in equation 11.
+    # EL3 is above 0, so an exponent is enough. The others are adjusted as in equation 11.
     if model.load is Load.EL3:
         times.append(f"EL3^{model.load_weight:.3f}")
     elif model.load is not Load.NONE:
@@ -101,8 +101,8 @@ def _sum(model: ShareModel) -> str:
 
 
 def symbols_line(load: Load) -> str:
-    """What the letters of a formula stand for."""
-    known = "DT: Mbit/s; DC: files at a time to it; SC: to all"
+    """The meaning of the letters in a formula."""
+    known = "DT: Mbit/s; DC: concurrent files to it; SC: to all"
     return known if load is Load.NONE else f"{known}; {load.value}: the external load"
 
 
@@ -117,9 +117,9 @@ def _called(form: Form, load: Load) -> str:
 
 
 def compared_rows(errors: Mapping[str, Sequence[float | None]]) -> list[list[str]]:
-    """The validation errors of several models beside each other, with their means below.
+    """The validation errors of several models side by side, with their means in the last row.
 
-    None where there was too little to fit a model to.
+    None where there were too few samples to fit a model.
     """
     names = shown(errors)
     rows = [[names[name], *(_error(one) for one in some)] for name, some in errors.items()]
@@ -140,7 +140,7 @@ def _error(error: float | None) -> str:
 def change_rows(
     levels: Mapping[str, int], by_file: Sequence[Change], by_stream: Sequence[Change]
 ) -> list[list[str]]:
-    """What each gets now and after either change, with the sum below; under CHANGE_COLUMNS."""
+    """The present rate and the rates after either change, with their sum; under CHANGE_COLUMNS."""
     names = shown(levels)
     rows = [
         [
@@ -159,7 +159,7 @@ def change_rows(
 
 
 def change_sentence(what: str, more: str, changes: Sequence[Change]) -> str:
-    """`What` brings one destination, costs the others, and does to all together."""
+    """What the change gains one destination, costs the others, and does to the total."""
     own_bps = sum(one.gain_bps for one in changes if one.destination == more)
     all_bps = sum(one.gain_bps for one in changes)
     said = f"{what} {_moves(own_bps)} {shown(one.destination for one in changes)[more]}"
@@ -172,7 +172,7 @@ def change_sentence(what: str, more: str, changes: Sequence[Change]) -> str:
 
 
 def _moves(gain_bps: float) -> str:
-    return "costs" if gain_bps < 0 else "brings"
+    return "costs" if gain_bps < 0 else "gains"
 
 
 def _rate(bps: float) -> str:

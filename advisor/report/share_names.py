@@ -1,4 +1,4 @@
-"""What destinations are called where there is little room."""
+"""Short names of destinations."""
 
 import re
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ _OF_A_LAB: Final = re.compile(r"(lab:[^:]+):([^:]+)")
 
 
 def shown(names: Iterable[str]) -> dict[str, str]:
-    """By destination: hosts of one lab by their own names, others as they are."""
+    """By destination: hosts of one lab by their own names, others unchanged."""
     known = list(names)
     matches = [_OF_A_LAB.fullmatch(name) for name in known]
     if len({match and match[1] for match in matches}) != 1:

@@ -8,15 +8,15 @@ from advisor.domain.quantities import format_rate, format_rates
 from advisor.domain.shares import SharePlan, ShareRow
 from advisor.report.share_names import shown
 
-COLUMNS: Final = ("destination", "asked", "comes to", "at a time", "expected", "90 %")
+COLUMNS: Final = ("destination", "requested", "as rate", "concurrency", "expected", "90 %")
 
 
 def headline(plan: SharePlan) -> str:
-    """From where, and what all come to."""
+    """The source, and the totals."""
     total = format_rate(sum(row.expected_bps for row in plan.rows))
     files = sum(row.concurrency for row in plan.rows)
     return (
-        f"Shares of {plan.source}: {total} together with {files} files at a time, "
+        f"Shares of {plan.source}: {total} together with {files} concurrent files, "
         f"{plan.parallelism} streams each"
     )
 
@@ -39,7 +39,7 @@ def _row(name: str, one: ShareRow) -> list[str]:
 
 
 def remarks_text(plan: SharePlan, columns: int) -> str:
-    """What cannot be had, what else is to be known, and how good the models are."""
+    """What cannot be met, notes, and the accuracy of the models."""
     names = shown(row.destination for row in plan.rows)
     missed = [f"{names[row.destination]}: {row.missed}" for row in plan.rows if row.missed]
     models = ", ".join(
@@ -47,13 +47,13 @@ def remarks_text(plan: SharePlan, columns: int) -> str:
         for row in plan.rows
     )
     sections = [
-        _section("Cannot be had", missed, columns),
-        _section("To be known", plan.notes, columns),
+        _section("Cannot be met", missed, columns),
+        _section("Notes", plan.notes, columns),
         _section(
             "Models",
             [
                 f"{plan.model}, the present load by {plan.estimate}",
-                f"mean error where they were validated: {models}",
+                f"mean error when validated: {models}",
             ],
             columns,
         ),
@@ -78,9 +78,9 @@ def _wrapped(text: str, columns: int) -> list[str]:
 
 
 def lines_text(plan: SharePlan, columns: int) -> str:
-    """The command lines, never broken: they are there to be copied. "" without any.
+    """The command lines, never wrapped, so that they can be copied. "" without any.
 
-    What several of them have to be told is said once.
+    A note that applies to several consecutive lines appears once.
     """
     lines = []
     said = ""

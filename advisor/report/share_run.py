@@ -1,4 +1,4 @@
-"""What is said while several destinations are served, and at the end."""
+"""Text while several destinations are served, and at the end."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -8,11 +8,11 @@ from advisor.domain.quantities import format_bytes, format_duration, format_rate
 from advisor.domain.shares import ServedRow, ShareOutcome
 from advisor.report.share_names import shown
 
-COLUMNS: Final = ("destination", "asked", "got", "share asked", "share had")
+COLUMNS: Final = ("destination", "requested", "received", "requested share", "received share")
 
 
 def started_line(event: ev.SharesStarted) -> str:
-    """What begins."""
+    """What starts."""
     epoch = format_duration(event.epoch_s)
     if event.epochs is not None:
         lasts = format_duration(event.epochs * event.epoch_s)
@@ -22,24 +22,24 @@ def started_line(event: ev.SharesStarted) -> str:
         sizes = (f"{format_bytes(size)} to {names[to]}" for to, size in event.total_bytes.items())
         what = f"{', '.join(sizes)}; a control epoch is {epoch}"
     return (
-        f"{event.source}: session {event.session}, {what}; begins with {_levels(event.concurrency)}"
-        f" files at a time, {event.parallelism} streams each"
+        f"{event.source}: session {event.session}, {what}; starts with {_levels(event.concurrency)}"
+        f" concurrent files, {event.parallelism} streams each"
     )
 
 
 def seen_line(event: ev.SharesSeen, epochs: int | None = None) -> str:
-    """What each got in an epoch. `epochs`: how many steps an experiment has."""
+    """What each got in an epoch. `epochs`: the number of steps of an experiment."""
     head = f"epoch {event.epoch}" if epochs is None else f"step {event.epoch} of {epochs}"
     names = shown(row.destination for row in event.rows)
     return f"  {head}: {', '.join(f'{names[row.destination]} {_got(row)}' for row in event.rows)}"
 
 
 def _got(row: ServedRow) -> str:
-    """`25.1 of 31.6 Mbit/s with 3`: what was measured, what was asked, files at a time."""
+    """`25.1 of 31.6 Mbit/s with 3`: measured rate, requested rate, concurrency."""
     if row.failure:
         return f"{row.failure} with {row.concurrency}"
     measured = format_rate(row.measured_bps)
-    # Of one that is held to a concurrency, what was asked is what it got.
+    # For a destination held at a concurrency, the requested rate equals the measured one.
     if row.asked_bps is not None and row.asked_bps != row.measured_bps:
         asked = format_rate(row.asked_bps)
         number, unit = measured.split(" ")
@@ -48,12 +48,12 @@ def _got(row: ServedRow) -> str:
 
 
 def changed_line(event: ev.SharesChanged) -> str:
-    """The concurrencies from now on, and why."""
+    """The new concurrencies, and why."""
     return f"  epoch {event.epoch}: now {_levels(event.new)} ({event.reason})"
 
 
 def destination_ended_line(event: ev.DestinationEnded, served: Iterable[str] = ()) -> str:
-    """How one ended. `served`: the destinations it was one of."""
+    """How one ended. `served`: all destinations of the session."""
     name = shown(served).get(event.destination, event.destination)
     return f"  {name}: {event.message}"
 
@@ -64,7 +64,7 @@ def _levels(levels: Mapping[str, int]) -> str:
 
 
 def outcome_rows(outcomes: Sequence[ShareOutcome]) -> list[list[str]]:
-    """The table of what each was to get and has got on average, under COLUMNS."""
+    """The table of what each was to get and got on average, under COLUMNS."""
     names = shown(one.destination for one in outcomes)
     asked_bps = sum(one.asked_bps or 0.0 for one in outcomes)
     rates_bps = sum(one.rate_bps for one in outcomes)

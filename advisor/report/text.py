@@ -10,11 +10,11 @@ from advisor.domain.space import describe
 from advisor.report.composition import composition_lines
 
 PLAIN_COLUMNS: Final = 96
-"""How wide text is that goes to no terminal."""
+"""The width of text that does not go to a terminal."""
 
 
 def advice_text(advice: Advice, columns: int = PLAIN_COLUMNS) -> str:
-    """The whole advice, as `advisor advise` prints it; command lines alone may be wider."""
+    """The whole advice, as `advisor advise` prints it; only command lines may be wider."""
     wide = max(40, columns)
     blocks = [
         _headline(advice),
@@ -28,7 +28,7 @@ def advice_text(advice: Advice, columns: int = PLAIN_COLUMNS) -> str:
 
 
 def _wrapped(line: str, columns: int) -> list[str]:
-    """The line in as many as it takes, what hangs over under its text."""
+    """The line, wrapped with a hanging indent."""
     indent = " " * (len(line) - len(line.lstrip(" -")) + 2)
     return textwrap.wrap(
         f"  {line}",
@@ -95,6 +95,6 @@ def _commands(commands: list[Command], columns: int) -> str:
             command.note, columns - 4, break_long_words=False, break_on_hyphens=False
         )
         lines += [f"  # {command.tool}, on the {command.side}", *(f"  # {x}" for x in note)]
-        # Never broken: it is there to be copied.
+        # Never wrapped, so that it can be copied.
         lines += [f"  {command.shell}", ""]
     return "\n".join(lines) if commands else ""

@@ -10,25 +10,25 @@ from advisor.report.plan import left_words
 
 
 def changed_line(event: ev.SettingChanged) -> str:
-    """What an epoch gave, the setting after it, and why."""
+    """The throughput of an epoch, the setting after it, and why."""
     gave = format_rate(event.throughput_bps) if event.throughput_bps else "nothing"
     why = f" ({event.reason})" if event.reason else ""
     return f"  epoch {event.epoch}: {_levels(event.old)} gave {gave}, now {_levels(event.new)}{why}"
 
 
 def started_line(event: ev.TransferStarted) -> str:
-    """What begins, and where."""
+    """What starts, and where."""
     left = format_bytes(event.total_bytes - event.earlier_bytes)
     tuned = f"tuned by {event.method}, a control epoch is {format_duration(event.epoch_s)}"
     return (
-        f"{event.pair}: session {event.session}, {left} to move, begins at "
-        f"{_levels(event.setting)} (files at a time × streams); "
-        + ("that stays" if event.method == "fixed" else tuned)
+        f"{event.pair}: session {event.session}, {left} to move, starts at "
+        f"{_levels(event.setting)} (concurrency × streams); "
+        + ("fixed" if event.method == "fixed" else tuned)
     )
 
 
 def load_line(event: ev.LoadChanged) -> str:
-    """The lab's external load from now on."""
+    """The new external load of the lab."""
     return f"  external load: ext.tfr {event.transfers}, ext.cmp {event.compute}"
 
 
@@ -37,7 +37,7 @@ def _levels(setting: Setting) -> str:
 
 
 def progress_line(event: ev.FilesMoving) -> str:
-    """`1.2 GiB of 10 GiB, ` and what is said beside the bar."""
+    """`1.2 GiB of 10 GiB, ` and the text next to the bar."""
     [one] = event.classes
     moved = f"{format_bytes(one.moved_bytes)} of {format_bytes(one.total_bytes)}"
     return f"  {moved}, {beside_the_bar(event)}"
@@ -58,7 +58,7 @@ def beside_the_bar(event: ev.FilesMoving) -> str:
 
 
 def ended_lines(event: ev.TransferEnded) -> list[str]:
-    """What became of it, and what is missing."""
+    """The result, and what is missing."""
     more = event.missing_files - len(event.missing)
     return [
         event.message,
@@ -69,15 +69,15 @@ def ended_lines(event: ev.TransferEnded) -> list[str]:
 
 
 _CAME_TRUE: Final[dict[CameTrue, str]] = {
-    "within": "it came true",
-    "above": "it was better",
-    "below": "it was worse",
+    "within": "as predicted",
+    "above": "better than predicted",
+    "below": "worse than predicted",
 }
 
 
 def advised_line(advised: Fulfilment) -> str:
-    """Whether an earlier advice came true."""
+    """Whether an earlier advice's prediction was met."""
     return (
-        f"Session {advised.session} had promised {format_rates(*advised.interval_bps)}: "
-        f"{_CAME_TRUE[advised.came_true]}, {format_rate(advised.rate_bps)}"
+        f"Session {advised.session} predicted {format_rates(*advised.interval_bps)}: "
+        f"{format_rate(advised.rate_bps)}, {_CAME_TRUE[advised.came_true]}"
     )

@@ -253,7 +253,7 @@ async def test_the_advice_shows_disks_and_network_as_a_picture(
         facts = words(app, "#facts")
         assert "from disk to disk" in facts
         assert "no disk" not in facts
-        assert "Limit   the network is what limits" in facts
+        assert "Limit   the network is the bottleneck" in facts
         picture = app.screen.query_one(CompositionBars).render().plain.splitlines()
         mark, fill, beyond = (">", "=", ">") if drawing == "ascii" else ("▶", "█", "»")
         lengths = {}
@@ -339,7 +339,7 @@ async def test_a_past_session_says_it_and_shows_the_picture(
     app = new_app()
     async with app.run_test(size=size) as pilot:
         app.open(SessionScreen(session))
-        await until(pilot, lambda: "the network is what limits" in words(app, "#about"))
+        await until(pilot, lambda: "the network is the bottleneck" in words(app, "#about"))
         await pilot.press("v")
         await until(pilot, lambda: app.screen.query(CompositionBars))
 

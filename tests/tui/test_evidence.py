@@ -82,7 +82,7 @@ async def test_from_a_session_under_way_and_back(
         await pilot.pause()
         assert shown(app) is EvidenceScreen
         text = flat(text_of(app))
-        assert "648 of 648 past transfers are alike (similarity 0.99 or more)." in text
+        assert "648 of 648 past transfers are similar (similarity 0.99 or more)." in text
         assert flat(alike.worth) in text
         assert f"The sample gave 1.90 Gbit/s with {SAMPLE.levels.words}." in text
         assert row_count(app, "#groups") == 3

@@ -193,7 +193,12 @@ def test_a_plan_is_printed_with_its_lines(run: Run, planning: Session) -> None:
     assert done.exit_code == 0
     head, columns, row, *rest = done.stdout.splitlines()
     assert head.startswith("Shares of dtn01: 150 Mbit/s together")
-    assert re.split(r"\s{2,}", columns)[:4] == ["destination", "asked", "comes to", "at a time"]
+    assert re.split(r"\s{2,}", columns)[:4] == [
+        "destination",
+        "requested",
+        "as rate",
+        "concurrency",
+    ]
     assert re.split(r"\s{2,}", row)[:4] == ["kraken", "share 4", "200 Mbit/s", "3"]
     assert "  - kraken: share 4 is 200 Mbit/s here" in rest
     assert "  globus-url-copy -cc 3 file:///x ftp://kraken/x" in rest
@@ -392,12 +397,12 @@ def test_more_says_what_it_brings_and_costs(run: Run, store: Store) -> None:
     assert [line.split()[:2] for line in (kraken, gordon, total)] == [
         *(["kraken", "3"], ["gordon", "2"], ["all", "5"]),
     ]
-    assert re.split(r"\s{2,}", head)[-2:] == ["a file more", "a stream more"]
+    assert re.split(r"\s{2,}", head)[-2:] == ["one more file", "one more stream"]
     text = " ".join(" ".join(sentences).split())
     assert re.match(
-        r"One more file at a time brings kraken \S+ Mbit/s and costs the others \S+ Mbit/s", text
+        r"One more file at a time gains kraken \S+ Mbit/s and costs the others \S+ Mbit/s", text
     )
-    assert "One more stream for each of its 3 files brings kraken" in text
+    assert "One more stream for each of its 3 files gains kraken" in text
     assert "Beyond" not in text
 
 

@@ -84,9 +84,9 @@ def an_advice(**changes: Any) -> Advice:
 
 def test_one_sentence_has_all_figures() -> None:
     assert composition_words(COMPOSITION) == (
-        "the network lets 490 Mbit/s pass, the source disk 8.20 Gbit/s, the destination disk "
+        "alone, the network reaches 490 Mbit/s, the source disk 8.20 Gbit/s, the destination disk "
         "1.10 Gbit/s: together at most 490 Mbit/s; measured together 441 Mbit/s (90 %): the "
-        "network is what limits"
+        "network is the bottleneck"
     )
 
 
@@ -94,8 +94,8 @@ def test_a_line_for_each_subsystem_with_its_setting_and_flows() -> None:
     assert composition_lines(COMPOSITION)[1:] == [
         "- network: 490 Mbit/s with 16 streams, the kernel's own buffers; by streams, "
         "1: 120 Mbit/s, 16: 490 Mbit/s",
-        "- source disk: 8.20 Gbit/s with 4 threads, 1 MiB requests, past the page cache",
-        "- destination disk: 1.10 Gbit/s with 1 thread, 4 MiB requests, through the page cache",
+        "- source disk: 8.20 Gbit/s with 4 threads, 1 MiB requests, direct I/O",
+        "- destination disk: 1.10 Gbit/s with 1 thread, 4 MiB requests, buffered I/O",
     ]
     assert composition_lines(None) == []
 
@@ -103,9 +103,9 @@ def test_a_line_for_each_subsystem_with_its_setting_and_flows() -> None:
 @pytest.mark.parametrize(
     ("joint_bps", "said"),
     [
-        (480e6, "the network is what limits"),
-        (245e6, "the network lets the least pass, yet all together stay 50 % under that"),
-        (600e6, "alone it gave less"),
+        (480e6, "the network is the bottleneck"),
+        (245e6, "the network is the slowest, yet all together stay 50 % below it"),
+        (600e6, "alone it was slower"),
     ],
 )
 def test_what_limits_follows_from_the_share_reached(joint_bps: float, said: str) -> None:
@@ -115,7 +115,7 @@ def test_what_limits_follows_from_the_share_reached(joint_bps: float, said: str)
 def test_the_advice_as_text_has_it_and_no_doubt_about_disks() -> None:
     text = " ".join(advice_text(an_advice()).split())
     assert "use globus-url-copy, 8 files at a time, 1 stream each" in text
-    assert "Composition the network lets 490 Mbit/s pass" in text
+    assert "Composition alone, the network reaches 490 Mbit/s" in text
     assert "no disk limits it" not in text
     without = advice_text(an_advice(composition=None))
     assert "Composition" not in without
@@ -125,7 +125,7 @@ def test_the_advice_as_text_has_it_and_no_doubt_about_disks() -> None:
 def test_the_advice_as_markdown_has_it_too() -> None:
     text = markdown_text(an_advice(), 1.7e9)
     section = text.partition("## Composition\n\n")[2].partition("\n\n")[0]
-    assert section.startswith("- the network lets 490 Mbit/s pass")
+    assert section.startswith("- alone, the network reaches 490 Mbit/s")
     assert section.count("\n- ") == 3
     assert "no disk limits it" not in text
     assert "Composition" not in markdown_text(an_advice(composition=None), 1.7e9)
@@ -134,15 +134,15 @@ def test_the_advice_as_markdown_has_it_too() -> None:
 def test_what_will_be_written_where_is_said_before_it_is() -> None:
     assert line_of(PLAN) == (
         "files: globus-url-copy copies parts of /scratch/run 42 to /data/.advisor-1 at the "
-        "destination, 8 GiB at a time at most; it is removed again\n"
-        "  source: /scratch (xfs, 1 TiB free): test files of 4 GiB at most are made there, read "
+        "destination, at most 8 GiB at a time; they are removed again\n"
+        "  source: /scratch (xfs, 1 TiB free): test files of at most 4 GiB are created there, read "
         "and removed\n"
-        "  destination: /data (nfs4, 1 TiB free): the disk is not measured by itself\n"
+        "  destination: /data (nfs4, 1 TiB free): the disk is not measured separately\n"
         "  NFS goes over a network itself."
     )
     kept = line_of(msgspec.structs.replace(PLAN, keep=True))
     assert kept
-    assert "whole files that arrive stay in /data/run42, all else is removed" in kept
+    assert "whole files that arrive stay in /data/run42, everything else is removed" in kept
 
 
 def test_a_session_that_begins_promises_no_transport() -> None:

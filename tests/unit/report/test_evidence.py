@@ -43,9 +43,9 @@ def evidence(groups: list[SimilarGroup], left_out: list[GroupLeftOut]) -> Eviden
 
 def test_each_group_is_a_line_with_its_say_and_what_it_expects() -> None:
     lines = evidence_lines(evidence([group(0.75), group(0.25)], []))
-    assert lines[0] == "432 of 1000 past transfers are alike (similarity 0.96 or more)"
+    assert lines[0] == "432 of 1000 past transfers are similar (similarity 0.96 or more)"
     assert lines[1] == (
-        "  a -> b, 1.86 GiB files, 2025-11-21: 216 transfers, similarity 0.99, 75% of the say: "
+        "  a -> b, 1.86 GiB files, 2025-11-21: 216 transfers, similarity 0.99, weight 75%: "
         "3 Gbit/s expected"
     )
     assert len(lines) == 3
@@ -54,6 +54,6 @@ def test_each_group_is_a_line_with_its_say_and_what_it_expects() -> None:
 def test_many_groups_are_summed_up_and_those_left_out_have_their_reason() -> None:
     out = GroupLeftOut(conditions=WAN, began_s=None, transfers=7, reason="it has one setting")
     lines = evidence_lines(evidence([group(0.1)] * 10, [out] * 6))
-    assert lines[5] == "  6 more groups, 60% of the say"
+    assert lines[5] == "  6 more groups, weight 60%"
     assert lines[6] == "  a -> b, 1.86 GiB files: 7 transfers left out: it has one setting"
     assert lines[-1] == "  2 more groups left out"

@@ -97,5 +97,5 @@ def test_how_it_was_measured(advised: Advised) -> None:
 def test_advice_from_history_claims_no_measurement(advised: Advised) -> None:
     advice = msgspec.structs.replace(advised(), basis="history", contenders=[])
     text = markdown_text(advice, WHEN_S)
-    assert "history alone, nothing measured" in text
+    assert "from history, nothing measured" in text
     assert "Compared" not in text

@@ -137,8 +137,8 @@ def test_so_does_what_is_filled_in_for_other_tools(
 @pytest.mark.parametrize(
     ("argument", "given", "told"),
     [
-        ("rclone", {"DESTINATION_PATH": "/s/f"}, "SOURCE_PATH is no absolute path"),
-        ("xrdcp-destination", {"SOURCE_PATH": "/f"}, "DESTINATION_PATH is no absolute path"),
+        ("rclone", {"DESTINATION_PATH": "/s/f"}, "SOURCE_PATH is not an absolute path"),
+        ("xrdcp-destination", {"SOURCE_PATH": "/f"}, "DESTINATION_PATH is not an absolute path"),
         ("globus", {}, "ENDPOINT_ID is not filled in"),
         ("globus-again", {"SOURCE_PATH": "/f"}, "SOURCE_COLLECTION_ID is not filled in"),
     ],
@@ -185,9 +185,9 @@ def test_a_directory_that_is_filled_in_ends_with_one_slash(
 @pytest.mark.parametrize(
     ("argument", "given", "told"),
     [
-        ("globus-url-copy", {}, "SOURCE_PATH is no absolute path"),
-        ("globus-url-copy", {"SOURCE_PATH": "d/f"}, "SOURCE_PATH is no absolute path"),
-        ("globus-url-copy", {"SOURCE_PATH": "/d/f"}, "DESTINATION_PATH is no absolute path"),
+        ("globus-url-copy", {}, "SOURCE_PATH is not an absolute path"),
+        ("globus-url-copy", {"SOURCE_PATH": "d/f"}, "SOURCE_PATH is not an absolute path"),
+        ("globus-url-copy", {"SOURCE_PATH": "/d/f"}, "DESTINATION_PATH is not an absolute path"),
         ("globus-url-copy", {"SOURCE_PATH": "/"}, "SOURCE_PATH is a directory"),
         ("xdd-destination", {"DESTINATION_PATH": "/s/f"}, "SIZE_IN_BYTES is not filled in"),
         ("xdd-source", {"SOURCE_PATH": "/f", "SIZE_IN_BYTES": "1G"}, "SIZE_IN_BYTES is not"),

@@ -130,19 +130,17 @@ def test_a_change_is_summed_up() -> None:
     [
         (
             _changes(a=1.5e8, b=0.8e8),
-            "It brings a 50 Mbit/s and costs the others 20 Mbit/s: all together get "
-            "30 Mbit/s more.",
+            "It gains a 50 Mbit/s and costs the others 20 Mbit/s: all together get 30 Mbit/s more.",
         ),
         (
             _changes(a=1.1e8, b=0.7e8),
-            "It brings a 10 Mbit/s and costs the others 30 Mbit/s: all together get "
-            "20 Mbit/s less.",
+            "It gains a 10 Mbit/s and costs the others 30 Mbit/s: all together get 20 Mbit/s less.",
         ),
         (
             _changes(a=0.9e8, b=0.7e8),
             "It costs a 10 Mbit/s and the others 30 Mbit/s: all together get 40 Mbit/s less.",
         ),
-        (_changes(a=1.5e8), "It brings a 50 Mbit/s."),
+        (_changes(a=1.5e8), "It gains a 50 Mbit/s."),
     ],
     ids=["a gain", "a loss in all", "all lose", "alone"],
 )

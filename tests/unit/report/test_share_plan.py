@@ -51,7 +51,7 @@ PLAN = SharePlan(
 
 def test_the_headline_sums_up() -> None:
     assert headline(PLAN) == (
-        "Shares of dtn01: 1.05 Gbit/s together with 5 files at a time, 8 streams each"
+        "Shares of dtn01: 1.05 Gbit/s together with 5 concurrent files, 8 streams each"
     )
 
 
@@ -67,9 +67,9 @@ def test_remarks_say_what_cannot_be_had_and_how_good_the_models_are() -> None:
     text = remarks_text(PLAN, 70)
     assert max(map(len, text.splitlines())) <= 70
     missed, notes, models = text.split("\n\n")
-    assert missed.startswith("Cannot be had\n  - kraken: share 4 is 200 Mbit/s here")
+    assert missed.startswith("Cannot be met\n  - kraken: share 4 is 200 Mbit/s here")
     assert "mason" not in missed
-    assert notes.startswith("To be known\n  - All together")
+    assert notes.startswith("Notes\n  - All together")
     assert "log with EL1, the present load by RTEC" in models
     assert "kraken 12% (30 measurements), mason 7%" in " ".join(models.split())
 

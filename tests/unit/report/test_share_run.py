@@ -33,8 +33,8 @@ RUNNING = msgspec.structs.replace(
 
 def test_an_experiment_says_how_long_it_takes() -> None:
     assert started_line(TRAINING) == (
-        "dtn01: session feedcafe, 60 steps of 10 s, 10 min in all; begins with kraken 2, mason 1 "
-        "files at a time, 8 streams each"
+        "dtn01: session feedcafe, 60 steps of 10 s, 10 min in all; starts with kraken 2, mason 1 "
+        "concurrent files, 8 streams each"
     )
 
 

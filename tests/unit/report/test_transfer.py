@@ -63,7 +63,7 @@ def test_progress() -> None:
     ("method", "words"),
     [
         ("compass", "; tuned by compass, a control epoch is 30 s"),
-        ("fixed", "; that stays"),
+        ("fixed", "; fixed"),
     ],
 )
 def test_the_start(method: str, words: str) -> None:
@@ -79,21 +79,21 @@ def test_the_start(method: str, words: str) -> None:
         earlier_bytes=3 * 2**30,
     )
     assert started_line(event) == (
-        "dtn01->dtn02: session feedcafe, 7 GiB to move, begins at 2 × 8 (files at a time × "
+        "dtn01->dtn02: session feedcafe, 7 GiB to move, starts at 2 × 8 (concurrency × "
         f"streams){words}"
     )
 
 
 @pytest.mark.parametrize(
     ("rate_bps", "words"),
-    [(3e8, "it was worse"), (1.5e9, "it came true"), (3e9, "it was better")],
+    [(3e8, "worse than predicted"), (1.5e9, "as predicted"), (3e9, "better than predicted")],
 )
 def test_whether_an_advice_came_true(rate_bps: float, words: str) -> None:
     advised = Fulfilment(
         session="feedcafe", advised_s=1.7e9, interval_bps=(1e9, 2e9), rate_bps=rate_bps
     )
     line = advised_line(advised)
-    assert line.startswith("Session feedcafe had promised 1 to 2 Gbit/s: ")
+    assert line.startswith("Session feedcafe predicted 1 to 2 Gbit/s: ")
     assert words in line
 
 
