@@ -1,7 +1,7 @@
-"""What lists show of a journal, without its probes' details. Pure.
+"""The data behind lists of sessions: a journal without its probes' details. Pure.
 
-Remarks may come long after what they speak of. So a digest keeps the time and the throughput of
-every successful probe, and what counts is found out when it is asked.
+Remarks may come long after the records they refer to. So a digest keeps the time and throughput of
+every successful probe, and which of them count is determined on request.
 """
 
 from array import array
@@ -31,7 +31,7 @@ from advisor.store.remarks import OWN_ORIGIN, Standing, session_of, standing
 
 
 class AdviceFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What an advice said. `offset`: where its line begins in the journal, `length`: its bytes."""
+    """The content of an advice. `offset`: start of its line in the journal, `length`: its bytes."""
 
     transport: str
     setting: Setting
@@ -46,10 +46,10 @@ class AdviceFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SessionFacts(msgspec.Struct, kw_only=True):
-    """What was recorded of one session, remarks aside.
+    """What was recorded of one session, without remarks.
 
-    `opened_s`: when its question was recorded. `probes` counts failures too. `records`: how many
-    there are, and `first_s` and `last_s` the times of the oldest and the newest.
+    `opened_s`: when its request was recorded. `probes` includes failures. `records`: their number;
+    `first_s` and `last_s`: the times of the oldest and newest.
     """
 
     session: str
@@ -72,7 +72,7 @@ class SessionFacts(msgspec.Struct, kw_only=True):
 class Rates:
     """The successful probes in the order they were stored, column by column.
 
-    `setting` and `session` are positions in the digest's lists.
+    `setting` and `session` are indices into the digest's lists.
     """
 
     def __init__(self) -> None:
@@ -82,13 +82,13 @@ class Rates:
         self.rate_bps: array[float] = array("d")
 
     def encoded(self) -> list[bytes]:
-        """The columns as this machine holds them."""
+        """The columns in this machine's representation."""
         columns = (self.setting, self.session, self.recorded_s, self.rate_bps)
         return [column.tobytes() for column in columns]
 
     @classmethod
     def decoded(cls, columns: list[bytes]) -> "Rates":
-        """What `encoded` gave. Raises ValueError for anything else."""
+        """The inverse of `encoded`. Raises ValueError for anything else."""
         rates = cls()
         rates.setting.frombytes(columns[0])
         rates.session.frombytes(columns[1])
@@ -98,7 +98,7 @@ class Rates:
 
 
 class JournalDigest(msgspec.Struct, kw_only=True):
-    """A journal up to `place`, in short. `skipped`: lines that are no records."""
+    """A summary of a journal up to `place`. `skipped`: number of lines that are not records."""
 
     place: Place = msgspec.field(default_factory=Place)
     pair: Pair | None = None
@@ -110,11 +110,11 @@ class JournalDigest(msgspec.Struct, kw_only=True):
     transfers: list[TransferRecord] = msgspec.field(default_factory=list)
 
     def standing(self) -> Standing:
-        """The remarks that are in force."""
+        """The remarks in force."""
         return standing(self.remarks)
 
     def counting_rates(self, said: Standing) -> list[tuple[int, int, float, float]]:
-        """Setting, session, time and throughput of the probes that count, as `Rates` has them."""
+        """Setting, session, time and throughput of the probes that count, as in `Rates`."""
         rates = self.rates
         rows = zip(rates.setting, rates.session, rates.recorded_s, rates.rate_bps, strict=True)
         if said.is_empty:
@@ -125,7 +125,7 @@ class JournalDigest(msgspec.Struct, kw_only=True):
     def by_setting(
         self, rows: list[tuple[int, int, float, float]]
     ) -> dict[str, list[SettingRates]]:
-        """These probes by subject and setting, in the order in which each setting came first."""
+        """These probes by subject and setting, in the order of first occurrence of the setting."""
         found: dict[int, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
         for setting, _, recorded_s, rate_bps in rows:
             rates_bps, times_s = found[setting]
@@ -139,7 +139,7 @@ class JournalDigest(msgspec.Struct, kw_only=True):
 
 
 class Digester:
-    """Takes records into a digest one by one."""
+    """Adds records to a digest one by one."""
 
     def __init__(self, digest: JournalDigest) -> None:
         self.digest = digest
@@ -150,14 +150,14 @@ class Digester:
         }
 
     def add(self, record: Record, offset: int, length: int) -> None:
-        """Take in the record whose line of `length` bytes begins at `offset`."""
+        """Add the record whose line of `length` bytes starts at `offset`."""
         digest = self.digest
         digest.pair = digest.pair or record.pair
         if isinstance(record, RemarkRecord):
             digest.remarks.append(record)
         elif isinstance(record, TransferRecord):
             digest.transfers.append(record)
-            # A planned transfer has no question that was recorded.
+            # A planned transfer has no recorded request.
             self._facts(record.session, record.recorded_s)
         elif not isinstance(record, ShareRecord):  # Those are read whole, and are of no session.
             self._add_to_session(record, offset, length)
@@ -244,7 +244,7 @@ def encode_digest(digest: JournalDigest) -> bytes:
 
 
 def decode_digest(data: bytes) -> JournalDigest:
-    """What `encode_digest` gave. Raises msgspec.MsgspecError or ValueError for anything else."""
+    """The inverse of `encode_digest`. Raises msgspec.MsgspecError or ValueError otherwise."""
 
     def rates(_: type, columns: Any) -> Rates:
         return Rates.decoded(columns)

@@ -1,10 +1,10 @@
-"""Digests of journals, kept in files, so that a list of all sessions need not read them all.
+"""Digests of journals, cached in files, so that listing all sessions need not read every journal.
 
     CACHE/digests/HASH      of the journal whose absolute path has this hash
 
-A digest goes on where it ended when its journal has grown, and is made anew when another journal
-took its place. What is kept can always be made again: a file that is damaged or was written by
-another version is passed over, and one that cannot be written is no error.
+When its journal has grown, a digest is continued where it ended; when another journal has replaced
+it, the digest is rebuilt. The cache can always be rebuilt: a file that is damaged or was written by
+another version is ignored, and one that cannot be written is not an error.
 """
 
 import contextlib
@@ -25,28 +25,28 @@ from advisor.store.files import replace_file
 from advisor.store.reading import goes_on, read_range, unread_lines
 from advisor.store.remarks import Standing
 
-# To be raised with every change of what a digest holds, and of what is a record: lines that were
-# skipped may be records then.
+# Increase with every change of a digest's content and of the records: lines that were skipped may
+# then be records.
 _FORMAT: Final = 2
 _MADE_FOR: Final = f"{_FORMAT} {advisor.__version__} {sys.byteorder} {sys.maxsize}\n".encode()
 _CHECK_BYTES: Final = 4
-# Below, reading the journal costs no more than reading its digest.
+# Below this size, reading the journal is as fast as reading its digest.
 _SMALL_BYTES: Final = 32 * 2**10
 
 _decoder: Final = msgspec.json.Decoder(Record)
 
 
 class DigestCache:
-    """The digests of journals; `folder` is where they are kept."""
+    """The digests of journals, cached in `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "digests"
         self._known: dict[Path, JournalDigest] = {}
 
     def look(self, journal: Path) -> tuple[JournalDigest, Standing, AdviceRecord | None]:
-        """A journal's digest as it stands now, its remarks in force, the newest advice that counts.
+        """A journal's present digest, its remarks in force, and the newest advice that counts.
 
-        A journal that is not there is empty. Raises StoreError.
+        A missing journal counts as empty. Raises StoreError.
         """
         journal = journal.absolute()
         with explaining(journal, "read"):

@@ -1,4 +1,4 @@
-"""What can go wrong with the store, as sentences a person can act on."""
+"""Errors of the store, as sentences that tell the user what to do."""
 
 import errno
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ class StoreError(Exception):
 
 
 class StoreFull(StoreError):
-    """There is no room for what should be stored. What was stored before is untouched."""
+    """There is no space for a new record. Existing records are not affected."""
 
 
 def _explained(error: OSError, path: Path, doing: str) -> StoreError:
@@ -29,7 +29,7 @@ def _explained(error: OSError, path: Path, doing: str) -> StoreError:
             f"cannot {doing} {path}: {reason}; give access to it or name another place with --store"
         )
     return StoreError(
-        f"cannot {doing} {path}: {reason}; mend that or name another place with --store"
+        f"cannot {doing} {path}: {reason}; fix that or name another place with --store"
     )
 
 

@@ -1,10 +1,10 @@
-"""The events of a session, kept as they came, so that it can be shown again as it was.
+"""The events of a session, stored as they came, so that the session can be shown again.
 
-They are for looking at: what counts is in the journal. So a log is not synced, and where it cannot
-be written the session goes on without.
+They are for display; the journal is authoritative. So a log is not synced, and if it cannot be
+written the session continues without it.
 
     raw/SESSION/events.jsonl       while the session runs, and after it was killed
-    raw/SESSION/events.jsonl.gz    when it has ended; one member for each time it was resumed
+    raw/SESSION/events.jsonl.gz    after it has ended; one member for each time it was resumed
 """
 
 import contextlib
@@ -23,7 +23,7 @@ _PACKED = "events.jsonl.gz"
 
 
 class EventLog:
-    """A listener that keeps what it hears. `close` it when the session ends."""
+    """A listener that stores events. Call `close` when the session ends."""
 
     def __init__(self, folder: Path) -> None:
         self._plain = folder / _PLAIN
@@ -35,7 +35,7 @@ class EventLog:
             self._file = self._plain.open("ab")
 
     def __call__(self, event: AnyEvent) -> None:
-        """Keep one event."""
+        """Store one event."""
         if self._file is None:
             return
         try:
@@ -45,7 +45,7 @@ class EventLog:
             self.close()
 
     def close(self) -> None:
-        """Pack what was kept. Nothing that is called later is kept any more."""
+        """Compress the stored events. Later events are ignored."""
         file, self._file = self._file, None
         if file is None:
             return
@@ -57,9 +57,9 @@ class EventLog:
 
 
 def kept_events(folder: Path) -> Iterator[AnyEvent]:
-    """The events that were kept in a session's folder, in their order; none without a log.
+    """The stored events in a session's folder, in order; none without a log.
 
-    Lines that are no events, as a kill leaves them, are passed over. Raises OSError.
+    Lines that are not events, such as a kill may leave, are skipped. Raises OSError.
     """
     decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
     for line in _lines(folder):

@@ -1,4 +1,4 @@
-"""Records written for other programs and for people. Nothing here opens or closes a file."""
+"""Records exported for other programs and for people. Nothing here opens or closes a file."""
 
 import csv
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ from advisor.domain.records import ProbeRecord, Record
 from advisor.domain.space import setting_words
 from advisor.store.remarks import session_of, standing_of
 
-# A new column goes at the end: people's scripts count on the order.
+# New columns go at the end: users' scripts rely on the order.
 CSV_COLUMNS: Final = (
     "recorded_utc",
     "source",
@@ -49,16 +49,16 @@ CSV_COLUMNS: Final = (
 
 
 def write_jsonl(records: Iterable[Record], stream: TextIO) -> None:
-    """Every record as it is stored, one JSON object per line."""
+    """All records as stored, one JSON object per line."""
     for record in records:
         stream.write(msgspec.json.encode(record).decode() + "\n")
 
 
 def write_csv(records: Iterable[Record], stream: TextIO) -> None:
-    """The probes, one per row under CSV_COLUMNS; what a probe does not have is left empty.
+    """The probes, one per row under CSV_COLUMNS; missing values are empty.
 
-    Those of deleted sessions are left out, and outliers have `yes` in the last column. Records of a
-    pair follow each other, its remarks among them.
+    Those of deleted sessions are left out, and outliers have `yes` in the last column. The records
+    of a pair, including its remarks, must be consecutive.
     """
     writer = csv.DictWriter(stream, CSV_COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -67,7 +67,7 @@ def write_csv(records: Iterable[Record], stream: TextIO) -> None:
 
 
 def write_markdown(records: Iterable[Record], stream: TextIO) -> None:
-    """The probes as a Markdown table, rounded for reading; which: as for `write_csv`."""
+    """The probes as a Markdown table, rounded for reading; selected as for `write_csv`."""
     stream.write("| recorded | pair | subject | setting | throughput | retransmits | origin |\n")
     stream.write("|---|---|---|---|---:|---:|---|\n")
     for probe, is_outlier in _shown(records):
@@ -81,7 +81,7 @@ def utc_text(unix_s: float) -> str:
 
 
 def _shown(records: Iterable[Record]) -> Iterator[tuple[ProbeRecord, bool]]:
-    """The probes that were not deleted, each with whether it is an outlier."""
+    """The probes that were not deleted, each with a flag for outliers."""
     for _, of_pair in groupby(records, lambda record: record.pair):
         kept = list(of_pair)
         said = standing_of(kept)

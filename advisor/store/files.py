@@ -1,4 +1,4 @@
-"""Files that are either as they were or as they should be, whatever happens in between."""
+"""Atomic file operations: a file is either unchanged or complete, whatever happens."""
 
 import os
 import secrets
@@ -23,7 +23,7 @@ def make_directory(path: Path) -> None:
 
 
 def write_all(handle: int, data: bytes, offset: int) -> None:
-    """Write all of `data` at `offset` bytes, however little the kernel takes at a time."""
+    """Write all of `data` at `offset` bytes, with as many calls as needed."""
     rest = memoryview(data)
     while rest:
         written = os.pwrite(handle, rest, offset)
@@ -31,10 +31,10 @@ def write_all(handle: int, data: bytes, offset: int) -> None:
 
 
 def replace_file(path: Path, data: bytes, *, sync: bool = True) -> None:
-    """Put `data` in place of the file at `path`: readers see the old or the new, never a mixture.
+    """Replace the file at `path` by `data`: readers see the old or the new one, never a mixture.
 
-    Its directory must exist. Raises OSError, and then the old file is as it was. Without `sync` a
-    crash of the machine may leave anything: for what can be made again.
+    Its directory must exist. Raises OSError, and the old file is then unchanged. Without `sync` the
+    content is undefined after a crash of the machine: use it for files that can be rebuilt.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC

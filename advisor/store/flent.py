@@ -1,8 +1,8 @@
 """Probes as a data file of flent, the flexible network tester: version 4 of its format.
 
-Each successful probe is a series, `TCP upload::1` and so on as in flent's test tcp_nup. All begin
-at their own first byte, so that settings can be laid over each other; when it really was is said by
-the raw values, and by SERIES_META which setting it was. Rates are in Mbit/s, as flent has them.
+Each successful probe is a series, `TCP upload::1` and so on as in flent's test tcp_nup. All start
+at their own first byte, so that settings can be overlaid; the raw values have the actual times, and
+SERIES_META the settings. Rates are in Mbit/s, as in flent.
 """
 
 import math
@@ -27,7 +27,7 @@ class NoProbes(ValueError):
 
 
 def flent_data(probes: Iterable[ProbeRecord], title: str) -> bytes:
-    """The successful probes of one pair as the JSON that a `.flent.gz` holds, not compressed.
+    """The successful probes of one pair as the JSON of a `.flent.gz`, uncompressed.
 
     Raises NoProbes when there are none.
     """
@@ -37,7 +37,7 @@ def flent_data(probes: Iterable[ProbeRecord], title: str) -> bytes:
         if isinstance(probe.result, Measurement) and probe.result.intervals
     ]
     if not measured:
-        raise NoProbes("no probe succeeded: there is nothing that flent could show")
+        raise NoProbes("no probe succeeded: there is nothing to show in flent")
     intervals = [interval for _, result in measured for interval in result.intervals]
     step_s = statistics.median(i.end_s - i.start_s for i in intervals) or 1.0
     count = math.ceil(max(i.end_s for i in intervals) / step_s)
@@ -66,7 +66,7 @@ def flent_data(probes: Iterable[ProbeRecord], title: str) -> bytes:
 
 
 def _metadata(probe: ProbeRecord, title: str, step_s: float, length_s: float) -> dict[str, Any]:
-    """What flent records of each test; None where it has no meaning here."""
+    """What flent records of each test; None where not applicable."""
     unknown = ("FLENT_VERSION", "IP_VERSION", "BATCH_NAME", "BATCH_TIME", "BATCH_TITLE")
     return dict.fromkeys((*unknown, "BATCH_UUID", "DATA_FILENAME")) | {
         "NAME": _TEST,
@@ -94,12 +94,12 @@ def _series_meta(probe: ProbeRecord, result: Measurement) -> dict[str, Any]:
 
 
 def _began_s(probe: ProbeRecord, result: Measurement) -> float:
-    """About when its first byte arrived, as Unix time: it was recorded when it had ended."""
+    """The approximate Unix time of its first byte: a probe is recorded when it has ended."""
     return probe.recorded_s - result.intervals[-1].end_s
 
 
 def _resampled(intervals: list[Interval], x_values: list[float]) -> list[float | None]:
-    """The rate at each moment, None where the probe was over or nothing was counted."""
+    """The rate at each moment, None after the end of the probe and where nothing was counted."""
     values: list[float | None] = []
     rest = iter(intervals)
     interval = next(rest, None)

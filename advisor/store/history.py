@@ -1,4 +1,4 @@
-"""The history: everything that was ever measured and advised, by pair."""
+"""The history: all measurements and advice, by pair."""
 
 import gzip
 import time
@@ -35,20 +35,18 @@ from advisor.store.summaries import PairSummary, SimilarPair, summary
 
 __all__ = ["PairSummary", "SessionDigest", "SimilarPair", "Store"]
 
-_REFERENCE_CAUTION: Final = (
-    "From a reference profile that came with the program, not measured here."
-)
-# Of paths that are further apart than four times in all, one says little of the other.
+_REFERENCE_CAUTION: Final = "From a reference profile shipped with the program, not measured here."
+# Paths that differ by more than a factor of four in total say little about each other.
 _ALIKE: Final = 0.25
 
 
 class Store:
-    """The user's own history in `directory`, and reference profiles to fall back on.
+    """The user's own history in `directory`, and reference profiles as a fallback.
 
-    Nothing is created before something is stored. References have the same layout and are only
-    read. Any number of processes may use one directory at once; within a process, one thread at a
-    time. Methods raise StoreError with a sentence when the directory cannot be read or written.
-    Digests of it are kept in `cache`, by default in the user's cache folder.
+    Nothing is created before something is stored. References have the same layout and are
+    read-only. Any number of processes may use one directory at once; within a process, one thread
+    at a time. Methods raise StoreError with a sentence when the directory cannot be read or
+    written. Digests are kept in `cache`, by default in the user's cache folder.
     """
 
     def __init__(
@@ -71,18 +69,18 @@ class Store:
         return Store(self.directory, self._reference, self._cache)
 
     def append(self, record: Record) -> None:
-        """Store a record; it is on the disk when this returns.
+        """Store a record; it is on disk when this returns.
 
-        Raises StoreFull where there is no room, and StoreError where the directory cannot be
-        written and for a record that could not be read again (a NaN, which JSON has not).
+        Raises StoreFull without enough space, and StoreError if the directory cannot be written or
+        the record could not be read back (a NaN, which JSON does not have).
         """
         self._table(self.directory, record.pair).insert(_document(record))
 
     def append_new(self, records: Iterable[ProbeRecord]) -> int:
-        """Store those whose `session` no stored record of their pair has; returns how many.
+        """Store those whose `session` is not yet stored for their pair; return their number.
 
-        For imported records, whose session is made from their content: twice the same is stored
-        once, also when two processes import it at the same time.
+        For imported records, whose session id is derived from their content: importing the same
+        twice stores it once, even when two processes do so at the same time.
         """
         by_pair: dict[Pair, dict[str, ProbeRecord]] = {}
         for record in records:
@@ -100,24 +98,24 @@ class Store:
         return len(missing)
 
     def keep_raw(self, pair: Pair, session: str, name: str, data: bytes) -> Path:
-        """Keep what a tool printed beside the pair's records, compressed; returns where.
+        """Store a tool's output next to the pair's records, compressed; return the path.
 
-        What was kept under the same session and name before is replaced.
+        Replaces earlier output under the same session and name.
         """
         folder = self._raw_folder(pair, session)
         path = folder / f"{safe_name(name)}.gz"
         with explaining(path, "write"):
             make_directory(folder)
-            # Without the time of day, the same output always gives the same file.
+            # Without a timestamp, the same output always gives the same file.
             replace_file(path, gzip.compress(data, mtime=0))
         return path
 
     def event_log(self, pair: Pair, session: str) -> EventLog:
-        """A listener that keeps a session's events beside its pair's records."""
+        """A listener that stores a session's events next to its pair's records."""
         return EventLog(self._raw_folder(pair, session))
 
     def events(self, pair: Pair, session: str) -> list[AnyEvent]:
-        """The events of a session as they came; empty for sessions that kept none."""
+        """The events of a session in order; empty for sessions without a log."""
         folder = self._raw_folder(pair, session)
         with explaining(folder, "read"):
             return list(kept_events(folder))
@@ -130,8 +128,8 @@ class Store:
     ) -> list[PairSummary]:
         """Every pair of the user's own history, the most recently used first.
 
-        `now_s`: the Unix time ages are counted from, by default the clock's. Pairs of which all
-        sessions were deleted are among them with `include_deleted` alone.
+        `now_s`: the Unix time that ages are relative to, by default the clock's. Pairs whose
+        sessions are all deleted are included only with `include_deleted`.
         """
         now_s = time.time() if now_s is None else now_s
         found = (
@@ -145,7 +143,7 @@ class Store:
     ) -> list[SessionDigest]:
         """The sessions of a pair, or of all, the newest first.
 
-        Imported probes are in sessions of one pair, origin and day each.
+        Imported probes form one session per pair, origin and day.
         """
         own = [pair_directory(self.directory, pair) / JOURNAL] if pair else self._journals()
         found: list[SessionDigest] = []
@@ -162,7 +160,7 @@ class Store:
         limit: int = 5,
         now_s: float | None = None,
     ) -> list[SimilarPair]:
-        """The best results of other pairs whose path is like this one, the most alike first.
+        """The best results of other pairs with a similar path, the most similar first.
 
         At most `limit`; none without an RTT. `now_s` as for `pairs`.
         """
@@ -182,7 +180,7 @@ class Store:
         return sorted(found, key=lambda s: s.likeness, reverse=True)[:limit]
 
     def stored_pairs(self) -> list[Pair]:
-        """Every pair of the user's own history that has any record at all."""
+        """Every pair of the user's own history that has any record."""
         looked = (self._digests.look(journal)[0].pair for journal in self._journals())
         return [pair for pair in looked if pair is not None]
 
@@ -191,7 +189,7 @@ class Store:
         return _typed(self._table(self.directory, pair))[0]
 
     def skipped(self, pair: Pair) -> int:
-        """How many lines of a pair's journal are no records this version can read."""
+        """The number of lines of a pair's journal that this version cannot read as records."""
         return _typed(self._table(self.directory, pair))[1]
 
     def probes(self, pair: Pair) -> list[ProbeRecord]:
@@ -199,10 +197,10 @@ class Store:
         return [r for r in self.records(pair) if isinstance(r, ProbeRecord)]
 
     def prior(self, pair: Pair, rtt_s: float | None = None) -> list[ProbeRecord]:
-        """The probes to learn from: the user's own, and where there are none a reference's.
+        """The probes to learn from: the user's own, or a reference's if there are none.
 
         Outliers and deleted sessions do not count, here and in `best`.
-        With `rtt_s` only those of a path of about that RTT.
+        With `rtt_s` only those of a path with a similar RTT.
         """
         own = of_this_path(counting(self.records(pair)), rtt_s)
         return own or of_this_path(self._reference_probes(pair), rtt_s)
@@ -210,12 +208,12 @@ class Store:
     def prior_of_similar(
         self, pair: Pair, rtt_s: float, bandwidth_bps: float | None
     ) -> list[ProbeRecord]:
-        """The probes of other pairs whose path is like this one, to learn from."""
+        """The probes of other pairs with a similar path, to learn from."""
         alike = self.similar(pair, rtt_s, bandwidth_bps)
         return [probe for other in alike for probe in self.prior(other.pair, other.rtt_s)]
 
     def transfers(self) -> list[PastTransfer]:
-        """All transfers of files of the user's own history, between any hosts."""
+        """All file transfers of the user's own history, between any hosts."""
         found: list[PastTransfer] = []
         for journal in self._journals():
             digest, _, _ = self._digests.look(journal)
@@ -232,10 +230,11 @@ class Store:
         return []
 
     def best(self, pair: Pair, now_s: float, rtt_s: float | None = None) -> list[PastResult]:
-        """The best stored setting of each transport or tool, by name; how it is chosen: ranking.py.
+        """The best stored setting of each subject, by name; see ranking.py for how it is chosen.
 
-        What the user never measured is taken from a reference profile, and says so. `now_s` is the
-        Unix time ages are counted from. With `rtt_s` only probes of a path of about that RTT count.
+        Subjects the user never measured come from a reference profile, with a caution. `now_s` is
+        the Unix time that ages are relative to. With `rtt_s` only probes of a path with a similar
+        RTT count.
         """
         own = best_results(of_this_path(counting(self.records(pair)), rtt_s), now_s)
         known = {result.transport for result in own}
@@ -250,10 +249,10 @@ class Store:
     def latest_unfinished_session(
         self, pair: Pair | None = None
     ) -> tuple[SessionRecord, list[ProbeRecord]] | None:
-        """The newest session that came to no end, with its probes; of any pair when None is given.
+        """The newest unfinished session, with its probes; of any pair when None is given.
 
-        A session has ended when it has a complete advice or a closing record. One that is deleted
-        or an outlier is not gone on with, and probes that are outliers are left out.
+        A session has ended when it has a complete advice or a closing record. Sessions that are
+        deleted or outliers are not resumed, and probes that are outliers are left out.
         """
         if pair is None:
             pair = self._newest_unfinished_pair()
@@ -289,25 +288,25 @@ class Store:
 
 
 def _has_transfers(journal: Path) -> bool:
-    """Whether there may be one in it: most pairs have none, and to decode them all takes long."""
+    """Whether it may contain any: most pairs have none, and decoding all records takes long."""
     with explaining(journal, "read"), journal.open("rb") as lines:
         return any(b'"file_bytes":' in line and b'"file_bytes":null' not in line for line in lines)
 
 
 def _document(record: Record) -> dict[str, object]:
     document: dict[str, object] = msgspec.to_builtins(record)
-    # Read back as it will be: what is acknowledged must be readable too.
+    # Read it back: what is acknowledged must be readable.
     try:
         msgspec.json.decode(msgspec.json.encode(document), type=type(record))
     except msgspec.ValidationError as error:
         raise StoreError(
-            f"this record could not be read again: {error}; measure anew, and report it"
+            f"this record could not be read back: {error}; measure again, and report it"
         ) from error
     return document
 
 
 def _typed(table: JournalTable) -> tuple[list[Record], int]:
-    """The records this version understands, and how many lines it does not."""
+    """The records this version understands, and the number of lines it does not."""
     records: list[Record] = []
     skipped = 0
     for document in table:

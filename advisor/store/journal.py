@@ -19,28 +19,28 @@ __all__ = ["JournalStorage", "JournalTable", "StoreError", "StoreFull"]
 
 TABLE: Final = "records"
 
-# An append holds the lock for one sync: milliseconds, seconds on a busy file server. Who holds it
-# for a minute is stopped or hangs, and waiting longer would hang this process too.
+# An append holds the lock for one sync: milliseconds, seconds on a busy file server. A process that
+# holds it for a minute is stopped or hangs, and waiting longer would hang this process too.
 LOCK_TIMEOUT_S: Final = 60.0
-# filelock polls. Below the time of one sync, so that waiting costs little more than the work.
+# filelock polls. Shorter than one sync, so that waiting costs little more than the work.
 _POLL_S: Final = 0.002
 
 _decoder: Final = msgspec.json.Decoder(dict[str, Any])
 
 
 class JournalStorage(Storage):
-    """The journal at `path`, as TinyDB wants to see it: one table, its documents by id.
+    """The journal at `path` as a TinyDB storage: one table, its documents by id.
 
-    A document's id is the byte offset of its line: unique, growing, and the same in every process
-    until the journal is rewritten as a whole (remove, update, truncate), which moves the lines.
+    A document's id is the byte offset of its line: unique, increasing, and the same in every
+    process until the whole journal is rewritten (remove, update, truncate), which moves the lines.
 
-    Writers take turns by a lock on the file `journal.lock` beside it. It is taken with flock, which
-    Linux turns into a lock at the server on NFS, so that it also holds between hosts. It is a file
-    of its own because the journal itself may be replaced while somebody waits for it.
+    Writers take turns with a lock on the file `journal.lock` next to it. It uses flock, which Linux
+    turns into a lock at the server on NFS, so that it also works between hosts. It is a separate
+    file because the journal itself may be replaced while another process waits for it.
 
-    Readers take no lock. A line counts once it ends in a newline; a line that is no JSON object is
-    skipped and counted in `bad_lines`. What was read once is kept, and only what was appended since
-    is read again.
+    Readers take no lock. A line counts once it ends in a newline; a line that is not a JSON object
+    is skipped and counted in `bad_lines`. Parsed lines are cached, and only lines appended since
+    are read again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -52,18 +52,18 @@ class JournalStorage(Storage):
 
     @property
     def bad_lines(self) -> int:
-        """How many lines of what was read so far are no records."""
+        """The number of lines read so far that are not records."""
         return self._bad_lines
 
     def forget(self) -> None:
-        """Read everything anew the next time."""
+        """Read everything again the next time."""
         self._documents: dict[str, dict[str, Any]] = {}
         self._bad_lines = 0
         self._place = Place()
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep every other writer out; may be nested. Raises StoreError when it waits too long."""
+        """Lock out all other writers; may be nested. Raises StoreError after the time limit."""
         with explaining(self.path.parent, "write"):
             make_directory(self.path.parent)
             try:
@@ -79,12 +79,12 @@ class JournalStorage(Storage):
             self._lock.release()
 
     def append(self, documents: Iterable[Mapping[str, Any]]) -> list[int]:
-        """Add one line per document and return their ids once all are on the disk.
+        """Append one line per document and return their ids once all are on disk.
 
-        Either all are kept or, when StoreError or StoreFull is raised, none.
+        Either all are stored or, when StoreError or StoreFull is raised, none.
         """
         lines = [msgspec.json.encode(document) + b"\n" for document in documents]
-        # Opened only under the lock: before, it might be the one that is about to be replaced.
+        # Open only under the lock: before, the file might be one that is about to be replaced.
         with self.locked(), explaining(self.path, "write"):
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
             try:
@@ -95,11 +95,11 @@ class JournalStorage(Storage):
     def _append(self, handle: int, lines: list[bytes]) -> list[int]:
         size = os.fstat(handle).st_size
         if not size:
-            # Before the first byte, so that a journal with anything in it has a lasting name, also
-            # when another process has just made the directory and not synced it yet.
+            # Before the first byte, so that the name of a non-empty journal survives a crash, even
+            # when another process has just created the directory and not synced it yet.
             sync_directory(self.path.parent)
             sync_directory(self.path.parent.parent)
-        # What a writer that died left behind is closed off: one bad line, then a clean start.
+        # Terminate a line that a crashed writer left behind: one bad line, then a clean start.
         torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
         start = size + torn
         kept = False
@@ -109,7 +109,7 @@ class JournalStorage(Storage):
             kept = True
         finally:
             if not kept:
-                # Should even this fail, the next writer closes off what is left.
+                # If even this fails, the next writer terminates the remainder.
                 with suppress(OSError):
                     os.ftruncate(handle, size)
         ids = []
@@ -119,7 +119,7 @@ class JournalStorage(Storage):
         return ids
 
     def read(self) -> dict[str, dict[str, Any]] | None:
-        """All documents by id, as the journal stands now; None when there are none."""
+        """All documents of the present journal by id; None when there are none."""
         with explaining(self.path, "read"):
             try:
                 file = self.path.open("rb")
@@ -150,9 +150,9 @@ class JournalStorage(Storage):
 
 
 class JournalTable(Table):
-    """TinyDB's table, except that an insert appends instead of rewriting all there is.
+    """TinyDB's table, except that an insert appends instead of rewriting everything.
 
-    Every other change is a whole rewrite under the lock, from what is there when it is had.
+    Every other change rewrites the whole journal under the lock, from its content at that time.
     """
 
     def __init__(self, journal: JournalStorage) -> None:
@@ -161,7 +161,7 @@ class JournalTable(Table):
         self.journal = journal
 
     def insert(self, document: Mapping[str, Any]) -> int:
-        """Append one document; returns its id once it is on the disk. Raises StoreError."""
+        """Append one document; return its id once it is on disk. Raises StoreError."""
         return self.insert_multiple([document])[0]
 
     def insert_multiple(self, documents: Iterable[Mapping[str, Any]]) -> list[int]:
@@ -173,6 +173,6 @@ class JournalTable(Table):
             try:
                 super()._update_table(updater)
             finally:
-                # The updater changes the documents in place: what is kept of them may now differ
-                # from what is stored.
+                # The updater changes the documents in place: the cache may now differ from the
+                # file.
                 self.journal.forget()

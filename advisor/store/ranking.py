@@ -1,4 +1,4 @@
-"""Which of a pair's stored settings is the best, and how far to trust it."""
+"""Which of a pair's stored settings is the best, and how reliable it is."""
 
 import math
 from collections import defaultdict
@@ -12,27 +12,27 @@ from advisor.domain.quantities import format_duration
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, SettingKey, setting_key
 
-# A month: kernels are updated, routes and reservations change on that scale, and a result that is
-# older than the last maintenance says nothing of the path as it stands.
+# A month: kernels are updated, routes and reservations change on that scale, and a result older
+# than the last maintenance does not describe the present path.
 STALE_S: Final = 30 * 24 * 3600.0
-# Below three, a spread cannot be told from luck.
+# With fewer than three, a spread cannot be distinguished from chance.
 THIN_PROBES: Final = 3
 # Repeats of one setting differ by 8 to 23 % (coefficient of variation) on public records of
-# wide-area transfers. This middle value stands in until the pair's own repeats outweigh it; it
-# weighs as much as two of them.
+# wide-area transfers. This middle value is used until the pair's own repeats outweigh it; it has
+# the weight of two of them.
 ASSUMED_SPREAD: Final = 0.15
 _ASSUMED_WEIGHT: Final = 2.0
 
-# A path whose RTT is another by more than both of these is another path: routed anew, or a testbed
-# that was made again with other options under the same name. What it carried says nothing of this.
+# A path whose RTT differs by more than both of these is another path: rerouted, or a testbed that
+# was created again with other options under the same name. Its results do not apply here.
 OTHER_RTT_SHARE: Final = 0.2
 OTHER_RTT_S: Final = 0.002
 
 
 def of_this_path(probes: Iterable[ProbeRecord], rtt_s: float | None) -> list[ProbeRecord]:
-    """Those that were measured on a path of about this RTT; all, where it is not known.
+    """The probes measured on a path with about this RTT; all, where it is not known.
 
-    Probes whose RTT was not recorded are among them.
+    Probes whose RTT was not recorded are included.
     """
     if rtt_s is None:
         return list(probes)
@@ -41,7 +41,7 @@ def of_this_path(probes: Iterable[ProbeRecord], rtt_s: float | None) -> list[Pro
 
 
 class SettingRates:
-    """The throughputs of one setting's successful probes, in bit/s, and when the newest ended."""
+    """The throughputs of one setting's successful probes, in bit/s, and the newest end time."""
 
     def __init__(self, setting: Setting, rates_bps: list[float], newest_s: float) -> None:
         self.setting = setting
@@ -49,13 +49,13 @@ class SettingRates:
         self.newest_s = newest_s
 
     def add(self, rate_bps: float, recorded_s: float) -> None:
-        """Take in one probe."""
+        """Add one probe."""
         self.rates_bps.append(rate_bps)
         self.newest_s = max(self.newest_s, recorded_s)
 
 
 class _Group:
-    """The figures of one setting."""
+    """The statistics of one setting."""
 
     def __init__(self, probes: SettingRates) -> None:
         rates = probes.rates_bps
@@ -71,7 +71,7 @@ class _Group:
 
 
 def best_results(probes: Iterable[ProbeRecord], now_s: float) -> list[PastResult]:
-    """The best setting of each transport and tool, by its name. `now_s` is Unix time."""
+    """The best setting of each transport and tool, by name. `now_s` is Unix time."""
     by_subject: dict[str, dict[SettingKey, SettingRates]] = defaultdict(dict)
     for probe in probes:
         if probe.subject in DISKS:
@@ -85,12 +85,12 @@ def best_results(probes: Iterable[ProbeRecord], now_s: float) -> list[PastResult
 
 
 def best_of(by_subject: Mapping[str, list[SettingRates]], now_s: float) -> list[PastResult]:
-    """The best setting of each subject, by name of the subject. `now_s` is Unix time.
+    """The best setting of each subject, by the subject's name. `now_s` is Unix time.
 
-    Settings are ranked by their mean taken down by one standard error, so that one lucky probe does
-    not win over a setting that many probes support. The standard error is the spread of single
-    probes, as a share of the mean, pooled over all settings of the subject that were repeated, over
-    the root of the number of probes. Of equals the first wins.
+    Settings are ranked by their mean minus one standard error, so that a single lucky probe does
+    not win over a setting that many probes support. The standard error is the relative spread of
+    single probes, pooled over all repeated settings of the subject, divided by the square root of
+    the number of probes. Of equals the first wins.
     """
     return [
         _past_result(subject, _winner([_Group(rates) for rates in settings]), now_s)
@@ -104,8 +104,8 @@ def _winner(groups: list[_Group]) -> _Group:
     spread = math.sqrt(
         (_ASSUMED_WEIGHT * ASSUMED_SPREAD**2 + squares) / (_ASSUMED_WEIGHT + freedom)
     )
-    # On the logarithm of the rate, where a spread that is a share of the mean is the same for all
-    # and nothing falls below zero.
+    # On the logarithm of the rate, where a relative spread is the same for all settings and nothing
+    # falls below zero.
     return max(groups, key=lambda g: g.mean * math.exp(-spread / math.sqrt(g.count)))
 
 
@@ -130,5 +130,5 @@ def _caution(probes: int, age_s: float) -> str:
         )
     if probes < THIN_PROBES:
         stands = "one probe" if probes == 1 else f"{probes} probes"
-        sentences.append(f"Stands on {stands} only: that can be luck.")
+        sentences.append(f"Based on only {stands}: that may be chance.")
     return " ".join(sentences)

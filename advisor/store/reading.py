@@ -1,4 +1,4 @@
-"""Reading a journal that grows: only what was appended, unless another file took its place."""
+"""Reads a growing journal: only what was appended, unless another file replaced it."""
 
 import os
 from collections.abc import Iterator
@@ -6,15 +6,15 @@ from typing import Final
 
 import msgspec
 
-# How much of the last line seen is remembered, to notice that the file under it was exchanged.
+# How much of the last line read is kept, to detect that the file was replaced.
 _TAIL_BYTES: Final = 256
 _BLOCK_BYTES: Final = 4 * 2**20
 
 
 class Place(msgspec.Struct):
-    """How far a file was read in bytes, and what tells whether it goes on from there.
+    """How far a file was read, in bytes, and how to detect whether it continues from there.
 
-    `size_bytes` and `modified_ns` are the file's when it was last looked at.
+    `size_bytes` and `modified_ns` are those of the file when it was last examined.
     """
 
     inode: int = 0
@@ -25,10 +25,10 @@ class Place(msgspec.Struct):
 
 
 def goes_on(handle: int, status: os.stat_result, place: Place) -> bool:
-    """Whether the file begins with what was read already.
+    """Whether the file still starts with what was read already.
 
-    Inode and size alone do not tell: an inode is used again after two rewrites, and a line that
-    was read may have been taken back because it could not be synced.
+    Inode and size alone are not enough: an inode is reused after two rewrites, and a line that was
+    read may have been removed because it could not be synced.
     """
     if status.st_ino != place.inode or status.st_size < place.read_to:
         return False
@@ -38,9 +38,9 @@ def goes_on(handle: int, status: os.stat_result, place: Place) -> bool:
 
 
 def unread_lines(handle: int, status: os.stat_result, place: Place) -> Iterator[bytes]:
-    """The whole lines behind `place`, with their ends. What follows the last newline waits.
+    """The complete lines after `place`, with their ends. Text after the last newline waits.
 
-    While a line is in hand, `place.read_to` is its offset; `place` moves on behind it.
+    While a line is being processed, `place.read_to` is its offset; then `place` moves past it.
     """
     place.inode = status.st_ino
     rest, start = b"", place.read_to
@@ -60,7 +60,7 @@ def unread_lines(handle: int, status: os.stat_result, place: Place) -> Iterator[
 
 
 def read_range(handle: int, start: int, end: int) -> bytes:
-    """The bytes from `start` to before `end`; fewer where the file was cut short meanwhile."""
+    """The bytes from `start` to before `end`; fewer if the file was truncated meanwhile."""
     parts = []
     while start < end:
         part = os.pread(handle, end - start, start)

@@ -1,4 +1,4 @@
-"""Which remarks are in force, and which records count for them. Pure."""
+"""Which remarks are in force, and which records therefore count. Pure."""
 
 import hashlib
 from collections import defaultdict
@@ -14,11 +14,11 @@ from advisor.domain.records import AdviceRecord, ProbeRecord, Record, RemarkReco
 
 OWN_ORIGIN: Final = "advisor"
 _DAY_S: Final = 24 * 3600
-_LAST_DAY: Final = 2_932_896  # the end of the year 9999: no calendar here goes beyond
+_LAST_DAY: Final = 2_932_896  # The end of the year 9999, the limit of datetime.
 
 
 class Note(msgspec.Struct, frozen=True):
-    """What somebody wrote, when (Unix time), and of which probe; None for the session."""
+    """A user's text, its time (Unix time), and its probe; None for the session."""
 
     recorded_s: float
     text: str
@@ -26,7 +26,7 @@ class Note(msgspec.Struct, frozen=True):
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
-    """The remarks on one pair that are in force, by session; probes by session and time."""
+    """The remarks in force on one pair, by session; probes by session and time."""
 
     deleted: frozenset[str]
     outliers: frozenset[str]
@@ -48,15 +48,16 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def standing(remarks: Iterable[RemarkRecord]) -> Standing:
-    """What is in force of the remarks on one pair, given in the order they were stored.
+    """The remarks in force on one pair, from all in the order they were stored.
 
-    Of remarks of one kind on the same thing the last counts; notes with another text are others.
+    Of several remarks of one kind on the same thing the last counts; notes with different texts are
+    separate.
     """
     last: dict[tuple[str, float | None, str, str], RemarkRecord] = {}
     for remark in remarks:
         text = remark.text if remark.kind == "note" else ""
         key = (remark.session, remark.probe_s, remark.kind, text)
-        # Taken out first, so that what was said again stands behind what was said since.
+        # Removed first, so that a repeated remark comes after those made in between.
         last.pop(key, None)
         if remark.on:
             last[key] = remark
@@ -74,7 +75,7 @@ def standing(remarks: Iterable[RemarkRecord]) -> Standing:
 
 
 def standing_of(records: Iterable[Record]) -> Standing:
-    """What is in force of the remarks among one pair's records."""
+    """The remarks in force among one pair's records."""
     return standing(r for r in records if isinstance(r, RemarkRecord))
 
 
@@ -92,10 +93,10 @@ def visible(records: list[Record]) -> list[Record]:
 
 
 def session_of(record: Record) -> str:
-    """The session a record is reviewed with.
+    """The session under which a record is reviewed.
 
-    Imported probes have a session each, made from their content; they are reviewed together with
-    all of their pair, origin and day (UTC), as in `import:20200228-1f2e3d`.
+    Imported probes have one session each, derived from their content; they are reviewed together
+    with all of the same pair, origin and day (UTC), as in `import:20200228-1f2e3d`.
     """
     if isinstance(record, AdviceRecord):
         return record.advice.session

@@ -1,4 +1,4 @@
-"""What a list of sessions shows of each. Pure."""
+"""The entries of a list of sessions. Pure."""
 
 from collections import defaultdict
 from typing import Literal
@@ -13,11 +13,11 @@ from advisor.store.digest import AdviceFacts, JournalDigest, SessionFacts
 from advisor.store.remarks import OWN_ORIGIN, Note, Standing
 
 State = Literal["advised", "incomplete", "interrupted", "nothing usable", "imported", "planned"]
-"""Planned: files were moved by a plan, and no advice was asked for."""
+"""Planned: files were moved by a plan, without advice."""
 
 
 class BestProbe(msgspec.Struct, frozen=True):
-    """The most that one probe of a session reached, in bit/s."""
+    """The highest throughput of a single probe in a session, in bit/s."""
 
     transport: str
     setting: Setting
@@ -27,7 +27,7 @@ class BestProbe(msgspec.Struct, frozen=True):
 class TransferDigest(msgspec.Struct, frozen=True, kw_only=True):
     """A real transfer that followed a session.
 
-    `came_true`: where its rate lies to the advice's interval; None where there was no advice.
+    `came_true`: where its rate lies relative to the advice's interval; None without advice.
     """
 
     recorded_s: float
@@ -39,13 +39,13 @@ class TransferDigest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SessionDigest(msgspec.Struct, frozen=True, kw_only=True):
-    """A session in short.
+    """A summary of a session.
 
-    `began_s`: Unix time of its question, or of its oldest record. `probes` counts failures too.
+    `began_s`: Unix time of its request, or of its oldest record. `probes` includes failures.
     `best`: of the probes that count, None without any. `outlier`: the whole session is marked;
-    `outlier_probes`: when the single probes were recorded that are. `origin`: advisor, or the
-    format it was imported from; then a session is what was measured in one day. `rtt_s` and
-    `bandwidth_bps` are its path's, None where not known.
+    `outlier_probes`: the recording times of individually marked probes. `origin`: advisor, or the
+    format it was imported from; a session is then what was measured in one day. `rtt_s` and
+    `bandwidth_bps` are those of its path, None where not known.
     """
 
     session: str

@@ -1,4 +1,4 @@
-"""Which sessions a journal has records of, without keeping the records."""
+"""The sessions that a journal has records of, without the records."""
 
 import os
 from pathlib import Path
@@ -18,14 +18,14 @@ _decoder: Final = msgspec.json.Decoder(_Line)
 
 
 class StoredSessions:
-    """The sessions in one journal; what was read once is not read again."""
+    """The sessions in one journal; lines read once are not read again."""
 
     def __init__(self) -> None:
         self._place = Place()
         self._found: set[str] = set()
 
     def look(self, journal: Path) -> set[str]:
-        """Those there are now; none where the journal is not there. Raises StoreError."""
+        """The present sessions; none if the journal is missing. Raises StoreError."""
         with explaining(journal, "read"):
             try:
                 handle = os.open(journal, os.O_RDONLY | os.O_CLOEXEC)

@@ -1,4 +1,4 @@
-"""What a list of pairs shows of each. Pure."""
+"""The entries of a list of pairs. Pure."""
 
 import heapq
 from collections import defaultdict
@@ -17,11 +17,11 @@ _SERIES_LENGTH: Final = 60
 
 
 class PairSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """What is stored of a pair, in short; deleted sessions left out.
+    """A summary of what is stored for a pair, without deleted sessions.
 
-    `best`: per transport or tool. `last_recorded_s`: Unix time of the newest record. `records`: how
-    many there are, without remarks and transfers; `skipped`: lines that are none this version can
-    read. `series`: by transport the newest successful probes that count, up to 60, oldest first, as
+    `best`: per transport or tool. `last_recorded_s`: Unix time of the newest record. `records`:
+    their number, without remarks and transfers; `skipped`: lines that this version cannot read.
+    `series`: by transport the newest successful probes that count, up to 60, oldest first, as
     (Unix time, bit/s). `rtt_s`, `bandwidth_bps`: of the path when it was last measured, None where
     not known.
     """
@@ -38,7 +38,7 @@ class PairSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SimilarPair(msgspec.Struct, frozen=True, kw_only=True):
-    """What another pair reached on a path like the one asked for.
+    """The results of another pair with a similar path.
 
     `likeness` in (0, 1], 1 for the same path: models/similarity.py.
     """
@@ -58,9 +58,9 @@ def summary(
     *,
     include_deleted: bool = False,
 ) -> PairSummary | None:
-    """A pair's summary; None where nothing is stored, or nothing but deleted sessions.
+    """A pair's summary; None if nothing is stored, or only deleted sessions.
 
-    With `include_deleted` a pair has a summary even when all of it was deleted.
+    With `include_deleted` a pair has a summary even if everything in it was deleted.
     """
     facts = [f for f in digest.sessions if f.session not in said.deleted]
     if digest.pair is None or not (facts or (include_deleted and digest.sessions)):

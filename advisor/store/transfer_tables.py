@@ -1,20 +1,21 @@
 """CSV files of recorded file transfers, as the HARP papers and GridFTP studies published them.
 
-One line per transfer, under one of two headers, told by their names without case or order:
+One line per transfer, under one of two headers, recognised by their names regardless of case and
+order:
 
 | meaning | gridftp-grids | parallel-streams |
 |---|---|---|
-| mean size of the files in bytes, and how many | FileSize, FileCount | FileSize, FileNumbers |
+| mean file size in bytes, and number of files | FileSize, FileCount | FileSize, FileNumbers |
 | link, in bit/s or Mbit/s; RTT in s | Bandwidth, RTT | Bandwidth, RTT |
 | socket buffer, in bytes or MiB | BufferSize | BufferSize |
 | setting | Concurrency, Parallelism, Pipelining | CC, P, PP |
 | the server's fast mode | Fast | FAST |
-| 2^20 bit/s, whatever it is called; seconds | Throughput, Duration | Throughput, TransferDuration |
+| 2^20 bit/s, whatever its name; seconds | Throughput, Duration | Throughput, TransferDuration |
 | when, and between which hosts | Date, Time, Source, Destination | Source, Destination |
-| what it was for | Note | Note |
+| purpose | Note | Note |
 
-An empty field and `na` are not known. The throughput is worked out anew from size × number ÷
-duration where these are there.
+An empty field and `na` mean unknown. The throughput is recomputed from size × number ÷ duration
+where these are known.
 """
 
 import csv
@@ -59,12 +60,12 @@ _UNKNOWN: Final = {"", "na", "n/a", "nan"}
 _TIME_OF_DAY: Final = re.compile(r"([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d*)?)?")
 
 _MIBIT: Final = 2**20
-# Nobody has 1 Tbit/s in Mbit/s, or 1 Mbit/s in bit/s, between hosts whose transfers are studied.
+# No studied hosts have 1 Tbit/s, which would be 1e6 in Mbit/s, or less than 1 Mbit/s, in bit/s.
 _LEAST_BIT_PER_S: Final = 1e6
-# No kernel gives a socket less than this; what is below was written in MiB.
+# No kernel gives a socket less than this; smaller values were written in MiB.
 _LEAST_BUFFER_BYTES: Final = 1024
 _ROUNDING: Final = 0.01
-# Beyond any size, rate, duration and number of files; what is greater comes from a damaged line.
+# Beyond any size, rate, duration and number of files; larger values come from a damaged line.
 _GREATEST: Final = 2.0**62
 _MOST: Final = 2**31
 _LONGEST_TEXT: Final = 128
@@ -74,15 +75,15 @@ _LONGEST_FILE: Final = 100 * 2**20
 
 
 class _LeftOutError(Exception):
-    """A line is not taken; the message says why."""
+    """A line is not imported; the message says why."""
 
 
 class TransferRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One transfer of files of `file_bytes` each; None and "" where a figure is not known.
 
-    `bandwidth_bps`: of the link. `buffer_bytes`: of each socket. `pipelining`: as written, some
-    count from 0. `fast`: the server's fast mode, as written. `throughput_bps`, `elapsed_s`: above
-    zero. `recorded`, `time`: the date and the time of day, as written.
+    `bandwidth_bps`: of the link. `buffer_bytes`: of each socket. `pipelining`: as written, in some
+    files counted from 0. `fast`: the server's fast mode, as written. `throughput_bps`, `elapsed_s`:
+    above zero. `recorded`, `time`: the date and the time of day, as written.
     """
 
     file_bytes: float
@@ -104,10 +105,10 @@ class TransferRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class TransferTable(msgspec.Struct, frozen=True, kw_only=True):
-    """The transfers of a file in its own order, which is taken for the order of time.
+    """The transfers of a file in file order, which is assumed to be the order of time.
 
-    `repaired`, `left_out`: how often, by what was done to a line or why it is not among the rows;
-    `first_left_out`: the numbers of the first such lines.
+    `repaired`, `left_out`: number of lines by kind of repair or reason for omission;
+    `first_left_out`: the numbers of the first omitted lines.
     """
 
     rows: list[TransferRow]
@@ -120,7 +121,7 @@ def read_transfer_table(path: Path) -> TransferTable:
     """The transfers in a file.
 
     Raises ValueError with one sentence for a file that has none or is longer than 100 MiB, OSError
-    where it cannot be read.
+    if it cannot be read.
     """
     if path.is_dir():
         raise ValueError(f"'{path}' is a directory: name a CSV file of transfers in it")
@@ -132,13 +133,13 @@ def read_transfer_table(path: Path) -> TransferTable:
         reasons = ", ".join(f"{count} {reason}" for reason, count in table.left_out.items())
         raise ValueError(
             f"'{path}' has no usable transfer ({reasons or 'nothing follows its header'}): "
-            "mend it or name another file"
+            "fix it or name another file"
         )
     return table
 
 
 def transfer_table(stream: TextIO, path: Path) -> TransferTable:
-    """The transfers in an open file, which may be none. Raises ValueError as above."""
+    """The transfers in an open file, possibly none. Raises ValueError as above."""
     records = _records(stream, path)
     _, header = next(records, (0, None))
     if header is None:
@@ -148,14 +149,14 @@ def transfer_table(stream: TextIO, path: Path) -> TransferTable:
     columns = _columns(header)
     if columns is None:
         raise ValueError(
-            f"'{path}' is no table of transfers: it needs the columns FileSize, Throughput and "
+            f"'{path}' is not a table of transfers: it needs the columns FileSize, Throughput and "
             "one of Concurrency, Parallelism and Pipelining"
         )
     return _read(records, columns)
 
 
 def is_header(line: str) -> bool:
-    """Whether a table of transfers may begin with this line."""
+    """Whether a table of transfers may start with this line."""
     try:
         return _columns(next(csv.reader([line]), [])) is not None
     except csv.Error:
@@ -163,7 +164,7 @@ def is_header(line: str) -> bool:
 
 
 def pipelining_from_one(alike: Sequence[TransferRow]) -> Sequence[TransferRow]:
-    """Transfers that one study recorded, their pipelining one higher if it was counted from 0.
+    """Transfers recorded by one study, with pipelining increased by one if counted from 0.
 
     A pipelining of 1 sends nothing ahead.
     """
@@ -180,7 +181,7 @@ def pipelining_from_one(alike: Sequence[TransferRow]) -> Sequence[TransferRow]:
 def _records(stream: TextIO, path: Path) -> Iterator[tuple[int, list[str]]]:
     """The number and the fields of each line that is not blank.
 
-    One empty field for a line that cannot be cut.
+    One empty field for a line that cannot be parsed.
     """
     reader = csv.reader(_lines(stream, path))
     while True:
@@ -195,8 +196,8 @@ def _records(stream: TextIO, path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _lines(stream: TextIO, path: Path) -> Iterator[str]:
-    # Counted while reading, because a pipe does not say its size; by pieces, because a file without
-    # line ends would come as a whole.
+    # Counted while reading, because the size of a pipe is not known; in pieces, because a file
+    # without line ends would be read as a whole.
     read = 0
     while line := stream.readline(_LONGEST_LINE):
         read += len(line)
@@ -212,7 +213,7 @@ def _too_long(path: Path) -> ValueError:
 
 
 def _columns(fields: Sequence[str]) -> dict[str, int] | None:
-    """Where each field is, if this is a header of either kind; of two alike the first counts."""
+    """The column of each field, if this is a header of either kind; the first of duplicates."""
     found: dict[str, int] = {}
     for place, name in enumerate(fields):
         meaning = _FIELDS.get("".join(filter(str.isalnum, name.casefold())))
@@ -239,10 +240,10 @@ def _read(records: Iterator[tuple[int, list[str]]], columns: dict[str, int]) -> 
         except _LeftOutError as error:
             leave_out(number, str(error))
         except ValueError:
-            # Files were put one behind the other, perhaps of different kinds.
+            # Files were concatenated, perhaps of different kinds.
             if again := _columns(fields):
                 columns = again
-                repaired["headers amid the lines"] += 1
+                repaired["headers between the lines"] += 1
             else:
                 leave_out(number, "unreadable")
         else:
@@ -257,9 +258,9 @@ def _read(records: Iterator[tuple[int, list[str]]], columns: dict[str, int]) -> 
 
 
 def _row(named: Mapping[str, str]) -> tuple[TransferRow, list[str]]:
-    """A line's transfer, and what was done to it.
+    """A line's transfer, and its repairs.
 
-    Raises ValueError for a figure that is none, _LeftOutError with the reason why it is not taken.
+    Raises ValueError for an invalid figure, _LeftOutError with the reason if it is not imported.
     """
     repairs: list[str] = []
     size = _number(named.get("size", ""))
@@ -271,7 +272,7 @@ def _row(named: Mapping[str, str]) -> tuple[TransferRow, list[str]]:
     if bandwidth_bps is not None and rate_bps > bandwidth_bps:
         raise _LeftOutError("faster than the link")
     if (time := named.get("time", "").strip()) and not _TIME_OF_DAY.fullmatch(time):
-        repairs.append("damaged times of day, for which the order of the lines stands")
+        repairs.append("damaged times of day, replaced by the order of the lines")
     row = TransferRow(
         file_bytes=size,
         file_count=count,
@@ -305,9 +306,9 @@ def _rate(
     if total_bytes and elapsed_s:
         worked_out_bps = total_bytes * 8 / elapsed_s
         if rate_bps is None:
-            repairs.append("throughputs worked out from size and duration")
+            repairs.append("throughputs computed from size and duration")
         elif abs(worked_out_bps / rate_bps - 1) > _ROUNDING:
-            repairs.append("throughputs that are not size over duration, worked out anew")
+            repairs.append("throughputs that are not size over duration, recomputed")
         rate_bps = worked_out_bps
     elif rate_bps is None:
         raise _LeftOutError("no throughput")
@@ -315,9 +316,9 @@ def _rate(
         if total_bytes is None:
             raise _LeftOutError("neither a duration nor a number of files")
         elapsed_s = total_bytes * 8 / rate_bps
-        repairs.append("durations worked out from size and throughput")
+        repairs.append("durations computed from size and throughput")
     if not (0 < rate_bps < math.inf and 0 < elapsed_s < math.inf):
-        raise ValueError("beyond what a number holds")
+        raise ValueError("outside the range of numbers")
     return rate_bps, elapsed_s
 
 
@@ -338,7 +339,7 @@ def _buffer_bytes(named: Mapping[str, str], repairs: list[str]) -> float | None:
 
 
 def _fact(named: Mapping[str, str], name: str) -> float | None:
-    """A figure above zero that a row can do without; None where it is damaged, too."""
+    """An optional figure above zero; None if it is damaged."""
     try:
         return _number(named.get(name, "")) or None
     except ValueError:
@@ -351,7 +352,7 @@ def _number(text: str) -> float | None:
         return None
     value = float(text)
     if not 0 <= value < _GREATEST:
-        raise ValueError(f"{text} is no size, rate or duration")
+        raise ValueError(f"{text} is not a size, rate or duration")
     return value
 
 
@@ -361,7 +362,7 @@ def _whole(text: str, least: int) -> int | None:
     if value is None:
         return None
     if value != int(value) or not least <= value <= _MOST:
-        raise ValueError(f"{text} is no count")
+        raise ValueError(f"{text} is not a count")
     return int(value)
 
 
@@ -369,9 +370,9 @@ def _text(named: Mapping[str, str], name: str) -> str:
     return _clean(named.get(name, ""))
 
 
-# The same few names stand in every line.
+# The same few names occur in every line.
 @lru_cache(maxsize=1024)
 def _clean(text: str) -> str:
-    """A name as written, without what would move a terminal's cursor."""
+    """A name as written, without characters that would move a terminal's cursor."""
     shown = "".join(filter(str.isprintable, text)).strip()[:_LONGEST_TEXT]
     return "" if shown.casefold() in _UNKNOWN else shown

@@ -1,4 +1,4 @@
-"""Measurements that other programs left in files, read into records."""
+"""Imports measurements of other programs from files into records."""
 
 import codecs
 from collections.abc import Callable, Iterable, Iterator
@@ -25,7 +25,7 @@ Seen = Callable[[int], object]
 
 
 def read_file(path: Path, pair: Pair | None = None) -> Iterator[Entry]:
-    """The probes in one file, as `read_files` gives them."""
+    """The probes in one file, as from `read_files`."""
     for _, entry in read_files([path], pair):
         yield entry
 
@@ -33,14 +33,14 @@ def read_file(path: Path, pair: Pair | None = None) -> Iterator[Entry]:
 def read_files(
     paths: Iterable[Path], pair: Pair | None = None, seen: Seen = lambda _: None
 ) -> Iterator[tuple[Path, Entry]]:
-    """The probes in files, whatever their format, and what in each file is not taken.
+    """The probes in files of any known format, and what in each file is not imported.
 
-    The format is told by the content, also that of a gzip file: ProbData's .PROF, what `iperf3 -J`
-    prints, a GridFTP server's transfer log or usage records, or a CSV table of transfers. `pair` is
-    where the data really came from and went to; without it, it is what the file says. A transfer
-    that a server logged in several of the files is put together. The `session` of a record is made
-    from its content, so that Store.append_new takes it only once. `seen` is told how many bytes
-    were read of all files, as they lie there.
+    The format is detected from the content, also of a gzip file: ProbData's .PROF, the output of
+    `iperf3 -J`, a GridFTP server's transfer log or usage records, or a CSV table of transfers.
+    `pair`: the actual source and destination; without it, those in the file. A transfer logged in
+    several of the files is reassembled. The `session` of a record is derived from its content, so
+    that Store.append_new stores it only once. `seen` is called with the number of bytes read so far
+    from all files, as stored on disk.
     """
     reading = _Reading(pair, seen)
     for path in paths:
@@ -49,7 +49,7 @@ def read_files(
 
 
 class _Reading:
-    """Files of one import, one after the other."""
+    """Files of one import, one after another."""
 
     def __init__(self, pair: Pair | None, seen: Seen) -> None:
         self._pair = pair
@@ -71,7 +71,7 @@ class _Reading:
             yield path, BadEntry("", f"it cannot be read: {why.lower()}")
 
     def rest(self) -> Iterator[tuple[Path, Entry]]:
-        """What is known only when all files are read."""
+        """What is known only after all files were read."""
         for log in (self._log, self._usage):
             yield from self._with_paths(log.rest())
 
@@ -102,7 +102,7 @@ class _Reading:
 
 
 def _of_small_file(path: Path, file: OpenFile, pair: Pair | None) -> Iterator[Entry]:
-    """The entries of a file whose format needs all of it at once."""
+    """The entries of a file whose format requires the whole content at once."""
     try:
         head = _text(file.head)
     except UnicodeDecodeError:
@@ -125,7 +125,7 @@ def _of_small_file(path: Path, file: OpenFile, pair: Pair | None) -> Iterator[En
 
 
 def _text(head: bytes) -> str:
-    """Raises UnicodeDecodeError, though not for a character that is cut off with the head."""
+    """Raises UnicodeDecodeError, but not for a character truncated at the end of the head."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
     return decoder.decode(head, final=len(head) < HEAD_BYTES)
 
@@ -134,7 +134,5 @@ def _unknown(head: str) -> str:
     if not head.strip():
         return "it is empty"
     if head.startswith("Connecting to host") or "iperf Done." in head:
-        return (
-            "it is iperf3's text for people, which leaves figures out: import what iperf3 -J prints"
-        )
+        return "it is iperf3's text for people, which omits figures: import the output of iperf3 -J"
     return f"its format is not known: {_KNOWN}"

@@ -1,4 +1,4 @@
-"""What an importer yields, besides probes."""
+"""Results of an importer other than probes."""
 
 import hashlib
 
@@ -6,10 +6,10 @@ import msgspec
 
 
 class BadEntry(msgspec.Struct, frozen=True):
-    """A part of a file that is not taken.
+    """A part of a file that is not imported.
 
-    `place`: line or result within the file, "" for the file as a whole or where it is not known.
-    `why`: one sentence. `count`: how many such parts it stands for.
+    `place`: line or result within the file, "" for the whole file or where it is not known.
+    `why`: one sentence. `count`: the number of such parts it stands for.
     """
 
     place: str
@@ -18,9 +18,9 @@ class BadEntry(msgspec.Struct, frozen=True):
 
 
 class RefusedError(Exception):
-    """An entry is not taken; the message is the sentence that says why."""
+    """An entry is not imported; the message is a sentence that says why."""
 
 
 def identity(content: str) -> str:
-    """The session of an imported record: the same for the same content, whenever it is imported."""
+    """The session id of an imported record: depends only on its content."""
     return f"import:{hashlib.sha256(content.encode()).hexdigest()[:32]}"

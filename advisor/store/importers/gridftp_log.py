@@ -1,16 +1,16 @@
 """Transfer logs of GridFTP servers: what `globus-gridftp-server -log-transfer FILE` (`-Z`) writes.
 
-One line for each file when it is done, of fields in this order:
+One line for each completed file, with fields in this order:
 
     DATE=20041209222014.654321 HOST=… PROG=globus-gridftp-server NL.EVNT=FTP_INFO
     START=20041209222014.123456 USER=… FILE=… BUFFER=… BLOCK=… NBYTES=… VOLUME=/ STREAMS=4
     STRIPES=1 DEST=[192.0.2.1] TYPE=RETR CODE=226 TASKID=none retrans=0,0,0,0
 
-DATE is when it ended; both times are UTC. HOST is the server, DEST the other end of the data
-connection in both directions, 0.0.0.0 where the server did not know it. Names of files may have
-blanks in them. TASKID (`none` unless the client sets one, as the Globus service does) and `retrans`
-(of each stream) came with later versions, and may be missing. Servers write the same after
-`[PID] DATE :: Transfer stats: ` into their own log, whose other lines are passed over.
+DATE is the end time; both times are UTC. HOST is the server, DEST the other end of the data
+connection in both directions, 0.0.0.0 where the server did not know it. File names may contain
+blanks. TASKID (`none` unless the client sets one, as the Globus service does) and `retrans` (of
+each stream) came with later versions and may be missing. Servers write the same after
+`[PID] DATE :: Transfer stats: ` into their own log, whose other lines are skipped.
 """
 
 import re
@@ -24,7 +24,7 @@ ORIGIN: Final = "gridftp-log"
 _EVENT: Final = "NL.EVNT=FTP_INFO"
 _SERVER: Final = r"\[\d{1,10}\] [^\n]{0,64}? :: "
 _OTHER: Final = re.compile(rf"\s*$|{_SERVER}(?!Transfer stats)")
-# But for the name of the file nothing may have blanks in it: else long lines would take long.
+# Only the file name may contain blanks: otherwise matching long lines would be slow.
 _LINE: Final = re.compile(
     rf"(?:{_SERVER}Transfer stats: )?"
     r"DATE=(\d{14}(?:\.\d{1,6})?) HOST=(\S*) PROG=\S* NL\.EVNT=FTP_INFO "
@@ -36,18 +36,18 @@ _NO_TASK: Final = "none"
 
 
 def looks_like(line: str) -> bool:
-    """Whether a line is of such a log, or of a server's own."""
+    """Whether a line belongs to such a log, or to a server's own log."""
     return _EVENT in line or (bool(line.strip()) and _OTHER.match(line) is not None)
 
 
 def parse(line: str, place: Place) -> LoggedFile | None:
-    """The file of a line; None for a line that is of no transfer. Raises RefusedError."""
+    """The file of a line; None for a line about no transfer. Raises RefusedError."""
     found = _LINE.match(line)
-    # A line that was torn may have run into the next one.
+    # A truncated line may have run into the next one.
     if found is None or _EVENT in found[5]:
         if _OTHER.match(line):
             return None
-        raise RefusedError("it is no whole line of a GridFTP transfer log")
+        raise RefusedError("it is not a complete line of a GridFTP transfer log")
     end, host, start, user, name, buffer, block, size, *others = found.groups("")
     streams, stripes, peer, kind, code, task, retransmits = others
     movement = Movement(

@@ -1,18 +1,18 @@
 """Usage records of GridFTP servers: what they sent to `-usage-stats-target`, until version 13.
 
-One record for each file when it is done. Kept as text, a line each:
+One record for each completed file. As text, one line each:
 
     HOSTNAME=… START=20050225073026.426286 END=20050225073026.560613 VER="0.17 (…)" BUFFER=16000
     BLOCK=262144 NBYTES=504 STREAMS=1 STRIPES=1 TYPE=RETR CODE=226 [FILE=… CLIENTIP=… DATAIP=…
     USER=… …]
 
-in any order, values with blanks in quotes. Or as packets, as globus-usage-collector keeps them in
+in any order, values with blanks in quotes. Or as packets, as globus-usage-collector stores them in
 its .gup files: length and address of the sender, length of the packet, both lengths of two bytes;
-then 2 bytes that tell the program (0 is GridFTP), 2 the version, 16 the host, 4 the time, and that
-text. Times are UTC.
+then 2 bytes that identify the program (0 is GridFTP), 2 the version, 16 the host, 4 the time, and
+that text. Times are UTC.
 
-DATAIP (tag I) is the other end of the data; without it CLIENTIP (i), which is that of the client,
-is taken for it. Servers send neither unless they are told to: such records need --pair.
+DATAIP (tag I) is the other end of the data connection; without it CLIENTIP (i), the address of the
+client, is used instead. Servers send neither unless configured to: such records need --pair.
 """
 
 import re
@@ -39,20 +39,20 @@ _GRIDFTP: Final = b"\0\0"
 
 
 class Bytes(Protocol):
-    """A file that is read from its beginning to its end."""
+    """A file that is read from start to end."""
 
     def read(self, size: int, /) -> bytes:
-        """The next `size` bytes; fewer at the end of the file alone."""
+        """The next `size` bytes; fewer only at the end of the file."""
         ...
 
 
 def looks_like(line: str) -> bool:
-    """Whether a line has what every such record has."""
+    """Whether a line has the fields common to all such records."""
     return " END=" in line and " NBYTES=" in line and _LIKE.search(line) is not None
 
 
 def looks_like_packets(head: bytes) -> bool:
-    """Whether a file begins with a packet of the collector."""
+    """Whether a file starts with a packet of the collector."""
     for length in _ADDRESS_BYTES:
         at = _LENGTH.size * 2 + length
         if head.startswith(_LENGTH.pack(length)) and len(head) >= at + _HEADER_BYTES:
@@ -61,10 +61,9 @@ def looks_like_packets(head: bytes) -> bool:
 
 
 def texts(packets: Bytes) -> Iterator[str]:
-    """The text of each packet that GridFTP sent, as a line; "" for those of other programs.
+    """The text of each GridFTP packet, as a line; "" for packets of other programs.
 
-    What is behind a packet that was cut off cannot be read, and comes as one line that is no
-    record.
+    Data after a truncated packet cannot be read, and is returned as one line that is not a record.
     """
     while head := packets.read(_LENGTH.size):
         if len(head) < _LENGTH.size or _LENGTH.unpack(head)[0] not in _ADDRESS_BYTES:
@@ -82,7 +81,7 @@ def texts(packets: Bytes) -> Iterator[str]:
 
 
 def parse(line: str, place: Place) -> LoggedFile | None:
-    """The file of a line; None for one that is blank. Raises RefusedError."""
+    """The file of a line; None for a blank line. Raises RefusedError."""
     if not line.strip():
         return None
     fields = {name: quoted or plain for name, quoted, plain in _FIELD.findall(line)}
@@ -91,7 +90,7 @@ def parse(line: str, place: Place) -> LoggedFile | None:
         all(_TIME.fullmatch(fields.get(name, "")) for name in _TIMES)
         and all(_COUNT.fullmatch(fields.get(name, "")) for name in _COUNTS)
     ):
-        raise RefusedError("it is no whole usage record of a GridFTP server")
+        raise RefusedError("it is not a complete usage record of a GridFTP server")
     movement = Movement(
         host=fields.get("HOSTNAME", ""),
         peer=fields.get("DATAIP") or fields.get("CLIENTIP", ""),

@@ -1,8 +1,8 @@
 """CSV files of recorded transfers, as the HARP papers published them (store/transfer_tables.py).
 
-A row is one transfer. Its date is taken as UTC. Where the time of day is damaged, or there is none,
-the rows of a day are laid end to end from its beginning; rows without a date from 1 January 1970,
-so that they count as older than anything that is dated.
+A row is one transfer. Its date is assumed to be UTC. Where the time of day is damaged or missing,
+the rows of a day are placed end to end from its start; rows without a date from 1 January 1970, so
+that they count as older than any dated row.
 """
 
 import io
@@ -31,7 +31,7 @@ _UNDATED: Final = date(1970, 1, 1)
 
 
 def read(text: str, path: Path, pair: Pair | None) -> Iterator[ProbeRecord | BadEntry]:
-    """The transfers of a file, and the lines that are not taken. `pair` replaces theirs."""
+    """The transfers of a file, and the lines that are not imported. `pair` replaces theirs."""
     try:
         table = transfer_table(io.StringIO(text, newline=""), path)
     except ValueError as error:
@@ -52,7 +52,7 @@ def read(text: str, path: Path, pair: Pair | None) -> Iterator[ProbeRecord | Bad
 
 
 def _pipelining_alike(rows: Sequence[TransferRow]) -> list[TransferRow]:
-    """The rows in their order, with pipelining as advisor counts it."""
+    """The rows in order, with pipelining counted from 1."""
     studies: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for number, row in enumerate(rows):
         studies[row.source, row.destination, row.note, row.fast].append(number)
@@ -89,7 +89,7 @@ def _date(text: str) -> date:
 
 
 def _seconds(time: str) -> float | None:
-    """How far into its day, None where that is not known."""
+    """Seconds since the start of the day, None where not known."""
     if (found := _TIME.fullmatch(time)) is None:
         return None
     hour, minute, second = int(found[1]), int(found[2]), float(found[3])
@@ -110,7 +110,7 @@ def _record(row: TransferRow, recorded_s: float, pair: Pair | None) -> ProbeReco
         setting=setting,
         result=Measurement(
             throughput_bps=row.throughput_bps,
-            # One figure for the whole transfer: nothing is known of how it varied.
+            # One figure for the whole transfer: its variation is not known.
             stderr_bps=row.throughput_bps,
             intervals=[Interval(0.0, row.elapsed_s, round(row.throughput_bps * row.elapsed_s / 8))],
             steady_from=0,
@@ -129,7 +129,7 @@ def _record(row: TransferRow, recorded_s: float, pair: Pair | None) -> ProbeReco
 
 
 def _content(row: TransferRow) -> tuple[object, ...]:
-    """What makes a transfer the same one in another file."""
+    """The fields that identify a transfer across files."""
     figures = (row.file_bytes, row.file_count, row.throughput_bps, row.elapsed_s)
     levels = (row.concurrency, row.parallelism, row.pipelining, row.fast)
     return (*figures, *levels, row.source, row.destination, row.recorded, row.time)

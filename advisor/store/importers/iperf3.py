@@ -1,14 +1,14 @@
 """Results of `iperf3 -J`: one JSON object per run, possibly several in a row.
 
-The throughput is the receiver's count (`end.sum_received`). Where the file is the receiver's own,
-its intervals are taken as they are. The sender's file has the receiver's total but only the
-sender's intervals: its start-up is then found in those, and what was sent during it is taken from
-the total. That leaves out a little too much, since the last of it arrived later: the throughput is
-never too high for it.
+The throughput is the receiver's count (`end.sum_received`). If the file is the receiver's own, its
+intervals are used as they are. The sender's file has the receiver's total but only the sender's
+intervals: the start-up is then found in those, and what was sent during it is subtracted from the
+total. That subtracts slightly too much, since the last of it arrived later: the throughput is never
+overestimated.
 
 Without -P, -w, -C a run has one stream, the kernel's own buffers (`buffer_bytes` 0) and the
 system's congestion control. Intervals that iperf3 was told to omit are left out. The hosts are the
-addresses of the connection, and for the server the name it was called by.
+addresses of the connection, and for the server the name the client used.
 """
 
 import json
@@ -27,14 +27,14 @@ from advisor.models.steadiness import start_up_length
 from advisor.store.importers.entries import BadEntry, RefusedError, identity
 
 ORIGIN: Final = "iperf3"
-# TCP needs about ten round trips to grow from its first window to that of a fast long path; what is
-# over before says how long a round trip takes, not what the path carries.
+# TCP needs about ten round trips to grow from its initial window to that of a fast long path; a
+# shorter run measures the round-trip time, not the capacity of the path.
 _FEWEST_ROUND_TRIPS: Final = 10
-# On a short path the scheduler and the last buffer weigh as much as the path below this.
+# On a short path the scheduler and the last buffer matter as much as the path below this.
 _SHORTEST_S: Final = 0.5
 
 
-# Beyond any network and any date; what is greater comes from a damaged file.
+# Beyond any network and any date; larger values come from a damaged file.
 _Count: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=2**62)]
 _UnixTime: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=2**34)]
 
@@ -113,8 +113,8 @@ class _Result(msgspec.Struct):
 
 
 def read(text: str, pair: Pair | None) -> Iterator[ProbeRecord | BadEntry]:
-    """The probes of a file, and the results in it that are not taken. `pair` replaces theirs."""
-    # NaN and Infinity are no JSON: as null they are refused like any other wrong value.
+    """The probes of a file, and the results that are not imported. `pair` replaces theirs."""
+    # NaN and Infinity are not JSON: as null they are refused like any other wrong value.
     decoder = json.JSONDecoder(parse_constant=lambda _: None)
     number, position = 0, _skip_blanks(text, 0)
     while position < len(text):
@@ -138,18 +138,18 @@ def _skip_blanks(text: str, position: int) -> int:
 
 
 def _why_unreadable(text: str, position: int) -> str:
-    """Why no result begins at `position`."""
+    """Why no result starts at `position`."""
     rest = text[position:]
     try:
         json.loads(rest)
     except json.JSONDecodeError as error:
         line = text.count("\n", 0, position) + error.lineno
         if not rest[error.pos :].strip() or not rest.rstrip().endswith("}"):
-            return f"the JSON is cut off at line {line}: the run was interrupted"
+            return f"the JSON ends early at line {line}: the run was interrupted"
         return f"the JSON is damaged at line {line}: {error.msg.lower()}"
     except (ValueError, RecursionError):
         pass
-    return "it is no result of iperf3 -J: its numbers or its nesting are beyond all measure"
+    return "it is not a result of iperf3 -J: its numbers or its nesting exceed all limits"
 
 
 def _probe(content: Any, pair: Pair | None) -> ProbeRecord:
@@ -158,7 +158,7 @@ def _probe(content: Any, pair: Pair | None) -> ProbeRecord:
     try:
         result = msgspec.convert(content, _Result)
     except msgspec.ValidationError as error:
-        raise RefusedError(f"it is no result of iperf3 -J: {error}") from None
+        raise RefusedError(f"it is not a result of iperf3 -J: {error}") from None
     test = _accepted_test(result)
     received = _received(result, test)
     congestion = result.end.sender_tcp_congestion
@@ -179,7 +179,7 @@ def _probe(content: Any, pair: Pair | None) -> ProbeRecord:
 
 
 def _accepted_test(result: _Result) -> _TestStart:
-    """What kind of run it was, if it is one that can be taken."""
+    """The kind of run, if it can be imported."""
     if result.error:
         raise RefusedError(f"the run failed: {result.error}")
     test = result.start.test_start
@@ -188,10 +188,10 @@ def _accepted_test(result: _Result) -> _TestStart:
     both_ways = bool(test.bidir) or result.end.sum_received_bidir_reverse is not None
     refusals = {
         f"it is a {test.protocol} test, not a transfer over TCP": test.protocol != "TCP",
-        "it went both ways at once, which no single transfer does": both_ways,
-        f"it was held to {test.target_bitrate / 1e6:g} Mbit/s": test.target_bitrate > 0,
+        "it went in both directions at once, unlike a single transfer": both_ways,
+        f"its rate was limited to {test.target_bitrate / 1e6:g} Mbit/s": test.target_bitrate > 0,
         "it has no streams": test.num_streams < 1,
-        "it read or wrote a file, so the disk is in it": any(
+        "it read or wrote a file, so it includes the disk": any(
             s.diskfile for s in result.end.streams
         ),
     }
@@ -202,7 +202,7 @@ def _accepted_test(result: _Result) -> _TestStart:
 
 
 def _received(result: _Result, test: _TestStart) -> _Sum:
-    """The receiver's total, if it has one that says something of the path."""
+    """The receiver's total, if it is long enough to describe the path."""
     received = result.end.sum_received
     if received is None:
         raise RefusedError("the run ended before the receiver's total was known")
@@ -210,25 +210,25 @@ def _received(result: _Result, test: _TestStart) -> _Sum:
         raise RefusedError(
             "the receiver counted no bytes"
             if _knows_receiver(result.start, test)
-            else "the receiver's count is not in it: import the receiver's or the client's file"
+            else "it lacks the receiver's count: import the receiver's or the client's file"
         )
     rtt_s = _rtt_s(result)
     shortest_s = max(_SHORTEST_S, _FEWEST_ROUND_TRIPS * (rtt_s or 0.0))
     if received.seconds < shortest_s:
         trips = f", {received.seconds / rtt_s:.1f} round trips" if rtt_s else ""
         raise RefusedError(
-            f"it was over after {received.seconds:.2g} s{trips}: too short to show the path's rate"
+            f"it ended after {received.seconds:.2g} s{trips}: too short to show the path's rate"
         )
     return received
 
 
 def _knows_receiver(start: _Start, test: _TestStart) -> bool:
-    """A client is told the server's figures at the end; a server is not told the client's."""
+    """A client receives the server's figures at the end; a server does not get the client's."""
     return start.accepted_connection is None or _local_receives(start, test)
 
 
 def _local_receives(start: _Start, test: _TestStart) -> bool:
-    """Whether the file was written by the receiving end: a -R client, or a server without -R."""
+    """Whether the receiving end wrote the file: a -R client, or a server without -R."""
     is_server = start.accepted_connection is not None
     return bool(test.reverse) != is_server
 
@@ -261,7 +261,7 @@ def _measurement(result: _Result, received: _Sum, local_receives: bool) -> Measu
     startup = start_up_length(rates)
     intervals = _receiver_intervals(kept) if local_receives else []
     if not intervals:
-        # A sender's quick beginning is its own buffer filling: none of that is the receiver's.
+        # A fast start at the sender only fills its own buffer: the receiver got none of that.
         if startup and statistics.fmean(rates[:startup]) > statistics.fmean(rates[startup:]):
             startup = 0
         intervals = _around_startup(kept[:startup], received)
@@ -287,7 +287,7 @@ def _measurement(result: _Result, received: _Sum, local_receives: bool) -> Measu
 
 
 def _whole_rates(sums: list[_Sum]) -> list[float]:
-    """The rate of each interval, without a last one that was cut short by the end of the test."""
+    """The rate of each interval, except a last one truncated by the end of the test."""
     if len(sums) > 1 and sums[-1].seconds < statistics.median(s.seconds for s in sums) / 2:
         sums = sums[:-1]
     return [s.bytes * 8 / s.seconds for s in sums]
@@ -298,7 +298,7 @@ def _receiver_intervals(sums: list[_Sum]) -> list[Interval]:
 
 
 def _around_startup(startup: list[_Sum], received: _Sum) -> list[Interval]:
-    """The receiver's total in two parts, before and after the start-up; in one without it."""
+    """The receiver's total in two parts, during and after the start-up; in one without it."""
     whole = Interval(0.0, received.seconds, int(received.bytes))
     if not startup:
         return [whole]
@@ -312,7 +312,7 @@ def _around_startup(startup: list[_Sum], received: _Sum) -> list[Interval]:
 
 
 def _stderr_bps(rates: list[float], throughput_bps: float) -> float:
-    """The standard error of the steady mean; the mean itself where one figure is all there is."""
+    """The standard error of the steady mean; the mean itself where there is only one value."""
     if len(rates) < 2:
         return throughput_bps
     return statistics.stdev(rates) / math.sqrt(len(rates))

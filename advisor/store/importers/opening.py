@@ -1,4 +1,4 @@
-"""Files as importers read them: unpacked where they are gzip, line by line, in bounded memory."""
+"""Input files of importers: decompressed if gzip, line by line, in bounded memory."""
 
 import gzip
 import io
@@ -12,14 +12,13 @@ _GZIP: Final = b"\x1f\x8b"
 _LONGEST_LINE: Final = 2**20
 HEAD_BYTES: Final = 2**18
 UNREADABLE: Final = (OSError, EOFError, zlib.error)
-"""What reading raises: the file system's errors, and those of damaged compression."""
+"""What reading raises: the file system's errors, and those of damaged compressed data."""
 
 
 class OpenFile:
-    """A file that is read once from its beginning to its end. Reading raises UNREADABLE.
+    """A file that is read once from start to end. Reading raises UNREADABLE.
 
-    `head`: what it begins with, up to `HEAD_BYTES` and whole lines after that. Nothing of it is
-    lost to what is read later.
+    `head`: its start, up to `HEAD_BYTES` and the end of that line. Later reads return it again.
     """
 
     def __init__(self, stream: io.BufferedReader | gzip.GzipFile, told: Callable[[], int]) -> None:
@@ -32,7 +31,7 @@ class OpenFile:
 
     @property
     def read_bytes(self) -> int:
-        """How much of the file as it lies there was read; 0 of a pipe."""
+        """The number of bytes read from the file as stored on disk; 0 for a pipe."""
         return self._told()
 
     def read(self, size: int, /) -> bytes:
@@ -41,11 +40,11 @@ class OpenFile:
         return found + self._stream.read(size - len(found)) if len(found) < size else found
 
     def rest(self) -> bytes:
-        """All that is left, at once."""
+        """The whole remainder at once."""
         return self._left.read() + self._stream.read()
 
     def lines(self) -> Iterator[str]:
-        """What is left, by lines, of which more than 1 MiB is left out."""
+        """The remaining lines; anything beyond 1 MiB of a line is left out."""
         while line := self._line():
             yield line.decode("utf-8", "replace")
             while len(line) == _LONGEST_LINE and not line.endswith(b"\n"):
@@ -60,7 +59,7 @@ class OpenFile:
 
 @contextmanager
 def opened(path: Path) -> Iterator[OpenFile]:
-    """The file, unpacked where it is gzip, whatever its name."""
+    """The file, decompressed if it is gzip, whatever its name."""
     with path.open("rb") as raw:
 
         def told() -> int:

@@ -1,21 +1,21 @@
-"""ProbData's .PROF history: one line per one-time profiling, 17 fields between blanks.
+"""ProbData's .PROF history: one line per one-time profiling, 17 blank-separated fields.
 
 | fields | meaning |
 |---|---|
 | 1, 2 | source and destination, as IP addresses |
-| 3 | month:day:year:hour:minute:second when it ended, local time of some host, taken as UTC |
+| 3 | month:day:year:hour:minute:second of the end, local time of some host, treated as UTC |
 | 4, 5 | protocol (TCP or UDT), and the program that moved the data (iperf3 or tpg) |
 | 6 | parallel streams |
 | 7 | TCP: maximum segment size; UDT: packet size with its headers; both in bytes |
 | 8, 9 | socket buffer (TCP) or UDT send buffer, and its unit: the first of the two sizes |
 | 10, 11 | block given to one send call, and its unit; for TCP iperf3's constant 131072, not tuned |
-| 12, 13 | duration asked for, and its unit |
+| 12, 13 | requested duration, and its unit |
 | 14, 15 | bytes moved, and their unit |
-| 16, 17 | rate over the time it really took, and its unit |
+| 16, 17 | rate over the actual duration, and its unit |
 
-The bytes are those the sender handed to its buffers, not those that arrived. A line is refused
-where the buffers could hold so many of them that the rate says little of the path. Some lines have
-Mbps of 2^20 bit; those are told by the bytes, which fit the duration exactly then.
+The bytes are those the sender handed to its buffers, not those that arrived. A line is refused if
+the buffers could hold so much of it that the rate says little about the path. Some lines use Mbps
+of 2^20 bit; these are detected by the bytes, which match the duration exactly then.
 """
 
 from collections.abc import Iterable, Iterator
@@ -34,21 +34,21 @@ _DATE: Final = "%m:%d:%Y:%H:%M:%S"
 _BYTES: Final = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 _SECONDS: Final = {"sec": 1.0, "s": 1.0, "min": 60.0}
 _RATES: Final = {"bps": 1.0, "Kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9}
-# What the buffers may hide of the bytes: above this the error passes that of a good measurement.
+# The fraction of the bytes that buffers may hide: above it the error exceeds a good probe's.
 _HIDDEN_SHARE: Final = 0.1
-# How far the time a transfer took may be from the time it was asked to take.
+# The maximum relative difference between actual and requested duration.
 _TIME_SHARE: Final = 0.25
 _TCP_HEADERS: Final = 40
 
 
 def looks_like(line: str) -> bool:
-    """Whether a line has the outer form of a ProbData record."""
+    """Whether a line has the form of a ProbData record."""
     fields = line.split()
     return len(fields) == FIELDS and fields[2].count(":") == 5
 
 
 def read(lines: Iterable[str], pair: Pair | None) -> Iterator[ProbeRecord | BadEntry]:
-    """The probes of a .PROF file, and the lines that are not taken. `pair` replaces theirs."""
+    """The probes of a .PROF file, and the lines that are not imported. `pair` replaces theirs."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -76,7 +76,7 @@ def _probe(fields: list[str], pair: Pair | None) -> ProbeRecord:
             "buffer_bytes": buffer_bytes,
             "mss_bytes": packet_bytes,
         }
-        # UDT is tuned with one stream; more of them are another setting.
+        # UDT is tuned with one stream; more streams are another setting.
         setting |= {"streams": streams} if streams != 1 else {}
     return ProbeRecord(
         pair=pair or _pair(fields),
@@ -103,20 +103,20 @@ def _measurement(fields: list[str], buffered_bytes: int) -> Measurement:
     if buffered_bytes > _HIDDEN_SHARE * moved_bytes:
         raise RefusedError(
             f"the sender's buffers can hold {buffered_bytes} of the {moved_bytes} bytes it sent, "
-            "so the rate says little of what arrived"
+            "so the rate says little about what arrived"
         )
     nominal_bps = moved_bytes * 8 / duration_s
     if abs(rate_bps * 2**20 / 1e6 / nominal_bps - 1) < 1e-4:
         rate_bps = nominal_bps
     if abs(rate_bps / nominal_bps - 1) > _TIME_SHARE:
         raise RefusedError(
-            f"{moved_bytes} bytes in {duration_s:g} s are {nominal_bps / 1e6:.1f} Mbit/s, "
+            f"{moved_bytes} bytes in {duration_s:g} s is {nominal_bps / 1e6:.1f} Mbit/s, "
             f"but it says {fields[15]} {fields[16]}"
         )
     elapsed_s = moved_bytes * 8 / rate_bps
     return Measurement(
         throughput_bps=rate_bps,
-        # One figure for the whole transfer: nothing is known of how it varied.
+        # One figure for the whole transfer: its variation is not known.
         stderr_bps=rate_bps,
         intervals=[Interval(0.0, elapsed_s, moved_bytes)],
         steady_from=0,

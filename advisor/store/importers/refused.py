@@ -1,4 +1,4 @@
-"""What was not taken of files, by reason: as short for a million bad lines as for one."""
+"""Refused entries of files, by reason: needs no more space for a million bad lines than for one."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ class _Reason:
 
 
 class Refused:
-    """Counts bad entries of each file by their reason, and remembers where the first ones stand."""
+    """Counts bad entries of each file by reason, and remembers the places of the first ones."""
 
     def __init__(self) -> None:
         self.total = 0
@@ -27,7 +27,7 @@ class Refused:
         self._further: dict[Path, int] = {}
 
     def add(self, path: Path, entry: BadEntry) -> None:
-        """Take in what was refused of a file."""
+        """Add a refused entry of a file."""
         self.total += entry.count
         reasons = self._reasons.setdefault(path, {})
         if entry.why not in reasons and len(reasons) == _MOST_REASONS:
@@ -39,7 +39,7 @@ class Refused:
             reason.first.append(entry.place)
 
     def lines(self) -> Iterator[str]:
-        """One for each file and reason; those of a file that has too many reasons are summed up."""
+        """One per file and reason; reasons beyond the limit are summed up."""
         for path, reasons in self._reasons.items():
             for why, reason in reasons.items():
                 yield f"{path}{_places(reason)}: {why}"
@@ -48,7 +48,7 @@ class Refused:
 
 
 def _places(reason: _Reason) -> str:
-    """Where the entries stand, with a comma before it."""
+    """The places of the entries, after a comma."""
     further = reason.count - len(reason.first)
     if not reason.first:
         return f", {further} times" if further > 1 else ""

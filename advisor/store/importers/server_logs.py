@@ -1,12 +1,12 @@
-"""What GridFTP servers leave behind, a line for every file: from lines to records of transfers.
+"""Logs of GridFTP servers, one line per file: from lines to records of transfers.
 
-Two formats differ in how a line is read (gridftp_log.py, gridftp_usage.py). What they have in
-common is here: which files are taken, and what is said of a transfer (models/log_transfers.py puts
-the files together). Pipelining is not logged, and neither is the path's RTT.
+The two formats differ in how a line is parsed (gridftp_log.py, gridftp_usage.py). What they share
+is here: which files are imported, and the record of a transfer (models/log_transfers.py reassembles
+the files). The log contains neither pipelining nor the path's RTT.
 
-`BUFFER` is not taken over. Without -tcp-bs it is what the socket had when the connection was made,
-before the kernel let it grow, and the server takes the receive buffer of a socket it sends on, and
-the other way round.
+`BUFFER` is not imported. Without -tcp-bs it is the socket's buffer when the connection was made,
+before the kernel let it grow, and the server reports the receive buffer of a sending socket and
+vice versa.
 """
 
 import math
@@ -22,7 +22,7 @@ from advisor.models.log_transfers import LoggedFile, LoggedTransfer, LogTransfer
 from advisor.store.importers.entries import BadEntry, RefusedError, identity
 
 SUBJECT: Final = "globus-url-copy"
-# TCP needs about ten round trips to come up to speed. The RTT is not in a log: ten of 100 ms, as
+# TCP needs about ten round trips to come up to speed. The RTT is not in a log: assume 100 ms, as
 # between continents.
 SHORTEST_S: Final = 1.0
 # No transfer of one file takes longer: a date is damaged.
@@ -40,9 +40,9 @@ Taken = tuple[Place, ProbeRecord | BadEntry]
 
 
 class ServerLog:
-    """Logs of one format, told apart by their numbers: transfers go on from one to the next.
+    """Logs of one format, in order of their numbers: transfers continue from one to the next.
 
-    `parse` reads a line: None for one that is passed over, RefusedError for one that is not taken.
+    `parse` parses a line: None for one to skip, RefusedError for one that is not imported.
     `pair` replaces that of the lines.
     """
 
@@ -53,7 +53,7 @@ class ServerLog:
         self._transfers = LogTransfers()
 
     def take(self, log: str, lines: Iterable[str]) -> Iterator[Taken]:
-        """The transfers that are known to be whole, and the lines that are not taken."""
+        """The transfers known to be complete, and the lines that are not imported."""
         until_s = -math.inf
         for number, line in enumerate(lines, 1):
             place = (log, number)
@@ -70,7 +70,7 @@ class ServerLog:
                 yield from self._records(self._transfers.ended(until_s))
 
     def rest(self) -> Iterator[Taken]:
-        """The transfers that are left when all logs are read."""
+        """The remaining transfers after all logs were read."""
         yield from self._records(self._transfers.rest())
 
     def _records(self, transfers: Iterable[LoggedTransfer]) -> Iterator[Taken]:
@@ -93,21 +93,21 @@ def logged_file(
     retransmits: str,
     place: Place,
 ) -> LoggedFile:
-    """A file from the words of a line. Raises RefusedError where it is not to be taken."""
+    """A file from the fields of a line. Raises RefusedError if it is not to be imported."""
     if int(code) != _DONE:
         raise RefusedError(f"it failed: its code is not {_DONE}")
     size_bytes, start_s, end_s = int(size), time_of(start), time_of(end)
     if size_bytes == 0:
         raise RefusedError("no bytes were moved")
     if int(stripes) > 1:
-        raise RefusedError("several hosts of a striped server moved it: what one can is not told")
+        raise RefusedError("several hosts of a striped server moved it: its own part is unknown")
     if end_s < start_s:
-        raise RefusedError("it ends before it begins")
+        raise RefusedError("it ends before it starts")
     if end_s - start_s > _LONGEST_S or size_bytes > _MOST:
-        raise RefusedError("its dates or its bytes are beyond all measure")
+        raise RefusedError("its dates or its bytes exceed all limits")
     if not 1 <= movement.streams <= _MOST_STREAMS:
         raise RefusedError("its number of streams is out of range")
-    # What the receiver retransmits are not the data.
+    # The receiver's retransmits are not of the data.
     known = retransmits and not movement.received
     return LoggedFile(
         movement=movement,
@@ -121,7 +121,7 @@ def logged_file(
 
 
 def is_received(kind: str) -> bool:
-    """Whether the server got the file (STOR, ESTO). Raises RefusedError for what is no file."""
+    """Whether the server received the file (STOR, ESTO). Raises RefusedError for non-files."""
     try:
         return _SENDS[kind]
     except KeyError:
@@ -131,12 +131,12 @@ def is_received(kind: str) -> bool:
 def time_of(text: str) -> float:
     """Unix time of `YYYYMMDDhhmmss.µs`, which servers write in UTC.
 
-    What follows the point is a number of microseconds; old servers left out its zeros. Raises
-    RefusedError.
+    The part after the point is a number of microseconds; old servers omitted its leading zeros.
+    Raises RefusedError.
     """
     second, micros = int(text[12:14]), text[_TIME_DIGITS + 1 :]
     if second > 60:
-        raise RefusedError("its date is none")
+        raise RefusedError("its date is invalid")
     return _minute_s(text[:12]) + second + (int(micros) / 1e6 if micros else 0.0)
 
 
@@ -147,13 +147,13 @@ def _minute_s(text: str) -> int:
         *(int(text[at : at + 2]) for at in (4, 6, 8, 10)),
     )
     if not (year >= 1970 and 1 <= month <= 12 and 1 <= day <= 31 and hour <= 23 and minute <= 59):
-        raise RefusedError("its date is none")
+        raise RefusedError("its date is invalid")
     return timegm((year, month, day, hour, minute, 0))
 
 
 def _record(transfer: LoggedTransfer, origin: str, pair: Pair | None) -> ProbeRecord:
     if transfer.elapsed_s < SHORTEST_S:
-        raise RefusedError(f"it was over in less than {SHORTEST_S:g} s: too short to tell a rate")
+        raise RefusedError(f"it took less than {SHORTEST_S:g} s: too short to show a rate")
     movement = transfer.movement
     rate_bps = transfer.total_bytes * 8 / transfer.elapsed_s
     return ProbeRecord(
@@ -162,7 +162,7 @@ def _record(transfer: LoggedTransfer, origin: str, pair: Pair | None) -> ProbeRe
         setting={"concurrency": transfer.concurrency, "parallelism": movement.streams},
         result=Measurement(
             throughput_bps=rate_bps,
-            # One figure for the whole transfer: nothing is known of how it varied.
+            # One figure for the whole transfer: its variation is not known.
             stderr_bps=rate_bps,
             intervals=[Interval(0.0, transfer.elapsed_s, transfer.total_bytes)],
             steady_from=0,
@@ -171,7 +171,7 @@ def _record(transfer: LoggedTransfer, origin: str, pair: Pair | None) -> ProbeRe
             retransmits=transfer.retransmits,
         ),
         recorded_s=transfer.end_s,
-        # By its beginning: read again when more of it is logged, it is the same transfer.
+        # By its start: when read again after more of it was logged, it is the same transfer.
         session=identity(f"{origin} {tuple(movement)} {transfer.start_s:.6f}"),
         origin=origin,
         file_bytes=transfer.total_bytes / transfer.files,

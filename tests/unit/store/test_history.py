@@ -76,7 +76,7 @@ def test_newer_records_are_read_and_unknown_ones_counted(
 def test_a_record_that_could_not_be_read_again_is_refused(
     store: Store, pair: Pair, make_probe: Probe
 ) -> None:
-    with pytest.raises(StoreError, match="could not be read again"):
+    with pytest.raises(StoreError, match="could not be read back"):
         store.append(make_probe(recorded_s=float("nan")))
     assert store.records(pair) == []
 

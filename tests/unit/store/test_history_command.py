@@ -96,7 +96,7 @@ def test_the_groups_store_holds_for_its_commands(filled: Store) -> None:
 def test_show(run: Run, filled: Store) -> None:
     by_destination = run("show", "dtn2.example.org").stdout
     assert by_destination == run("show", "dtn1.example.org->dtn2.example.org").stdout
-    for expected in ("Best", "Advice", "Probes", "udt", "failed: reset", "Stands on one probe"):
+    for expected in ("Best", "Advice", "Probes", "udt", "failed: reset", "Based on only one probe"):
         assert expected in by_destination
 
 

@@ -62,7 +62,7 @@ def test_the_order_of_names_in_a_setting_does_not_matter(make_probe: Maker) -> N
 def test_stale_and_thin_results_say_so(make_probe: Maker) -> None:
     (best,) = best_results([make_probe()] * 2, now_s=1000.0 + STALE_S + 1)
     assert best.caution.startswith("Last measured 30 d ago")
-    assert best.caution.endswith("Stands on 2 probes only: that can be luck.")
+    assert best.caution.endswith("Based on only 2 probes: that may be chance.")
 
 
 def test_a_clock_that_went_back_gives_no_negative_age(make_probe: Maker) -> None:

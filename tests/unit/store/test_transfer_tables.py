@@ -119,7 +119,7 @@ def test_a_line_of_parallel_streams(path: Path) -> None:
     assert (row.source, row.destination, row.rtt_s) == ("ws1", "ws6", 0.002)
     # 10 MiB at 80 Mibit/s.
     assert (row.throughput_bps, row.elapsed_s) == (80 * MIBIT, 1.0)
-    assert table.repaired == {"durations worked out from size and throughput": 1}
+    assert table.repaired == {"durations computed from size and throughput": 1}
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -188,8 +188,8 @@ def test_the_throughput_is_worked_out_anew(path: Path) -> None:
     table = read(path, GRID, grid_line(), rounded, wrong, grid_line(Throughput=""))
     assert {row.throughput_bps for row in table.rows} == {800 * MIBIT}
     assert table.repaired == {
-        "throughputs that are not size over duration, worked out anew": 1,
-        "throughputs worked out from size and duration": 1,
+        "throughputs that are not size over duration, recomputed": 1,
+        "throughputs computed from size and duration": 1,
     }
 
 
@@ -275,7 +275,7 @@ def test_pipelining_may_be_counted_from_zero(path: Path) -> None:
 @pytest.mark.parametrize("time", ["13:01.2", "56:00.9", "25:00:00", "noon"])
 def test_damaged_times_of_day_are_counted(path: Path, time: str) -> None:
     table = read(path, GRID, grid_line(Time=time, Concurrency="2"), grid_line(), grid_line(Time=""))
-    assert table.repaired == {"damaged times of day, for which the order of the lines stands": 1}
+    assert table.repaired == {"damaged times of day, replaced by the order of the lines": 1}
     assert [row.concurrency for row in table.rows] == [2, 4, 4]
 
 
@@ -283,7 +283,7 @@ def test_headers_amid_the_lines(path: Path) -> None:
     table = read(path, GRID, grid_line(), GRID, grid_line(), STREAMS, streams_line())
     assert [row.parallelism for row in table.rows] == [2, 2, 16]
     assert table.rows[-1].source == "ws1"
-    assert table.repaired["headers amid the lines"] == 2
+    assert table.repaired["headers between the lines"] == 2
     assert table.left_out == {}
 
 
@@ -355,8 +355,8 @@ def real() -> Path:
     return Path(place)
 
 
-LOST_HOUR = "damaged times of day, for which the order of the lines stands"
-NO_DURATION = "durations worked out from size and throughput"
+LOST_HOUR = "damaged times of day, replaced by the order of the lines"
+NO_DURATION = "durations computed from size and throughput"
 
 
 # Counted in the files with awk.
