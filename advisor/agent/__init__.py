@@ -1,1 +1,1 @@
-"""The destination's side: what it answers, how it is reached, how both sides prove themselves."""
+"""The destination's side: its protocol, how it is reached, and mutual authentication."""

@@ -16,10 +16,10 @@ from advisor.hosts.checksums import Checksum
 
 _ANSWER_S: Final = 15.0
 _CLOSE_S: Final = 5.0
-# What a login's start-up files may print before the agent speaks.
+# Lines that a login's start-up files may print before the agent's greeting.
 _NOISE_LINES: Final = 200
 
-# Of a message; a single pair of the longest paths in the longest spelling fits beside it.
+# Per message; a single pair of the longest paths in the longest encoding still fits.
 _PATHS_BYTES: Final = m.MESSAGE_LIMIT_BYTES // 2
 
 _R = TypeVar("_R", bound=m.Reply)
@@ -27,21 +27,21 @@ _T = TypeVar("_T")
 
 
 class PeerError(Exception):
-    """The other side cannot be worked with; the message is one sentence with its remedy."""
+    """The other side cannot be used; the message is one sentence with its remedy."""
 
 
 class Refusal(PeerError):
-    """The agent answered that it will not or cannot do this; the conversation goes on."""
+    """The agent refused or failed this request; the conversation continues."""
 
 
 class PeerGone(PeerError):
-    """The connection to the agent ended or fell silent."""
+    """The connection to the agent ended, or the agent stopped answering."""
 
 
 class AgentLink:
-    """A conversation that has been greeted. `close` ends it and what carries it.
+    """A conversation after the greeting. `close` ends it and its transport.
 
-    `explain` turns the end of the connection into a sentence (why ssh failed, say).
+    `explain` returns a sentence for the end of the connection (for example, why ssh failed).
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class AgentLink:
         try:
             return m.read_reply(await self._line())
         except (ValueError, msgspec.MsgspecError):
-            raise PeerError("the agent said something that is no message of its protocol") from None
+            raise PeerError("the agent sent something that is not in its protocol") from None
 
     async def _send(self, request: m.Request) -> None:
         try:
@@ -101,7 +101,7 @@ class AgentLink:
                 reply = m.read_reply(line)
                 if isinstance(reply, m.Welcome):
                     return reply
-        raise PeerError("what answered is no agent: the remote command printed other things")
+        raise PeerError("what answered is not an agent: the remote command printed other text")
 
     async def _ask(self, request: m.Request, kind: type[_R]) -> _R:
         await self._send(request)
@@ -128,9 +128,9 @@ class AgentLink:
         await self._ask(m.CloseEcho(), m.EchoClosed)
 
     async def round_trip(self) -> float:
-        """The seconds until the agent answers a request that costs it nothing; closes the echo.
+        """The time in seconds of a request that costs the agent nothing; closes the echo.
 
-        Every version of the agent answers it. Raises PeerError.
+        Every version of the agent supports it. Raises PeerError.
         """
         began_s = time.monotonic()
         await self.close_echo()
@@ -144,9 +144,9 @@ class AgentLink:
 
     @contextlib.asynccontextmanager
     async def probe(self, request: m.OpenProbe) -> AsyncIterator["Replies"]:
-        """The receiving end of one probe; gives what the agent says of it, to `ProbeEnded`.
+        """Run the receiving end of one probe; yields the agent's replies up to `ProbeEnded`.
 
-        Leaving the block early ends the probe on the other side too. Raises PeerGone.
+        Leaving the block early also ends the probe on the other side. Raises PeerGone.
         """
         replies = Replies(self._read)
         await self._send(request)
@@ -163,16 +163,16 @@ class AgentLink:
                 async for _ in replies:
                     pass
             return
-        # Out of step with the agent: nothing it says later could be told apart.
+        # Out of step with the agent: its later replies could not be attributed.
         self._writer.close()
 
     async def folder(self, path: str) -> Filesystem:
-        """What holds a folder there. Raises PeerError."""
+        """The file system of a folder there. Raises PeerError."""
         _weight(path)
         return (await self._work(m.GetFolder(path=path), m.FolderFound)).filesystem
 
     async def file_io(self, folder: str, job: FileIoJob) -> FileIoResult:
-        """Measure reading or writing in a folder there; cancelled, it ends there too.
+        """Measure reading or writing in a folder there; cancelling also ends it there.
 
         Raises PeerError.
         """
@@ -187,7 +187,7 @@ class AgentLink:
         return sizes
 
     async def checksum(self, path: str, seen: Callable[[int], None] | None = None) -> str:
-        """The SHA-256 of a file there, in hexadecimal; `seen` hears of the bytes read so far.
+        """The SHA-256 of a file there, in hexadecimal; calls `seen` with the bytes read so far.
 
         Raises PeerError.
         """
@@ -199,26 +199,26 @@ class AgentLink:
     async def checksums(
         self, paths: Sequence[str], seen: Callable[[int], None] | None = None
     ) -> list[Checksum]:
-        """Those of files there; `seen` hears of the bytes of all that were read so far.
+        """The checksums of files there; calls `seen` with the total bytes read so far.
 
-        Cancelled, the reading ends there too. Raises PeerError.
+        Cancelling also ends the reading there. Raises PeerError.
         """
         checksums: list[Checksum] = []
         seen_bytes = 0
 
-        def hear(count: int) -> None:
+        def report(count: int) -> None:
             if seen:
                 seen(seen_bytes + count)
 
         for some in _in_messages(paths, _weight):
-            found = await self._work(m.GetChecksums(paths=some), m.ChecksumsFound, hear)
-            hear(found.seen_bytes)
+            found = await self._work(m.GetChecksums(paths=some), m.ChecksumsFound, report)
+            report(found.seen_bytes)
             seen_bytes += found.seen_bytes
             checksums += found.checksums
         return checksums
 
     async def make_scratch(self, folder: str) -> str:
-        """The path of a new folder in this one, or in the nearest above that is there.
+        """Create a folder in this one, or in the nearest existing one above; return its path.
 
         Every account there may write in it. Raises PeerError.
         """
@@ -226,10 +226,10 @@ class AgentLink:
         return (await self._work(m.MakeScratch(folder=folder), m.ScratchMade)).folder
 
     async def move(self, pairs: Sequence[tuple[str, str]]) -> list[str]:
-        """Put files of a scratch folder at their places, making the folders they need.
+        """Move files of a scratch folder to their places, creating folders as needed.
 
-        Nothing is overwritten. "" for each that was moved, else the reason. Raises PeerError; what
-        came before is moved then.
+        Nothing is overwritten. "" for each that was moved, else the reason. Raises PeerError; the
+        files before that point have then been moved.
         """
         reasons: list[str] = []
         for some in _in_messages(pairs, lambda pair: _weight(*pair)):
@@ -237,19 +237,19 @@ class AgentLink:
         return reasons
 
     async def remove(self, folder: str) -> None:
-        """Remove a scratch folder with all that is in it, or what is left of it.
+        """Remove a scratch folder and its content, or what is left of it.
 
-        Raises PeerError where something stays.
+        Raises PeerError if something remains.
         """
         _weight(folder)
         await self._work(m.RemoveScratch(folder=folder), m.ScratchRemoved)
 
     @contextlib.asynccontextmanager
     async def step(self, tool: str, order: TransferOrder) -> AsyncIterator["RemoteStep"]:
-        """The destination's step of a transfer, running there: it is ready, or has ended already.
+        """Run the destination's step of a transfer there: yields when it is ready or has ended.
 
-        Leaving the block early ends it. The list file and the base port of the order are not
-        looked at: the agent chooses its own. Raises PeerError.
+        Leaving the block early ends it. The list file and the base port of the order are ignored:
+        the agent chooses its own. Raises PeerError.
         """
         step = RemoteStep(self._answer)
         request = _step_request(tool, order)
@@ -264,7 +264,7 @@ class AgentLink:
     async def _work(
         self, request: m.Work, kind: type[_R], at: Callable[[int], None] | None = None
     ) -> _R:
-        """The reply that ends the work; left early, the work is ended there too."""
+        """The reply that ends the work; if this is left early, the work is ended there too."""
         try:
             await self._send(request)
             while isinstance(reply := await self._answer(), m.AtWork):
@@ -286,22 +286,22 @@ class AgentLink:
         self._writer.close()
 
     async def close(self) -> None:
-        """End the conversation; the agent ends what it opened."""
+        """End the conversation; the agent ends everything it opened for it."""
         self._writer.close()
         await self._close()
 
 
 def _of_kind(reply: m.Reply, kind: type[_R]) -> _R:
-    """The reply, if it is the one that was asked for. Raises PeerError."""
+    """The reply, if it is of the expected kind. Raises PeerError."""
     if isinstance(reply, m.Refused):
         raise Refusal(reply.message)
     if not isinstance(reply, kind):
-        raise PeerError("the agent answered something else than it was asked")
+        raise PeerError("the agent sent an unexpected answer")
     return reply
 
 
 def _step_request(tool: str, order: TransferOrder) -> m.RunStep:
-    """The order as a message has it. Raises Refusal for one that no message may have."""
+    """The order as a message. Raises Refusal if it exceeds the limits of messages."""
     order = msgspec.structs.replace(order, list_file="", base_port=0)
     try:
         bounded = msgspec.convert(order, m.StepOrder, from_attributes=True)
@@ -312,24 +312,24 @@ def _step_request(tool: str, order: TransferOrder) -> m.RunStep:
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
         reason = str(error)
     raise Refusal(
-        f"this transfer cannot be asked for at the destination ({reason}): it takes at most "
-        f"{m.PIECES_LIMIT} files of absolute paths in UTF-8"
+        f"the destination cannot run this transfer ({reason}): it accepts at most "
+        f"{m.PIECES_LIMIT} files with absolute paths in UTF-8"
     )
 
 
 def _weight(*paths: str) -> int:
-    """How long they are in a message. Raises Refusal for what no message may have."""
+    """The length of paths in a message. Raises Refusal for paths that messages do not allow."""
     try:
         return len(msgspec.json.encode(msgspec.convert(paths, tuple[m.FilePath, ...])))
     except (msgspec.ValidationError, UnicodeEncodeError):
         raise Refusal(
-            "paths at the destination are absolute, UTF-8 and at most 4096 characters long: "
-            f"{paths[-1][:200]!a} cannot be asked for"
+            "paths at the destination must be absolute, UTF-8 and at most 4096 characters long: "
+            f"{paths[-1][:200]!a} is not"
         ) from None
 
 
 def _in_messages(items: Sequence[_T], weight: Callable[[_T], int]) -> Iterator[list[_T]]:
-    """The items in so many parts that each fits a message. Raises Refusal."""
+    """The items divided into parts that each fit a message. Raises Refusal."""
     part: list[_T] = []
     size = 0
     for item in items:
@@ -344,7 +344,7 @@ def _in_messages(items: Sequence[_T], weight: Callable[[_T], int]) -> Iterator[l
 
 
 class Replies:
-    """What an agent says of one probe, ending with its ProbeEnded."""
+    """An agent's replies about one probe, ending with its ProbeEnded."""
 
     def __init__(self, read: Callable[[], Awaitable[m.Reply]]) -> None:
         self._read = read
@@ -367,8 +367,8 @@ class Replies:
 class RemoteStep:
     """A tool's step that runs on the agent's side.
 
-    `base_port`: the first port it listens on; None where it ended before it was ready. `is_over`:
-    whether nothing more is said of it.
+    `base_port`: the first port it listens on; None if it ended before it was ready. `is_over`:
+    whether no further replies about it follow.
     """
 
     def __init__(self, read: Callable[[], Awaitable[m.Reply]]) -> None:

@@ -22,13 +22,13 @@ _SSH_GREETING_S: Final = 30.0
 DEFAULT_AGENT_COMMAND: Final = "advisor agent --stdio"
 
 
-# On this host itself any port answers at once; as a rule this one refuses, which serves as well.
+# Any port of this host answers at once; this one usually refuses, which serves as well.
 _OWN_PORT: Final = 9
 
 
 class Reached(msgspec.Struct, frozen=True):
-    """An agent that answered: the conversation, the address its host has for data, and TCP ports
-    that answer there, for handshakes that time the round trip."""
+    """An agent that answered: the conversation, its host's address for data, and TCP ports there
+    that answer handshakes, which time the round trip."""
 
     link: AgentLink
     address: str
@@ -83,10 +83,10 @@ async def reach_tls(host: str, port: int, secret: str) -> Reached:
         ) from None
     except ssl.SSLCertVerificationError:
         raise PeerError(
-            f"the agent at {where} has another secret: copy the one it printed when it started"
+            f"the agent at {where} has a different secret: copy the one it printed when it started"
         ) from None
     except (ssl.SSLError, ConnectionResetError):
-        raise PeerError(f"what listens at {where} is no agent: check the port") from None
+        raise PeerError(f"what listens at {where} is not an agent: check the port") from None
     except OSError as error:
         raise PeerError(
             f"{where} cannot be reached ({error.strerror}): "
@@ -107,11 +107,11 @@ async def reach_tls(host: str, port: int, secret: str) -> Reached:
 
 
 async def _ssh_configuration(endpoint: Endpoint) -> dict[str, str]:
-    """What the user's ssh makes of the name: host name and port, by their configuration."""
+    """How the user's ssh resolves the name: host name and port, by its configuration."""
     try:
         status, text = await output_of(["ssh", "-G", str(endpoint)], timeout_s=10)
     except FileNotFoundError:
-        raise PeerError("there is no ssh here: apt-get install openssh-client") from None
+        raise PeerError("ssh is not installed here: apt-get install openssh-client") from None
     except TimeoutError:
         status, text = 255, ""
     if status:
@@ -140,9 +140,9 @@ def _why_ssh_failed(endpoint: Endpoint, command: str, status: int, words: str) -
 
 
 async def reach_ssh(endpoint: Endpoint, command: str, ssh_options: Sequence[str] = ()) -> Reached:
-    """An agent started on the other host over the user's own ssh. Raises PeerError.
+    """Start an agent on the other host over the user's own ssh. Raises PeerError.
 
-    BatchMode: a question for a password could not be answered from a process group of its own.
+    BatchMode: a prompt for a password could not be answered from a separate process group.
     """
     settings = await _ssh_configuration(endpoint)
     options = ("-T", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={_CONNECT_S:.0f}", *ssh_options)
@@ -169,7 +169,7 @@ async def _last_words(child: Child) -> tuple[int, str]:
         async with asyncio.timeout(2):
             status = await child.wait()
     except TimeoutError:
-        return 255, "the connection fell silent"
+        return 255, "the connection stopped responding"
     return status, child.stderr.decode(errors="replace")
 
 

@@ -1,7 +1,7 @@
-"""What an agent does with files for an advisor: looks at them, measures, puts in place, removes.
+"""File operations of an agent for an advisor: inspect, measure, move into place, remove.
 
-A path is resolved, held against the folders the agent was given, and then walked folder by folder
-without following a link: one that is put there meanwhile leads nowhere.
+A path is resolved, checked against the folders the agent was given, and then opened folder by
+folder without following links: a link created in the meantime leads nowhere.
 """
 
 import contextlib
@@ -26,42 +26,43 @@ from advisor.hosts.filesystems import filesystem_of
 
 _SHOWN_LENGTH: Final = 200
 _FOLDER_FLAGS: Final = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# Not blocking: to open a pipe would wait for somebody to write into it.
+# Non-blocking: opening a pipe would wait for a writer.
 _FILE_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-# As the GridFTP server may run under any account. Sticky: what one made, no other removes.
+# World-writable, as the GridFTP server may run under any account. Sticky, so that no account
+# removes another's files.
 _SCRATCH_MODE: Final = 0o1777
 _RENAME_NOREPLACE: Final = 1
-# The folders made for it would be this account's, and the other one's next file has to go there.
-_OF_ANOTHER: Final = "it belongs to another account than the agent's, which is the server's"
+# The folders created for it would belong to this account, but the other one must write there next.
+_OF_ANOTHER: Final = "it belongs to another account than the agent's: the server's"
 _libc: Final = ctypes.CDLL(None, use_errno=True)
 
 
 class FilesRefused(Exception):
-    """What was asked is not allowed, or cannot be done; the message is one sentence."""
+    """The request is not allowed, or failed; the message is one sentence."""
 
 
 class FileRights:
-    """Where an advisor may have files looked at and changed. None: wherever this account may."""
+    """Where an advisor may inspect and change files. None: wherever this account may."""
 
     def __init__(self, folders: Sequence[Path] | None) -> None:
         self._folders = None if folders is None else [str(folder) for folder in folders]
 
     def resolved(self, path: str) -> str:
-        """The path without links in it. Raises FilesRefused where it leads out of the folders."""
+        """The path without links. Raises FilesRefused if it leads out of the folders."""
         found = posixpath.realpath(path)
         if self._folders is None:
             return found
         if not self._folders:
             raise FilesRefused(
-                "the agent was not given any files: start it with --files FOLDER beside --listen"
+                "the agent was not given any files: start it with --files FOLDER and --listen"
             )
-        # Resolved anew each time: a folder may be made after the agent was started.
+        # Resolve again each time: a folder may be created after the agent was started.
         roots = (posixpath.realpath(folder) for folder in self._folders)
         if any(posixpath.commonpath((root, found)) == root for root in roots):
             return found
         raise FilesRefused(
-            f"{_shown(path)} is in no folder that the agent was given with --files: start it with "
-            "one that holds it"
+            f"{_shown(path)} is in none of the folders given to the agent with --files: start it "
+            "with one that contains it"
         )
 
 
@@ -70,7 +71,7 @@ NOWHERE: Final = FileRights(())
 
 
 def _shown(path: str) -> str:
-    """The path as a sentence can have it."""
+    """The path, shortened for a sentence."""
     if len(path) <= _SHOWN_LENGTH:
         return path
     return f"{path[: _SHOWN_LENGTH // 2]}…{path[-_SHOWN_LENGTH // 2 :]}"
@@ -82,9 +83,9 @@ def _refused(path: str, error: OSError) -> FilesRefused:
 
 @contextlib.contextmanager
 def _opened(folder: str, *, make: bool = False) -> Iterator[int]:
-    """A resolved folder, for calls that take one; with `make` what is missing is made.
+    """Open a resolved folder for calls relative to it; `make` creates missing folders.
 
-    Raises OSError, also where one of its names is a link by now.
+    Raises OSError, also if one of its names has become a link.
     """
     current = os.open("/", _FOLDER_FLAGS)
     try:
@@ -103,13 +104,13 @@ def _entered(folder: int, name: str, *, make: bool) -> int:
     except FileNotFoundError:
         if not make:
             raise
-    with contextlib.suppress(FileExistsError):  # Made by another meanwhile.
+    with contextlib.suppress(FileExistsError):  # Created by another process meanwhile.
         os.mkdir(name, dir_fd=folder)
     return os.open(name, _FOLDER_FLAGS, dir_fd=folder)
 
 
 def _nearest(path: str) -> str:
-    """The path, or the nearest folder above it that is there."""
+    """The path, or the nearest existing folder above it."""
     above = posixpath.abspath(path)
     while not posixpath.isdir(above):
         above = posixpath.dirname(above)
@@ -117,18 +118,18 @@ def _nearest(path: str) -> str:
 
 
 def open_file(rights: FileRights, path: str) -> BinaryIO:
-    """A regular file, to read. Raises FilesRefused, OSError."""
+    """Open a regular file for reading. Raises FilesRefused, OSError."""
     above, name = posixpath.split(rights.resolved(path))
     with _opened(above) as folder:
         descriptor = os.open(name or ".", _FILE_FLAGS, dir_fd=folder)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(errno.EINVAL, "no regular file")
+        raise OSError(errno.EINVAL, "not a regular file")
     return os.fdopen(descriptor, "rb")
 
 
 def folder_of(rights: FileRights, path: str) -> Filesystem:
-    """What holds a folder, or the nearest above it that is there. Raises FilesRefused."""
+    """The file system of a folder, or of the nearest existing one above. Raises FilesRefused."""
     folder = _nearest(path)
     rights.resolved(folder)
     try:
@@ -138,7 +139,7 @@ def folder_of(rights: FileRights, path: str) -> Filesystem:
 
 
 def size_of(rights: FileRights, path: str) -> int | None:
-    """In bytes, None where there is no regular file. Raises FilesRefused."""
+    """The size in bytes, None if there is no regular file. Raises FilesRefused."""
     try:
         status = Path(rights.resolved(path)).lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -149,7 +150,7 @@ def size_of(rights: FileRights, path: str) -> int | None:
 
 
 def make_scratch(rights: FileRights, folder: str) -> str:
-    """A new folder in this one, or in the nearest above that is there. Raises FilesRefused."""
+    """Create a folder in this one, or in the nearest existing one above. Raises FilesRefused."""
     above = _nearest(folder)
     name = f"{SCRATCH_PREFIX}{secrets.token_hex(8)}"
     try:
@@ -166,7 +167,7 @@ def make_scratch(rights: FileRights, folder: str) -> str:
 
 
 def move(rights: FileRights, source: str, target: str) -> str:
-    """Put a file of a scratch folder at its place, where nothing may be; "" or why it was not.
+    """Move a file of a scratch folder to its place, which must be free; "" or why not.
 
     Raises FilesRefused.
     """
@@ -177,7 +178,7 @@ def move(rights: FileRights, source: str, target: str) -> str:
         with _opened(from_folder) as here:
             status = os.stat(from_name, dir_fd=here, follow_symlinks=False)
             if not stat.S_ISREG(status.st_mode):
-                return "no regular file"
+                return "not a regular file"
             if status.st_uid != os.geteuid():
                 return _OF_ANOTHER
             with _opened(to_folder, make=True) as there:
@@ -190,15 +191,15 @@ def move(rights: FileRights, source: str, target: str) -> str:
 def scratch_file(rights: FileRights, path: str) -> str:
     """The resolved path of a file that may be written in a scratch folder. Raises FilesRefused.
 
-    A program that opens it later follows links. But in a sticky folder the kernel follows none that
-    another user made (fs.protected_symlinks).
+    A program that opens it later follows links. But in a sticky folder the kernel does not follow
+    links of other users (fs.protected_symlinks).
     """
     folder, name = _place(rights, path)
     _check_own(folder, path)
     own = Path(folder, name)
     try:
         if not stat.S_ISREG(own.lstat().st_mode):
-            raise FilesRefused(f"{_shown(path)} is there already, and no regular file")
+            raise FilesRefused(f"{_shown(path)} exists already and is not a regular file")
     except FileNotFoundError:
         pass
     except OSError as error:
@@ -208,35 +209,35 @@ def scratch_file(rights: FileRights, path: str) -> str:
 
 def _check_own(folder: str, path: str) -> None:
     if not any(name.startswith(SCRATCH_PREFIX) for name in folder.split("/")):
-        raise FilesRefused(f"{_shown(path)} is in no folder of the advisor's own")
+        raise FilesRefused(f"{_shown(path)} is not in one of the advisor's own folders")
 
 
 def _place(rights: FileRights, path: str) -> tuple[str, str]:
-    """The resolved folder and the name in it, which is not followed. Raises FilesRefused."""
+    """The resolved folder and the name in it, which is not resolved. Raises FilesRefused."""
     above, name = posixpath.split(path)
     if name in ("", ".", ".."):
-        raise FilesRefused(f"{_shown(path)} names no file")
+        raise FilesRefused(f"{_shown(path)} does not name a file")
     return rights.resolved(above), name
 
 
 def _rename(here: int, name: str, there: int, new_name: str) -> None:
-    """Raises OSError, FileExistsError where there is something under the new name."""
+    """Raises OSError, FileExistsError if the new name is taken."""
     old, new = os.fsencode(name), os.fsencode(new_name)
     if not _libc.renameat2(here, old, there, new, _RENAME_NOREPLACE):
         return
     number = ctypes.get_errno()
     if number not in (errno.EINVAL, errno.ENOSYS):
         raise OSError(number, os.strerror(number))
-    # NFS and others cannot, but a hard link is never made over what is there.
+    # NFS and others do not support it, but a hard link never replaces an existing file.
     os.link(name, new_name, src_dir_fd=here, dst_dir_fd=there, follow_symlinks=False)
     os.unlink(name, dir_fd=here)
 
 
 def remove_scratch(rights: FileRights, folder: str) -> None:
-    """Remove a scratch folder whole; it may be gone already. Raises FilesRefused."""
+    """Remove a scratch folder completely, if it still exists. Raises FilesRefused."""
     above, name = _place(rights, folder.rstrip("/"))
     if not name.startswith(SCRATCH_PREFIX):
-        raise FilesRefused(f"{_shown(folder)} is no folder of the advisor's own: it is left alone")
+        raise FilesRefused(f"{_shown(folder)} is not one of the advisor's own folders: it is kept")
     failures: list[OSError] = []
 
     def failed(_: object, __: object, error: tuple[type, BaseException, object]) -> None:
@@ -252,13 +253,14 @@ def remove_scratch(rights: FileRights, folder: str) -> None:
         raise _refused(folder, error) from None
     if failures:
         raise FilesRefused(
-            f"{_shown(folder)} could not be removed whole ({failures[0].strerror or failures[0]}): "
-            "remove it as the account that the files in it belong to"
+            f"{_shown(folder)} could not be removed completely "
+            f"({failures[0].strerror or failures[0]}): "
+            "remove it as the account that owns the files in it"
         )
 
 
 class FileWork:
-    """One request on files, while it is under way. `seen_bytes`: what was read for it so far."""
+    """One request on files in progress. `seen_bytes`: bytes read for it so far."""
 
     def __init__(self, rights: FileRights, turn: Turn) -> None:
         self._rights = rights
@@ -266,7 +268,7 @@ class FileWork:
         self.seen_bytes = 0
 
     async def result(self, request: m.Work) -> m.Reply:
-        """The reply that ends it. Cancelled, it ends what it started."""
+        """The reply that ends the request. Cancelling ends what it started."""
         try:
             if isinstance(request, m.RunFileIo):
                 return await self._file_io(request)
@@ -281,7 +283,7 @@ class FileWork:
         folder = self._rights.resolved(request.folder)
 
         async def awaited(_: int) -> None:
-            """Who asked hears that the agent is at work, which is enough."""
+            """Nothing: the advisor is told that the agent is at work, which is enough."""
 
         try:
             async with self._turn.taken(awaited):
@@ -290,7 +292,7 @@ class FileWork:
             raise _refused(request.folder, error) from None
 
     def _done(self, request: m.Work, reading: Reading) -> m.Reply:
-        """All but what starts a process; in a thread, since a file system may keep one waiting."""
+        """All requests that start no process; in a thread, since a file system may block."""
         rights = self._rights
         match request:
             case m.GetFolder(path=path):

@@ -37,7 +37,7 @@ async def _standard_streams() -> tuple[asyncio.StreamReader, asyncio.StreamWrite
 async def serve_stdio(ports: tuple[int, int]) -> None:
     """Serve the one advisor at the other end of standard input and output, until it leaves.
 
-    Whoever reached this account may do with its files what they like: so may the agent.
+    Anyone with access to this account may use its files freely, and therefore so may the agent.
     """
     stop = _stop_on_signals()
     service = AgentService(ports, ANYWHERE)
@@ -52,13 +52,13 @@ async def serve_stdio(ports: tuple[int, int]) -> None:
 
 
 def _quiet(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Strangers that fail the handshake are not worth a traceback each; the rest is."""
+    """Do not print tracebacks for strangers that fail the handshake; print all others."""
     if not isinstance(context.get("exception"), ssl.SSLError | ConnectionError | TimeoutError):
         loop.default_exception_handler(context)
 
 
 def _keep_alive(connection: socket.socket) -> None:
-    """So that an advisor whose host vanished is noticed within two minutes, not never."""
+    """Detect an advisor whose host vanished within two minutes."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 60)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 15)
@@ -75,8 +75,8 @@ async def serve_tls(
 ) -> None:
     """Serve every advisor that has the secret, until a signal. Raises OSError if it cannot listen.
 
-    `folders`: those below which advisors may have files looked at and changed. `listening` is
-    called with the port once connections are accepted (`port` 0 means any).
+    `folders`: advisors may inspect and change files below these. `listening` is called with the
+    port once connections are accepted (`port` 0 means any).
     """
     asyncio.get_running_loop().set_exception_handler(_quiet)
     stop = _stop_on_signals()

@@ -1,9 +1,9 @@
 """The messages between an advisor and an agent: lines of JSON, bounded, versioned and validated.
 
-The agent greets first, with `Welcome`; the advisor answers with `Hello`. Both are kept readable
-for every version to come, so that a mismatch can be told in a sentence. After that one request is
-under way at a time, except that `CloseProbe` may be sent while a probe runs, and `StopWork` while
-the agent is at work on files or runs a tool's step.
+The agent sends the first greeting, `Welcome`; the advisor answers with `Hello`. Both must stay
+readable by every version to come, so that a mismatch can be reported in a sentence. After that one
+request is in progress at a time, except that `CloseProbe` may be sent while a probe runs, and
+`StopWork` while the agent works on files or runs a tool's step.
 """
 
 from typing import Annotated, Final, Literal, TypeAlias
@@ -22,12 +22,12 @@ PROTOCOL: Final = 2
 MESSAGE_LIMIT_BYTES: Final = 64 * 1024
 RAW_OUTPUT_LIMIT: Final = 8 * 1024  # Six times that when every character is escaped.
 PATHS_LIMIT: Final = 400
-"""How many files one request may be about: an answer to so many fits a message."""
+"""The number of files per request: an answer about that many fits a message."""
 PIECES_LIMIT: Final = 16
-STEP_OUTPUT_LIMIT: Final = 4 * 1024  # Of each of two texts; see RAW_OUTPUT_LIMIT.
+STEP_OUTPUT_LIMIT: Final = 4 * 1024  # For each of two texts; see RAW_OUTPUT_LIMIT.
 
 FilePath = Annotated[str, msgspec.Meta(min_length=1, max_length=4096, pattern=r"^/[^\x00]*\Z")]
-"""Absolute, in UTF-8, without the one character that no path has."""
+"""Absolute, in UTF-8, without NUL, which no path may contain."""
 
 _Name = Annotated[str, msgspec.Meta(min_length=1, max_length=64, pattern="^[A-Za-z0-9_.-]+$")]
 _Address = Annotated[str, msgspec.Meta(min_length=2, max_length=45, pattern="^[0-9A-Fa-f:.]+$")]
@@ -43,7 +43,7 @@ _Paths = Annotated[list[FilePath], _Several]
 class _Request(
     msgspec.Struct, frozen=True, kw_only=True, tag_field="do", forbid_unknown_fields=True
 ):
-    """What the advisor sends."""
+    """The base of the advisor's messages."""
 
 
 class Hello(_Request, frozen=True, kw_only=True, tag="hello"):
@@ -54,13 +54,13 @@ class Hello(_Request, frozen=True, kw_only=True, tag="hello"):
 
 
 class GetFacts(_Request, frozen=True, kw_only=True, tag="facts"):
-    """Ask for the host's facts; `facing` is the advisor's own address."""
+    """Request the host's facts; `facing` is the advisor's own address."""
 
     facing: _Address
 
 
 class OpenEcho(_Request, frozen=True, kw_only=True, tag="open_echo"):
-    """Open a UDP echo for the path MTU; it closes by itself, or with `CloseEcho`."""
+    """Open a UDP echo for the path MTU; it closes after a time, or with `CloseEcho`."""
 
     source_address: _Address
     token: Token
@@ -71,7 +71,7 @@ class CloseEcho(_Request, frozen=True, kw_only=True, tag="close_echo"):
 
 
 class OpenProbe(_Request, frozen=True, kw_only=True, tag="open_probe"):
-    """Be the receiving end of one probe, when it is this advisor's turn."""
+    """Run the receiving end of one probe, when it is this advisor's turn."""
 
     transport: _Name
     setting: _Setting
@@ -86,14 +86,14 @@ class CloseProbe(_Request, frozen=True, kw_only=True, tag="close_probe"):
 
 
 class FileRequest(_Request, frozen=True, kw_only=True):
-    """Work on files. It ends with the one reply that its request names, `Refused` or `WorkStopped`.
+    """Work on files. It ends with the reply that its request names, `Refused` or `WorkStopped`.
 
-    Until then the agent says `AtWork`.
+    Until then the agent sends `AtWork`.
     """
 
 
 class GetFolder(FileRequest, frozen=True, kw_only=True, tag="get_folder"):
-    """Ask what holds a folder: `FolderFound`."""
+    """Request the file system of a folder: `FolderFound`."""
 
     path: FilePath
 
@@ -106,37 +106,37 @@ class RunFileIo(FileRequest, frozen=True, kw_only=True, tag="run_file_io"):
 
 
 class GetSizes(FileRequest, frozen=True, kw_only=True, tag="get_sizes"):
-    """Ask how large files are: `SizesFound`."""
+    """Request the sizes of files: `SizesFound`."""
 
     paths: _Paths
 
 
 class GetChecksums(FileRequest, frozen=True, kw_only=True, tag="get_checksums"):
-    """Read files whole: `ChecksumsFound`."""
+    """Compute the checksums of whole files: `ChecksumsFound`."""
 
     paths: _Paths
 
 
 class MakeScratch(FileRequest, frozen=True, kw_only=True, tag="make_scratch"):
-    """Make a scratch folder in this one, or in the nearest above that is there: `ScratchMade`."""
+    """Create a scratch folder in this one or the nearest existing one above: `ScratchMade`."""
 
     folder: FilePath
 
 
 class MoveFiles(FileRequest, frozen=True, kw_only=True, tag="move_files"):
-    """Put files of a scratch folder at their places, over nothing that is there: `FilesMoved`."""
+    """Move files of a scratch folder to their places, never replacing files: `FilesMoved`."""
 
     pairs: Annotated[list[tuple[FilePath, FilePath]], _Several]
 
 
 class RemoveScratch(FileRequest, frozen=True, kw_only=True, tag="remove_scratch"):
-    """Remove a scratch folder with all that is in it: `ScratchRemoved`."""
+    """Remove a scratch folder and its content: `ScratchRemoved`."""
 
     folder: FilePath
 
 
 class StepPiece(Piece, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A piece, bounded."""
+    """A piece, with limits."""
 
     source: FilePath
     target: FilePath
@@ -145,14 +145,14 @@ class StepPiece(Piece, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class StepPath(PathFacts, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A path whose addresses are some."""
+    """A path whose addresses are valid."""
 
     source_address: _Address
     destination_address: _Address
 
 
 class StepOrder(TransferOrder, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A transfer, bounded. List file and ports are the agent's own to choose, and not said."""
+    """A transfer, with limits. The agent chooses list file and ports itself."""
 
     setting: _Setting
     pieces: Annotated[tuple[StepPiece, ...], msgspec.Meta(min_length=1, max_length=PIECES_LIMIT)]
@@ -164,7 +164,7 @@ class StepOrder(TransferOrder, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class RunStep(FileRequest, frozen=True, kw_only=True, tag="run_step"):
-    """Run the destination's step of a transfer, as the agent's own plugin of that name has it.
+    """Run the destination's step of a transfer, as planned by the agent's plugin of that name.
 
     When it is this advisor's turn: `StepReady`, and `StepEnded` when it has ended.
     """
@@ -174,7 +174,7 @@ class RunStep(FileRequest, frozen=True, kw_only=True, tag="run_step"):
 
 
 class StopWork(_Request, frozen=True, kw_only=True, tag="stop_work"):
-    """End the work or the step that is under way; it is no mistake where none is."""
+    """End the present work or step; allowed when there is none."""
 
 
 Work: TypeAlias = (
@@ -186,7 +186,7 @@ Request: TypeAlias = (
 
 
 class _Reply(msgspec.Struct, frozen=True, kw_only=True, tag_field="say"):
-    """What the agent sends. Unknown fields are passed over: a newer agent may say more."""
+    """The base of the agent's messages. Unknown fields are ignored: a newer agent may add some."""
 
 
 class Welcome(_Reply, frozen=True, kw_only=True, tag="welcome"):
@@ -214,13 +214,13 @@ class EchoClosed(_Reply, frozen=True, kw_only=True, tag="echo_closed"):
 
 
 class TurnAwaited(_Reply, frozen=True, kw_only=True, tag="turn_awaited"):
-    """Others are measuring; `ahead` come first. Sent again when that changes."""
+    """Others are measuring; `ahead` of them come first. Sent again when that changes."""
 
     ahead: Annotated[int, msgspec.Meta(ge=0, le=10000)]
 
 
 class ProbeReady(_Reply, frozen=True, kw_only=True, tag="probe_ready"):
-    """The receiving end listens on this port and moves data with these versions."""
+    """The receiving end listens on this port and uses these versions to move data."""
 
     port: Port
     versions: Annotated[dict[_Name, _Text], msgspec.Meta(max_length=16)] = {}
@@ -240,7 +240,7 @@ class ProbeSample(_Reply, frozen=True, kw_only=True, tag="probe_sample"):
 
 
 class ProbeEnded(_Reply, frozen=True, kw_only=True, tag="probe_ended"):
-    """The probe is over on this side, its ports are closed; `message` is "" when all went well."""
+    """The probe has ended on this side, its ports are closed; `message` is "" on success."""
 
     message: _Text = ""
     kind: FailureKind | None = None
@@ -248,35 +248,35 @@ class ProbeEnded(_Reply, frozen=True, kw_only=True, tag="probe_ended"):
 
 
 class AtWork(_Reply, frozen=True, kw_only=True, tag="at_work"):
-    """Said about once a second while it works on files or runs a step; `seen_bytes`: read."""
+    """Sent about once a second during file work or a step; `seen_bytes`: bytes read so far."""
 
     seen_bytes: _Bytes = 0
 
 
 class WorkStopped(_Reply, frozen=True, kw_only=True, tag="work_stopped"):
-    """The work has ended as asked, with no result."""
+    """The work was stopped on request, without a result."""
 
 
 class FolderFound(_Reply, frozen=True, kw_only=True, tag="folder_found"):
-    """What holds the folder."""
+    """The file system of the folder."""
 
     filesystem: Filesystem
 
 
 class FileIoMeasured(_Reply, frozen=True, kw_only=True, tag="file_io_measured"):
-    """What reading or writing gave."""
+    """The result of measuring reading or writing."""
 
     result: FileIoResult
 
 
 class SizesFound(_Reply, frozen=True, kw_only=True, tag="sizes_found"):
-    """Sizes in bytes, None where there is no file."""
+    """Sizes in bytes, None for missing files."""
 
     sizes: Annotated[list[_Bytes | None], _Several]
 
 
 class ChecksumsFound(_Reply, frozen=True, kw_only=True, tag="checksums_found"):
-    """A checksum for each file, or why there is none; `seen_bytes`: read for them."""
+    """A checksum for each file, or why there is none; `seen_bytes`: bytes read for them."""
 
     checksums: Annotated[list[Checksum], _Several]
     seen_bytes: _Bytes
@@ -289,13 +289,13 @@ class ScratchMade(_Reply, frozen=True, kw_only=True, tag="scratch_made"):
 
 
 class FilesMoved(_Reply, frozen=True, kw_only=True, tag="files_moved"):
-    """Why each file could not be put at its place, "" where it was."""
+    """Why each file could not be moved to its place, "" for success."""
 
     reasons: Annotated[list[Reason], _Several]
 
 
 class ScratchRemoved(_Reply, frozen=True, kw_only=True, tag="scratch_removed"):
-    """The scratch folder is gone."""
+    """The scratch folder was removed."""
 
 
 class StepReady(_Reply, frozen=True, kw_only=True, tag="step_ready"):
@@ -305,7 +305,7 @@ class StepReady(_Reply, frozen=True, kw_only=True, tag="step_ready"):
 
 
 class StepEnded(_Reply, frozen=True, kw_only=True, tag="step_ended"):
-    """The step's exit status, below 0 for a signal, and the ends of what it printed."""
+    """The step's exit status, below 0 for a signal, and the ends of its output."""
 
     status: Annotated[int, msgspec.Meta(ge=-255, le=255)]
     output: Annotated[str, msgspec.Meta(max_length=STEP_OUTPUT_LIMIT)] = ""
@@ -313,7 +313,7 @@ class StepEnded(_Reply, frozen=True, kw_only=True, tag="step_ended"):
 
 
 class Refused(_Reply, frozen=True, kw_only=True, tag="refused"):
-    """A request that cannot be met, in a sentence. The connection stays, but for a bad `Hello`."""
+    """A failed request, with a sentence. The connection stays open, except after a bad `Hello`."""
 
     message: _Text
 
@@ -347,7 +347,7 @@ _ENCODER: Final = msgspec.json.Encoder()
 
 
 def read_request(line: bytes) -> Request:
-    """The request a line holds. Raises msgspec.MsgspecError or ValueError for anything else."""
+    """The request in a line. Raises msgspec.MsgspecError or ValueError for anything else."""
     if len(line) > MESSAGE_LIMIT_BYTES:
         raise ValueError("the message is too long")
     request: Request = _REQUESTS.decode(line)
@@ -355,7 +355,7 @@ def read_request(line: bytes) -> Request:
 
 
 def read_reply(line: bytes) -> Reply:
-    """The reply a line holds. Raises msgspec.MsgspecError or ValueError for anything else."""
+    """The reply in a line. Raises msgspec.MsgspecError or ValueError for anything else."""
     if len(line) > MESSAGE_LIMIT_BYTES:
         raise ValueError("the message is too long")
     reply: Reply = _REPLIES.decode(line)
@@ -363,12 +363,12 @@ def read_reply(line: bytes) -> Reply:
 
 
 def as_line(message: Request | Reply) -> bytes:
-    """The message as it goes over the wire."""
+    """The message as sent over the wire."""
     return _ENCODER.encode(message) + b"\n"
 
 
 def mismatch(protocol: int, version: str) -> str:
-    """The sentence for a peer whose protocol is not ours."""
+    """The sentence for a peer with another protocol."""
     age = "an older" if protocol < PROTOCOL else "a newer"
     return (
         f"the other side runs advisor {version}, which speaks {age} protocol "

@@ -1,22 +1,22 @@
-"""Ports that a program may be told to listen on: nobody has them at the moment."""
+"""Finds free ports for a program to listen on."""
 
 import random
 import socket
 from typing import Final
 
-# Below those that the kernel gives to whoever asks for any.
+# Below the range from which the kernel assigns ephemeral ports.
 _USUAL_PORTS: Final = (20000, 32767)
 
 
 def free_run(count: int, ports: tuple[int, int], family: socket.AddressFamily) -> int:
-    """The first of so many free TCP ports in a row, of `ports`; (0, 0) for any.
+    """The first of `count` consecutive free TCP ports within `ports`; (0, 0) for any.
 
-    Nothing keeps them until the program has them. Raises OSError where there are none.
+    Nothing reserves them until the program binds them. Raises OSError if there are none.
     """
     if ports != (0, 0):
         return _free_run(count, *ports, family)
     first, last = _USUAL_PORTS
-    # Not the same each time: another agent on this host may have chosen some a moment ago.
+    # Not the same each time: another agent on this host may have chosen some just before.
     begin = random.randint(first, last - count)
     return _free_run(count, begin, last, family)
 
@@ -32,7 +32,7 @@ def _free_run(count: int, first: int, last: int, family: socket.AddressFamily) -
 
 def _is_free(port: int, family: socket.AddressFamily) -> bool:
     with socket.socket(family, socket.SOCK_STREAM) as one:
-        # As servers do: what is left of connections that have ended does not count.
+        # As servers do: remnants of closed connections do not count.
         one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             one.bind(("", port))

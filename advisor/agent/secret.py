@@ -2,10 +2,10 @@
 
 From the secret each side derives the same two key pairs, one for agents and one for advisors, and
 with them the same two self-signed certificates, byte for byte: Ed25519 signatures and everything
-that is signed are fixed. Each side shows the certificate of its role and trusts no certificate
-but the other role's. So the TLS handshake itself is the proof, both ways, and not one byte of
-ours is read from a peer that has not given it. The secret never crosses the wire, and the keys
-are of no use for guessing it: it has 160 random bits.
+that is signed are deterministic. Each side presents the certificate of its role and trusts only
+that of the other role. So the TLS handshake itself is the proof, both ways, and no byte of our
+protocol is read from a peer without that proof. The secret never crosses the wire, and the keys do
+not help to guess it: it has 160 random bits.
 """
 
 import base64
@@ -29,21 +29,21 @@ class BadSecret(ValueError):
 
 
 def new_secret() -> str:
-    """A fresh one, in the form a person can read out: eight groups of four letters and digits."""
+    """A new secret in a form that can be read out: eight groups of four letters and digits."""
     text = base64.b32encode(secrets.token_bytes(_BYTES)).decode()
     return "-".join(text[i : i + 4] for i in range(0, len(text), 4))
 
 
 def parse_secret(text: str) -> str:
-    """The secret in its one form, whatever the case and spaces. Raises BadSecret."""
+    """The secret in canonical form, from any case and spacing. Raises BadSecret."""
     secret = text.strip().upper()
     if not _GROUPS.fullmatch(secret):
-        raise BadSecret("does not hold a pairing secret: copy the line that the agent printed")
+        raise BadSecret("does not contain a pairing secret: copy the line that the agent printed")
     return secret
 
 
 def read_secret(path: Path) -> str:
-    """The secret in a file. Raises BadSecret with the remedy, also when others may read it."""
+    """The secret in a file. Raises BadSecret with the remedy, also if others may read it."""
     try:
         text = path.read_text(encoding="ascii", errors="replace")
         mode = path.stat().st_mode
@@ -55,14 +55,14 @@ def read_secret(path: Path) -> str:
 
 
 def write_secret(path: Path, secret: str) -> None:
-    """A new file that only its owner may read. Raises OSError, also when it is there already."""
+    """Write a new file that only its owner may read. Raises OSError, also if it exists already."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
         file.write(secret + "\n")
 
 
 def _credentials(secret: str, role: Role) -> tuple[bytes, bytes]:
-    """The role's private key and certificate in PEM, both derived from the secret alone."""
+    """The role's private key and certificate in PEM, both derived only from the secret."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -78,7 +78,7 @@ def _credentials(secret: str, role: Role) -> tuple[bytes, bytes]:
         .issuer_name(name)
         .public_key(key.public_key())
         .serial_number(1)
-        # Fixed, or both sides would not make the same certificate; the secret is what expires.
+        # Fixed, or both sides would derive different certificates; the secret is what expires.
         .not_valid_before(datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC))
         .not_valid_after(datetime.datetime(2120, 1, 1, tzinfo=datetime.UTC))
         .add_extension(x509.SubjectAlternativeName([x509.DNSName(role)]), critical=False)
@@ -106,7 +106,7 @@ def tls_context(secret: str, role: Role) -> ssl.SSLContext:
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.verify_mode = ssl.CERT_REQUIRED
     context.load_verify_locations(cadata=trusted.decode())
-    with tempfile.TemporaryDirectory() as folder:  # The module reads keys from files only.
+    with tempfile.TemporaryDirectory() as folder:  # The ssl module reads keys only from files.
         pem = Path(folder) / "own.pem"
         write_secret(pem, (private + own).decode())
         context.load_cert_chain(pem)

@@ -1,7 +1,7 @@
-"""What an agent does for the advisors that are connected to it.
+"""The agent's work for the advisors connected to it.
 
-It parses nothing that is too long, answers nothing that is not a valid request, and ends what a
-conversation opened, ports and child processes, when the conversation ends.
+It parses nothing that is too long, answers nothing that is not a valid request, and closes all
+ports and ends all child processes of a conversation when the conversation ends.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from advisor.hosts.path_mtu import UdpEcho
 from advisor.probing.end import ProbeEnd, Spares
 
 _GREETING_S: Final = 10.0
-# Beyond the probe's own ceiling: to connect, and to be told to close.
+# Beyond the probe's own time limit: to connect, and for the request to close.
 _MARGIN_S: Final = 15.0
 _AT_WORK_EVERY_S: Final = 1.0
 
@@ -30,8 +30,8 @@ _AT_WORK_EVERY_S: Final = 1.0
 class AgentService:
     """One agent.
 
-    `ports`: the first and last port it may open for data, (0, 0) for any. `files`: where it may do
-    what it is asked with files.
+    `ports`: the first and last port it may open for data, (0, 0) for any. `files`: where it may
+    perform file operations.
     """
 
     def __init__(self, ports: tuple[int, int] = (0, 0), files: FileRights = NOWHERE) -> None:
@@ -43,16 +43,16 @@ class AgentService:
     async def serve(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str | None = None
     ) -> None:
-        """Hold one conversation to its end.
+        """Serve one conversation to its end.
 
-        `peer`: the address the advisor was seen to come from, which then is the only one whose data
-        is let in; None where the connection does not show it (ssh): the advisor's word is taken.
+        `peer`: the address the advisor connects from, which is then the only one whose data is
+        accepted; None where the connection does not show it (ssh): the advisor's claim is trusted.
         """
         conversation = _Conversation(self, reader, writer, peer)
         try:
             await conversation.hold()
         except (OSError, ValueError, msgspec.MsgspecError):
-            # A peer that went away or fell silent, or one whose garbage is answered with silence.
+            # A peer that left or stopped responding, or sent garbage, which gets no answer.
             pass
         finally:
             await asyncio.shield(conversation.end())
@@ -148,7 +148,7 @@ class _Conversation:
         with contextlib.suppress(ConnectionError):
             async with self._service.turn.taken(awaited):
                 ended = await self._receive(request)
-            # Said after the turn is given up, so that the advisor's next request finds it free.
+            # Sent after the turn is released, so that the advisor's next request finds it free.
             await self._say(ended)
 
     async def _receive(self, request: m.OpenProbe) -> m.ProbeEnded:
@@ -213,11 +213,11 @@ class _Conversation:
                 while not await _any_done(doing, stopping):
                     await self._say(m.AtWork(seen_bytes=work.seen_bytes))
             finally:
-                # What it started has ended before anything is said of it.
+                # Everything it started must have ended before the reply.
                 for task in (doing, stopping):
                     task.cancel()
                 await asyncio.wait((doing, stopping))
-            # Before it is said: the next request may come as soon as that is read.
+            # Before the reply: the next request may arrive as soon as that is read.
             self._at_work = False
             await self._say(m.WorkStopped() if doing.cancelled() else doing.result())
 
@@ -229,7 +229,7 @@ class _Conversation:
         return await run_step(request, service.files, service.turn, service.ports, ready)
 
     async def end(self) -> None:
-        """Leave nothing behind of this conversation."""
+        """Clean up everything of this conversation."""
         self._end_echo()
         running = [task for task in (self._probe, self._work) if task]
         for task in running:
@@ -243,7 +243,7 @@ class _Conversation:
 
 
 async def _any_done(*tasks: asyncio.Task[Any]) -> bool:
-    """Whether one of them is done within the time between two signs of life."""
+    """Whether one of them is done before the next sign of life is due."""
     done, _ = await asyncio.wait(
         tasks, timeout=_AT_WORK_EVERY_S, return_when=asyncio.FIRST_COMPLETED
     )

@@ -1,8 +1,8 @@
 """The destination's step of a tool's transfer, run by the agent.
 
-What is run is what the agent's own plugin makes of the order; the advisor names the plugin, and
-files in a scratch folder. Unlike a probe's own port, those of a tool are open to whoever can reach
-them, for as long as the step runs.
+The agent's own plugin derives the command from the order; the advisor only names the plugin and
+files in a scratch folder. Unlike a probe's port, the ports of a tool are open to every host that
+can reach them while the step runs.
 """
 
 import asyncio
@@ -41,13 +41,13 @@ async def run_step(
     ports: tuple[int, int],
     ready: Callable[[int], Awaitable[None]],
 ) -> m.Reply:
-    """The reply that ends it; `ready` hears of the first port. Cancelled, it ends the program.
+    """Run a step; return the reply that ends it. `ready` gets the first port. Can be cancelled.
 
     `ports`: the first and last one that it may be told to listen on, (0, 0) for any.
     """
 
     async def awaited(_: int) -> None:
-        """Who asked hears that the agent is at work, which is enough."""
+        """Nothing: the advisor is told that the agent is at work, which is enough."""
 
     try:
         tool = _tool_named(request.tool)
@@ -66,7 +66,7 @@ async def run_step(
 
 
 def _tool_named(name: str) -> TransferTool:
-    """Raises _StepRefused where it is not there or cannot run."""
+    """Raises _StepRefused if it is missing or cannot run."""
     try:
         tool = registry.transfer_tool(name)
     except registry.PluginMissing as error:
@@ -78,7 +78,7 @@ def _tool_named(name: str) -> TransferTool:
 
 
 def _allowed(order: m.StepOrder, rights: FileRights, list_file: str) -> m.StepOrder:
-    """The order with targets that the advisor may have written. Raises FilesRefused."""
+    """The order with the targets that the advisor may write. Raises FilesRefused."""
     pieces = tuple(
         msgspec.structs.replace(piece, target=scratch_file(rights, piece.target))
         for piece in order.pieces
@@ -98,7 +98,7 @@ def _prepared(tool: TransferTool, order: m.StepOrder, ports: tuple[int, int]) ->
     base_port = free_run(flows, ports, socket.AF_INET6 if is_ipv6 else socket.AF_INET)
     try:
         steps = tool.steps(msgspec.structs.replace(order, base_port=base_port))
-    except Exception as error:  # noqa: BLE001 — a plugin may raise anything on a strange setting
+    except Exception as error:  # noqa: BLE001 — a plugin may raise anything on an unusual setting
         raise _StepRefused(f"{tool.name} cannot move this: {error}") from None
     mine = [step for step in steps if step.side == "destination"]
     if len(mine) != 1:
@@ -119,7 +119,7 @@ async def _run(
             elif not ending.done():
                 return m.Refused(
                     message=f"{name} did not listen at the destination within {_READY_S:.0f} s: "
-                    "run its line there by hand"
+                    "run its line there manually"
                 )
             status = await ending
             await asyncio.wait([reading], timeout=1.0)
@@ -131,7 +131,7 @@ async def _run(
 
 
 async def _is_ready(child: Child, step: Step, ending: asyncio.Task[int]) -> bool:
-    """Whether it said so, before it ended and within the time."""
+    """Whether it reported to be ready, before it ended and within the time."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_READY_S):
             while step.ready.encode() not in child.stderr:
@@ -143,7 +143,7 @@ async def _is_ready(child: Child, step: Step, ending: asyncio.Task[int]) -> bool
 
 
 async def _keep_end(child: Child, output: bytearray) -> None:
-    """Read all that it prints, and keep the end of it."""
+    """Read everything it prints, and keep the end."""
     while chunk := await child.stdout.read(_CHUNK_BYTES):
         output += chunk
         del output[: -m.STEP_OUTPUT_LIMIT]

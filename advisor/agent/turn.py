@@ -1,9 +1,9 @@
-"""One probe at a time on a host: a second one would measure the first as well as the path.
+"""One probe at a time on a host: a second one would disturb the measurement of the path.
 
-Within one agent the advisors queue in order. Between processes (every ssh login has an agent of
-its own, and so has every advisor that measures on localhost) a lock file of the user's keeps the
-turn; its holder's death gives it up. Other users' agents are not seen: they share no folder that
-both may lock in.
+Within one agent the advisors queue in order. Between processes (every ssh login has its own agent,
+and every advisor that measures on localhost too) a lock file of the user holds the turn; the lock
+is released when its holder dies. Agents of other users are not considered: they share no folder in
+which both may lock.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ def _lock_path() -> Path:
 
 
 class Turn:
-    """The right to measure, handed round one at a time."""
+    """The right to measure, granted to one at a time."""
 
     def __init__(self) -> None:
         self._queue: list[object] = []
@@ -42,7 +42,7 @@ class Turn:
 
     @contextlib.asynccontextmanager
     async def taken(self, tell: Callable[[int], Awaitable[None]]) -> AsyncIterator[None]:
-        """Have the turn while the block lasts; `tell` hears how many are ahead, as it changes."""
+        """Hold the turn during the block; calls `tell` with the number ahead, as it changes."""
         ticket = object()
         self._queue.append(ticket)
         told = -1

@@ -17,46 +17,46 @@ _T = TypeVar("_T")
 
 
 class Checksum(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The SHA-256 of a file in hexadecimal, or in a few words why there is none."""
+    """The SHA-256 of a file in hexadecimal, or a short reason why there is none."""
 
     sha256: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{64})?\Z")] = ""
     reason: Reason = ""
 
 
 class ReadingStopped(Exception):
-    """Nobody wants the result any more."""
+    """The caller no longer wants the result."""
 
 
 class Reading:
-    """How many bytes a thread has read so far; `stop` ends it within a block."""
+    """The number of bytes a thread has read so far; `stop` ends it within a block."""
 
     def __init__(self) -> None:
         self.seen_bytes = 0
         self._stopped = False
 
     def stop(self) -> None:
-        """Have the thread leave."""
+        """Ask the thread to stop."""
         self._stopped = True
 
     def check(self) -> None:
-        """What the thread calls now and then. Raises ReadingStopped."""
+        """Called by the thread at intervals. Raises ReadingStopped."""
         if self._stopped:
             raise ReadingStopped
 
     def each(self, items: Iterable[_T]) -> Iterator[_T]:
-        """The items, as long as they are wanted. Raises ReadingStopped."""
+        """The items, until stopped. Raises ReadingStopped."""
         for item in items:
             self.check()
             yield item
 
 
 def reason_of(error: OSError) -> str:
-    """Its words without the path."""
+    """Its message without the path."""
     return (error.strerror or str(error))[:_REASON_LENGTH]
 
 
 def checksum_of(open_file: Callable[[], BinaryIO], reading: Reading) -> Checksum:
-    """That of the file which `open_file` gives, or its OSError. Blocks. Raises ReadingStopped."""
+    """The checksum of the file from `open_file`, or its OSError. Blocks. Raises ReadingStopped."""
     try:
         with open_file() as file:
             return Checksum(sha256=_sha256(file, reading))
@@ -76,9 +76,9 @@ def _sha256(file: BinaryIO, reading: Reading) -> str:
 
 
 async def in_thread(work: Callable[[Reading], _T], seen: Callable[[int], None]) -> _T:
-    """What `work` gives, done in a thread; `seen` is told the bytes read, five times a second.
+    """Run `work` in a thread and return its result; call `seen` with the bytes read, at 5 Hz.
 
-    Cancelled, it returns at once, and the thread leaves at its next `check`.
+    When cancelled, it returns at once, and the thread ends at its next `check`.
     """
     reading = Reading()
     working = asyncio.create_task(asyncio.to_thread(work, reading))

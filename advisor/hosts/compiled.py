@@ -1,4 +1,4 @@
-"""Small C sources that come with the program, compiled on first use and kept."""
+"""Small C sources shipped with the program, compiled on first use and cached."""
 
 import asyncio
 import hashlib
@@ -16,16 +16,16 @@ _TIMEOUT_S: Final = 30.0
 
 
 def shared_library(source: Path) -> Path | None:
-    """The library compiled from a C file; None where there is no compiler, or it refuses.
+    """The library compiled from a C file; None without a compiler, or if it fails.
 
-    It is kept in the user's cache under the hash of its source. Not for use inside a running event
-    loop: it waits for the compiler, once, some tenths of a second.
+    It is cached under the hash of its source. Not for use inside a running event loop: the first
+    call waits some tenths of a second for the compiler.
     """
     return _compiled(source, ".so", ["-shared", "-fPIC"])
 
 
 def program(source: Path) -> Path | None:
-    """The program compiled from a C file, with threads and libm; as `shared_library` otherwise."""
+    """The program compiled from a C file, with threads and libm; otherwise as `shared_library`."""
     return _compiled(source, "", ["-pthread"])
 
 
@@ -41,12 +41,13 @@ def _compiled(source: Path, suffix: str, options: list[str]) -> Path | None:
     try:
         return _compile([compiler, "-O2", *options], source, kept)
     except (OSError, TimeoutError):
-        return None  # A cache that cannot be written is no reason not to run.
+        return None  # An unwritable cache must not keep the advisor from running.
 
 
 def _compile(command: list[str], source: Path, kept: Path) -> Path | None:
     kept.parent.mkdir(parents=True, exist_ok=True)
-    # Compiled elsewhere and moved: several may do this at once, and none may load half a file.
+    # Compile elsewhere and move: several processes may do this at once, and none may load a partial
+    # file.
     with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
         fresh = Path(folder) / kept.name
         line = [*command, "-o", str(fresh), str(source), "-lm"]

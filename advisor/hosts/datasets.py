@@ -1,4 +1,4 @@
-"""What there is to move, looked up on this host."""
+"""Scans datasets on this host."""
 
 import contextlib
 import os
@@ -19,9 +19,9 @@ _KEPT_REASONS: Final = 10
 class ScanProgress(msgspec.Struct, frozen=True, kw_only=True):
     """What a scan has found so far.
 
-    `path`: absolute. `largest`: relative to it, "" when it is a file itself. `unreadable`: how many
-    files and folders could not be read, and `reasons` the first ten of them with why. A file is
-    counted with the size it has when read, holes and all, which is what the tools send.
+    `path`: absolute. `largest`: relative to it, "" when it is a file itself. `unreadable`: the
+    number of files and folders that could not be read; `reasons`: the first ten of them with the
+    reason. A file counts with the size it has when read, including holes, as the tools send it.
     """
 
     path: str
@@ -35,7 +35,7 @@ class ScanProgress(msgspec.Struct, frozen=True, kw_only=True):
     finished: bool
 
     def dataset(self) -> Dataset:
-        """What was found, to keep. Raises ValueError when there is not a byte of it."""
+        """The result as a Dataset. Raises ValueError when it contains no bytes."""
         if not self.total_bytes:
             raise ValueError(f"there is nothing to move in it{self._unread()}")
         return Dataset(
@@ -53,21 +53,21 @@ class ScanProgress(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def scan(path: Path) -> Dataset:
-    """The files of a file or directory: how many, how much, which is the largest.
+    """The number, total size and largest of the files in a file or directory.
 
-    Symbolic links are counted as what they point to when that is a file, and not followed into
-    directories. Raises OSError when the path itself cannot be looked at, ValueError when its name
-    is not UTF-8 or there is nothing in it that can be read.
+    Symbolic links to files count as those files; links to directories are not followed. Raises
+    OSError when the path itself cannot be read, ValueError when its name is not UTF-8 or it
+    contains nothing readable.
     """
     *_, last = scanning(path)
     return last.dataset()
 
 
 def scanning(path: Path, every: int = 1000) -> Iterator[ScanProgress]:
-    """Scan as `scan` does, and say what was found after each `every` names and at the end.
+    """Scan as `scan` does, and report the result after each `every` names and at the end.
 
-    What cannot be read below `path` is counted and passed over; files that vanish meanwhile are
-    not counted. Raises as `scan` does, but for a path with nothing in it.
+    What cannot be read below `path` is counted and skipped; files that vanish meanwhile are not
+    counted. Raises as `scan` does, except for a path that contains nothing.
     """
     path = path.absolute()
     if not _is_utf8(str(path)):
@@ -77,7 +77,7 @@ def scanning(path: Path, every: int = 1000) -> Iterator[ScanProgress]:
         found.count(str(path), path.stat(), name="")
         yield found.progress(finished=True)
         return
-    os.scandir(path).close()  # Raises where the path itself is what cannot be read.
+    os.scandir(path).close()  # Raises if the path itself cannot be read.
     for seen, entry in enumerate(_entries(found), 1):
         found.look_at(entry)
         if seen % every == 0:
@@ -86,7 +86,7 @@ def scanning(path: Path, every: int = 1000) -> Iterator[ScanProgress]:
 
 
 def regular_files(path: Path) -> Iterator[tuple[str, os.stat_result]]:
-    """The files that `scan` counts, with names relative to `path`, "" where that is the file.
+    """The files that `scan` counts, with names relative to `path`, "" for the file itself.
 
     Names that are not UTF-8 are left out. Raises OSError when the path itself cannot be read.
     """
@@ -104,7 +104,7 @@ def regular_files(path: Path) -> Iterator[tuple[str, os.stat_result]]:
 
 
 def listed_files(path: Path) -> list[FileEntry]:
-    """The same, by name. Raises OSError."""
+    """The same, sorted by name. Raises OSError."""
     found = regular_files(path)
     entries = (FileEntry(name, status.st_size, status.st_mtime_ns) for name, status in found)
     return sorted(entries, key=lambda one: one.name)
@@ -121,18 +121,18 @@ class _Found:
         self._reasons: list[str] = []
 
     def look_at(self, entry: os.DirEntry[str]) -> None:
-        """Count a name that is no directory."""
+        """Count a name that is not a directory."""
         try:
             self.count(entry.path, entry.stat(), os.path.relpath(entry.path, self.path))
         except FileNotFoundError:
-            # A file that went away is not there to be moved; a link to nothing stays to be told.
+            # A vanished file need not be moved; a dangling link is reported.
             if entry.is_symlink():
-                self.missed(entry.path, "a link to what is not there")
+                self.missed(entry.path, "a link to a missing file")
         except OSError as error:
             self.missed(entry.path, error.strerror or str(error))
 
     def count(self, path: str, status: os.stat_result, name: str) -> None:
-        """Count a regular file; nothing else is moved, nor what a link to a folder holds."""
+        """Count a regular file; nothing else is moved, nor the content of linked folders."""
         if not stat.S_ISREG(status.st_mode):
             return
         if not _readable(path, status):
@@ -145,13 +145,13 @@ class _Found:
             self._largest, self._largest_bytes = name, status.st_size
 
     def missed(self, path: str, reason: str) -> None:
-        """Count what cannot be read."""
+        """Count what could not be read."""
         self._unreadable += 1
         if len(self._reasons) < _KEPT_REASONS:
             self._reasons.append(f"{_as_utf8(path)}: {reason}")
 
     def progress(self, finished: bool) -> ScanProgress:
-        """The totals of now."""
+        """The present totals."""
         return ScanProgress(
             path=self.path,
             files=self._files,
@@ -166,7 +166,7 @@ class _Found:
 
 
 def _entries(found: _Found) -> Iterator[os.DirEntry[str]]:
-    """Every name below the path but directories, one open directory at a time."""
+    """Every name below the path except directories, one open directory at a time."""
     waiting = [found.path]
     while waiting:
         folder = waiting.pop()
@@ -184,7 +184,7 @@ def _entries(found: _Found) -> Iterator[os.DirEntry[str]]:
 
 
 def _readable(path: str, status: os.stat_result) -> bool:
-    """Whether it may be opened; where everyone may read it, nobody is asked."""
+    """Whether it may be opened; skips the check where everyone may read it."""
     everyone = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
     return status.st_mode & everyone == everyone or os.access(path, os.R_OK, effective_ids=True)
 
@@ -194,5 +194,5 @@ def _is_utf8(name: str) -> bool:
 
 
 def _as_utf8(name: str) -> str:
-    """The name with U+FFFD for bytes that are not UTF-8: JSON has no way to write those."""
+    """The name with U+FFFD for bytes that are not UTF-8, which JSON cannot represent."""
     return os.fsencode(name).decode("utf-8", "replace")

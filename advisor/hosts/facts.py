@@ -1,4 +1,4 @@
-"""What is to be known of this host before anything is measured."""
+"""Facts about this host, taken before anything is measured."""
 
 import os
 import platform
@@ -15,16 +15,16 @@ from advisor.hosts.sysctl import sysctl, sysctl_number, sysctl_triple
 
 
 def host_facts(facing: str | None) -> HostFacts:
-    """This host as it stands, with the interface that faces the IP address `facing`.
+    """The present state of this host, with the interface that faces the IP address `facing`.
 
-    What the host does not say is None, and so is all of the interface without `facing`, or when it
-    is no IP address or has no route. Sends nothing.
+    Unknown facts are None. All facts of the interface are None without `facing`, or when it is not
+    an IP address or has no route. Sends nothing.
     """
     interface = interface_facing(facing) if facing else None
     return HostFacts(
         hostname=socket.gethostname(),
         kernel=os.uname().release,
-        # Those this process may run on: a container or taskset may leave fewer than there are.
+        # The cores this process may use: a container or taskset may restrict them.
         cores=len(os.sched_getaffinity(0)),
         load_1min=psutil.getloadavg()[0],
         memory_bytes=psutil.virtual_memory().total,

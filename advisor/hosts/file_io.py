@@ -1,7 +1,7 @@
-"""Measures file I/O on this host with fio, on files of its own that it removes.
+"""Measures file I/O on this host with fio, on its own files, which it removes.
 
-How fio is told to read and write as transfer tools do, and where its numbers come from:
-docs/file-io.md.
+docs/file-io.md describes how fio is made to read and write as transfer tools do, and the source of
+its numbers.
 """
 
 import asyncio
@@ -33,20 +33,20 @@ _LONGEST_S: Final = 600.0
 _LAYING_OUT_REQUEST_BYTES: Final = 4 * _MIB
 _WRITE_BACK_EVERY_BYTES: Final = 8 * _MIB
 
-# Buffered writes have to reach the disk before a measurement ends, which no ceiling cuts short.
+# Buffered writes must reach the disk before a measurement ends, which no time limit cuts short.
 _FIRST_BUFFERED_BYTES: Final = 256 * _MIB
 _BUFFERED_CEILINGS: Final = 2.0
 
-# The folder is no word of fio's own language, in which colons, dollars and backslashes mean things.
+# The folder is not part of fio's own syntax, in which colons, dollars and backslashes are special.
 _IN_FOLDER: Final = 'cd -- "$1" && shift && exec "$@"'
-# For when this process is killed: by then fio, which is ended by the same event, opens no file.
+# If this process is killed: fio, which the same event ends, then no longer opens files.
 _REMOVED_WITH_INPUT: Final = 'cat >/dev/null; sleep 1; rm -rf -- "$1"'
 
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class FileIoError(Exception):
-    """It could not be measured; the message is one sentence with its remedy."""
+    """The measurement failed; the message is one sentence with its remedy."""
 
 
 class _Moved(msgspec.Struct):
@@ -64,9 +64,9 @@ class _Job(msgspec.Struct):
 
 
 class _Report(msgspec.Struct):
-    """What is used of fio's JSON: times in ms, CPU in per cent of `job_runtime`.
+    """The fields used of fio's JSON: times in ms, CPU in per cent of `job_runtime`.
 
-    `runtime` is that of the slowest thread, its fsync included; `job_runtime` all of theirs.
+    `runtime` is that of the slowest thread, including its fsync; `job_runtime` that of all threads.
     """
 
     version: str = msgspec.field(name="fio version")
@@ -74,10 +74,10 @@ class _Report(msgspec.Struct):
 
 
 def fio_available() -> Availability:
-    """Whether there is a fio here."""
+    """Whether fio is installed here."""
     if shutil.which("fio"):
         return AVAILABLE
-    return Availability("there is no fio here", "apt-get install fio")
+    return Availability("fio is not installed here", "apt-get install fio")
 
 
 async def run_file_io(folder: str, job: FileIoJob) -> FileIoResult:
@@ -90,8 +90,8 @@ async def run_file_io(folder: str, job: FileIoJob) -> FileIoResult:
 async def file_io_workplace(folder: str, total_bytes: int) -> AsyncIterator["Workplace"]:
     """A place for measurements in `folder`, with files of at most `total_bytes` at a time.
 
-    Never more than `most_bytes` allows. All of it is removed on every way out, also when this
-    process is killed; what only a crash of the host left is removed by a later one, after an hour.
+    Never more than `most_bytes` allows. Everything is removed on every way out, also when this
+    process is killed; what only a crash of the host left is removed by a later run, after an hour.
     Raises FileIoError.
     """
     allowed_bytes = await asyncio.to_thread(_allowed_bytes, folder)
@@ -102,7 +102,7 @@ async def file_io_workplace(folder: str, total_bytes: int) -> AsyncIterator["Wor
             try:
                 yield Workplace(folder, place, min(total_bytes, allowed_bytes))
             finally:
-                # Before the one who would do it in our place is ended.
+                # Before the shell that would do it for us is ended.
                 _remove(place)
     finally:
         _remove(place)
@@ -114,7 +114,7 @@ def _allowed_bytes(folder: str) -> int:
         raise FileIoError(f"{missing.reason}: {missing.remedy}")
     try:
         if not Path(folder).is_dir():
-            raise FileIoError(f"{folder} is no folder: name one that exists")
+            raise FileIoError(f"{folder} is not a folder: name one that exists")
         filesystem = filesystem_of(folder)
     except OSError as error:
         raise FileIoError(_sentence(folder, error.errno or 0, error.strerror or "")) from None
@@ -129,7 +129,7 @@ def _allowed_bytes(folder: str) -> int:
 
 
 def _new_place(folder: str) -> Path:
-    """A folder that only this user may enter: nobody can put another file in fio's way."""
+    """A folder that only this user may enter: nobody else can place a file in it."""
     try:
         return Path(tempfile.mkdtemp(prefix=_PLACE_PREFIX, dir=Path(folder).absolute()))
     except OSError as error:
@@ -141,7 +141,7 @@ def _remove(place: Path) -> None:
 
 
 def _remove_left_over(folder: Path) -> None:
-    """A place in use is touched before each measurement, and none takes that long."""
+    """Active places are touched before each measurement, and none takes that long."""
     for place in folder.glob(f"{_PLACE_PREFIX}*"):
         with contextlib.suppress(OSError):
             status = place.lstat()
@@ -151,7 +151,7 @@ def _remove_left_over(folder: Path) -> None:
 
 
 class Workplace:
-    """Where measurements are made, one after the other. Made by `file_io_workplace`."""
+    """Runs measurements one after another. Made by `file_io_workplace`."""
 
     def __init__(self, folder: str, place: Path, total_bytes: int) -> None:
         self._folder = folder
@@ -161,7 +161,7 @@ class Workplace:
         self._written_bps: float | None = None
 
     async def run(self, job: FileIoJob) -> FileIoResult:
-        """One measurement. What is read is laid out first, once for all. Raises FileIoError."""
+        """Run one measurement. Files to read are created first, once. Raises FileIoError."""
         if job.direction == "read":
             await self._lay_out(job.ceiling_s * _LAYING_OUT_CEILINGS)
             return await self._measure(job, min(job.total_bytes, self._laid_out_bytes))
@@ -171,7 +171,7 @@ class Workplace:
         return result
 
     def _writable_bytes(self, job: FileIoJob) -> int:
-        """The file, or what the disk is known to take in little more than the job's ceiling."""
+        """The file size, or what the disk can take in little more than the job's time limit."""
         if job.direct:
             return self._total_bytes
         affordable_bytes = _FIRST_BUFFERED_BYTES
@@ -181,7 +181,7 @@ class Workplace:
         return min(self._total_bytes, affordable_bytes)
 
     async def _lay_out(self, ceiling_s: float) -> None:
-        """Write what is to be read, or as much of it as this time allows."""
+        """Write the file to read, or as much of it as this time allows."""
         if self._laid_out_bytes:
             return
         job = FileIoJob(
@@ -214,7 +214,7 @@ class Workplace:
             status = await child.wait()
             said = child.stderr.decode(errors="replace").strip()
         try:
-            # What fio has to remark comes before its JSON, on the same stream.
+            # fio prints its remarks before its JSON, on the same stream.
             report = msgspec.json.decode(output[max(0, output.find(b"{")) :], type=_Report)
         except msgspec.MsgspecError:
             report = None
@@ -223,14 +223,14 @@ class Workplace:
         number = next((one.error for one in report.jobs if one.error), 0) if report else 0
         if number == errno.EINVAL and job.direct:
             raise FileIoError(
-                f"{self._folder} takes no direct I/O with requests of "
+                f"{self._folder} does not support direct I/O with requests of "
                 f"{format_bytes(job.request_bytes)}: measure it buffered"
             )
         raise FileIoError(_sentence(self._folder, number, said.splitlines()[0] if said else ""))
 
 
 def _options(job: FileIoJob, part_bytes: int) -> list[str]:
-    """Each thread has one request under way, in a part of the file of its own, as the tools do."""
+    """Each thread has one request in flight, in its own part of the file, as the tools do."""
     options = [
         "--name=file-io",
         "--output-format=json",
@@ -250,7 +250,7 @@ def _options(job: FileIoJob, part_bytes: int) -> list[str]:
         "--invalidate=1",
     ]
     if job.direction == "read":
-        # The file is there: fio must not lengthen what was laid out.
+        # The file exists: fio must not extend it.
         return [*options, "--allow_file_create=0"]
     options.append("--end_fsync=1")
     if not job.direct:
@@ -283,5 +283,5 @@ def _sentence(folder: str, number: int, said: str) -> str:
         return f"you may not write in {folder}: name a folder of yours"
     if number == errno.EROFS:
         return f"{folder} is mounted read-only: name another folder"
-    why = said or (os.strerror(number) if number else "fio ended without a word")
+    why = said or (os.strerror(number) if number else "fio ended without a message")
     return f"file I/O in {folder} cannot be measured ({why}): try another folder"

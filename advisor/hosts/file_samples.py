@@ -1,4 +1,4 @@
-"""Files of a dataset to try a transfer on: all of them, or so many of each size."""
+"""Sample files of a dataset to try a transfer on: all of them, or a number of each size."""
 
 import random
 from pathlib import Path
@@ -8,14 +8,14 @@ from advisor.hosts.datasets import regular_files
 from advisor.models.slicing import FileEntry
 
 _KEPT_OF_A_SIZE: Final = 2000
-"""More than a probe moves of one size; and of fifty sizes no more than memory easily holds."""
+"""Per size: more than a probe moves, and few enough for memory with fifty sizes."""
 
 
 def sample_files(path: Path, seed: int) -> list[FileEntry]:
     """Files below a folder, or the file itself, whose name then is "".
 
-    Of files of about one size (powers of two) there are 2000 at most, each as likely as another.
-    What cannot be read is left out, and names that are not UTF-8. Raises OSError.
+    At most 2000 files of each size (powers of two), drawn uniformly. Unreadable files and names
+    that are not UTF-8 are left out. Raises OSError.
     """
     rng = random.Random(seed)
     kept: dict[int, list[FileEntry]] = {}
@@ -32,7 +32,7 @@ def sample_files(path: Path, seed: int) -> list[FileEntry]:
 
 
 def is_unchanged(path: Path, entry: FileEntry) -> bool:
-    """Whether the file is as it was when it was listed: it has the size and time it had."""
+    """Whether the file still has the size and time it had when it was listed."""
     try:
         status = path.stat()
     except OSError:

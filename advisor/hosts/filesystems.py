@@ -1,4 +1,4 @@
-"""What holds a folder of this host: file system, room, and Lustre's stripes."""
+"""The file system of a folder of this host: kind, free space, and Lustre's stripes."""
 
 import asyncio
 import errno
@@ -31,9 +31,9 @@ class Mount(msgspec.Struct, frozen=True):
 
 
 def filesystem_of(path: str | Path) -> Filesystem:
-    """What holds `path`, or the nearest folder above it that exists.
+    """The file system of `path`, or of the nearest existing folder above it.
 
-    Raises OSError when nothing there can be looked at.
+    Raises OSError when nothing there can be read.
     """
     folder = _nearest_folder(Path(path).absolute())
     room = os.statvfs(folder)
@@ -61,7 +61,7 @@ def _nearest_folder(path: Path) -> Path:
 
 
 def mounts(text: bytes) -> Iterator[Mount]:
-    """The mounts of a mountinfo file, in its order: the later one hides the earlier."""
+    """The mounts of a mountinfo file, in order: a later one hides an earlier one."""
     for line in text.splitlines():
         before, _, after = line.partition(b" - ")
         numbers, point = before.split(b" ")[2], before.split(b" ")[4]
@@ -82,8 +82,8 @@ def _unescaped(field: bytes) -> bytes:
 def _mount_of(folder: Path, found: list[Mount]) -> Mount:
     """The mount that holds the folder.
 
-    That of its device comes first, as another may hide behind it; subvolumes of Btrfs have a
-    device number that no mount has, and then the path alone tells.
+    A mount with the folder's device comes first, since another may hide behind it; subvolumes of
+    Btrfs have a device number that no mount has, and then the path alone decides.
     """
     real = os.path.realpath(os.fsencode(folder))
     above = [mount for mount in found if _holds(mount.mount_point, real)]
@@ -101,11 +101,11 @@ def _holds(mount_point: bytes, real: bytes) -> bool:
 
 
 def _stripes_of(folder: Path) -> Stripes | None:
-    """None where there is no `lfs`, or it does not tell."""
+    """None without `lfs`, or without an answer from it."""
     if shutil.which("lfs") is None:
         return None
     argv = ["lfs", "getstripe", "-d", str(folder)]
-    # A loop of its own in a thread of its own: the caller's may have one running.
+    # A separate loop in a separate thread: the caller's thread may have one running.
     with ThreadPoolExecutor(1) as pool:
         asked = pool.submit(lambda: asyncio.run(output_of(argv, _LFS_S)))
         try:
@@ -116,9 +116,9 @@ def _stripes_of(folder: Path) -> Stripes | None:
 
 
 def parse_stripes(text: str) -> Stripes | None:
-    """What `lfs getstripe -d` says of new files; None where it says nothing known.
+    """What `lfs getstripe -d` reports for new files; None for unknown output.
 
-    Of a progressive layout it is the last part: that of large files.
+    Of a progressive layout the last part is used: that of large files.
     """
     parts = _STRIPES.findall(text)
     if not parts:

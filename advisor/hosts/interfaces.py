@@ -1,4 +1,4 @@
-"""The network interfaces of this host, and which of them faces another."""
+"""The network interfaces of this host, and which of them faces a given address."""
 
 import ipaddress
 import socket
@@ -11,12 +11,12 @@ import psutil
 from advisor.hosts.qdisc import qdisc_of
 
 _DEVICES: Final = Path("/sys/class/net")
-_UNKNOWN_SPEED: Final = 65535  # What drivers say that do not know: (u16) −1.
+_UNKNOWN_SPEED: Final = 65535  # What drivers report for an unknown speed: (u16) −1.
 _DISCARD_PORT: Final = 9  # Nothing is sent; connecting needs some port.
 
 
 class Interface(msgspec.Struct, frozen=True, kw_only=True):
-    """One interface. `link_bps` is None where it is not known or no cable stands behind it."""
+    """One interface. `link_bps` is None where it is not known or no cable is connected."""
 
     name: str
     mtu_bytes: int
@@ -27,7 +27,7 @@ class Interface(msgspec.Struct, frozen=True, kw_only=True):
 def interface_facing(address: str) -> Interface | None:
     """The interface by which packets to `address` leave; None without a route to it.
 
-    None as well when `address` is no IP address. The routing table is asked by connecting a UDP
+    None as well when `address` is not an IP address. Queries the routing table by connecting a UDP
     socket: no packet is sent.
     """
     local = _local_address(address)
@@ -55,7 +55,7 @@ def _described(name: str, speed_mbps: int, mtu_bytes: int) -> Interface:
 
 
 def _local_address(address: str) -> str | None:
-    """The address packets to `address` leave with; None if it is no IP address or has no route."""
+    """The source address of packets to `address`; None if it is not an IP address or unrouted."""
     try:
         version = ipaddress.ip_address(address).version
         family = socket.AF_INET6 if version == 6 else socket.AF_INET
@@ -64,7 +64,7 @@ def _local_address(address: str) -> str | None:
             local = str(sock.getsockname()[0])
     except (ValueError, OSError):
         return None
-    # To an address of its own a host speaks over loopback, whichever interface holds it.
+    # A host reaches its own addresses over loopback, whichever interface has them.
     if _bare(local) == _bare(address):
         return "::1" if version == 6 else "127.0.0.1"
     return local
@@ -85,14 +85,14 @@ def _holder_of(local: str) -> str | None:
 
 
 def _link_bps(name: str, speed_mbps: int) -> float | None:
-    # veth, tun and bridges of them report 10 Gbit/s or 10 Mbit/s that nothing holds them to.
+    # veth, tun and bridges of them report 10 Gbit/s or 10 Mbit/s, which does not limit them.
     if speed_mbps in (0, _UNKNOWN_SPEED) or not _has_hardware(name):
         return None
     return speed_mbps * 1e6
 
 
 def _has_hardware(name: str) -> bool:
-    """Whether it is a card, or a VLAN, bond or bridge of nothing but cards."""
+    """Whether it is a network card, or a VLAN, bond or bridge of network cards only."""
     folder = _DEVICES / name
     if (folder / "device").exists():
         return True

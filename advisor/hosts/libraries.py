@@ -1,4 +1,4 @@
-"""The libraries transports stand on: which version of each is here."""
+"""The versions of the libraries that transports need."""
 
 import contextlib
 import ctypes
@@ -12,7 +12,7 @@ def library_versions() -> dict[str, str]:
 
 
 def libiperf_version() -> str | None:
-    """`3.12`, as libiperf says; None when it cannot be loaded."""
+    """`3.12`, as libiperf reports; None when it cannot be loaded."""
     with contextlib.suppress(OSError, AttributeError):
         version = ctypes.CDLL("libiperf.so.0").iperf_get_iperf_version
         version.restype = ctypes.c_char_p
@@ -21,13 +21,13 @@ def libiperf_version() -> str | None:
 
 
 def libudt_version() -> str | None:
-    """`so 0.0.0`: libudt does not say its version, only the name of its file holds one.
+    """`so 0.0.0`: libudt does not report its version, only its file name contains one.
 
     None when it cannot be loaded.
     """
     with contextlib.suppress(OSError):
         ctypes.CDLL("libudt.so.0")
-        # The file the loader took, wherever it looked for it.
+        # The file the loader chose, wherever it found it.
         for line in Path("/proc/self/maps").read_text().splitlines():
             path = Path(line.rpartition(" ")[2])
             if path.name.startswith("libudt.so."):

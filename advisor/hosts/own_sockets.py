@@ -1,7 +1,7 @@
-"""The TCP sockets this process has open, whoever opened them.
+"""The TCP sockets this process has open, including those opened by foreign code.
 
-Foreign code in the same process may close any of them at any moment, so every look is through a
-duplicate of the descriptor, kept for microseconds only: a longer one would keep the connection
+Foreign code in the same process may close any of them at any moment, so every access uses a
+duplicate of the descriptor, kept for microseconds only: keeping it longer would keep the connection
 alive after its owner has closed it.
 """
 
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 def borrowed(fd: int) -> Iterator[socket.socket]:
     """A socket object over a duplicate of `fd`, closed when the block is left.
 
-    The descriptor itself stays its owner's. Raises OSError when `fd` is closed or no socket.
+    The descriptor itself stays its owner's. Raises OSError when `fd` is closed or not a socket.
     """
     duplicate = os.dup(fd)
     try:
@@ -33,12 +33,12 @@ def is_tcp(sock: socket.socket) -> bool:
 
 
 def open_fds() -> list[int]:
-    """The descriptors of this process at this moment; some may be closed when it is read."""
+    """The present descriptors of this process; some may be closed by the time it is read."""
     return [int(name) for name in os.listdir("/proc/self/fd")]  # noqa: PTH208 — names, not paths
 
 
 def listening_fd(port: int) -> int | None:
-    """The descriptor of this process's TCP socket that listens on `port`; None when none does."""
+    """The descriptor of this process's TCP socket listening on `port`; None without one."""
     for fd in open_fds():
         with contextlib.suppress(OSError), borrowed(fd) as sock:
             if is_tcp(sock) and _listens(sock) and sock.getsockname()[1] == port:

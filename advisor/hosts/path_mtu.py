@@ -1,9 +1,9 @@
 """The largest IP packet that reaches another host unfragmented.
 
-The kernel knows its own interface and what routers have told it. What silently drops larger packets
-shows only when packets are sent: datagrams that may not be fragmented, to an echo that the agent
-opens for one advisor. Their way back is not what is asked for, so the echo answers with a short
-datagram that names the size it got.
+The kernel knows its own interface and what routers have reported. Devices that silently drop larger
+packets are found only by sending: datagrams that may not be fragmented, to an echo that the agent
+opens for one advisor. Only the forward direction matters, so the echo answers with a short datagram
+that contains the size it received.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ _DISCARD_PORT: Final = 9  # Nothing is sent; connecting needs some port.
 
 LARGEST_PACKET: Final = 65535
 USUAL_SIZES: Final = (9000, 8900, 4470, 1500, 1492, 1450, 1400, 1280)
-"""Jumbo frames with and without a tunnel, SONET, Ethernet, PPPoE, VPNs, and IPv6's least."""
+"""Jumbo frames with and without a tunnel, SONET, Ethernet, PPPoE, VPNs, and IPv6's minimum."""
 
 ECHO_ANSWERS: Final = 512
 ECHO_LIFETIME_S: Final = 60.0
@@ -42,39 +42,39 @@ _GREETINGS: Final = 5
 _GREETING_WAIT_S: Final = 0.5
 _ROUNDS: Final = 3
 _AT_ONCE: Final = 8
-_NUMBERS: Final = struct.Struct("!IH")  # A number to know the answer by, and the size received.
+_NUMBERS: Final = struct.Struct("!IH")  # An id for the answer, and the size received.
 
 
 class UdpBlocked(Exception):
-    """No UDP datagram, however small, came back; the message is a sentence."""
+    """No UDP datagram, however small, was answered; the message is a sentence."""
 
 
 class UdpPath(msgspec.Struct, frozen=True, kw_only=True):
-    """`mtu_bytes`: the largest IP packet that arrived. `rtt_s`: the least UDP round trip seen."""
+    """`mtu_bytes`: the largest IP packet that arrived. `rtt_s`: the smallest UDP RTT."""
 
     mtu_bytes: int
     rtt_s: float
 
 
 def kernel_path_mtu(address: str) -> int:
-    """What the kernel takes for the path MTU to an IP address, in bytes. Sends nothing.
+    """The kernel's path MTU to an IP address, in bytes. Sends nothing.
 
-    That is the interface's MTU until a router has complained. Raises OSError without a route.
+    That is the interface's MTU until a router has reported less. Raises OSError without a route.
     """
     with _socket(address, _DISCARD_PORT, _DISCOVER_DO) as sock:
         return sock.getsockopt(*_MTU[socket.AddressFamily(sock.family)])
 
 
 async def probe_path_mtu(address: str, port: int, token: str, start_bytes: int) -> int:
-    """The largest IP packet in bytes that reaches the echo; as `probe_udp_path`."""
+    """The largest IP packet in bytes that reaches the echo; see `probe_udp_path`."""
     return (await probe_udp_path(address, port, token, start_bytes)).mtu_bytes
 
 
 async def probe_udp_path(address: str, port: int, token: str, start_bytes: int) -> UdpPath:
-    """The largest IP packet, up to `start_bytes`, that reaches the echo at `address` in one piece.
+    """The largest IP packet, up to `start_bytes`, that reaches the echo at `address` unfragmented.
 
-    `start_bytes` is the interface's MTU. Sizes are tried several at a time, as a round trip costs
-    more than a datagram, and three times before they count as too large.
+    `start_bytes` is the interface's MTU. Several sizes are tried at a time, since a round trip
+    costs more than a datagram, and each three times before it counts as too large.
     Raises UdpBlocked when nothing comes back, OSError when there is no route.
     """
     with _socket(address, port, _DISCOVER_PROBE) as sock:
@@ -85,7 +85,7 @@ async def probe_udp_path(address: str, port: int, token: str, start_bytes: int) 
         sizes = [upper - 1, *(size for size in USUAL_SIZES if lower < size < upper - 1)]
         while sizes:
             arrived = await probe.arriving(sizes)
-            # What is larger than the best that arrived was tried as often as it takes.
+            # Sizes above the best that arrived were tried often enough.
             upper = min((size for size in sizes if size > arrived), default=upper)
             lower = max(lower, arrived)
             sizes = _between(lower, upper)
@@ -93,7 +93,7 @@ async def probe_udp_path(address: str, port: int, token: str, start_bytes: int) 
 
 
 def _between(lower: int, upper: int) -> list[int]:
-    """Up to eight sizes that divide what lies between the two evenly; none when nothing does."""
+    """Up to eight sizes evenly spaced between the two; none when there are none in between."""
     parts = min(_AT_ONCE + 1, upper - lower)
     return [lower + (upper - lower) * part // parts for part in range(1, parts)]
 
@@ -126,7 +126,7 @@ class _Probe:
         return self._headers + len(self._token) + _NUMBERS.size
 
     async def greet(self) -> None:
-        """Have one small datagram answered, which also tells the RTT. Raises UdpBlocked."""
+        """Get one small datagram answered, which also measures the RTT. Raises UdpBlocked."""
         for _ in range(_GREETINGS):
             self._send(self.smallest)
             if await self._answered(_GREETING_WAIT_S, enough=self.smallest):
@@ -155,13 +155,13 @@ class _Probe:
         try:
             self._sock.send(head.ljust(size - self._headers, b"\0"))
         except (BlockingIOError, ConnectionRefusedError):
-            pass  # A full queue, or the answer to an earlier one: as good as lost, so tried again.
-        except OSError:  # EMSGSIZE: larger than the interface takes.
+            pass  # A full queue, or a refusal of an earlier one: treated as lost and retried.
+        except OSError:  # EMSGSIZE: larger than the interface allows.
             return False
         return True
 
     async def _answered(self, wait_s: float, enough: int) -> int:
-        """The largest packet that is acknowledged within `wait_s`, or at once when `enough` is."""
+        """The largest packet acknowledged within `wait_s`; returns early once `enough` is."""
         best = 0
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(wait_s):
@@ -173,7 +173,7 @@ class _Probe:
         while True:
             try:
                 data = await asyncio.get_running_loop().sock_recv(self._sock, 2048)
-            except OSError:  # What ICMP reported of an earlier datagram.
+            except OSError:  # An ICMP error for an earlier datagram.
                 continue
             if len(data) == len(self._token) + _NUMBERS.size and data.startswith(self._token):
                 number, size = _NUMBERS.unpack_from(data, len(self._token))
@@ -183,10 +183,10 @@ class _Probe:
 
 
 class UdpEcho(asyncio.DatagramProtocol):
-    """The other side: tells one host the size of each datagram that begins with the token.
+    """The other side: reports to one host the size of each datagram that starts with the token.
 
-    Datagrams from any other address are dropped by the kernel; an answer is never longer than what
-    it answers. Closes by itself after 512 answers or a minute. Made by `open`.
+    The kernel drops datagrams from any other address; an answer is never longer than the datagram
+    it answers. Closes after 512 answers or one minute. Made by `open`.
     """
 
     def __init__(self, token: str) -> None:
@@ -200,7 +200,7 @@ class UdpEcho(asyncio.DatagramProtocol):
     async def open(cls, token: str, source_address: str, ports: tuple[int, int]) -> "UdpEcho":
         """An echo for `source_address` on the first free port of `ports` (0, 0: on any).
 
-        Raises OSError when there is no free port, ValueError when `source_address` is no address.
+        Raises OSError without a free port, ValueError when `source_address` is not an address.
         """
         sock = _bound(source_address, ports)
         try:
@@ -215,7 +215,7 @@ class UdpEcho(asyncio.DatagramProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Called by asyncio."""
-        # In Python 3.11 asyncio's own datagram transport is no subclass of DatagramTransport.
+        # In Python 3.11 asyncio's own datagram transport is not a subclass of DatagramTransport.
         self._transport = cast(asyncio.DatagramTransport, transport)
 
     def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:
@@ -238,7 +238,7 @@ class UdpEcho(asyncio.DatagramProtocol):
 
 
 def _bound(source_address: str, ports: tuple[int, int]) -> socket.socket:
-    """A UDP socket that hears `source_address` alone, on the first port that is free."""
+    """A UDP socket that receives only from `source_address`, on the first free port."""
     family = socket.AF_INET6 if ":" in source_address else socket.AF_INET
     trouble = OSError("the range holds no port")
     for port in range(ports[0], ports[1] + 1):

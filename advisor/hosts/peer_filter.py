@@ -1,4 +1,4 @@
-"""Lets the kernel drop every packet that does not come from one address."""
+"""Makes the kernel drop every packet that does not come from a given address."""
 
 import ctypes
 import ipaddress
@@ -24,16 +24,16 @@ _Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def only_from(sock: socket.socket, address: str) -> None:
-    """Have the kernel drop what reaches `sock` from any source but `address`, an IP address.
+    """Make the kernel drop packets to `sock` from any source but the IP address `address`.
 
     For UDP, where it needs no privilege, and for listening TCP sockets, whose accepted connections
-    inherit it. On a dual-stack IPv6 socket an IPv4 address, plain or mapped (::ffff:a.b.c.d), lets
-    that IPv4 host in. Packets that are already queued stay: attach it before `bind`, or for TCP
-    before `listen`, to have no gap. Whoever is shut out sees silence, no refusal.
+    inherit it. On a dual-stack IPv6 socket an IPv4 address, plain or mapped (::ffff:a.b.c.d),
+    admits that IPv4 host. Packets already queued stay: attach it before `bind`, or for TCP before
+    `listen`, to leave no gap. Excluded hosts get no answer, not even a refusal.
 
     Raises ValueError when `address` is not an IP address, OSError when the kernel refuses. For TCP
     that is PermissionError without CAP_NET_ADMIN on kernels of 2026 and later (Linux 5d39580f68e6,
-    also in stable series); then `comes_from` has to be asked of every accepted connection.
+    also in stable series); then check every accepted connection with `comes_from`.
     """
     program = b"".join(struct.pack("=HBBI", *step) for step in _program(_plain(address)))
     buffer = ctypes.create_string_buffer(program, len(program))
@@ -42,9 +42,9 @@ def only_from(sock: socket.socket, address: str) -> None:
 
 
 def comes_from(connection: socket.socket, address: str) -> bool:
-    """Whether the other end of a connection has this IP address; False when there is no other end.
+    """Whether the peer of a connection has this IP address; False when there is no peer.
 
-    Plain and mapped IPv4 addresses are the same. Raises ValueError when `address` is none.
+    Plain and mapped IPv4 addresses are equal. Raises ValueError when `address` is not an address.
     """
     wanted = _plain(address)
     try:
@@ -54,7 +54,7 @@ def comes_from(connection: socket.socket, address: str) -> bool:
 
 
 def _plain(address: str) -> _Ip:
-    # The scope (%eth0) is this host's own name for the way, no part of the address on the wire.
+    # The scope (%eth0) is this host's own name for the interface, not part of the address.
     ip = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address) and ip.ipv4_mapped is not None:
         return ip.ipv4_mapped  # On the wire such packets are IPv4.
@@ -64,8 +64,8 @@ def _plain(address: str) -> _Ip:
 def _program(ip: _Ip) -> Iterator[_Instruction]:
     words = struct.unpack(f"!{len(ip.packed) // 4}I", ip.packed)
     offset = _SOURCE_OFFSET[ip.version]
-    # The version first: an IPv6 packet may hold the wanted IPv4 address at the same place by
-    # chance or by intent. Each failed comparison jumps past all that follows, to the drop.
+    # The version first: an IPv6 packet may contain the wanted IPv4 address at the same place by
+    # chance or intent. Each failed comparison jumps over all that follows, to the drop.
     yield _LOAD_BYTE, 0, 0, _NET_OFF
     yield _SHIFT_RIGHT, 0, 0, 4
     yield _JUMP_IF_EQUAL, 0, 2 * len(words) + 1, ip.version

@@ -1,6 +1,6 @@
-"""What the kernel may keep to root on this host. Nothing of it is needed; each says what is lost.
+"""Kernel features that may be restricted to root. None is required; each says what is lost.
 
-Each is tried in a way that sends nothing and leaves nothing, as the account that asks.
+Each is tried as the present user, in a way that sends nothing and leaves nothing behind.
 """
 
 import asyncio
@@ -24,10 +24,10 @@ _TUN: Final = Path("/dev/net/tun")
 
 
 class Privilege(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that may be kept to root.
+    """One feature that may be restricted to root.
 
-    `available`: whether this account may do it. Where it may not, `without` says what is done
-    instead, and `remedy` is the line that root runs, "" where none is worth it.
+    `available`: whether this user may use it. If not, `without` says what is done instead, and
+    `remedy` is the command for root, "" where none is worth it.
     """
 
     name: str
@@ -38,10 +38,10 @@ class Privilege(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def privileges() -> list[Privilege]:
-    """Each of them, allowed or not."""
+    """All of them, available or not."""
     return [
         _judged("ICMP echo", "measure the RTT", _icmp, _NO_ICMP, _icmp_remedy),
-        _judged("filter on TCP data ports", "shut strangers out", _tcp_filter, _NO_FILTER),
+        _judged("filter on TCP data ports", "keep strangers out", _tcp_filter, _NO_FILTER),
         _judged("direct I/O in this folder", "profile a disk", _direct_io, _NO_DIRECT_IO),
         *_congestion_controls(),
         _judged("network namespaces", "make a lab", _namespaces, _NO_LAB, _namespaces_remedy),
@@ -50,10 +50,10 @@ def privileges() -> list[Privilege]:
     ]
 
 
-_NO_ICMP: Final = "the RTT is measured by TCP handshakes, else over the connection to the agent"
-_NO_FILTER: Final = "connections of strangers are accepted first, and then dropped before any data"
-_NO_DIRECT_IO: Final = "its file system is profiled through the page cache"
-_NO_LAB: Final = "'advisor lab' works as root alone"
+_NO_ICMP: Final = "the RTT is measured by TCP handshakes, or over the connection to the agent"
+_NO_FILTER: Final = "connections from strangers are accepted, then dropped before any data"
+_NO_DIRECT_IO: Final = "its file system is profiled with buffered I/O"
+_NO_LAB: Final = "'advisor lab' works only as root"
 _LATE: Final = "its packets may be some milliseconds late while this host is busy"
 
 
@@ -92,13 +92,13 @@ def _tcp_filter() -> bool:
 
 
 def _direct_io() -> bool:
-    # A file without a name: it is gone with its descriptor.
+    # A file without a name disappears with its descriptor.
     os.close(os.open(".", os.O_TMPFILE | os.O_RDWR | os.O_DIRECT, 0o600))
     return True
 
 
 def _congestion_controls() -> Iterator[Privilege]:
-    """Those that the kernel has and not everybody may choose."""
+    """Controls that the kernel has but not every user may choose."""
     present = (sysctl("net.ipv4.tcp_available_congestion_control") or "").split()
     allowed = sysctl("net.ipv4.tcp_allowed_congestion_control") or ""
     for name in present:
@@ -147,7 +147,7 @@ def _tun_remedy() -> str:
 
 
 def _real_time() -> bool:
-    # Root may without a limit of its own; whoever else may is told by the limit.
+    # Root needs no limit; for other users the limit decides.
     return os.geteuid() == 0 or resource.getrlimit(resource.RLIMIT_RTPRIO)[0] != 0
 
 

@@ -1,9 +1,9 @@
-"""The one place that starts processes.
+"""The only place that starts processes.
 
-Each child is the leader of a process group of its own, has a pipe for all three streams, and is
-ended with its whole group on every way out: a normal end, an error, a cancelled task. Should this
-process itself be killed, the child's standard input ends, which every child of ours takes as the
-order to leave.
+Each child is the leader of its own process group, has a pipe for all three streams, and is ended
+with its whole group on every way out: a normal end, an error, a cancelled task. If this process
+itself is killed, the child's standard input closes, which every child of ours treats as the order
+to exit.
 """
 
 import asyncio
@@ -17,18 +17,18 @@ from typing import IO, Any, Final, NoReturn
 
 LINE_LIMIT_BYTES: Final = 64 * 1024
 _STDERR_KEPT_BYTES: Final = 256 * 1024
-# A server outlives its standard input; this shell does not, and takes the whole group with it.
+# A server ignores the end of its standard input; this shell does not, and ends the whole group.
 _WHILE_INPUT_LASTS: Final = '"$@" </dev/null & cat >/dev/null; kill -9 0'
 
-# As above for a program that ends by itself: this process becomes it, and what watches the input
-# is beside it. A shell gives what runs in the background no input, hence the third descriptor.
+# As above for a program that ends by itself: this process becomes the program, next to a process
+# that watches the input. A shell gives background jobs no input, hence the third descriptor.
 _ENDED_WITH_INPUT: Final = (
     'exec 3<&0; { cat <&3; kill -9 0; } >/dev/null 2>&1 & exec "$@" </dev/null 3<&-'
 )
 
 
 class Child:
-    """A running child process. Made by `running`; ended by leaving it."""
+    """A running child process. Made by `running`; ended when the block is left."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         if process.stdin is None or process.stdout is None or process.stderr is None:
@@ -46,16 +46,16 @@ class Child:
 
     @property
     def stderr(self) -> bytes:
-        """What it wrote to its standard error so far, the first 256 KiB of it."""
+        """The first 256 KiB of what it wrote to standard error so far."""
         return bytes(self._stderr)
 
     async def _keep_stderr(self, stream: asyncio.StreamReader) -> None:
-        # Read to the end even when no more is kept: a full pipe would stop the child.
+        # Read to the end even when no more is stored: a full pipe would block the child.
         while chunk := await stream.read(65536):
             self._stderr += chunk[: max(0, _STDERR_KEPT_BYTES - len(self._stderr))]
 
     async def wait(self) -> int:
-        """Its exit status, when it ended by itself."""
+        """Wait for its end; return the exit status."""
         status = await self._process.wait()
         await asyncio.wait([self._drain], timeout=0.5)
         return status
@@ -65,7 +65,7 @@ class Child:
             os.killpg(self._process.pid, number)
 
     async def end(self, grace_s: float = 0.0) -> None:
-        """End it and its group; `grace_s` is how long it may take after its input ends."""
+        """End it and its group; `grace_s`: how long it may take after its input is closed."""
         try:
             if grace_s > 0 and self._process.returncode is None:
                 self.stdin.close()
@@ -79,7 +79,7 @@ class Child:
         self.stdin.close()
         await self._process.wait()
         # In Python 3.11.2 and 3.14 the process may have ended before its pipes have. A grandchild
-        # that left the group may hold them open; it is not waited for.
+        # that left the group may hold them open; do not wait for it.
         drains = [self._drain, asyncio.create_task(_to_its_end(self.stdout))]
         await asyncio.wait(drains, timeout=0.2)
         for drain in drains:
@@ -97,28 +97,28 @@ async def _to_its_end(stream: asyncio.StreamReader) -> None:
 
 
 def server_bound_to_stdin(argv: Sequence[str]) -> list[str]:
-    """The command for a program that does not leave by itself when its standard input ends."""
+    """The command for a program that does not exit when its standard input is closed."""
     return ["/bin/sh", "-c", _WHILE_INPUT_LASTS, "sh", *argv]
 
 
 def command_bound_to_stdin(argv: Sequence[str]) -> list[str]:
-    """The command for a program that ends by itself, and is ended when its standard input is.
+    """The command for a program that ends by itself, killed when its standard input is closed.
 
-    It has the process id of the child, and its exit status.
+    It has the child's process id, and its exit status.
     """
     return ["/bin/sh", "-c", _ENDED_WITH_INPUT, "sh", *argv]
 
 
 def replace_by(argv: Sequence[str]) -> NoReturn:
-    """Be that program from now on, in place of this one. Raises OSError."""
+    """Replace this process by that program. Raises OSError."""
     os.execvp(argv[0], list(argv))
 
 
 class Daemon:
-    """A process that goes on without this one, and the pipes to it for as long as it is started."""
+    """A process that outlives this one, with pipes to it while it is being started."""
 
     def __init__(self, argv: Sequence[str], log: Path, environment: dict[str, str]) -> None:
-        """Start it as the leader of a session of its own, its standard error going to `log`.
+        """Start it as the leader of its own session, with its standard error going to `log`.
 
         Raises OSError.
         """
@@ -151,9 +151,9 @@ class Daemon:
         return self._process.stdout
 
     def let_go(self) -> None:
-        """Close the pipes and leave it to itself."""
+        """Close the pipes and detach from it."""
         self._close_pipes()
-        self._process.returncode = 0  # Else the interpreter complains that nobody waited for it.
+        self._process.returncode = 0  # Otherwise the interpreter warns that nobody waited for it.
 
     def kill(self) -> None:
         """End it and its group now."""
@@ -163,15 +163,15 @@ class Daemon:
         self._close_pipes()
 
     def _close_pipes(self) -> None:
-        with contextlib.suppress(BrokenPipeError):  # What it had not read is lost with it.
+        with contextlib.suppress(BrokenPipeError):  # Unread input is lost with the process.
             self.stdin.close()
         self.stdout.close()
 
 
 async def start(argv: Sequence[str]) -> Child:
-    """Start a process. The caller owes it an `end`. Raises OSError when it cannot be started.
+    """Start a process. The caller must call `end`. Raises OSError when it cannot be started.
 
-    Cancelled in the middle, it leaves neither a process nor a pipe.
+    If cancelled meanwhile, it leaves neither a process nor a pipe behind.
     """
     starting = asyncio.ensure_future(_started(argv))
     try:
@@ -200,7 +200,7 @@ async def _undone(starting: asyncio.Future[Child]) -> None:
 
 
 async def _whole(work: Coroutine[Any, Any, None]) -> None:
-    """Do it to its end, however often this task is cancelled meanwhile, and be cancelled then."""
+    """Run it to its end, even if this task is cancelled meanwhile, and then raise that."""
     task, cancelled = asyncio.ensure_future(work), False
     while not task.done():
         try:
@@ -214,7 +214,7 @@ async def _whole(work: Coroutine[Any, Any, None]) -> None:
 
 @contextlib.asynccontextmanager
 async def running(argv: Sequence[str], grace_s: float = 0.0) -> AsyncIterator[Child]:
-    """A process for as long as the block lasts."""
+    """Run a process for the duration of the block."""
     child = await start(argv)
     try:
         yield child

@@ -1,6 +1,6 @@
-"""Which queueing discipline an interface has, asked of the kernel over rtnetlink.
+"""The queueing discipline of an interface, queried over rtnetlink.
 
-No library tells it without privileges, and net.core.default_qdisc is only what interfaces get that
+No library reports it without privileges, and net.core.default_qdisc applies only to interfaces that
 are set up after it was written.
 """
 
@@ -34,9 +34,9 @@ class _Qdisc(msgspec.Struct, frozen=True):
 
 
 def qdisc_of(interface: str) -> str | None:
-    """The kind of queueing discipline that packets leaving by `interface` meet; None if not known.
+    """The kind of queueing discipline for packets leaving by `interface`; None if not known.
 
-    A card with several queues has one per queue under a root called `mq`: theirs is the answer.
+    A card with several queues has one per queue under a root called `mq`: their kind is returned.
     """
     try:
         index = socket.if_nametoindex(interface)

@@ -1,4 +1,4 @@
-"""The round-trip time to another host, before any of our own software runs there."""
+"""The round-trip time to another host, measured before any of our software runs there."""
 
 import asyncio
 import contextlib
@@ -12,20 +12,20 @@ import icmplib
 import msgspec
 
 FLOOR_S: Final = 1e-6
-"""No RTT is given as less: it is divided by."""
+"""Lower bound of every RTT, since it is used as a divisor."""
 
 _HEAD_START_S: Final = 0.25
 _SPACING_S: Final = 0.02
 
 
 class Unreachable(Exception):
-    """Nothing answered; the message says in a sentence what was tried."""
+    """Nothing answered; the message is a sentence that says what was tried."""
 
 
 class RttResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What was measured. `rtt_s` and `minimum_s` are at least 1 µs.
+    """The result of a measurement. `rtt_s` and `minimum_s` are at least 1 µs.
 
-    `rtt_s`: the median of ICMP echoes, or the least of TCP handshakes, which waiting in the two
+    `rtt_s`: the median of ICMP echoes, or the minimum of TCP handshakes, which delays in the two
     hosts can only lengthen. `samples`: all, in seconds, in order. `method`: icmp or tcp handshake.
     """
 
@@ -38,22 +38,22 @@ class RttResult(msgspec.Struct, frozen=True, kw_only=True):
 async def measure_rtt(
     address: str, ports: Sequence[int], count: int, timeout_s: float, *, icmp: bool = True
 ) -> RttResult:
-    """The RTT to an IP address, from up to `count` round trips, within `timeout_s` in all.
+    """The RTT to an IP address, from up to `count` round trips, within `timeout_s` in total.
 
-    By ICMP echo; where that is blocked or not allowed, by TCP handshakes with `ports`, which begin
-    when no echo has come for a while. A port that refuses serves as well: its RST is one round trip
-    too. Without `icmp` only handshakes are made, at once. Raises Unreachable when nothing answers,
-    ValueError when `count` or `timeout_s` is not above 0.
+    By ICMP echo; if that is blocked or not permitted, by TCP handshakes with `ports`, which start
+    when no echo has arrived for a while. A port that refuses works as well: its RST takes one round
+    trip too. Without `icmp` only handshakes are made, immediately. Raises Unreachable when nothing
+    answers, ValueError when `count` or `timeout_s` is not above 0.
     """
     if count < 1 or not timeout_s > 0:
-        raise ValueError("measure at least one round trip, in more than no time")
+        raise ValueError("measure at least one round trip, in more than zero time")
     ends_s = time.monotonic() + timeout_s
     echoes: list[float] = []
     handshakes: list[float] = []
     ping = asyncio.create_task(_ping(address, count if icmp else 0, ends_s, echoes))
     tasks = [ping]
     try:
-        # TCP waits a little: a connection that opens and closes leaves a line in the other's log.
+        # TCP waits a little: a connection that opens and closes adds a line to the other's log.
         await asyncio.wait(tasks, timeout=min(_HEAD_START_S, timeout_s / 2))
         if not echoes:
             shake = asyncio.create_task(_shake(address, ports, count, ends_s, handshakes))
@@ -85,8 +85,8 @@ def _result(samples: list[float], rtt_s: float, method: str) -> RttResult:
 
 
 async def _ping(address: str, count: int, ends_s: float, echoes: list[float]) -> None:
-    """Put the ICMP round trips that are answered in time into `echoes`."""
-    # Without privileges first: it works for everyone whom net.ipv4.ping_group_range lets.
+    """Append the ICMP round trips answered in time to `echoes`."""
+    # Without privileges first: it works for every user in net.ipv4.ping_group_range.
     for privileged in (False, True):
         with contextlib.suppress(icmplib.ICMPLibError, OSError):
             return await _ping_with(address, count, ends_s, echoes, privileged)
@@ -100,12 +100,12 @@ async def _ping_with(
         left_s = ends_s - time.monotonic()
         if left_s <= 0:
             break
-        # Until one was answered half of the time is kept for one more try: an echo may be lost.
+        # Until one is answered, keep half of the time for one retry: an echo may be lost.
         wait_s = left_s if echoes or left == 1 else left_s / 2
         host = await icmplib.async_ping(
             address, count=1, timeout=wait_s, interval=0, privileged=privileged
         )
-        # A negative one is the wall clock being set back: icmplib reads that one.
+        # A negative value means the wall clock was set back: icmplib uses that clock.
         echoes += [rtt_ms / 1000 for rtt_ms in host.rtts if rtt_ms >= 0]
         await asyncio.sleep(_SPACING_S if left > 1 else 0)
 
@@ -113,7 +113,7 @@ async def _ping_with(
 async def _shake(
     address: str, ports: Sequence[int], count: int, ends_s: float, handshakes: list[float]
 ) -> None:
-    """Put handshake times with a port that answers into `handshakes`."""
+    """Append handshake times with a port that answers to `handshakes`."""
     first = await asyncio.gather(*(_handshake(address, port, ends_s) for port in ports))
     answering = [port for port, rtt_s in zip(ports, first, strict=True) if rtt_s]
     handshakes += [rtt_s for rtt_s in first if rtt_s]
@@ -125,7 +125,7 @@ async def _shake(
 
 
 async def _handshake(address: str, port: int, ends_s: float) -> float | None:
-    """How long the port took to accept or to refuse; None when it did neither in time."""
+    """The time until the port accepted or refused; None when it did neither in time."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family) as sock:
         sock.setblocking(False)

@@ -1,8 +1,8 @@
-"""What the kernel counts for the TCP connections of another process (sock_diag(7)).
+"""The kernel's counters for the TCP connections of another process (sock_diag(7)).
 
-A transfer tool says how far it is every few seconds at best, and not at all of several files at a
-time. The kernel knows at any moment how many bytes the other side's kernel has acknowledged.
-Looking at one's own processes needs no rights.
+A transfer tool reports its progress every few seconds at best, and not at all for several
+concurrent files. The kernel always knows how many bytes the other side's kernel has acknowledged.
+Reading the counters of one's own processes needs no privileges.
 """
 
 import contextlib
@@ -39,10 +39,10 @@ _SHARED_S: Final = 0.05
 
 
 class SentTotals(msgspec.Struct, frozen=True, kw_only=True):
-    """The sums over all connections seen so far, the closed ones with what they had last.
+    """The sums over all connections seen so far; closed ones count with their last values.
 
-    `acked_bytes`: what the other side's kernel has. `retransmits`: segments sent again. `rtt_s`:
-    the mean of the kernel's smoothed RTTs over those open now, None when there are none.
+    `acked_bytes`: acknowledged by the other side's kernel. `retransmits`: retransmitted segments.
+    `rtt_s`: mean of the kernel's smoothed RTTs of the open connections, None without any.
     """
 
     connections: int
@@ -55,13 +55,13 @@ class ProcessSockets:
     """The TCP connections of one process of this user. For one thread at a time."""
 
     def __init__(self, pid: int, excluded_port: int | None = None) -> None:
-        """`excluded_port`: connections to it carry no data, such as a control channel's."""
+        """`excluded_port`: connections to it carry no data, such as a control channel."""
         self._pid = pid
         self._excluded_port = excluded_port
         self._last: dict[int, Counters] = {}
 
     def totals(self) -> SentTotals:
-        """The sums now. Where the process is gone, they stay what they were."""
+        """The present sums. They stay the same once the process has ended."""
         now_open = []
         if mine := _inodes(self._pid):
             table = _TABLE.connections()
@@ -80,11 +80,11 @@ class ProcessSockets:
 
 
 def _inodes(pid: int) -> set[int]:
-    """The sockets that a process has open; none where it is gone or another user's."""
+    """The open sockets of a process; none if it has ended or belongs to another user."""
     found = set()
     with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
         for entry in entries:
-            with contextlib.suppress(OSError):  # Closed while it was looked at.
+            with contextlib.suppress(OSError):  # Closed in the meantime.
                 status = entry.stat()
                 if stat.S_ISSOCK(status.st_mode):
                     found.add(status.st_ino)
@@ -92,9 +92,9 @@ def _inodes(pid: int) -> set[int]:
 
 
 class _Table:
-    """Every connection in this network namespace: those who look within a moment share one look.
+    """Every connection in this network namespace; requests within a short time share one query.
 
-    With 300 connections it takes 7 ms, and as many clients as there are would each take their own.
+    With 300 connections a query takes 7 ms, and each of many clients would make its own.
     """
 
     def __init__(self) -> None:
@@ -103,7 +103,7 @@ class _Table:
         self._connections: dict[int, tuple[int, bytes]] = {}
 
     def connections(self) -> dict[int, tuple[int, bytes]]:
-        """By inode the remote port and struct tcp_info."""
+        """By inode, the remote port and struct tcp_info."""
         with self._lock:
             if time.monotonic() > self._read_s + _SHARED_S:
                 self._connections = {inode: (port, info) for inode, port, info in _connections()}

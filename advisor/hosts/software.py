@@ -1,4 +1,4 @@
-"""Which of the programs and libraries that the advisor deals with are on this host."""
+"""Which of the programs and libraries that the advisor uses are on this host."""
 
 import shutil
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from advisor.hosts.libraries import libiperf_version, libudt_version
 
 
 class Software(msgspec.Struct, frozen=True, kw_only=True):
-    """`found` is a version or a path, None when it is missing; then `remedy` is how to get it."""
+    """`found` is a version or a path, None if missing; `remedy` then says how to install it."""
 
     name: str
     purpose: str
@@ -48,7 +48,7 @@ _KNOWN: Final[tuple[_Known, ...]] = (
 
 
 def software() -> list[Software]:
-    """Each of them, here or not."""
+    """All of them, installed or not."""
     return [
         Software(name=name, purpose=purpose, found=found, remedy="" if found else remedy)
         for name, purpose, look, remedy in _KNOWN
@@ -57,5 +57,5 @@ def software() -> list[Software]:
 
 
 def can_run_tcp(found: list[Software]) -> bool:
-    """Whether what profiling TCP needs is there."""
+    """Whether the requirements for profiling TCP are met."""
     return any(one.name == "libiperf" and one.found for one in found)

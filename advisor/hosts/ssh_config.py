@@ -1,4 +1,4 @@
-"""The hosts that the user's own ssh knows by a name."""
+"""The host aliases in the user's ssh configuration."""
 
 import contextlib
 import shlex
@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Final
 
 _DEEPEST: Final = 4
-"""Files that include files, so often: ssh itself stops at 16."""
+"""Maximum depth of included files; ssh itself stops at 16."""
 
 
 def host_aliases(config: Path | None = None) -> list[str]:
-    """The names behind `Host` in the user's ssh configuration, in their order, without patterns.
+    """The names after `Host` in the user's ssh configuration, in order, without patterns.
 
-    `config`: the file, ~/.ssh/config by default. Files that cannot be read are passed over.
+    `config`: the file, ~/.ssh/config by default. Unreadable files are skipped.
     """
     file = config or Path.home() / ".ssh" / "config"
     return list(dict.fromkeys(_aliases(file, file.parent, _DEEPEST)))
@@ -25,7 +25,7 @@ def _aliases(file: Path, folder: Path, deep: int) -> Iterator[str]:
             yield from (value for value in values if not set(value) & set("*?!"))
         elif keyword == "include" and deep:
             for value in values:
-                # A relative name is one beside the user's configuration.
+                # A relative name is relative to the user's configuration.
                 pattern = str((folder / Path(value).expanduser()).absolute())
                 for found in sorted(Path("/").glob(pattern.lstrip("/"))):
                     yield from _aliases(found, folder, deep - 1)

@@ -1,7 +1,7 @@
-"""What the kernel counts for the TCP connections of this process (TCP_INFO).
+"""The kernel's counters for the TCP connections of this process (TCP_INFO).
 
-While foreign code owns the sockets, the kernel's counters are the only ones that can be read
-while the data flows.
+While foreign code owns the sockets, the kernel's counters are the only ones that can be read during
+the transfer.
 """
 
 import contextlib
@@ -36,14 +36,14 @@ CONNECTED: Final = frozenset({1, 4, 5, 8, 9, 11})
 class TcpTotals(msgspec.Struct, frozen=True, kw_only=True):
     """The sums over all streams seen so far.
 
-    `streams`: how many there have been. `received_bytes`, `acked_bytes`, `retransmits`: over all of
-    them, the closed ones with what they had when last looked at; never falling. The kernel counts
-    the opening SYN of the side that connected as one byte acknowledged, and before Linux 4.1 it
-    counts no bytes at all. `arrived_bytes`: what has reached this host in segments, in order or
-    not, as if each were full; 0 before Linux 4.6. Of the streams open now, None when there are
-    none: `rtt_s`, the mean of the kernel's smoothed RTTs; `send_buffer_bytes`,
-    `receive_buffer_bytes`, the smallest SO_SNDBUF and SO_RCVBUF, which is twice what was asked
-    for; `pmtu_bytes`, the smallest; `congestion`, the control in use, several with commas between.
+    `streams`: their number. `received_bytes`, `acked_bytes`, `retransmits`: over all of them,
+    closed ones with their last values; never decreasing. The kernel counts the SYN of the
+    connecting side as one acknowledged byte, and before Linux 4.1 it counts no bytes at all.
+    `arrived_bytes`: what has reached this host in segments, in order or not, as if each were full;
+    0 before Linux 4.6. Of the open streams, None without any: `rtt_s`, the mean of the kernel's
+    smoothed RTTs; `send_buffer_bytes`, `receive_buffer_bytes`, the smallest SO_SNDBUF and
+    SO_RCVBUF, which is twice the requested size; `pmtu_bytes`, the smallest; `congestion`, the
+    control in use, several separated by commas.
     """
 
     streams: int
@@ -59,7 +59,7 @@ class TcpTotals(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Counters(msgspec.Struct, frozen=True, kw_only=True):
-    """What struct tcp_info counts of one connection, as in `TcpTotals`."""
+    """The counters of struct tcp_info for one connection, as in `TcpTotals`."""
 
     received_bytes: int
     acked_bytes: int
@@ -70,7 +70,7 @@ class Counters(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """One stream at one moment."""
+    """The state of one stream."""
 
     counted: Counters
     send_buffer_bytes: int
@@ -79,14 +79,14 @@ class _Reading(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TcpSockets:
-    """The TCP connections of this process, but for those that are no data streams.
+    """The TCP connections of this process, except those that are not data streams.
 
     Listening sockets never count. For one thread at a time.
     """
 
     def __init__(self, excluded_fds: Iterable[int] = ()) -> None:
         """`excluded_fds`: connections that carry no data, such as the tool's own control."""
-        # Descriptors are used again; the inode is the connection's own.
+        # Descriptors are reused; the inode identifies the connection.
         self._excluded: set[int] = set()
         self._foreign: set[int] = set()
         self._last: dict[int, _Reading] = {}
@@ -94,9 +94,9 @@ class TcpSockets:
             self.exclude(fd)
 
     def exclude(self, fd: int) -> None:
-        """Leave the connection of `fd` out from now on; a descriptor that is closed is passed over.
+        """Exclude the connection of `fd` from now on; a closed descriptor is ignored.
 
-        One that was counted already leaves the sums, which then fall this once.
+        A connection that was counted is removed from the sums, which then decrease this once.
         """
         with contextlib.suppress(OSError):
             inode = os.fstat(fd).st_ino
@@ -104,7 +104,7 @@ class TcpSockets:
             self._last.pop(inode, None)
 
     def totals(self) -> TcpTotals:
-        """The sums now."""
+        """The present sums."""
         now_open = [inode for fd in open_fds() if (inode := self._look(fd)) is not None]
         return _summed(list(self._last.values()), [self._last[inode] for inode in set(now_open)])
 
@@ -116,13 +116,13 @@ class TcpSockets:
             if skipped or not stat.S_ISSOCK(status.st_mode):
                 return None
             with borrowed(fd) as sock:
-                # Asked again: the descriptor may have changed hands since.
+                # Check again: the descriptor may have been reused since.
                 inode = os.fstat(sock.fileno()).st_ino
                 if not is_tcp(sock):
                     self._foreign.add(inode)
                     return None
                 return self._note(inode, sock)
-        except OSError:  # Closed while it was looked at.
+        except OSError:  # Closed in the meantime.
             return None
 
     def _note(self, inode: int, sock: socket.socket) -> int | None:
@@ -134,9 +134,9 @@ class TcpSockets:
 
 
 def minimum_rtt_s(fd: int) -> float | None:
-    """The least RTT of the last minutes that the kernel saw on a connection, in seconds.
+    """The kernel's minimum RTT of the last minutes on a connection, in seconds.
 
-    None when the descriptor is closed or no TCP socket, or the kernel has no sample (it has none
+    None when the descriptor is closed or not a TCP socket, or the kernel has no sample (always
     before Linux 4.6).
     """
     try:
@@ -152,8 +152,8 @@ def minimum_rtt_s(fd: int) -> float | None:
 
 
 def counters(info: bytes) -> Counters:
-    """The counters of a struct tcp_info, however old the kernel that filled it."""
-    # An older kernel gives a shorter structure: what it does not count is 0.
+    """The counters of a struct tcp_info from any kernel version."""
+    # An older kernel returns a shorter structure: missing counters are 0.
     info = info.ljust(_LENGTH, b"\0")
     pmtu_bytes, _, rtt_us = struct.unpack_from("=III", info, _PMTU)
     acked_bytes, received_bytes = struct.unpack_from("=QQ", info, _BYTES)

@@ -59,7 +59,7 @@ def test_through_an_agent(start: Start, start_agent: StartAgent, folder: Path) -
     assert list(folder.iterdir()) == []
     refused = start(*command, "/usr").finish()
     assert refused.returncode == 1
-    assert "in no folder that the agent was given" in refused.stderr
+    assert "in none of the folders given to the agent" in refused.stderr
 
 
 def test_ctrl_c_ends_it_at_the_agent_too(

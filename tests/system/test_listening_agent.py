@@ -76,7 +76,7 @@ def test_something_else_listens_there(start: Start, start_agent: StartAgent) -> 
         done = run.finish()
         connection.close()
     assert done.returncode == 3
-    assert "is no agent" in done.stderr
+    assert "is not an agent" in done.stderr
 
 
 def answer_to(agent: Agent, data: bytes) -> bytes:

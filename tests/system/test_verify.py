@@ -87,7 +87,7 @@ def test_a_listening_agent_has_only_the_folders_it_was_given(
     (there / "plain").symlink_to("/etc/hostname")
     led_out = start("verify", *agent.options, *words).finish()
     assert led_out.returncode == 3
-    assert f"{there}/plain is in no folder that the agent was given" in led_out.stderr
+    assert f"{there}/plain is in none of the folders given to the agent" in led_out.stderr
 
 
 def test_files_are_given_to_listening_agents_alone(start: Start) -> None:

@@ -16,7 +16,7 @@ from advisor.tui.kit.fixes import fix_for
         ),
         ("dtn02 is not a known host: log in once with 'ssh dtn02'", "ssh dtn02", "run here"),
         (
-            "there is no ssh here: apt-get install openssh-client",
+            "ssh is not installed here: apt-get install openssh-client",
             "apt-get install openssh-client",
             "run here",
         ),
@@ -50,4 +50,4 @@ def test_the_command(message: str, line: str, where: str) -> None:
 
 
 def test_a_sentence_without_one() -> None:
-    assert fix_for("what listens at dtn:1 is no agent: check the port") is None
+    assert fix_for("what listens at dtn:1 is not an agent: check the port") is None

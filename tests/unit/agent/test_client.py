@@ -64,7 +64,7 @@ def test_a_silent_peer() -> None:
 
 
 def test_a_peer_that_only_prints() -> None:
-    with pytest.raises(PeerError, match="no agent"):
+    with pytest.raises(PeerError, match="not an agent"):
         asyncio.run(talk(b"hello\n" * 300))
 
 

@@ -124,7 +124,7 @@ def test_checksums(tmp_path: Path) -> None:
             hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in paths
         ]
         assert [one.reason for one in found[-2:]] == [
-            "no regular file",
+            "not a regular file",
             "No such file or directory",
         ]
         assert told[-1] == sum(Path(path).stat().st_size for path in paths)
@@ -263,11 +263,11 @@ def test_only_files_of_a_scratch_folder_are_moved(tmp_path: Path) -> None:
 
     async def ask(link: AgentLink) -> None:
         for source in (private, str(scratch / "way" / "keys"), str(scratch)):
-            with pytest.raises(PeerError, match="in no folder of the advisor's own"):
+            with pytest.raises(PeerError, match="not in one of the advisor's own folders"):
                 await link.move([(source, target)])
         sources = [str(scratch / name) for name in ("link", "folder", "none")]
         assert await link.move([(source, target) for source in sources]) == [
-            *["no regular file"] * 2,
+            *["not a regular file"] * 2,
             "No such file or directory",
         ]
 
@@ -297,7 +297,9 @@ def test_nothing_else_is_removed(tmp_path: Path) -> None:
 
     async def ask(link: AgentLink) -> None:
         for path in (tmp_path / "private", scratch / "below", f"{scratch}/..", f"{scratch}/.", "/"):
-            with pytest.raises(PeerError, match=r"no folder of the advisor's own|names no file"):
+            with pytest.raises(
+                PeerError, match=r"not one of the advisor's own folders|does not name a file"
+            ):
                 await link.remove(str(path))
         with pytest.raises(PeerError, match=rf"{SCRATCH_PREFIX}2 could not be removed"):
             await link.remove(str(link_))
@@ -319,7 +321,7 @@ def test_what_stays_of_a_scratch_folder_is_told(tmp_path: Path) -> None:
     if not mounted:
         (scratch / "theirs").chmod(0o555)
     try:
-        with pytest.raises(PeerError, match=rf"{scratch} could not be removed whole \("):
+        with pytest.raises(PeerError, match=rf"{scratch} could not be removed completely \("):
             asked(lambda link: link.remove(str(scratch)))
     finally:
         if mounted:
@@ -372,7 +374,7 @@ def test_out_of_the_folders_that_were_given_no_way_leads(
     outside.mkdir(parents=True)
     (given / "way").symlink_to(outside.parent)
     path = way.format(given=given, outside=outside, own=own)
-    with pytest.raises(Refusal, match="that the agent was given with --files"):
+    with pytest.raises(Refusal, match="given to the agent with --files"):
         asked(lambda link: request_(link, path), FileRights([given]))
     assert list(outside.iterdir()) == []
 
@@ -408,7 +410,7 @@ def fio_runs() -> bool:
     return any(child.name() == "fio" for child in psutil.Process().children(recursive=True))
 
 
-@pytest.mark.skipif(not fio_available().ok, reason="there is no fio here")
+@pytest.mark.skipif(not fio_available().ok, reason="fio is not installed here")
 def test_file_io(tmp_path: Path) -> None:
     result = asked(lambda link: link.file_io(str(tmp_path), a_job()))
     assert result.moved_bytes == 2**20
@@ -420,7 +422,7 @@ def test_file_io_where_there_is_no_folder(tmp_path: Path) -> None:
         asked(lambda link: link.file_io(str(tmp_path / "none"), a_job()))
 
 
-@pytest.mark.skipif(not fio_available().ok, reason="there is no fio here")
+@pytest.mark.skipif(not fio_available().ok, reason="fio is not installed here")
 @pytest.mark.parametrize("way", ["cancelled", "the connection lost"])
 def test_file_io_ends_with_whoever_wanted_it(tmp_path: Path, way: str) -> None:
     long = FileIoJob(

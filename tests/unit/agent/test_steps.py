@@ -286,13 +286,13 @@ def is_refused(
 @pytest.mark.parametrize(
     ("target", "words"),
     [
-        ("{tmp}/file", "in no folder of the advisor's own"),
-        ("{tmp}/.advisor-file", "in no folder of the advisor's own"),
-        ("{tmp}/.advisor-1/../file", "in no folder of the advisor's own"),
-        ("{tmp}/.advisor-1/way/file", "in no folder of the advisor's own"),
-        ("{tmp}/.advisor-1/..", "names no file"),
-        ("{tmp}/.advisor-1/link", "no regular file"),
-        ("{tmp}/.advisor-1/folder", "no regular file"),
+        ("{tmp}/file", "not in one of the advisor's own folders"),
+        ("{tmp}/.advisor-file", "not in one of the advisor's own folders"),
+        ("{tmp}/.advisor-1/../file", "not in one of the advisor's own folders"),
+        ("{tmp}/.advisor-1/way/file", "not in one of the advisor's own folders"),
+        ("{tmp}/.advisor-1/..", "does not name a file"),
+        ("{tmp}/.advisor-1/link", "not a regular file"),
+        ("{tmp}/.advisor-1/folder", "not a regular file"),
     ],
 )
 def test_nothing_but_files_of_a_scratch_folder_are_written(
@@ -313,7 +313,7 @@ def test_only_where_the_agent_was_given_files(tmp_path: Path, has_tool: Has) -> 
     is_refused("start it with --files FOLDER", [a_target(tmp_path)], NOWHERE)
     (tmp_path / "given").mkdir()
     given = FileRights([tmp_path / "given"])
-    is_refused("in no folder that the agent was given", [a_target(tmp_path)], given)
+    is_refused("in none of the folders given to the agent", [a_target(tmp_path)], given)
     assert not tool.orders
 
 

@@ -158,7 +158,7 @@ class Link:
 
     async def folder(self, path: str) -> Filesystem:
         if path != "/data":
-            raise Refusal(f"{path} is in no folder that the agent was given")
+            raise Refusal(f"{path} is in none of the folders given to the agent")
         return self.disk.found
 
     async def file_io(self, folder: str, job: FileIoJob) -> FileIoResult:
@@ -201,7 +201,7 @@ def test_what_the_destination_refuses_is_told(
     link: Link, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run("/home", "--at", "dtn02") == 1
-    assert "in no folder that the agent was given" in capsys.readouterr().err
+    assert "in none of the folders given to the agent" in capsys.readouterr().err
     link.disk.refused = {True: "no direct I/O"}
     assert run("/data", "--write", "--at", "dtn02") == 0
     assert "not measured: no direct I/O" in capsys.readouterr().out

@@ -119,7 +119,7 @@ def test_the_reasons_are_bounded(tmp_path: Path) -> None:
     progress = last(tmp_path)
     assert progress.unreadable == 50
     assert len(progress.reasons) == 10
-    assert all("a link to what is not there" in reason for reason in progress.reasons)
+    assert all("a link to a missing file" in reason for reason in progress.reasons)
 
 
 def test_links(tmp_path: Path) -> None:

@@ -77,7 +77,9 @@ async def test_direct(folder: Path, direction: Direction) -> None:
 async def test_direct_with_odd_requests_is_refused_in_a_sentence(folder: Path) -> None:
     if not takes_direct_io(filesystem_of(folder)):
         pytest.skip("no direct I/O on the file system of the temporary folder")
-    with pytest.raises(FileIoError, match=r"takes no direct I/O with requests of .*: measure it"):
+    with pytest.raises(
+        FileIoError, match=r"does not support direct I/O with requests of .*: measure it"
+    ):
         await run_file_io(str(folder), job(direct=True, request_bytes=1000))
     assert list(folder.iterdir()) == []
 
@@ -212,7 +214,7 @@ def wait_until(condition: Any) -> None:
 async def test_without_fio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert fio_available().remedy == "apt-get install fio"
-    with pytest.raises(FileIoError, match="no fio here: apt-get install fio"):
+    with pytest.raises(FileIoError, match="fio is not installed here: apt-get install fio"):
         await run_file_io(str(tmp_path), job())
 
 
@@ -221,7 +223,7 @@ async def test_without_fio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 async def test_a_folder_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for name in ("nosuch", "file"):
-        with pytest.raises(FileIoError, match=f"{name} is no folder: name one"):
+        with pytest.raises(FileIoError, match=f"{name} is not a folder: name one"):
             await run_file_io(str(tmp_path / name), job())
 
 
