@@ -5,7 +5,7 @@ from typing import Any, Final
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-from advisor.cli.configuration import BadConfiguration
+from advisor.cli.config.configuration import BadConfiguration
 from advisor.cli.options import configured_store
 from advisor.store.history import Store
 

@@ -27,7 +27,7 @@ def demo(plain: bool, speed: float) -> int:
     events = list(kept_events(folder))
     if not plain and interface.is_possible():
         return interface.open_recording(events)
-    from advisor.cli.replay import replay_session
+    from advisor.cli.history.replay import replay_session
 
     click.echo("A recording: nothing is measured now.", err=True)
     replay_session(events, speed)

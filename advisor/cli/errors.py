@@ -3,7 +3,7 @@
 import click
 from click.core import ParameterSource
 
-from advisor.cli import configuration
+from advisor.cli.config import configuration
 
 
 def one_sentence(error: click.ClickException) -> str:

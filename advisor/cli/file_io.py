@@ -13,9 +13,8 @@ import click
 import msgspec
 
 from advisor.cli import parameters as p
-from advisor.cli.asking import reach_fields, reach_options, with_those_of_the_host
 from advisor.cli.completion import destinations
-from advisor.cli.tables import print_table
+from advisor.cli.connection import reach_fields, reach_options, with_those_of_the_host
 from advisor.domain.advice import Side
 from advisor.domain.file_io import Direction, FileIoJob, FileIoResult, Filesystem
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
@@ -23,6 +22,7 @@ from advisor.hosts.file_io import FileIoError, file_io_workplace
 from advisor.hosts.filesystems import filesystem_of
 from advisor.models.file_io import best_of, full_jobs, most_bytes, quick_jobs
 from advisor.models.filesystems import notes_on
+from advisor.report.tables import print_table
 from advisor.runtime.exit_codes import (
     EXIT_DONE,
     EXIT_FAILED,
@@ -146,7 +146,7 @@ def _told(error: Exception, exit_code: int) -> int:
 def _place(context: click.Context, options: dict[str, Any]) -> Place:
     if options["destination"] is None and not options["agent"] and not options["secret_file"]:
         return _Here()
-    from advisor.cli.sessions import on_lab
+    from advisor.cli.advise.sessions import on_lab
 
     options = with_those_of_the_host(context, options) | dict.fromkeys(_NOT_ASKED)
     return _There(on_lab(AdviceRequest(**reach_fields(options))))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from advisor.cli import configuration
+from advisor.cli.config import configuration
 
 if TYPE_CHECKING:
     from advisor.domain.events import AnyEvent
@@ -68,7 +68,7 @@ def checked_settings() -> tuple[configuration.Screen, dict[str, str]]:
 
 def plain_report() -> None:
     """The known pairs with their best results, and what to do next."""
-    from advisor.cli.history import history
+    from advisor.cli.history.command import history
 
     history.main([], standalone_mode=False)
     click.echo(

@@ -13,28 +13,46 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import click
 
 import advisor
-from advisor.cli import configuration
+from advisor.cli.config import configuration
 from advisor.cli.errors import one_sentence
 
 # Name, where it is, and its line in `advisor --help`: help must not load what runs.
 _COMMANDS: Final = {
-    "advise": ("advisor.cli.advise", "Measure the path to DESTINATION and recommend settings."),
-    "resume": ("advisor.cli.resume", "Go on with the last interrupted session."),
-    "plan": ("advisor.cli.plan", "Plan how files of all sizes are best moved, and move them."),
-    "transfer": ("advisor.cli.transfer", "Move files, and tune the transfer while it runs."),
-    "share": ("advisor.cli.share", "Serve several destinations at once, each with its share."),
-    "path": ("advisor.cli.path", "Look at the path and both hosts, without any load."),
-    "file-io": ("advisor.cli.file_io", "Measure how fast a folder is read and written."),
-    "verify": ("advisor.cli.verify", "Compare what arrived at DESTINATION with what was sent."),
-    "history": ("advisor.cli.history", "List, show, import and export past results."),
-    "backtest": ("advisor.cli.backtest", "Replay search methods against recorded transfers."),
-    "lab": ("advisor.cli.lab", "Make an emulated wide-area path on this machine."),
-    "agent": ("advisor.cli.agent", "Be the other side of somebody's advisor."),
-    "plugins": ("advisor.cli.plugins", "List methods, transports and tools."),
-    "config": ("advisor.cli.config", "Show, make and check the configuration file."),
-    "completion": ("advisor.cli.completion", "Print what a shell needs to complete commands."),
-    "demo": ("advisor.cli.demo", "Show a recorded session, without a second host."),
-    "doctor": ("advisor.cli.doctor", "Check this host: what is installed, what will limit."),
+    "advise": (
+        "advise.command",
+        "Measure the path to DESTINATION and recommend settings.",
+    ),
+    "resume": ("advise.resume", "Go on with the last interrupted session."),
+    "plan": (
+        "transfer.plan",
+        "Plan how files of all sizes are best moved, and move them.",
+    ),
+    "transfer": (
+        "transfer.command",
+        "Move files, and tune the transfer while it runs.",
+    ),
+    "share": (
+        "share.command",
+        "Serve several destinations at once, each with its share.",
+    ),
+    "path": ("advise.path", "Look at the path and both hosts, without any load."),
+    "file-io": ("file_io", "Measure how fast a folder is read and written."),
+    "verify": (
+        "transfer.verify",
+        "Compare what arrived at DESTINATION with what was sent.",
+    ),
+    "history": ("history.command", "List, show, import and export past results."),
+    "backtest": (
+        "backtest.command",
+        "Replay search methods against recorded transfers.",
+    ),
+    "lab": ("lab.command", "Make an emulated wide-area path on this machine."),
+    "agent": ("agent", "Be the other side of somebody's advisor."),
+    "plugins": ("plugins", "List methods, transports and tools."),
+    "config": ("config.command", "Show, make and check the configuration file."),
+    "completion": ("completion", "Print what a shell needs to complete commands."),
+    "demo": ("demo", "Show a recorded session, without a second host."),
+    "doctor": ("doctor", "Check this host: what is installed, what will limit."),
 }
 
 
@@ -47,7 +65,7 @@ class _Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        module = importlib.import_module(_COMMANDS[cmd_name][0])
+        module = importlib.import_module(f"advisor.cli.{_COMMANDS[cmd_name][0]}")
         command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
 

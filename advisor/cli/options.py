@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from advisor.cli import configuration
+from advisor.cli.config import configuration
 from advisor.cli.parameters import Parsed
 from advisor.domain.endpoints import Pair
 from advisor.store.history import Store

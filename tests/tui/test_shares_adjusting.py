@@ -7,7 +7,7 @@ from typing import cast
 import click
 import pytest
 
-from advisor.cli.share_plan import plan as plan_command
+from advisor.cli.share.plan import plan as plan_command
 from advisor.domain.shares import Asked
 from advisor.models.shares.forecast import Forecast
 from advisor.transfer.shared.parsing import parse_asked

@@ -14,11 +14,11 @@ from click.testing import CliRunner, Result
 
 from advisor.backtest.running import Finished
 from advisor.backtest.scores import MethodScore
-from advisor.cli import backtest_plot
-from advisor.cli.backtest import backtest
-from advisor.cli.backtest_text import conclusion
+from advisor.cli.backtest.command import backtest
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import ProbeRecord, RemarkRecord
+from advisor.report import backtest_plot
+from advisor.report.backtest import conclusion
 from advisor.store.history import Store
 from advisor.testing.samples import measured
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import click
 import pytest
 
-from advisor.cli import configuration
-from advisor.cli.advise import advise
+from advisor.cli.advise.command import advise
 from advisor.cli.completion import history_to_complete
-from advisor.cli.config import option_of
+from advisor.cli.config import configuration
+from advisor.cli.config.command import option_of
 
 from .conftest import Typed, every_command
 
@@ -51,7 +51,7 @@ def parsed(*arguments: str) -> dict[str, object]:
     with context:
         advise.parse_args(context, list(arguments))
         options = dict(context.params)
-        from advisor.cli.asking import with_those_of_the_host
+        from advisor.cli.connection import with_those_of_the_host
 
         return with_those_of_the_host(context, options)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from advisor.cli.history import history
+from advisor.cli.history.command import history
 from advisor.domain import events as ev
 from advisor.domain.records import TransferRecord
 from advisor.store.history import Store

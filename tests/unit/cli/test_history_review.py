@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from advisor.cli.history import history
+from advisor.cli.history.command import history
 from advisor.domain.endpoints import Pair
 from advisor.store.history import Store
 from tests.unit.store.conftest import PAIR, make_a_probe, make_a_session, make_an_advice

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from advisor.cli.share import share
+from advisor.cli.share.command import share
 from advisor.domain import events as ev
 from advisor.domain.advice import Command
 from advisor.domain.endpoints import Pair
@@ -76,14 +76,14 @@ class Session:
 @pytest.fixture
 def planning(monkeypatch: pytest.MonkeyPatch) -> Session:
     session = Session()
-    monkeypatch.setattr("advisor.cli.share_plan.share_transfers", session)
+    monkeypatch.setattr("advisor.cli.share.plan.share_transfers", session)
     return session
 
 
 @pytest.fixture
 def training(monkeypatch: pytest.MonkeyPatch) -> Session:
     session = Session()
-    monkeypatch.setattr("advisor.cli.share_train.train_shares", session)
+    monkeypatch.setattr("advisor.cli.share.train.train_shares", session)
     return session
 
 

@@ -6,8 +6,9 @@ from typing import Any
 import click
 import pytest
 
-from advisor.cli import configuration
-from advisor.cli.share_asking import (
+from advisor.cli.config import configuration
+from advisor.cli.share.plan import plan
+from advisor.cli.share.requests import (
     Wanted,
     of_each,
     parse_place,
@@ -15,7 +16,6 @@ from advisor.cli.share_asking import (
     requests_for,
     with_datasets,
 )
-from advisor.cli.share_plan import plan
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.shares import BASE, Asked
 from advisor.runtime.request import AdviceRequest

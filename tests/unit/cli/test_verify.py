@@ -14,7 +14,7 @@ import pytest
 
 from advisor.agent.connect import reach_embedded
 from advisor.api.tool import CommandRequest
-from advisor.cli.verify import sentence
+from advisor.cli.transfer.verify import sentence
 from advisor.domain.dataset import Dataset
 from advisor.testing.samples import a_path
 from advisor.transfer import verifying

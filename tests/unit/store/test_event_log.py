@@ -83,7 +83,7 @@ def test_a_folder_that_goes_away_is_no_trouble(tmp_path: Path) -> None:
 def test_replay_narrates_and_ends_with_the_advice(
     speed: float | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from advisor.cli.replay import replay_session
+    from advisor.cli.history.replay import replay_session
 
     replay_session(notices("one", "two"), speed)
     shown = capsys.readouterr()
@@ -92,7 +92,7 @@ def test_replay_narrates_and_ends_with_the_advice(
 
 
 def test_pauses_are_those_of_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
-    from advisor.cli import replay
+    from advisor.cli.history import replay
 
     slept: list[float] = []
     monkeypatch.setattr(replay.time, "sleep", slept.append)

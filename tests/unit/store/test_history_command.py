@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from advisor.cli import history_files
-from advisor.cli.history import history
+from advisor.cli.history import files as history_files
+from advisor.cli.history.command import history
 from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Failure, FailureKind
 from advisor.domain.records import AdviceRecord, ProbeRecord
@@ -278,7 +278,7 @@ def test_on_a_terminal_tables_are_drawn(filled: Store) -> None:
 
 def test_nothing_heavy_is_loaded() -> None:
     script = (
-        "import sys, advisor.cli.history; "
+        "import sys, advisor.cli.history.command; "
         "print({'rich', 'textual', 'scipy', 'numpy'} & set(sys.modules))"
     )
     done = subprocess.run(

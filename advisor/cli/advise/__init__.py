@@ -1,0 +1,1 @@
+"""`advisor advise`, `path` and `resume`."""

@@ -1,0 +1,57 @@
+"""`advisor path`: whether the other side answers, and what is between."""
+
+import asyncio
+import signal
+import sys
+from typing import Any
+
+import click
+
+from advisor.advising.path_check import check_path
+from advisor.cli.advise.sessions import on_lab
+from advisor.cli.connection import reach_fields, reach_options, with_those_of_the_host
+from advisor.cli.options import store_option
+from advisor.domain import events as ev
+from advisor.report import ndjson
+from advisor.report.lines import line_of
+from advisor.runtime.exit_codes import EXIT_DONE, EXIT_INTERRUPTED
+from advisor.runtime.request import AdviceRequest
+from advisor.store.history import Store
+
+
+@click.command()
+@reach_options
+@click.option("--watch", is_flag=True, help="Go on telling the round-trip time, until Ctrl-C.")
+@click.option("--json", "as_json", is_flag=True, help="Events as lines of JSON.")
+@store_option
+@click.pass_context
+def path(context: click.Context, /, **options: Any) -> int:
+    """Look at the path to DESTINATION, and at both hosts, without sending any load.
+
+    It tells whether the agent there answers, the round-trip time, the MTU, what will limit a
+    transfer, and what is stored of this pair.
+    """
+    request = AdviceRequest(**reach_fields(with_those_of_the_host(context, options)))
+    return _look(on_lab(request), options["store"], options["as_json"], options["watch"])
+
+
+def _look(request: AdviceRequest, store: Store, as_json: bool, watch: bool) -> int:
+    told = ndjson.writer(sys.stdout) if as_json else _as_text
+
+    async def looking() -> int:
+        task = asyncio.create_task(check_path(request, store, told, watch=watch))
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, task.cancel)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            # Ctrl-C is how watching ends.
+            return EXIT_DONE if watch else EXIT_INTERRUPTED
+
+    return asyncio.run(looking())
+
+
+def _as_text(event: ev.AnyEvent) -> None:
+    if line := line_of(event):
+        click.echo(line, err=isinstance(event, ev.GaveUp))

@@ -1,0 +1,209 @@
+"""`advisor backtest`: which search method would have served these paths best?"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import msgspec
+
+from advisor import registry
+from advisor.backtest.running import Backtest, Finished, LeftOut, Searched, ranked, run
+from advisor.cli.backtest.output import echo_event, echo_scores, print_scores
+from advisor.cli.backtest.tables import (
+    GIVEN,
+    TableSource,
+    complete_table,
+    lines_on,
+    read_tables,
+)
+from advisor.cli.history.lookup import store_errors
+from advisor.cli.options import store_option
+from advisor.methods.api import MethodPlugin
+from advisor.report.backtest import left_out_sentence, progress
+from advisor.report.backtest_plot import CannotPlot, check_plot, write_plot
+
+_ALL: Final = "all"
+_NOTHING_USABLE: Final = 1
+_INTERRUPTED: Final = 130
+
+
+def _complete_method(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    listed, comma, last = incomplete.rpartition(",")
+    names = (_ALL, *(one.name for one in _listed()))
+    return [f"{listed}{comma}{name}" for name in names if name.startswith(last)]
+
+
+@click.command()
+@click.argument("tables", metavar="TABLE...", nargs=-1, shell_complete=complete_table)
+@click.option(
+    "--method",
+    "methods",
+    multiple=True,
+    default=(_ALL,),
+    show_default=True,
+    metavar="NAME",
+    shell_complete=_complete_method,
+    help="Replay this one: several with commas between, or the option again.",
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, 10_000),
+    default=50,
+    show_default=True,
+    help="Searches of each method against each table.",
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(1, 100_000),
+    default=48,
+    show_default=True,
+    metavar="PROBES",
+    help="Probes of a search at most. Live tuners (compass, nelder-mead, …) use all: they never "
+    "stop by themselves.",
+)
+@click.option(
+    "--drift", is_flag=True, help="Answer with the repeats in the order of time, not any of them."
+)
+@click.option(
+    "--learn-from-others",
+    is_flag=True,
+    help="Tell each search what the tables of the other sources gave.",
+)
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Draw regret over time: .svg, .png or .pdf. Needs matplotlib.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Lines of JSON, the scores last.")
+@store_option
+def backtest(tables: tuple[str, ...], **options: Any) -> int:
+    """Replay search methods against recorded tables: which would have served these paths best?
+
+    TABLE is a CSV file of transfers at many settings, a folder of such files, 'history' or
+    'history:DESTINATION' for what advisor itself has measured, or 'synthetic' for made-up
+    surfaces whose best setting is known. Nothing is measured.
+    """
+    if not tables:
+        raise click.UsageError(f"TABLE is missing: give {GIVEN}")
+    if options["plot"]:
+        _check_plot(options["plot"])
+    plugins = _plugins(options["methods"])
+    try:
+        with store_errors():
+            sources = read_tables(tables, options["store"])
+    except KeyboardInterrupt:
+        click.echo("advisor: interrupted before anything was replayed", err=True)
+        return _INTERRUPTED
+    return _replayed(sources, plugins, options)
+
+
+def _check_plot(path: Path) -> None:
+    """Before anything is run."""
+    try:
+        check_plot(path)
+    except CannotPlot as error:
+        raise click.UsageError(f"--plot: {error}") from None
+
+
+def _listed() -> list[registry.Listed]:
+    return [one for one in registry.listing() if one.kind == "methods"]
+
+
+def _plugins(given: Sequence[str]) -> list[MethodPlugin]:
+    """The methods that were named, each once."""
+    names = [name.strip() for part in given for name in part.split(",")]
+    if _ALL in names:
+        names += [one.name for one in _listed() if one.availability.ok]
+    return [_plugin(name) for name in dict.fromkeys(names) if name != _ALL]
+
+
+def _plugin(name: str) -> MethodPlugin:
+    try:
+        plugin = registry.method(name)
+    except registry.PluginMissing as error:
+        raise click.UsageError(f"--method: {error}, or {_ALL}") from None
+    lacking = plugin.available()
+    if not lacking.ok:
+        raise click.UsageError(
+            f"--method: {name} cannot run here: {lacking.reason}: {lacking.remedy}"
+        )
+    return plugin
+
+
+def _replayed(
+    sources: Sequence[TableSource], plugins: Sequence[MethodPlugin], options: dict[str, Any]
+) -> int:
+    as_json, plot = options["as_json"], options["plot"]
+    _tell_sources(sources, as_json)
+    settings = Backtest(
+        methods=plugins,
+        tables=[table for source in sources for table in source.tables],
+        seeds=options["seeds"],
+        budget=options["budget"],
+        in_order=options["drift"],
+        learn_from_others=options["learn_from_others"],
+        with_regret=plot is not None,
+    )
+    if not settings.tables:
+        click.echo("advisor: nothing to replay against: no table has enough settings", err=True)
+        return _NOTHING_USABLE
+    finished, interrupted = _searched(settings, as_json)
+    if as_json:
+        echo_scores(settings, finished)
+    elif finished:
+        print_scores(settings, finished)
+    if interrupted:
+        return _INTERRUPTED
+    if not finished:
+        click.echo("advisor: no method got through: there are no scores", err=True)
+        return _NOTHING_USABLE
+    if plot:
+        try:
+            write_plot(plot, ranked(finished))
+        except CannotPlot as error:
+            raise click.ClickException(f"--plot: {error}") from error
+    return 0
+
+
+def _searched(settings: Backtest, as_json: bool) -> tuple[list[Finished], bool]:
+    """The methods that were finished, and whether it was interrupted."""
+    finished: list[Finished] = []
+    left_out: list[LeftOut] = []
+    interrupted = False
+    try:
+        with progress(wanted=not as_json) as show:
+            for event in run(settings):
+                match event:
+                    case Searched():
+                        show(event)
+                        if as_json and event.done % settings.seeds == 0:
+                            echo_event("progress", event._asdict())
+                    case Finished():
+                        finished.append(event)
+                    case LeftOut():
+                        left_out.append(event)
+    except KeyboardInterrupt:
+        interrupted = True
+    # After the bar, which would be torn by lines between.
+    for one in left_out:
+        if as_json:
+            echo_event("left_out", one._asdict())
+        click.echo(f"advisor: {left_out_sentence(one)}", err=True)
+    if interrupted:
+        of = len(settings.methods)
+        click.echo(f"advisor: interrupted: {len(finished)} of {of} methods were finished", err=True)
+    return finished, interrupted
+
+
+def _tell_sources(sources: Sequence[TableSource], as_json: bool) -> None:
+    """What was read, and what had to be done to it."""
+    if as_json:
+        echo_event(
+            "tables_read",
+            {"sources": [msgspec.structs.asdict(s) | {"tables": len(s.tables)} for s in sources]},
+        )
+    for source in sources:
+        for line in lines_on(source):
+            click.echo(line, err=True)

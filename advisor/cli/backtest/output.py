@@ -1,0 +1,49 @@
+"""The scores of a backtest, printed."""
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+import msgspec
+
+from advisor.backtest.running import Backtest, Finished, ranked
+from advisor.cli.terminal import stdout_columns
+from advisor.report.backtest import (
+    METHOD_COLUMNS,
+    TABLE_COLUMNS,
+    caption,
+    conclusion,
+    extent,
+    method_cells,
+    scores_data,
+    table_cells,
+)
+from advisor.report.tables import print_table
+
+
+def print_scores(backtest: Backtest, finished: Sequence[Finished]) -> None:
+    """The methods, the tables, and the one sentence they come to; at least one method."""
+    ranking = ranked(finished)
+    _print_wrapped(extent(backtest))
+    print_table(METHOD_COLUMNS, [method_cells(one) for one in ranking])
+    _print_wrapped(caption(backtest.tables))
+    click.echo()
+    rows = [table_cells(table, place, finished) for place, table in enumerate(backtest.tables)]
+    print_table(TABLE_COLUMNS, rows)
+    click.echo()
+    _print_wrapped(conclusion(ranking))
+
+
+def echo_event(event: str, fields: Mapping[str, Any]) -> None:
+    """A line of JSON on the way to the scores."""
+    click.echo(msgspec.json.encode({"event": event, **fields}))
+
+
+def echo_scores(backtest: Backtest, finished: Sequence[Finished]) -> None:
+    """The scores and the tables as one line of JSON."""
+    click.echo(msgspec.json.encode(scores_data(backtest, finished)))
+
+
+def _print_wrapped(text: str) -> None:
+    click.echo(textwrap.fill(text, max(40, stdout_columns()), break_on_hyphens=False))

@@ -1,0 +1,1 @@
+"""`advisor config`, and the configuration file."""

@@ -1,0 +1,224 @@
+"""`advisor history`: what is stored of earlier probes and advice."""
+
+import csv
+import sys
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import click
+import msgspec
+
+from advisor.cli.history.files import export, import_files
+from advisor.cli.history.lookup import resolve_pair, store_errors
+from advisor.cli.history.review import delete, note, outlier, sessions, transferred
+from advisor.cli.options import store_option
+from advisor.domain.endpoints import Pair
+from advisor.domain.events import PastResult
+from advisor.domain.measurement import Measurement
+from advisor.domain.quantities import format_duration, format_rate
+from advisor.domain.records import AdviceRecord, ProbeRecord, Record
+from advisor.domain.space import setting_words
+from advisor.report.tables import print_table
+from advisor.store.exporters import utc_text, write_csv
+from advisor.store.history import PairSummary, Store
+from advisor.store.remarks import session_of, visible
+
+
+def _format_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    command = click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")(command)
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def _one_format(as_json: bool, as_csv: bool) -> None:
+    if as_json and as_csv:
+        raise click.UsageError("--csv: it cannot be given together with --json: choose one of them")
+
+
+@click.group(invoke_without_command=True)
+@store_option
+@_format_options
+@click.pass_context
+def history(context: click.Context, store: Store, as_json: bool, as_csv: bool) -> None:
+    """List the pairs that were measured, and look into them."""
+    context.obj = store
+    if context.invoked_subcommand is not None:
+        if as_json or as_csv:
+            given = "--json" if as_json else "--csv"
+            raise click.UsageError(f"{given}: write it after '{context.invoked_subcommand}'")
+        return
+    _one_format(as_json, as_csv)
+    with store_errors():
+        summaries = store.pairs()
+    if as_json:
+        click.echo(msgspec.json.encode(summaries))
+    elif as_csv:
+        _list_csv(summaries)
+    elif summaries:
+        print_table(_LIST_COLUMNS, [_list_cells(s) for s in summaries])
+    else:
+        click.echo("Nothing is stored yet: measure with `advisor advise`.", err=True)
+
+
+_MOST_NAMED: Final = 10
+"""Of sessions that may be chosen: the newest."""
+
+_LIST_COLUMNS: Final = ("pair", "best", "records", "last used", "advice")
+
+
+def _list_cells(summary: PairSummary) -> list[str]:
+    best = max(summary.best, key=lambda r: r.throughput_bps, default=None)
+    advice = summary.last_advice
+    return [
+        str(summary.pair),
+        f"{best.transport} {format_rate(best.throughput_bps)}" if best else "none",
+        str(summary.records),
+        utc_text(summary.last_recorded_s),
+        f"{advice.advice.transport} {format_rate(advice.advice.expected_bps)}"
+        if advice
+        else "none",
+    ]
+
+
+def _list_csv(summaries: Iterable[PairSummary]) -> None:
+    """One row per pair and transport; pairs without a measurement have one row without a best."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(("source", "destination", "records", "last_recorded_utc", *_BEST_COLUMNS_CSV))
+    for summary in summaries:
+        pair, last = summary.pair, utc_text(summary.last_recorded_s)
+        head = [pair.source, pair.destination, summary.records, last]
+        rows = [_best_columns(best) for best in summary.best] or [[None] * len(_BEST_COLUMNS_CSV)]
+        writer.writerows(head + row for row in rows)
+
+
+_BEST_COLUMNS_CSV: Final = (
+    "transport",
+    "throughput_bps",
+    "spread",
+    "probes",
+    "age_s",
+    "setting_json",
+    "caution",
+)
+
+
+def _best_columns(best: PastResult) -> list[object]:
+    setting = msgspec.json.encode(best.setting, order="sorted").decode()
+    figures = [best.throughput_bps, best.spread, best.probes, best.age_s]
+    return [best.transport, *figures, setting, best.caution]
+
+
+@history.command()
+@click.argument("pair")
+@store_option
+@_format_options
+def show(pair: str, store: Store, as_json: bool, as_csv: bool) -> None:
+    """Show what is known of PAIR: 'SOURCE->DESTINATION', or its destination alone."""
+    _one_format(as_json, as_csv)
+    with store_errors():
+        found = resolve_pair(store, pair)
+        best, records = store.best(found, time.time()), visible(store.records(found))
+    if as_json:
+        click.echo(_show_json(found, best, records))
+    elif as_csv:
+        write_csv(records, sys.stdout)
+    else:
+        _show_text(found, best, records)
+
+
+@history.command()
+@click.argument("pair")
+@click.option("--session", help="Which one, as 'show' and the advice name it.  [the last]")
+@click.option(
+    "--speed",
+    type=click.FloatRange(min=0, min_open=True, max=1000),
+    help="Times the pace it had, as in 1 or 10.  [at once]",
+)
+@store_option
+def replay(pair: str, session: str | None, speed: float | None, store: Store) -> None:
+    """Show a past session of PAIR again as it was: its probes, moves and advice.
+
+    Of a transfer that tuned itself: its settings, their reasons, and its end.
+    """
+    from advisor.cli.history.replay import replay_session
+
+    with store_errors():
+        found = resolve_pair(store, pair)
+        known = list(dict.fromkeys(map(session_of, store.records(found))))
+        if session is not None and session not in known:
+            newest = ", ".join(known[-_MOST_NAMED:]) or "none"
+            raise click.UsageError(f"--session {session}: {found} has {newest}")
+        wanted = [session] if session else reversed(known)
+        events = next(filter(None, (store.events(found, one) for one in wanted)), [])
+    if not events:
+        raise click.ClickException(f"no events were kept of {session or 'any session'} of {found}")
+    replay_session(events, speed)
+
+
+def _show_json(pair: Pair, best: list[PastResult], records: list[Record]) -> bytes:
+    return msgspec.json.encode(
+        {
+            "pair": pair,
+            "best": best,
+            "advice": [r for r in records if isinstance(r, AdviceRecord)],
+            "probes": [r for r in records if isinstance(r, ProbeRecord)],
+        }
+    )
+
+
+def _show_text(pair: Pair, best: list[PastResult], records: list[Record]) -> None:
+    click.echo(f"{pair}\n\nBest")
+    print_table(_BEST_COLUMNS, [_best_cells(result) for result in best])
+    for result in best:
+        if result.caution:
+            click.echo(f"{result.transport}: {result.caution}")
+    advices = [r for r in records if isinstance(r, AdviceRecord)]
+    if advices:
+        click.echo("\nAdvice")
+        print_table(_ADVICE_COLUMNS, [_advice_cells(advice) for advice in advices])
+    click.echo("\nProbes")
+    print_table(_PROBE_COLUMNS, [_probe_cells(r) for r in records if isinstance(r, ProbeRecord)])
+
+
+_BEST_COLUMNS: Final = ("transport", "throughput", "spread", "probes", "age", "setting")
+_ADVICE_COLUMNS: Final = ("given", "transport", "expected", "setting", "complete")
+_PROBE_COLUMNS: Final = ("recorded", "transport", "result", "setting", "origin")
+
+
+def _best_cells(result: PastResult) -> list[str]:
+    return [
+        result.transport,
+        format_rate(result.throughput_bps),
+        "unknown" if result.spread is None else f"{result.spread:.0%}",
+        str(result.probes),
+        format_duration(result.age_s),
+        setting_words(result.setting),
+    ]
+
+
+def _advice_cells(record: AdviceRecord) -> list[str]:
+    advice = record.advice
+    return [
+        utc_text(record.recorded_s),
+        advice.transport,
+        format_rate(advice.expected_bps),
+        setting_words(advice.setting),
+        "no" if advice.incomplete else "yes",
+    ]
+
+
+def _probe_cells(probe: ProbeRecord) -> list[str]:
+    result = probe.result
+    return [
+        utc_text(probe.recorded_s),
+        probe.subject,
+        format_rate(result.throughput_bps)
+        if isinstance(result, Measurement)
+        else f"failed: {result.kind}",
+        setting_words(probe.setting),
+        probe.origin,
+    ]
+
+
+for _command in (sessions, note, outlier, delete, transferred, import_files, export):
+    history.add_command(_command)

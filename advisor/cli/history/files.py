@@ -1,0 +1,242 @@
+"""`advisor history import` and `export`: the history from and to other programs' files."""
+
+import gc
+import gzip
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import Final, TextIO
+
+import click
+import msgspec
+
+from advisor.cli.history.lookup import resolve_pair, resolve_session, store_errors
+from advisor.cli.options import PAIR, store_option
+from advisor.domain.endpoints import Pair
+from advisor.domain.records import ProbeRecord, Record
+from advisor.store.exporters import write_csv, write_jsonl, write_markdown
+from advisor.store.history import Store
+from advisor.store.importers import BadEntry, read_files
+from advisor.store.importers.refused import Refused
+from advisor.store.remarks import counting, session_of
+
+_WRITERS: Final[dict[str, Callable[[Iterable[Record], TextIO], None]]] = {
+    "jsonl": write_jsonl,
+    "csv": write_csv,
+    "markdown": write_markdown,
+}
+_FLENT: Final = "flent"
+_NOTHING_USABLE: Final = 1
+_INTERRUPTED: Final = 130
+# Stored at a time, with one sync for each pair.
+_BATCH: Final = 20_000
+
+
+@click.command("import")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--pair",
+    type=PAIR,
+    metavar="'A->B'",
+    help="Where the data came from and went to, when the files do not say it as you would.",
+)
+@click.option("--json", "as_json", is_flag=True, help="End with one line of JSON.")
+@store_option
+@click.pass_context
+def import_files(
+    context: click.Context,
+    files: tuple[Path, ...],
+    pair: Pair | None,
+    as_json: bool,
+    store: Store,
+) -> None:
+    """Take over what other programs measured or logged; gzip is unpacked.
+
+    FILE is a GridFTP server's transfer log (-log-transfer) or usage records, a CSV table of
+    transfers as the HARP papers published them, a .PROF file of ProbData, or what `iperf3 -J`
+    printed. The same measurement is never stored twice. What cannot be taken is told on stderr.
+    """
+    done = _Imported()
+    try:
+        with _progress(files) as seen, _without_cycles():
+            _import(read_files(files, pair, seen), store, done)
+    except KeyboardInterrupt:
+        done.interrupted = True
+    # After the bar, which would be torn by lines between.
+    for line in done.refused.lines():
+        click.echo(line, err=True)
+    _tell_imported(done, as_json)
+    if done.interrupted:
+        click.echo("advisor: interrupted: import again to take over the rest", err=True)
+        context.exit(_INTERRUPTED)
+    if not done.probes:
+        context.exit(_NOTHING_USABLE)
+
+
+class _Imported:
+    """How far an import came: the probes that were read and dealt with, those that were new."""
+
+    def __init__(self) -> None:
+        self.probes = 0
+        self.new = 0
+        self.refused = Refused()
+        self.interrupted = False
+
+
+def _import(
+    entries: Iterable[tuple[Path, ProbeRecord | BadEntry]], store: Store, done: _Imported
+) -> None:
+    """Store the probes, as many at a time as memory should hold, each batch wholly or not."""
+    batch: list[ProbeRecord] = []
+
+    def keep() -> None:
+        with store_errors():
+            done.new += store.append_new(batch)
+        done.probes += len(batch)
+        batch.clear()
+
+    for path, entry in entries:
+        if isinstance(entry, BadEntry):
+            done.refused.add(path, entry)
+        else:
+            batch.append(entry)
+            if len(batch) == _BATCH:
+                keep()
+    keep()
+
+
+@contextmanager
+def _without_cycles() -> Iterator[None]:
+    """Do not look for cyclic garbage: records make none, and are so many that it takes long."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@contextmanager
+def _progress(files: tuple[Path, ...]) -> Iterator[Callable[[int], None]]:
+    """What to tell how many bytes were read; shown on stderr where that is a terminal."""
+    total = sum(map(_size_bytes, files))
+    if not (total and sys.stderr.isatty()):
+        yield lambda _: None
+        return
+    with click.progressbar(length=total, label="Importing", file=sys.stderr) as bar:
+
+        def seen(read_bytes: int) -> None:
+            bar.update(read_bytes - bar.pos)
+
+        yield seen
+
+
+def _size_bytes(path: Path) -> int:
+    """0 for what is no file, or cannot be looked at: reading it will tell why."""
+    try:
+        return path.stat().st_size if path.is_file() else 0
+    except OSError:
+        return 0
+
+
+def _tell_imported(done: _Imported, as_json: bool) -> None:
+    refused, already_there = done.refused.total, done.probes - done.new
+    if as_json:
+        totals: dict[str, object] = {"event": "import", "imported": done.new, "refused": refused}
+        if already_there:
+            totals["already_there"] = already_there
+        if done.interrupted:
+            totals["interrupted"] = True
+        click.echo(msgspec.json.encode(totals))
+        return
+    parts = [f"Imported {done.new}", f"refused {refused}"]
+    if already_there:
+        parts.append(f"{already_there} already there")
+    click.echo(f"{', '.join(parts)}.")
+
+
+@click.command()
+@click.argument("pair", required=False)
+@click.option("--session", metavar="SESSION", help="Only this one; its beginning is enough.")
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice([*_WRITERS, _FLENT]),
+    default="jsonl",
+    show_default=True,
+)
+@click.option(
+    "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write there, not to stdout."
+)
+@store_option
+def export(
+    pair: str | None,
+    session: str | None,
+    format_name: str,
+    output: Path | None,
+    store: Store,
+) -> None:
+    """Write the records of PAIR, or of all pairs.
+
+    CSV and Markdown have the probes only, without deleted sessions. flent is a data file for flent
+    of one PAIR or --session, which needs --output FILE.flent.gz; outliers are left out of it.
+    """
+    if format_name == _FLENT and not (pair or session):
+        raise click.UsageError("--format flent: name a PAIR or a --session: a file holds one test")
+    if format_name == _FLENT and output is None:
+        raise click.UsageError("--format flent: say where to with --output FILE.flent.gz")
+    with store_errors():
+        pairs, wanted = _wanted(store, pair, session)
+        records: Iterable[Record] = chain.from_iterable(store.records(each) for each in pairs)
+        if wanted:
+            records = (r for r in records if session_of(r) == wanted)
+        if format_name == _FLENT and output is not None:
+            _write_flent(output, list(records), wanted or str(pairs[0]))
+        elif output is None:
+            _WRITERS[format_name](records, sys.stdout)
+        else:
+            _write_file(output, records, _WRITERS[format_name])
+
+
+def _wanted(store: Store, pair: str | None, session: str | None) -> tuple[list[Pair], str | None]:
+    """The pairs to write, and the one session of them, None for all."""
+    named = resolve_pair(store, pair) if pair else None
+    if session is None:
+        everything = store.pairs(include_deleted=True)
+        return [named] if named else [summary.pair for summary in everything], None
+    found = resolve_session(store, session)
+    if named not in (None, found.pair):
+        raise click.UsageError(f"--session {session}: it is of {found.pair}, not of {named}")
+    return [found.pair], found.session
+
+
+def _write_flent(path: Path, records: list[Record], title: str) -> None:
+    from advisor.store.flent import NoProbes, flent_data
+
+    try:
+        data = flent_data(counting(records), title)
+    except NoProbes as error:
+        raise click.ClickException(str(error)) from error
+    with _output_errors(path):
+        path.write_bytes(gzip.compress(data, mtime=0))
+
+
+def _write_file(
+    path: Path, records: Iterable[Record], write: Callable[[Iterable[Record], TextIO], None]
+) -> None:
+    with _output_errors(path), path.open("w", encoding="utf-8", newline="") as stream:
+        write(records, stream)
+
+
+@contextmanager
+def _output_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise click.ClickException(
+            f"--output: cannot write '{path}': {reason}; name another file"
+        ) from error

@@ -1,0 +1,58 @@
+"""`advisor history replay`: a past session or tuned transfer, shown again as it was."""
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+
+import click
+
+from advisor.cli.terminal import stdout_columns
+from advisor.cli.transfer.moving import say_end
+from advisor.domain import events as ev
+from advisor.report.narration import Narration
+from advisor.report.text import advice_text
+from advisor.report.transfer_narration import TransferNarration
+
+_LONGEST_PAUSE_S = 5.0
+
+
+def paced(events: Iterable[ev.AnyEvent], speed: float | None) -> Iterator[ev.AnyEvent]:
+    """The events, each at its time, `speed` times as fast; without a speed at once.
+
+    A session that was resumed counts its time anew; so nothing waits for the clock to come back,
+    and no pause is longer than a few seconds.
+    """
+    before_s = 0.0
+    for event in events:
+        if speed:
+            pause_s = (event.at_s - before_s) / speed
+            time.sleep(min(_LONGEST_PAUSE_S, max(0.0, pause_s)))
+        before_s = event.at_s
+        yield event
+
+
+def replay_session(events: list[ev.AnyEvent], speed: float | None) -> None:
+    """Narrate on standard error and print the result, as it did itself."""
+    if any(isinstance(event, ev.TransferStarted) for event in events):
+        _replay_transfer(events, speed)
+    else:
+        _replay_advising(events, speed)
+
+
+def _replay_transfer(events: list[ev.AnyEvent], speed: float | None) -> None:
+    """At once there is no progress to look at: it is left out."""
+    if not speed:
+        events = [event for event in events if not isinstance(event, ev.FilesMoving)]
+    with TransferNarration(sys.stderr, bars=sys.stderr.isatty()) as narration:
+        for event in paced(events, speed):
+            narration(event)
+            say_end(event)
+
+
+def _replay_advising(events: list[ev.AnyEvent], speed: float | None) -> None:
+    with Narration(sys.stderr) as narration:
+        for event in paced(events, speed):
+            narration(event)
+            if isinstance(event, ev.AdviceGiven):
+                narration.finish()
+                click.echo(advice_text(event, stdout_columns()))

@@ -1,0 +1,24 @@
+"""`advisor share`: several destinations of this host at once, each with its share."""
+
+import click
+
+from advisor.cli.share.models import models
+from advisor.cli.share.more import more
+from advisor.cli.share.plan import plan
+from advisor.cli.share.train import train
+
+_COMMANDS = (train, plan, more, models)
+
+
+@click.group(commands={str(one.name): one for one in _COMMANDS})
+def share() -> None:
+    """Serve several destinations of this host at once, each with the share that is asked for it.
+
+    \b
+    advisor share train kraken mason blacklight --to /scratch
+    advisor share plan kraken=4 mason=5 blacklight=6
+
+    What a destination gets depends on how many files go to it at a time, and on how many go to all.
+    An experiment teaches models of that, which are solved for what is asked (Kettimuthu et al.
+    2014).
+    """

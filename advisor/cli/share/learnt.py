@@ -1,0 +1,63 @@
+"""What is known of the destinations of this host, looked up and printed."""
+
+import shlex
+from collections.abc import Iterable, Sequence
+
+import click
+from click.core import ParameterSource
+
+from advisor.domain.shares import Served
+from advisor.models.shares.fitting import TooFew, fit
+from advisor.models.shares.forecast import DEFAULT, Modelling
+from advisor.report.share_models import COLUMNS, Learnt, learnt_rows
+from advisor.report.tables import print_table
+from advisor.store.history import Store
+from advisor.transfer.shared.prior_knowledge import known_of
+from advisor.transfer.shared.session import source_name
+
+
+def learnt_of(
+    store: Store,
+    destinations: Sequence[str],
+    streams: int | None = None,
+    modelling: Modelling = DEFAULT,
+) -> list[Learnt]:
+    """Of each of these, models fitted anew. Raises StoreError."""
+    known = known_of(store, source_name(), destinations, streams)
+    return [
+        _learnt(name, known.parallelism, samples, modelling)
+        for name, samples in known.samples.items()
+    ]
+
+
+def _learnt(name: str, parallelism: int, samples: Sequence[Served], modelling: Modelling) -> Learnt:
+    try:
+        model = fit(samples, modelling.form, modelling.load)
+    except TooFew:
+        model = None
+    return Learnt(
+        destination=name,
+        parallelism=parallelism,
+        samples=len(samples),
+        concurrency=_range(one.concurrency for one in samples),
+        source_concurrency=_range(one.source_concurrency for one in samples),
+        model=model,
+    )
+
+
+def _range(levels: Iterable[int]) -> tuple[int, int] | None:
+    known = list(levels)
+    return (min(known), max(known)) if known else None
+
+
+def print_learnt(learnt: Sequence[Learnt], modelling: Modelling = DEFAULT) -> None:
+    """A table of them."""
+    streams = f"{learnt[0].parallelism} streams for each file"
+    click.echo(f"Models: {modelling.words}, {streams}; errors are means")
+    print_table(COLUMNS, learnt_rows(learnt))
+
+
+def with_this_store(context: click.Context, store: Store) -> str:
+    """What a command to be typed next needs for the history that this one was given."""
+    typed = context.get_parameter_source("store") is ParameterSource.COMMANDLINE
+    return f" --store {shlex.quote(str(store.directory))}" if typed else ""

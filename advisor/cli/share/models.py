@@ -1,0 +1,126 @@
+"""`advisor share models`: what is known of each destination of this host."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import click
+import msgspec
+
+from advisor.cli import parameters as p
+from advisor.cli.completion import destinations
+from advisor.cli.history.lookup import store_errors
+from advisor.cli.options import store_option
+from advisor.cli.share.learnt import learnt_of, print_learnt
+from advisor.cli.share.requests import model_options, modelling_of, streams_option
+from advisor.domain.endpoints import Endpoint
+from advisor.models.shares.features import Form, Load
+from advisor.models.shares.forecast import DEFAULT, Modelling
+from advisor.report.share_models import (
+    Learnt,
+    compared_columns,
+    compared_rows,
+    formula_lines,
+    symbols_line,
+)
+from advisor.report.tables import print_table
+from advisor.store.history import Store
+from advisor.transfer.shared.prior_knowledge import trained_destinations
+from advisor.transfer.shared.session import source_name
+
+_ABLATION: Final = (
+    (DEFAULT.form, DEFAULT.load),
+    (DEFAULT.form, Load.NONE),
+    (Form.DC_ONLY, Load.NONE),
+    (Form.SC_ONLY, Load.NONE),
+    (Form.MEAN, Load.NONE),
+)
+"""That of the paper, in section IV."""
+
+
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """The validation error of one model of one destination, a share; None with too few samples."""
+
+    destination: str
+    model: Form
+    load: Load
+    validation_error: float | None
+
+
+@click.command()
+@click.argument(
+    "wanted",
+    metavar="[DESTINATION]...",
+    type=p.ENDPOINT,
+    nargs=-1,
+    shell_complete=destinations,
+)
+@model_options
+@streams_option
+@click.option(
+    "--compare",
+    is_flag=True,
+    help="Validation errors beside those of simpler models, down to one that is a mean.",
+)
+@click.option("--json", "as_json", is_flag=True, help="JSON: a list with an entry for each.")
+@store_option
+def models(**options: Any) -> int:
+    """Show what is known of each DESTINATION: how often it was measured, its model, its errors.
+
+    \b
+    advisor share models
+    advisor share models kraken --model linear --load none
+    advisor share models --compare
+
+    Without DESTINATION all are shown that an experiment or a transfer with shares has measured.
+    The formulas are those of table IV in Kettimuthu et al. (2014).
+    """
+    store, modelling = options["store"], modelling_of(options)
+    with store_errors():
+        names = _names(store, options["wanted"])
+        if not names and not options["as_json"]:
+            click.echo("Nothing is learnt yet: `advisor share train` does.", err=True)
+            return 0
+        if options["compare"]:
+            return _compare(store, names, options["streams"], as_json=options["as_json"])
+        learnt = learnt_of(store, names, options["streams"], modelling)
+    if options["as_json"]:
+        click.echo(msgspec.json.encode(learnt))
+    else:
+        _print(learnt, modelling)
+    return 0
+
+
+def _names(store: Store, wanted: Sequence[Endpoint]) -> list[str]:
+    return [one.host for one in wanted] or trained_destinations(store, source_name())
+
+
+def _print(learnt: Sequence[Learnt], modelling: Modelling) -> None:
+    print_learnt(learnt, modelling)
+    if lines := formula_lines(learnt):
+        click.echo("\n" + "\n".join(lines))
+        click.echo(symbols_line(modelling.load))
+
+
+def _compare(store: Store, names: Sequence[str], streams: int | None, *, as_json: bool) -> int:
+    errors: dict[str, list[float | None]] = {name: [] for name in names}
+    for form, load in _ABLATION:
+        for one in learnt_of(store, names, streams, Modelling(form, load)):
+            model = one.model
+            errors[one.destination].append(model.validation_error if model else None)
+    if as_json:
+        click.echo(msgspec.json.encode(_as_list(errors)))
+        return 0
+    print_table(compared_columns(_ABLATION), compared_rows(errors))
+    click.echo(
+        f"\nMean validation errors. A model with {DEFAULT.load} is told the load that each"
+        " measurement met;\nfor a transfer that is to come it has to be estimated."
+    )
+    return 0
+
+
+def _as_list(errors: dict[str, list[float | None]]) -> list[Compared]:
+    return [
+        Compared(destination=name, model=form, load=load, validation_error=error)
+        for name, some in errors.items()
+        for (form, load), error in zip(_ABLATION, some, strict=True)
+    ]

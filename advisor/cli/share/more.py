@@ -1,0 +1,148 @@
+"""`advisor share more`: what a file more brings one destination, and costs the others."""
+
+import re
+import textwrap
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+import click
+import msgspec
+
+from advisor.cli import parameters as p
+from advisor.cli.completion import destinations
+from advisor.cli.history.lookup import store_errors
+from advisor.cli.options import store_option
+from advisor.cli.share.requests import (
+    estimate_option,
+    model_options,
+    modelling_of,
+    streams_option,
+)
+from advisor.cli.terminal import stdout_columns
+from advisor.domain.endpoints import Endpoint
+from advisor.domain.shares import BASE
+from advisor.models.shares.fitting import LEAST_SAMPLES
+from advisor.models.shares.marginal import Change, changes
+from advisor.models.shares.measured import beyond_words
+from advisor.report.share_models import (
+    CHANGE_COLUMNS,
+    change_rows,
+    change_sentence,
+)
+from advisor.report.share_names import shown
+from advisor.report.tables import print_table
+from advisor.store.history import Store
+from advisor.transfer.shared.prior_knowledge import (
+    NothingKnown,
+    PriorKnowledge,
+    forecasts_of,
+    known_of,
+    trained_destinations,
+)
+from advisor.transfer.shared.session import source_name
+
+_WITHOUT: Final = 0
+
+
+class More(msgspec.Struct, frozen=True, kw_only=True):
+    """What `--json` prints. `levels`: files at a time as it is, `parallelism`: streams for each."""
+
+    destination: str
+    levels: dict[str, int]
+    parallelism: int
+    by_file: list[Change]
+    by_stream: list[Change]
+
+
+def _level(text: str) -> tuple[str, int]:
+    """`DESTINATION` or `DESTINATION=N`. Raises ValueError."""
+    name, equals, level = text.rpartition("=")
+    if not equals:
+        return Endpoint.parse(text).host, BASE
+    if not re.fullmatch(r"\d{1,3}", level):
+        raise ValueError("write the files at a time after =, as in kraken=3")
+    return Endpoint.parse(name).host, int(level)
+
+
+@click.command()
+@click.argument(
+    "wanted",
+    metavar="DESTINATION[=N]...",
+    type=p.Parsed("DESTINATION[=N]", _level),
+    nargs=-1,
+    required=True,
+    shell_complete=destinations,
+)
+@model_options
+@estimate_option
+@streams_option
+@click.option("--json", "as_json", is_flag=True, help="One object of JSON.")
+@store_option
+def more(**options: Any) -> int:
+    """Show what one more file at a time to the first DESTINATION brings it, and costs the others.
+
+    \b
+    advisor share more kraken
+    advisor share more kraken=3 mason=1 blacklight=0
+
+    So many files at a time as N says go to each now; 2 where nothing is said, also to the others
+    that are known. 0 leaves one out. Beside it: one more stream for each file of the first.
+    """
+    typed = dict(options["wanted"])
+    first = options["wanted"][0][0]
+    if typed[first] == _WITHOUT:
+        raise click.UsageError(f"{first}=0: nothing goes to it: give 1 at least")
+    store = options["store"]
+    with store_errors():
+        known = _known(store, typed, options["streams"])
+    levels = {name: typed.get(name, BASE) for name in known.samples}
+    try:
+        forecasts = forecasts_of(known, time.time(), modelling_of(options))
+    except NothingKnown as error:
+        raise click.UsageError(str(error)) from None
+    by_stream = levels[first] / known.parallelism
+    found = More(
+        destination=first,
+        levels=levels,
+        parallelism=known.parallelism,
+        by_file=changes(forecasts, levels, first),
+        by_stream=changes(forecasts, levels, first, by_stream),
+    )
+    if options["as_json"]:
+        click.echo(msgspec.json.encode(found))
+    else:
+        _print(found, known)
+    return 0
+
+
+def _known(store: Store, typed: Mapping[str, int], streams: int | None) -> PriorKnowledge:
+    """Of all that were named but for 0, and of the others of which there is enough."""
+    names = list(dict.fromkeys([*typed, *trained_destinations(store, source_name())]))
+    wanted = [name for name in names if typed.get(name) != _WITHOUT]
+    known = known_of(store, source_name(), wanted, streams)
+    samples = {
+        name: some
+        for name, some in known.samples.items()
+        if name in typed or len(some) >= LEAST_SAMPLES
+    }
+    return msgspec.structs.replace(known, samples=samples)
+
+
+def _print(found: More, known: PriorKnowledge) -> None:
+    level = found.levels[found.destination]
+    rows = change_rows(found.levels, found.by_file, found.by_stream)
+    click.echo(f"{found.parallelism} streams for each file")
+    print_table(CHANGE_COLUMNS, rows)
+    each = f"each of its {level} files" if level > 1 else "its file"
+    said = []
+    for what, some in (
+        ("One more file at a time", found.by_file),
+        (f"One more stream for {each}", found.by_stream),
+    ):
+        said.append(change_sentence(what, found.destination, some))
+    after = found.levels | {found.destination: level + 1}
+    said.append(beyond_words(after, known.samples, shown(after)))
+    for sentence in said:
+        if sentence:
+            click.echo(textwrap.fill(sentence, stdout_columns(), subsequent_indent="  "))

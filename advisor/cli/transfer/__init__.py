@@ -1,0 +1,1 @@
+"""`advisor transfer`, `plan` and `verify`."""

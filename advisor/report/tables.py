@@ -1,0 +1,22 @@
+"""Tables as the reader can use them."""
+
+import sys
+from itertools import chain
+
+
+def print_table(columns: tuple[str, ...], rows: list[list[str]]) -> None:
+    """A table as the reader can use it: drawn on a terminal, plain columns in a pipe."""
+    if sys.stdout.isatty():
+        from rich.console import Console
+        from rich.table import Column, Table
+        from rich.text import Text
+
+        table = Table(*(Column(name, overflow="fold") for name in columns))
+        for row in rows:
+            table.add_row(*(Text(cell) for cell in row))
+        Console().print(table)
+        return
+    widths = [max(len(cell) for cell in column) for column in zip(columns, *rows, strict=True)]
+    for line in chain([columns], rows):
+        padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        sys.stdout.write(f"{'  '.join(padded).rstrip()}\n")
