@@ -16,7 +16,7 @@ from advisor.cli import parameters as p
 from advisor.cli.completion import destinations
 from advisor.cli.connection import reach_fields, reach_options, with_those_of_the_host
 from advisor.domain.advice import Side
-from advisor.domain.file_io import Direction, FileIoJob, FileIoResult, Filesystem
+from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem, IoDirection
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
 from advisor.hosts.file_io import FileIoError, file_io_workplace
 from advisor.hosts.filesystems import filesystem_of
@@ -32,7 +32,7 @@ from advisor.runtime.exit_codes import (
 )
 from advisor.runtime.request import AdviceRequest
 
-_SIDES: Final[dict[Direction, Side]] = {"read": "source", "write": "destination"}
+_SIDES: Final[dict[IoDirection, Side]] = {"read": "source", "write": "destination"}
 # Said by --at, or of no matter for what lies on a disk.
 _NOT_ASKED: Final = ("address", "ports", "bandwidth", "rtt")
 
@@ -50,7 +50,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """One direction. `best`: the fastest, None where there is none. `failures`: sentences."""
 
-    direction: Direction
+    direction: IoDirection
     measured: list[Measured]
     best: Measured | None
     failures: list[str]
@@ -104,7 +104,7 @@ def file_io(context: click.Context, /, **options: Any) -> int:
     It writes a file of its own there, of 5 % of the free space and 4 GiB at most, and removes it,
     also on Ctrl-C. Exits with 0 when something was measured, else with 1.
     """
-    directions: tuple[Direction, ...] = options["directions"] or ("read", "write")
+    directions: tuple[IoDirection, ...] = options["directions"] or ("read", "write")
     place = _place(context, options)
     try:
         report = asyncio.run(
@@ -231,7 +231,7 @@ async def _until_signal(working: Awaitable[Report]) -> Report:
 
 
 async def _profile(
-    place: Place, folder: str, directions: Sequence[Direction], quick: bool
+    place: Place, folder: str, directions: Sequence[IoDirection], quick: bool
 ) -> Report:
     filesystem = await place.filesystem(folder)
     jobs_of = quick_jobs if quick else full_jobs
@@ -253,7 +253,7 @@ async def _profile(
     )
 
 
-def _tell_plan(host: str, filesystem: Filesystem, jobs: dict[Direction, list[FileIoJob]]) -> None:
+def _tell_plan(host: str, filesystem: Filesystem, jobs: dict[IoDirection, list[FileIoJob]]) -> None:
     """What is about to be written where. Raises FileIoError where nothing can be."""
     where = filesystem.folder
     if not filesystem.writable:
@@ -280,7 +280,7 @@ def _tell_plan(host: str, filesystem: Filesystem, jobs: dict[Direction, list[Fil
 async def _measure(
     place: Place,
     filesystem: Filesystem,
-    direction: Direction,
+    direction: IoDirection,
     jobs: Sequence[FileIoJob],
     advance: Callable[[str], None],
 ) -> Profile:

@@ -10,7 +10,7 @@ import msgspec
 
 from advisor.domain.space import Setting
 
-Direction = Literal["read", "write"]
+IoDirection = Literal["read", "write"]
 
 _Text = Annotated[str, msgspec.Meta(max_length=4096)]
 _Bytes = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
@@ -58,7 +58,7 @@ class FileIoJob(msgspec.Struct, frozen=True, kw_only=True):
     limit.
     """
 
-    direction: Direction
+    direction: IoDirection
     threads: Annotated[int, msgspec.Meta(ge=1, le=128)]
     request_bytes: Annotated[int, msgspec.Meta(ge=512, le=2**30)]
     direct: bool

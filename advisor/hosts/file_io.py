@@ -18,7 +18,7 @@ from typing import Final
 import msgspec
 
 from advisor.domain.availability import AVAILABLE, Availability
-from advisor.domain.file_io import SCRATCH_PREFIX, Direction, FileIoJob, FileIoResult
+from advisor.domain.file_io import SCRATCH_PREFIX, FileIoJob, FileIoResult, IoDirection
 from advisor.domain.quantities import format_bytes
 from advisor.hosts.filesystems import filesystem_of
 from advisor.hosts.processes import command_bound_to_stdin, running
@@ -259,7 +259,7 @@ def _options(job: FileIoJob, part_bytes: int) -> list[str]:
     return options
 
 
-def _result(report: _Report, direction: Direction, folder: str) -> FileIoResult:
+def _result(report: _Report, direction: IoDirection, folder: str) -> FileIoResult:
     job = report.jobs[0]
     moved = job.read if direction == "read" else job.write
     if not moved.io_bytes:

@@ -1,4 +1,4 @@
-"""Which backend a lab gets."""
+"""Selects the backend of a lab."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Final
 from advisor.lab import netem
 from advisor.lab.backend import Backend
 from advisor.lab.emulator import Emulator
-from advisor.lab.messages import Change
+from advisor.lab.messages import SetPath
 from advisor.lab.networks import NetworkError
 from advisor.lab.paths import BadPath, EmulatedPath, changed
 from advisor.lab.running import LabOrder
@@ -19,9 +19,9 @@ NO_EMULATOR: Final = (
 
 
 async def chosen(order: LabOrder) -> Backend:
-    """The backend that the order asks for: with auto, netem where it can do everything asked.
+    """Start the backend requested by the order: with auto, netem if it supports everything.
 
-    Raises NetworkError where there is none, and where netem was asked for and cannot do it.
+    Raises NetworkError if there is none, or if netem was requested and does not support it all.
     """
     if order.backend == "own":
         return await _own(order)
@@ -44,11 +44,11 @@ async def _own(order: LabOrder) -> Backend:
 
 
 def every_path(order: LabOrder) -> Iterator[EmulatedPath]:
-    """Every path there will be, those of the schedule too."""
+    """Every path that will occur, including those of the schedule."""
     paths = dict(order.hosts)
     yield from paths.values()
     for action in (action for step in order.steps for action in step.actions):
-        if not isinstance(action, Change):
+        if not isinstance(action, SetPath):
             continue
         for name in paths if action.host is None else [action.host]:
             if name in paths:

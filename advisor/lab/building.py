@@ -19,16 +19,16 @@ from advisor.lab.services import (
     start_agent,
     start_gridftp,
 )
-from advisor.lab.state import Host, LabState, Place
+from advisor.lab.state import Host, LabFolder, LabState
 
 _LOG: Final = logging.getLogger(__name__)
 
 
 @contextlib.asynccontextmanager
 async def built(
-    order: LabOrder, place: Place
+    order: LabOrder, place: LabFolder
 ) -> AsyncIterator[tuple[Lab, Callable[[], Coroutine[Any, Any, None]]]]:
-    """The lab, and what returns only when an essential part of it ended.
+    """The lab, and a function that returns only when an essential part of it has ended.
 
     Raises LabError, NetworkError, OSError.
     """
@@ -48,8 +48,8 @@ async def built(
         yield lab, backend.wait
 
 
-async def _name_hosts(order: LabOrder, place: Place) -> None:
-    """Names for the addresses, in this mount namespace's /etc/hosts alone."""
+async def _name_hosts(order: LabOrder, place: LabFolder) -> None:
+    """Write names for the addresses to /etc/hosts, only in this mount namespace."""
     lines = ["127.0.0.1 localhost", f"{SOURCE_ADDRESS} {SOURCE_NAME} {os.uname().nodename}"]
     lines += [f"{address_of(i)} {name}" for i, name in enumerate(order.hosts, 1)]
     place.names.write_text("\n".join(lines) + "\n")
@@ -87,7 +87,7 @@ async def _join(order: LabOrder, backend: Backend, networks: list[Network]) -> N
 
 async def _serve_far_hosts(
     order: LabOrder,
-    place: Place,
+    place: LabFolder,
     networks: list[Network],
     lab: Lab,
     stack: contextlib.AsyncExitStack,
@@ -125,7 +125,7 @@ def _state(order: LabOrder, lab: Lab, networks: list[Network], backend: str) -> 
     return LabState(
         name=order.name,
         mark=order.mark,
-        keeper=os.getpid(),
+        supervisor=os.getpid(),
         user_namespace=order.user_namespace,
         backend=backend,
         hosts=hosts,

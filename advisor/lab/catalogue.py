@@ -1,4 +1,4 @@
-"""The paths that have names: a small TOML file each.
+"""The named paths: a small TOML file each.
 
     title = "Argonne to TACC"
     note = "direct-search-2016: 33 ms, 20 Gbit/s. Here at 1/20 of the rate."
@@ -7,12 +7,12 @@
     queue = "4MB"
     mtu = 9000
 
-    [reverse]           # what is different on the way back; [forward] likewise
+    [reverse]           # what differs on the way back; [forward] likewise
     rate = "500Mbit"
     loss = 0.001
 
-Those that ship lie in `presets/`, the user's own in the folder `paths` of the user's
-configuration; the user's come first.
+Shipped paths are in `presets/`, the user's own in the folder `paths` of the user's configuration;
+the user's take precedence.
 """
 
 import difflib
@@ -28,14 +28,16 @@ _SHIPPED: Final = Path(__file__).parent / "presets"
 _SUFFIX: Final = ".toml"
 
 
-def user_folder() -> Path:
-    """Where users put paths of their own; it need not exist."""
+def user_paths_folder() -> Path:
+    """The folder for the user's own paths; it need not exist."""
     return platformdirs.user_config_path("advisor") / "paths"
 
 
 def names() -> list[str]:
-    """All that `find` knows by name, the user's own and those that ship."""
-    found = {p.stem for folder in (user_folder(), _SHIPPED) for p in folder.glob(f"*{_SUFFIX}")}
+    """All names that `find` knows, the user's own and the shipped ones."""
+    found = {
+        p.stem for folder in (user_paths_folder(), _SHIPPED) for p in folder.glob(f"*{_SUFFIX}")
+    }
     return sorted(found)
 
 
@@ -45,19 +47,19 @@ def has(name: str) -> bool:
 
 
 def find(name: str) -> EmulatedPath:
-    """A path by its name, or by the name of a file of one. Raises BadPath."""
+    """A path by its name, or by the name of its file. Raises BadPath."""
     if name.endswith(_SUFFIX) or "/" in name:
-        return read(Path(name).expanduser())
-    for folder in (user_folder(), _SHIPPED):
+        return read_path(Path(name).expanduser())
+    for folder in (user_paths_folder(), _SHIPPED):
         file = folder / f"{name}{_SUFFIX}"
         if file.is_file():
-            return read(file)
+            return read_path(file)
     near = difflib.get_close_matches(name, names(), 1)
     remedy = f"did you mean {near[0]}? " if near else ""
     raise BadPath(f"there is no path '{name}': {remedy}'advisor lab paths' lists them")
 
 
-def read(file: Path) -> EmulatedPath:
+def read_path(file: Path) -> EmulatedPath:
     """The path in a file. Raises BadPath, which names the file."""
     try:
         tables = tomllib.loads(file.read_text(encoding="utf-8"))

@@ -1,8 +1,8 @@
-"""Measures an emulated path from its ends, and holds it against what was asked.
+"""Measures an emulated path from its ends and compares it with the requested parameters.
 
-What counts are the kernel's counters of the hosts' own interfaces, not the emulator's: those only
-tell why packets are missing. The rate is that of a flood above it, the loss is counted well below
-it, the RTT is measured while nothing else is on the path.
+The measurement uses the kernel's counters of the hosts' own interfaces, not the emulator's: the
+latter only explain missing packets. The rate is measured with a flood above it, the loss well below
+the rate, the RTT while nothing else is on the path.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from advisor.lab.paths import Direction, EmulatedPath
 from advisor.lab.state import Host, LabError, LabState, state_of
 
 Narrate = Callable[[str, float], None]
-"""Told what is being measured now, and what share of the whole is done."""
+"""Called with what is being measured now, and the fraction of the whole that is done."""
 
 _IDLE_S: Final = 0.5
 _IDLE_PPS: Final = 100
@@ -57,9 +57,9 @@ _Line = TypeVar("_Line", bound=msgspec.Struct)
 
 
 class _Way(msgspec.Struct, frozen=True, kw_only=True):
-    """One direction: which hosts, and what limits it there.
+    """One direction: its hosts, and what limits it.
 
-    `rate_bps` and `queue_bytes`: of the slower of the path and the source's own interface.
+    `rate_bps` and `queue_bytes`: of the path or the source's own interface, whichever is slower.
     """
 
     words: str
@@ -72,14 +72,14 @@ class _Way(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def longest_s(self) -> float:
-        """From the sender to the receiver, when nothing waits."""
+        """The longest time from sender to receiver with empty queues."""
         return self.link.delay_s + self.link.jitter_s
 
 
-def check(name: str, host: str | None, narrate: Narrate) -> v.PathCheck:
+def check_path(name: str, host: str | None, narrate: Narrate) -> v.PathCheck:
     """Measure the path to a host of a lab.
 
-    Raises LabError when the path is not idle, not whole, or changes meanwhile.
+    Raises LabError when the path is cut or not idle, or changes meanwhile.
     """
     state = state_of(name)
     far = state.far(host)
@@ -91,7 +91,7 @@ def _far_status(status: m.LabStatus, host: Host) -> m.HostStatus:
 
 
 def require_steady(status: m.LabStatus, host: Host) -> None:
-    """Raises LabError, with the remedy, when the path is cut, or something is on it or in store."""
+    """Raises LabError, with the remedy, when the path is cut, loaded, or about to change."""
     name = status.name
     if _far_status(status, host).is_cut:
         raise LabError(
@@ -100,7 +100,7 @@ def require_steady(status: m.LabStatus, host: Host) -> None:
     if status.transfers or status.compute:
         raise LabError(
             f"external load is on, and only an idle path can be checked: "
-            f"'advisor lab load {name} --transfers 0 --compute 0' takes it away"
+            f"'advisor lab load {name} --transfers 0 --compute 0' removes it"
         )
     if status.schedule:
         raise LabError(
@@ -118,19 +118,19 @@ class _Watcher:
 
     async def begin(self) -> None:
         """Raises LabError."""
-        self.port = (await _line(self._child, fl.Port)).port
+        self.port = (await _line(self._child, fl.WatcherPort)).port
 
-    async def count(self) -> fl.Counters:
-        """Now. Raises LabError."""
+    async def count(self) -> fl.InterfaceCounters:
+        """The counters now. Raises LabError."""
         try:
             self._child.stdin.write(b"\n")
         except OSError:
             raise _gone(self._child) from None
-        return await _line(self._child, fl.Counters)
+        return await _line(self._child, fl.InterfaceCounters)
 
 
 async def _line(child: Child, kind: type[_Line], timeout_s: float = _REPLY_S) -> _Line:
-    """The next line of one of our programs. Raises LabError with its last words."""
+    """The next line of one of our programs. Raises LabError with its last output."""
     try:
         async with asyncio.timeout(timeout_s):
             return msgspec.json.decode(await child.stdout.readline(), type=kind)
@@ -140,7 +140,7 @@ async def _line(child: Child, kind: type[_Line], timeout_s: float = _REPLY_S) ->
 
 def _gone(child: Child) -> LabError:
     words = child.stderr.decode(errors="replace").strip().splitlines()
-    return LabError(f"the lab's hosts cannot be measured from: {words[-1] if words else 'no word'}")
+    return LabError(f"the lab's hosts cannot be measured: {words[-1] if words else 'no message'}")
 
 
 class _Checking:
@@ -153,10 +153,10 @@ class _Checking:
         self._watchers: dict[str, _Watcher] = {}
 
     def _status(self) -> m.LabStatus:
-        return tell(self._state.name, m.Ask())
+        return tell(self._state.name, m.GetStatus())
 
     async def run(self) -> v.PathCheck:
-        """All of it. Raises LabError."""
+        """Run the whole check. Raises LabError."""
         began_s = time.monotonic()
         before = self._status()
         require_steady(before, self._far)
@@ -174,7 +174,7 @@ class _Checking:
         if _far_status(after, self._far).path != path or after.own != before.own:
             raise LabError("the path was changed while it was checked: check it again")
         late_s = _late_s(before.lateness, after.lateness)
-        verdict, why = v.judge(rtt, forward, reverse, late_s)
+        verdict, why = v.judge_path(rtt, forward, reverse, late_s)
         return v.PathCheck(
             lab=self._state.name,
             host=self._far.name,
@@ -254,7 +254,7 @@ class _Checking:
 
     @contextlib.asynccontextmanager
     async def _flow(self, flow: fl.Flow, way: _Way) -> AsyncIterator[tuple[Child, fl.Begun]]:
-        """A flow that has begun."""
+        """A flow that has started."""
         words = msgspec.json.encode(flow).decode()
         async with self._program(way.sender, "send", words) as child:
             yield child, await _line(child, fl.Begun)
@@ -292,13 +292,13 @@ class _Checking:
         unsent += (await here.count()).unsent
         received += (await there.count()).received
         dropped += self._dropped(way)
-        # The interface's own count of what it sent has the kernel's IPv6 messages in it, which no
-        # path carries; so the datagrams are those of the program.
+        # The interface's own count of sent packets includes the kernel's IPv6 messages, which no
+        # path forwards; so count the datagrams of the program.
         sent -= unsent
         return v.judge_loss(way.link, sent, max(0, sent - received), dropped)
 
     def _dropped(self, way: _Way) -> int:
-        """Packets that found a queue full, by the emulator's count."""
+        """Packets dropped at a full queue, as counted by the emulator."""
         status = self._status()
         host = _far_status(status, self._far)
         is_forward = way.receiver == self._far
@@ -308,7 +308,7 @@ class _Checking:
         )
 
     async def _quiet(self, way: _Way) -> None:
-        """Until all that was sent has arrived: nothing came for a while."""
+        """Wait until all that was sent has arrived: no packet for a while."""
         watcher = self._watchers[way.receiver.name]
         await asyncio.sleep(way.longest_s + _POLL_S)
         patience_s = max(2 * _POLL_S, 4 * way.mtu_bytes * 8 / way.rate_bps)
@@ -322,22 +322,22 @@ class _Checking:
 
 
 async def _twice(measure: Callable[[], Awaitable[_Checked]]) -> _Checked:
-    """What was measured, once more when it was not within the bounds; then the second counts.
+    """Measure, and repeat once if the result is out of bounds; the second result then counts.
 
-    Else the machine's hiccups, and for the loss pure chance, would condemn good paths: the interval
-    leaves out the true share one time in twenty.
+    Otherwise a hiccup of the machine, or chance for the loss, would condemn good paths: the
+    interval excludes the true loss one time in twenty.
     """
     first = await measure()
-    if first.verdict == v.Verdict.WITHIN:
+    if first.verdict == v.CheckVerdict.WITHIN:
         return first
     return msgspec.structs.replace(await measure(), tries=2)
 
 
 def echo_plan(path: EmulatedPath) -> tuple[int, float, float]:
-    """How many echoes, how far apart in seconds, and how long to wait for the last."""
+    """The number of echoes, their spacing in seconds, and how long to wait for the last."""
     ways = (path.forward, path.reverse)
     sending_s = max(fl.ECHO_BYTES * 8 / way.rate_bps for way in ways)
-    # Without reordering one that is late would hold up those behind it.
+    # Without reordering, a late echo would delay those behind it.
     gap_s = max(_ECHO_GAP_S, 4 * sending_s, *(way.jitter_s for way in ways))
     answered = (1 - path.forward.loss) * (1 - path.reverse.loss)
     count = min(_MOST_ECHOES, round(_ECHOES / answered), max(10, round(_ECHOES_S / gap_s)))
@@ -348,13 +348,13 @@ def echo_plan(path: EmulatedPath) -> tuple[int, float, float]:
 def flood_plan(
     way: Direction, rate_bps: float, queue_bytes: int, mtu_bytes: int
 ) -> tuple[fl.Flow, float]:
-    """A flood above the rate, and for how many seconds what arrives is not counted yet.
+    """A flood above the rate, and for how many seconds not to count what arrives yet.
 
-    What arrives has the rate of the path as soon as the queue never empties; that it is full is
-    not needed.
+    What arrives has the rate of the path as soon as the queue never empties; the queue need not be
+    full.
     """
     window_s = max(_FLOOD_S, _FEWEST * _SMALLEST_BYTES * 8 / rate_bps / 2)
-    # On a slow path many small ones, or the window's edges would count; few in a short queue too.
+    # On a slow path many small packets, to reduce edge effects; small ones for a short queue too.
     packet_bytes = min(
         mtu_bytes,
         max(
@@ -390,15 +390,15 @@ def count_plan(rate_bps: float, queue_bytes: int) -> fl.Flow:
 
 
 def _at_once(packet_bytes: int, most_bytes: int) -> int:
-    """How many in a row: what the kernel takes, but no more than this."""
+    """The number of packets in a row: what the kernel takes, but at most `most_bytes`."""
     most = min(fl.MOST_AT_ONCE, fl.MOST_BYTES_AT_ONCE // packet_bytes)
     return max(1, min(most, most_bytes // packet_bytes))
 
 
 def _late_s(before: m.Lateness | None, after: m.Lateness | None) -> float | None:
-    """How late 99 of 100 packets were at most, where the check's own made that worse.
+    """The lateness of the 99th percentile of packets, if this check increased it.
 
-    It is counted from the lab's begin on: an earlier hour of too much load is not this check's.
+    It is counted since the lab started: earlier overload must not be blamed on this check.
     """
     if before is None or after is None or after.p99_s <= before.p99_s:
         return None

@@ -1,4 +1,4 @@
-"""The paths, emulated by a program of our own: `wanpath.c`, which says how."""
+"""Paths emulated by a program of our own: see `wanpath.c`."""
 
 import asyncio
 from pathlib import Path
@@ -12,8 +12,8 @@ from advisor.lab.messages import Crossing, Lateness
 from advisor.lab.networks import DEVICE, Network, NetworkError
 from advisor.lab.paths import Direction, EmulatedPath
 
-SOURCE: Final = Path(__file__).with_name("wanpath.c")
-NAME: Final = "own emulator"
+SOURCE_FILE: Final = Path(__file__).with_name("wanpath.c")
+EMULATOR_NAME: Final = "own emulator"
 _REPLY_S: Final = 5.0
 _FORWARD: Final = 0
 _REVERSE: Final = 1
@@ -31,9 +31,9 @@ class _Stats(msgspec.Struct):
 
 
 class Emulator:
-    """The running program. `start` it, add hosts, carry; it ends with `close`."""
+    """The running program. `start` it, add hosts, carry; `close` ends it."""
 
-    name = NAME
+    name = EMULATOR_NAME
 
     def __init__(self, child: Child, seed: int) -> None:
         self._child = child
@@ -61,29 +61,29 @@ class Emulator:
                     reply = (await self._child.stdout.readline()).decode().strip()
             except (OSError, TimeoutError):
                 reply = ""
-                # A reply that came late would be taken for that to the next command.
+                # A late reply would be mistaken for that to the next command.
                 await self._child.end()
         if not reply:
-            raise NetworkError("the emulator does not answer any more")
+            raise NetworkError("the emulator no longer answers")
         if reply.startswith("error "):
             raise NetworkError(f"the emulator refused '{line}': {reply.removeprefix('error ')}")
         return reply
 
     async def add_host(self, network: Network, address: str, mtu_bytes: int) -> None:
-        """Make the device of the next host, the source first. Raises NetworkError."""
+        """Create the device of the next host, the source first. Raises NetworkError."""
         await self._tell(f"host {network.path} {DEVICE} {mtu_bytes} {address}")
 
     async def carry(self) -> None:
-        """All hosts are there: begin. Raises NetworkError."""
+        """Start forwarding; all hosts have been added. Raises NetworkError."""
         await self._tell("start")
 
     async def set_path(self, host: int, path: EmulatedPath) -> None:
-        """Have the path to a host as described, from the next packet on. Raises NetworkError."""
+        """Apply these parameters to a path, from the next packet on. Raises NetworkError."""
         for which, direction in ((_FORWARD, path.forward), (_REVERSE, path.reverse)):
             await self._link(host, which, direction, path.queue_bytes(direction))
 
     async def set_own(self, direction: Direction, queue_bytes: int) -> None:
-        """Give the source's own interface a rate, both ways. Raises NetworkError."""
+        """Limit the rate of the source's own interface, both ways. Raises NetworkError."""
         for which in (_FORWARD, _REVERSE):
             await self._link(0, which, direction, queue_bytes)
 
@@ -91,7 +91,7 @@ class Emulator:
         await self._tell(
             f"link {host} {which} {link.rate_bps:.3f} {link.delay_s * 1e9:.0f} "
             f"{link.jitter_s * 1e9:.0f} {link.loss:.12g} {link.burst_packets:.6g} {queue_bytes} "
-            # Each link has dice of its own, or equal paths would lose the same packets.
+            # Each link has its own random generator, or equal paths would lose the same packets.
             f"{link.reordering:d} {self._seed * 1000 + host * 2 + which}"
         )
 
@@ -100,7 +100,7 @@ class Emulator:
         await self._tell(f"{'cut' if is_cut else 'restore'} {host}")
 
     async def crossings(self) -> Crossings:
-        """What has crossed so far. Raises NetworkError."""
+        """The traffic so far. Raises NetworkError."""
         stats = msgspec.json.decode(await self._tell("stats"), type=_Stats)
         forward, reverse = stats.directions
         late = [a + b for a, b in zip(forward.late, reverse.late, strict=True)]
@@ -109,16 +109,16 @@ class Emulator:
         return Crossings(forward.links, reverse.links, lateness)
 
     async def wait(self) -> None:
-        """Until it ends by itself, which it should not."""
+        """Wait until it ends by itself, which it should not."""
         await self._child.wait()
 
     async def close(self) -> None:
-        """End it, and the devices with it."""
+        """End it, and its devices with it."""
         await self._child.end()
 
 
 def _p99_s(late: list[int]) -> float:
-    """The upper edge of the bucket that the 99th percentile is in: bucket i is below 2^i µs."""
+    """The upper edge of the bucket with the 99th percentile: bucket i is below 2^i µs."""
     left = sum(late) * 0.99
     for bucket, count in enumerate(late):
         left -= count

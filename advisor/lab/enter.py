@@ -1,4 +1,4 @@
-"""Goes into a lab: this process becomes one that runs on a host of it."""
+"""Enters a lab: this process is replaced by one that runs on a host of the lab."""
 
 import os
 import socket
@@ -24,9 +24,9 @@ def is_on(host: Host) -> bool:
 
 
 def _is_own(host: Host) -> bool:
-    """Whether this process, which may not look at the keeper, is in that host's lab and on it.
+    """Whether this process, which may not inspect the supervisor, is in that host's lab and on it.
 
-    Inside a user namespace the keeper has rights that what runs on its hosts has not.
+    Inside a user namespace the supervisor has privileges that programs on its hosts do not have.
     """
     states = [place.read() for place in labs()]
     marks = [state.mark for state in states if state is not None and host in state.hosts]
@@ -42,10 +42,10 @@ def _is_own(host: Host) -> bool:
 
 def command_on(state: LabState, host: Host, argv: Sequence[str]) -> list[str]:
     """The command that runs `argv` on a host, in this folder, as this user."""
-    spaces = f"/proc/{state.keeper}/ns"
+    spaces = f"/proc/{state.supervisor}/ns"
     enter = ["nsenter", f"--mount={spaces}/mnt", f"--net={host.network}"]
     if state.user_namespace and os.geteuid() != 0:
-        # Root may go in and stay what it is: able to read the user's files, whoever owns them.
+        # Root may enter and stay root: able to read the user's files, whoever owns them.
         enter += [f"--user={spaces}/user", "--preserve-credentials"]
     mark = f"{MARK}={state.mark}"
     return [*enter, "--", "env", mark, "/bin/sh", "-c", _IN_FOLDER, "sh", str(Path.cwd()), *argv]

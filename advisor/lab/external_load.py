@@ -1,4 +1,4 @@
-"""External load, as the direct-search paper makes it: traffic (ext.tfr) and computing (ext.cmp).
+"""External load as in the direct-search paper: traffic (ext.tfr) and computing (ext.cmp).
 
 `python -m advisor.lab.external_load send ADDRESS PORT STREAMS`, `receive PORT` and `compute` are
 the programs; each runs until it is killed.
@@ -18,7 +18,7 @@ _MATRIX: Final = 1000
 
 
 class ExternalLoad:
-    """The load that a lab has at present."""
+    """The present external load of a lab."""
 
     def __init__(self) -> None:
         self.transfers = 0
@@ -29,7 +29,7 @@ class ExternalLoad:
     async def have_transfers(
         self, count: int, source: Network, destination: Network, address: str
     ) -> None:
-        """That many parallel TCP streams from now on, in place of those that are."""
+        """Run that many parallel TCP streams from now on, replacing the present ones."""
         await _end(self._traffic)
         self.transfers = count
         if count:
@@ -42,7 +42,7 @@ class ExternalLoad:
                 )
 
     async def have_compute(self, count: int) -> None:
-        """That many processes that multiply matrices from now on."""
+        """Run that many processes that multiply matrices from now on."""
         await _end(self._computing[count:])
         del self._computing[count:]
         while len(self._computing) < count:
@@ -50,7 +50,7 @@ class ExternalLoad:
         self.compute = count
 
     async def close(self) -> None:
-        """No load any more."""
+        """End all load."""
         await _end(self._traffic + self._computing)
 
 
@@ -85,7 +85,7 @@ def _send(address: str, port: int, streams: int) -> None:
         client.duration = _DAY_S
         client.verbose = False
         client.run()
-        time.sleep(_RETRY_S)  # The receiver is not there yet, or the path was cut.
+        time.sleep(_RETRY_S)  # The receiver is not ready yet, or the path was cut.
 
 
 def _compute() -> None:

@@ -1,14 +1,15 @@
-"""The little programs by which a path is measured from its ends: `python -m advisor.lab.flood`.
+"""The small programs that measure a path from its ends: `python -m advisor.lab.flood`.
 
     watch ADDRESS             takes datagrams that it never reads, so that nothing is answered;
-                              the port is its first line, the host's counters one more line for
-                              each line it is given
-    send JSON                 sends datagrams as a `Flow` says; a line at the begin and at the end
+                              its first line is the port, then it prints the host's counters once
+                              for each line it reads
+    send JSON                 sends datagrams as described by a `Flow`; prints a line at the start
+                              and one at the end
     echo ADDRESS COUNT GAP_S WAIT_S
-                              ICMP echoes; one line at the end
+                              sends ICMP echoes; one line at the end
 
-They print JSON, and leave when their standard input ends. They run on the hosts of a lab and know
-nothing of what emulates the path: what is counted is what the kernel of each host counts.
+They print JSON, and exit when their standard input closes. They run on the hosts of a lab and do
+not depend on the emulator: the counts are those of each host's kernel.
 """
 
 import contextlib
@@ -35,7 +36,7 @@ ECHO_BYTES: Final = HEADERS_BYTES + 16
 """An echo as an IP packet."""
 
 MOST_AT_ONCE: Final = 60
-"""Datagrams that the kernel takes in one call where it can cut them up itself (UDP_SEGMENT)."""
+"""Datagrams per call where the kernel can split them itself (UDP_SEGMENT)."""
 
 MOST_BYTES_AT_ONCE: Final = 65_000
 
@@ -52,16 +53,16 @@ _ECHO_REQUEST: Final = 8
 _ECHO_REPLY: Final = 0
 
 
-class Port(msgspec.Struct, frozen=True):
-    """Where the watcher takes datagrams."""
+class WatcherPort(msgspec.Struct, frozen=True):
+    """The watcher's port for datagrams."""
 
     port: int
 
 
-class Counters(msgspec.Struct, frozen=True, kw_only=True):
-    """What a host's interface has counted until `at_s` (CLOCK_MONOTONIC), whole IP packets.
+class InterfaceCounters(msgspec.Struct, frozen=True, kw_only=True):
+    """The counters of a host's interface at `at_s` (CLOCK_MONOTONIC), in whole IP packets.
 
-    `unsent`: packets that found no room in the device.
+    `unsent`: packets dropped by the device for lack of space.
     """
 
     at_s: float
@@ -75,7 +76,7 @@ class Counters(msgspec.Struct, frozen=True, kw_only=True):
 class Flow(msgspec.Struct, frozen=True, kw_only=True):
     """Datagrams for `seconds`, each an IP packet of `packet_bytes`, `at_once` of them in a row.
 
-    `make_up_s`: how much of the time that was lost to waiting for the processor is made up for.
+    `make_up_s`: how much time lost waiting for the processor is made up for.
     """
 
     address: str
@@ -94,13 +95,13 @@ class Begun(msgspec.Struct, frozen=True):
 
 
 class Sent(msgspec.Struct, frozen=True):
-    """How many datagrams the kernel took."""
+    """The number of datagrams the kernel accepted."""
 
     datagrams: int
 
 
 class Echoes(msgspec.Struct, frozen=True):
-    """How many echoes were sent, and how long each took that was answered."""
+    """The number of echoes sent, and the RTT of each one that was answered."""
 
     sent: int
     samples_s: list[float]
@@ -112,19 +113,19 @@ def _say(what: msgspec.Struct) -> None:
 
 
 def _link_header_bytes() -> int:
-    """What the interface counts to each packet beside the packet itself."""
+    """The bytes per packet that the interface counts in addition to the IP packet."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         answer = fcntl.ioctl(sock, _HARDWARE, struct.pack("16s24x", DEVICE.encode()))
     kind = struct.unpack_from("H", answer, 16)[0]
     return _ETHERNET_BYTES if kind == _ETHERNET else 0
 
 
-def _counters(header_bytes: int) -> Counters:
+def _counters(header_bytes: int) -> InterfaceCounters:
     text = Path("/proc/self/net/dev").read_text()
     at_s = time.monotonic()
     line = next(line for line in text.splitlines() if line.strip().startswith(f"{DEVICE}:"))
     numbers = [int(word) for word in line.split(":")[1].split()]
-    return Counters(
+    return InterfaceCounters(
         at_s=at_s,
         received_bytes=numbers[0] - numbers[1] * header_bytes,
         received=numbers[1],
@@ -137,16 +138,16 @@ def _counters(header_bytes: int) -> Counters:
 def _watch(address: str) -> None:
     header_bytes = _link_header_bytes()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
-        # Nothing is read: what little fits is kept, all else the kernel drops, after counting it.
+        # Nothing is read: the kernel keeps what fits and drops the rest, after counting it.
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
         taken.bind((address, 0))
-        _say(Port(taken.getsockname()[1]))
+        _say(WatcherPort(taken.getsockname()[1]))
         while sys.stdin.buffer.readline():
             _say(_counters(header_bytes))
 
 
 class _Sender:
-    """Sends so many equal datagrams in a row, by one call where the kernel can."""
+    """Sends several equal datagrams in a row, in one call where the kernel can."""
 
     def __init__(self, sock: socket.socket, payload_bytes: int, at_once: int) -> None:
         self._sock = sock
@@ -161,7 +162,7 @@ class _Sender:
                 self._by_segments = False
 
     def send(self) -> int:
-        """How many the kernel took."""
+        """Send; return how many the kernel accepted."""
         if self._by_segments:
             try:
                 self._sock.send(self._all)
@@ -169,7 +170,7 @@ class _Sender:
             except OSError as error:
                 if error.errno not in _NO_SEGMENTS:
                     return 0
-                # Kernels before 6.11 cannot where the device computes no checksums.
+                # Kernels before 6.11 cannot if the device does not compute checksums.
                 self._by_segments = False
                 self._sock.setsockopt(socket.IPPROTO_UDP, _UDP_SEGMENT, 0)
         taken = 0
@@ -198,13 +199,13 @@ def _send(flow: Flow) -> None:
 
 
 def _echo_socket(address: str) -> socket.socket:
-    """Without privileges first: it works for everyone whom net.ipv4.ping_group_range lets."""
+    """Without privileges first: it works for every user in net.ipv4.ping_group_range."""
     try:
         sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP)
     except PermissionError:
         sock = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
     sock.connect((address, 0))
-    # When the answer came, not when this program got its turn on the processor to read it.
+    # The time when the answer arrived, not when this program got to read it.
     sock.setsockopt(socket.SOL_SOCKET, _TIMESTAMPS, 1)
     return sock
 
@@ -219,7 +220,7 @@ def _request(number: int) -> bytes:
 
 
 def _answer(sock: socket.socket) -> tuple[int, float] | None:
-    """The number of the echo that was answered and when (wall clock); None for other messages."""
+    """The number of the answered echo and its time (wall clock); None for other messages."""
     data, ancillary, _, _ = sock.recvmsg(256, 64)
     if sock.type == socket.SOCK_RAW:
         data = data[(data[0] & 15) * 4 :]
@@ -232,7 +233,7 @@ def _answer(sock: socket.socket) -> tuple[int, float] | None:
 
 
 def _echo(address: str, count: int, gap_s: float, wait_s: float) -> None:
-    """Many may be on their way at once: on a long path waiting for each would take long."""
+    """Keep many in flight at once: on a long path, waiting for each would take long."""
     sent_at_s: list[float] = []
     answered: dict[int, float] = {}
     with _echo_socket(address) as sock:
@@ -249,7 +250,7 @@ def _echo(address: str, count: int, gap_s: float, wait_s: float) -> None:
             elif select.select([sock], [], [], next_s - now_s)[0] and (found := _answer(sock)):
                 number, at_s = found
                 answered[number] = at_s - sent_at_s[number]
-    # One that is not above zero is the wall clock being set.
+    # A value not above zero means that the wall clock was set.
     _say(Echoes(len(sent_at_s), [took_s for took_s in answered.values() if took_s > 0]))
 
 
@@ -261,7 +262,7 @@ def _leave_with_input() -> None:
 
 def main(arguments: list[str]) -> None:
     """Run one of the programs."""
-    # What else runs on this machine is not what is measured. Only root may.
+    # Take precedence over other programs on this machine. Only root may.
     with contextlib.suppress(PermissionError):
         os.nice(_HURRY)
     if arguments[0] != "watch":

@@ -1,4 +1,4 @@
-"""Brings a lab up and takes it down, from the side of whoever wants it."""
+"""Starts and stops a lab, on behalf of the user's command."""
 
 import contextlib
 import os
@@ -17,16 +17,16 @@ from advisor.hosts.processes import Daemon
 from advisor.lab import backend_select as choosing
 from advisor.lab import emulator
 from advisor.lab import messages as m
-from advisor.lab.backend import Choice
+from advisor.lab.backend import BackendChoice
 from advisor.lab.networks import own_network
 from advisor.lab.paths import Direction, EmulatedPath
 from advisor.lab.running import LabOrder
-from advisor.lab.state import MARK, LabError, Place, only_one
-from advisor.lab.supervisor import GO_ON, Built, NotBuilt, Outcome
+from advisor.lab.state import MARK, LabError, LabFolder, only_one
+from advisor.lab.supervisor import PROCEED, BuildOutcome, Built, NotBuilt
 
-_KEEPER = (sys.executable, "-P", "-m", "advisor.lab.supervisor")
-# Everything below happens in namespaces of the keeper's own; slave, so that file systems mounted
-# later on the host are seen in the lab too, and nothing of the lab's outside.
+_SUPERVISOR = (sys.executable, "-P", "-m", "advisor.lab.supervisor")
+# Everything below happens in the supervisor's own namespaces; slave, so that file systems mounted
+# later on the host appear in the lab too, and nothing of the lab's appears outside.
 _OWN_USER = ("--user", "--map-current-user", "--keep-caps")
 _AS_ROOT = (
     ": an ordinary user needs user namespaces and a /dev/net/tun that all may open; "
@@ -36,7 +36,7 @@ _OWN = ("--net", "--mount", "--propagation", "slave")
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wanted: hosts by name with the path to each, the first 32 of them.
+    """What to build: hosts by name with the path to each, at most 32 of them.
 
     `own`: a rate of the source's own interface that all paths share. `steps`: a schedule.
     """
@@ -44,21 +44,21 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     hosts: dict[str, EmulatedPath]
     own: Direction | None = None
     seed: int = 0
-    steps: list[m.Step] = []
-    backend: Choice = "auto"
+    steps: list[m.ScheduledStep] = []
+    backend: BackendChoice = "auto"
 
 
 def bring_up(name: str, plan: Plan) -> m.LabStatus:
-    """Build the lab and leave it running. Raises LabError; nothing is left behind then."""
+    """Build the lab and leave it running. Raises LabError, leaving nothing behind."""
     program = _emulator(plan.backend)
     for tool, package in (("ip", "iproute2"), ("nsenter", "util-linux"), ("unshare", "util-linux")):
         if shutil.which(tool) is None:
             raise LabError(f"'{tool}' is not installed: apt-get install {package}")
-    place = Place(name)
+    place = LabFolder(name)
     with _alone():
-        if place.is_kept:
+        if place.is_up:
             raise LabError(f"lab {name} is up already: 'advisor lab down {name}' takes it down")
-        place.remove()  # What is left of one whose keeper was killed.
+        place.remove()  # The remains of a lab whose supervisor was killed.
         try:
             place.make()
             write_secret(place.secret, new_secret())
@@ -73,23 +73,23 @@ def bring_up(name: str, plan: Plan) -> m.LabStatus:
 
 @contextlib.contextmanager
 def _alone() -> Iterator[None]:
-    """While no other brings a lab up or takes one down. Raises LabError."""
+    """Exclude other processes from starting or stopping labs. Raises LabError."""
     try:
         with only_one():
             yield
     except Timeout:
-        raise LabError("another 'advisor lab up' or 'down' is at work and does not end") from None
+        raise LabError("another 'advisor lab up' or 'down' is running and does not end") from None
 
 
-def _emulator(backend: Choice) -> str:
-    """The emulator of our own; empty where it is not wanted, or not there and netem may do."""
-    found = None if backend == "netem" else compiled.program(emulator.SOURCE)
+def _emulator(backend: BackendChoice) -> str:
+    """Our own emulator; empty if it is not wanted, or missing while netem may do."""
+    found = None if backend == "netem" else compiled.program(emulator.SOURCE_FILE)
     if found is None and (backend == "own" or (backend == "auto" and not shutil.which("tc"))):
         raise LabError(choosing.NO_EMULATOR)
     return str(found or "")
 
 
-def _build(place: Place, plan: Plan, program: str) -> m.LabStatus:
+def _build(place: LabFolder, plan: Plan, program: str) -> m.LabStatus:
     """Raises LabError, OSError."""
     reasons = []
     for user_namespace in (True, False):
@@ -114,39 +114,39 @@ def _build(place: Place, plan: Plan, program: str) -> m.LabStatus:
     raise LabError(reasons[-1] + ("" if os.geteuid() == 0 else _AS_ROOT))
 
 
-def _try(place: Place, order: LabOrder) -> Outcome:
+def _try(place: LabFolder, order: LabOrder) -> BuildOutcome:
     own = [*(_OWN_USER if order.user_namespace else ()), *_OWN]
-    daemon = Daemon(["unshare", *own, "--", *_KEEPER], place.log, {MARK: order.mark})
+    daemon = Daemon(["unshare", *own, "--", *_SUPERVISOR], place.log, {MARK: order.mark})
     try:
-        # It may be gone already, and its last words say why.
+        # It may have ended already, and its last message says why.
         with contextlib.suppress(BrokenPipeError):
             daemon.stdin.write(msgspec.json.encode(order) + b"\n")
             daemon.stdin.flush()
         line = daemon.stdout.readline()
         if not line:
             daemon.kill()
-            return NotBuilt(place.last_words() or "the lab's keeper ended without a word")
-        outcome: Outcome = msgspec.json.decode(line, type=Outcome)
+            return NotBuilt(place.last_words() or "the lab's supervisor ended without a message")
+        outcome: BuildOutcome = msgspec.json.decode(line, type=BuildOutcome)
         if isinstance(outcome, NotBuilt):
             daemon.kill()
             return outcome
-        daemon.stdin.write(GO_ON)
+        daemon.stdin.write(PROCEED)
         daemon.stdin.flush()
         daemon.let_go()
         _hurry(outcome.carriers)
         return outcome
     except BrokenPipeError:
         daemon.kill()
-        return NotBuilt(place.last_words() or "the lab's keeper ended as soon as it was up")
+        return NotBuilt(place.last_words() or "the lab's supervisor ended as soon as it was up")
     except BaseException:
         daemon.kill()
         raise
 
 
 def _hurry(carriers: list[int]) -> None:
-    """Have these processes run before the hosts' own, which share the cores: a wire does not wait.
+    """Give these processes priority over the hosts' own, which share the cores.
 
-    Only the real root may; packets are handed over some milliseconds late at times without it.
+    Only the real root may; otherwise packets are sometimes some milliseconds late.
     """
     with contextlib.suppress(PermissionError, ProcessLookupError, FileNotFoundError):
         for pid in carriers:
@@ -155,12 +155,12 @@ def _hurry(carriers: list[int]) -> None:
 
 
 def take_down(name: str) -> bool:
-    """End the lab, however much of it is left; whether there was any. Raises LabError."""
-    place = Place(name)
+    """End the lab, however much of it is left; return whether there was any. Raises LabError."""
+    place = LabFolder(name)
     if not place.folder.exists():
         return False
     with _alone():
         place.remove()
     if place.folder.exists():
-        raise LabError(f"{place.folder} cannot be removed: remove it by hand")
+        raise LabError(f"{place.folder} cannot be removed: remove it manually")
     return True

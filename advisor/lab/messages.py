@@ -1,6 +1,6 @@
-"""What is said to a lab that is up, over its control socket: a line of JSON each way.
+"""The messages to a running lab over its control socket: a line of JSON each way.
 
-`msgspec` validates what comes; the socket is for the lab's owner alone.
+`msgspec` validates them; only the lab's owner may use the socket.
 """
 
 from typing import Final
@@ -14,7 +14,7 @@ MOST_TRANSFERS: Final = 128
 MOST_COMPUTE: Final = 256
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True, tag="set"):
+class SetPath(msgspec.Struct, frozen=True, kw_only=True, tag="set"):
     """Change the path to a host, or to all. `which`: forward or reverse, None for both."""
 
     changes: Changes
@@ -23,14 +23,14 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, tag="set"):
 
 
 class Cut(msgspec.Struct, frozen=True, kw_only=True, tag="cut"):
-    """Let nothing through to and from a host any more, or again. None means every host."""
+    """Cut the path to and from a host, or restore it. None means every host."""
 
     is_cut: bool
     host: str | None = None
 
 
-class Load(msgspec.Struct, frozen=True, kw_only=True, tag="load"):
-    """Have this much external load from now on; None leaves what is.
+class SetLoad(msgspec.Struct, frozen=True, kw_only=True, tag="load"):
+    """Set the external load; None leaves it unchanged.
 
     `transfers`: ext.tfr, parallel TCP streams from the source to `host` (None: the first).
     `compute`: ext.cmp, processes that multiply dense matrices.
@@ -41,35 +41,35 @@ class Load(msgspec.Struct, frozen=True, kw_only=True, tag="load"):
     host: str | None = None
 
 
-class Ask(msgspec.Struct, frozen=True, tag="ask"):
-    """Say how things are."""
+class GetStatus(msgspec.Struct, frozen=True, tag="ask"):
+    """Request the status."""
 
 
-Action = Change | Cut | Load
+Action = SetPath | Cut | SetLoad
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """A change that is to happen so many seconds after the schedule began."""
+class ScheduledStep(msgspec.Struct, frozen=True, kw_only=True):
+    """Changes at a time in seconds after the schedule started."""
 
     at_s: float
     actions: list[Action]
 
 
 class Play(msgspec.Struct, frozen=True, kw_only=True, tag="play"):
-    """Begin this schedule now, in place of one that still runs; without steps, stop that one."""
+    """Start this schedule now, replacing a running one; without steps, stop that one."""
 
-    steps: list[Step]
+    steps: list[ScheduledStep]
 
 
-Order = Change | Cut | Load | Ask | Play
+LabCommand = SetPath | Cut | SetLoad | GetStatus | Play
 
 
 class Crossing(msgspec.Struct, frozen=True, kw_only=True):
-    """What one direction of a path has carried so far, in packets and bytes at the IP layer.
+    """The traffic of one direction of a path so far, in packets and bytes at the IP layer.
 
-    `dropped`: found the queue full. `lost`: by the random loss that was asked for. `cut`: while the
-    path was cut. `queue_bytes`: what waits now; `queue_most_bytes`: the most that ever did; None
-    where the kernel does not say.
+    `dropped`: at a full queue. `lost`: by the requested random loss. `cut`: while the path was cut.
+    `queue_bytes`: in the queue now; `queue_most_bytes`: its maximum so far; None where the kernel
+    does not report them.
     """
 
     packets: int = 0
@@ -82,9 +82,9 @@ class Crossing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Lateness(msgspec.Struct, frozen=True, kw_only=True):
-    """How long after their time packets were handed over, in seconds: whether the machine keeps up.
+    """The delay of packets beyond their time, in seconds: whether the machine keeps up.
 
-    `p99_s`: 99 of 100 packets were at most this late. `most_s`: the worst.
+    `p99_s`: the 99th percentile. `most_s`: the maximum.
     """
 
     p99_s: float
@@ -92,7 +92,7 @@ class Lateness(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HostStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """A far host and the path to it. `is_cut`: whether nothing gets through at present."""
+    """A far host and the path to it. `is_cut`: whether the path is cut now."""
 
     name: str
     address: str
@@ -105,11 +105,11 @@ class HostStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LabStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """How a lab is.
+    """The status of a lab.
 
-    `own`: the source's own interface, where it was given a rate that the paths share; then
-    `own_forward` and `own_reverse` say what it carried. `schedule`: steps still to come, their
-    times counted from now. `lateness`: None where the kernel emulates and does not say.
+    `own`: the source's own interface, if it has a rate that the paths share; `own_forward` and
+    `own_reverse` are then its traffic. `schedule`: future steps, with times relative to now.
+    `lateness`: None where the kernel emulates and does not report it.
     """
 
     name: str
@@ -120,7 +120,7 @@ class LabStatus(msgspec.Struct, frozen=True, kw_only=True):
     hosts: list[HostStatus]
     transfers: int
     compute: int
-    schedule: list[Step]
+    schedule: list[ScheduledStep]
     own: Direction | None = None
     own_forward: Crossing | None = None
     own_reverse: Crossing | None = None
@@ -128,16 +128,16 @@ class LabStatus(msgspec.Struct, frozen=True, kw_only=True):
     without: list[str] = []
 
 
-class Refused(msgspec.Struct, frozen=True, tag="refused"):
-    """It was not done; why, in a sentence."""
+class CommandFailed(msgspec.Struct, frozen=True, tag="refused"):
+    """The command failed; why, in a sentence."""
 
     message: str
 
 
-class Done(msgspec.Struct, frozen=True, tag="done"):
-    """It was done; how things are now."""
+class CommandDone(msgspec.Struct, frozen=True, tag="done"):
+    """The command succeeded; the status now."""
 
     status: LabStatus
 
 
-Reply = Done | Refused
+LabReply = CommandDone | CommandFailed

@@ -1,18 +1,18 @@
-"""The paths, emulated by the kernel: netem and tbf, in routers between the hosts.
+"""Paths emulated by the kernel: netem and tbf, in routers between the hosts.
 
-    source -- fork -- a -- b -- c -- far host          a, b and c are of that host's path alone
-    source -- own -- spread -- fork -- a ...           where the source's interface has a rate
+    source -- fork -- a -- b -- c -- far host          a, b and c belong to that host's path only
+    source -- own -- spread -- fork -- a ...           if the source's interface has a rate
 
-Each of them is a network namespace that forwards what comes. The hosts' own devices have no queue:
-one there would hold TCP back, and nothing would ever overflow. A direction has three stages, each
-on the device by which packets leave a router, in the order in which they come to them:
+Each of them is a network namespace that forwards packets. The hosts' own devices have no queue: one
+there would hold TCP back, and nothing would ever overflow. A direction has three stages, each on
+the device by which packets leave a router, in the order in which packets pass them:
 
     queue   tbf: a drop-tail queue in bytes that empties at the rate
-    wire    netem: each packet takes its time on the wire; tbf alone lets a bucket full through
-            at once, and it needs a bucket, as timers are late at times
+    wire    netem: gives each packet its transmission time; tbf alone sends a whole bucket at once,
+            and it needs a bucket, as timers may be late
     delay   netem: propagation, jitter and loss
 
-The kernel's scheduler counts 14 bytes of Ethernet to each packet; `stab` takes them off, so that
+The kernel's scheduler adds 14 bytes of Ethernet to each packet; `stab` subtracts them, so that
 rates, queues and counts are those of the IP layer.
 """
 
@@ -33,18 +33,18 @@ from advisor.lab.messages import Crossing
 from advisor.lab.networks import DEVICE, Network, NetworkError
 from advisor.lab.paths import Direction, EmulatedPath
 
-NAME: Final = "netem"
+NETEM_NAME: Final = "netem"
 _TIMEOUT_S: Final = 10.0
 _LONGEST_JITTER_S: Final = 4.0
-# How late a timer of the kernel may be without that the rate suffers.
+# How late a kernel timer may be without affecting the rate.
 _TIMER_S: Final = 0.002
-# A little faster than the queue before it, or what the bucket lets through would wait there
-# for ever, and with rounding against us more and more.
+# Slightly faster than the queue before it, or packets let through by the bucket would wait there
+# permanently, and with unfavourable rounding accumulate.
 _WIRE: Final = 1.00002
 _NO_LIMIT: Final = 10**9
 _MAC: Final = "02:00:00:00:00:01"
-# With a rate, netem gives no packet a time before that of the one ahead of it. This one takes no
-# time worth the name.
+# With a rate, netem never schedules a packet before the one ahead of it. This rate is so high that
+# its transmission times are negligible.
 _IN_ORDER: Final = "rate 10tbit"
 _ANY_ORDER: Final = "rate 0bit"
 
@@ -62,20 +62,20 @@ tc qdisc del dev lo root 2>/dev/null || true
 
 
 class Abilities(msgspec.Struct, frozen=True):
-    """What this kernel's netem can do. `seed`: whether its dice can be told what to throw."""
+    """What this kernel's netem can do. `seed`: whether its random generator accepts a seed."""
 
     seed: bool
 
 
 async def abilities() -> Abilities:
-    """Try it, in this process's own network namespace. Raises NetworkError with the remedy."""
+    """Test netem in this process's own network namespace. Raises NetworkError with the remedy."""
     if shutil.which("tc") is None:
         raise NetworkError("netem needs 'tc', which is not installed: apt-get install iproute2")
     status, words = await output_of(["sh", "-c", _PROBE], _TIMEOUT_S)
     if status:
         said = " ".join(words.split()) or f"exit status {status}"
         raise NetworkError(
-            f"this kernel ({os.uname().release}) has no netem that can be used here ('{said}'): "
+            f"this kernel ({os.uname().release}) has no usable netem ('{said}'): "
             "try 'modprobe -a sch_netem sch_tbf veth' as root, or install the kernel's package "
             "with these modules (Debian: linux-image-amd64, Ubuntu: linux-modules-extra-…, Fedora: "
             "kernel-modules-extra)"
@@ -86,12 +86,12 @@ async def abilities() -> Abilities:
 def obstacle(
     paths: Sequence[EmulatedPath], own: Direction | None, seed: int, able: Abilities
 ) -> str | None:
-    """Why netem cannot do all that is asked, in a sentence; None where it can."""
+    """Why netem cannot do all that is requested, in a sentence; None if it can."""
     if seed and not able.seed:
-        return "netem takes a seed from Linux 6.6 and iproute2 6.7 on, which this machine has not"
+        return "a seed for netem needs Linux 6.6 and iproute2 6.7, which this machine does not have"
     mtu_bytes = max(path.mtu_bytes for path in paths)
     if own is not None and (own.delay_s or own.jitter_s or own.loss):
-        return "the source's own interface has a rate and a queue with netem, and nothing else"
+        return "with netem, the source's own interface has only a rate and a queue"
     if own is not None:
         queue_bytes = EmulatedPath(forward=own, mtu_bytes=mtu_bytes).queue_bytes(own)
         if reason := _too_small(queue_bytes, mtu_bytes):
@@ -101,7 +101,7 @@ def obstacle(
             if reason := _too_small(path.queue_bytes(direction), path.mtu_bytes):
                 return reason
             if direction.jitter_s > _LONGEST_JITTER_S:
-                return f"netem's jitter is {_LONGEST_JITTER_S:g} s at most"
+                return f"netem's jitter is at most {_LONGEST_JITTER_S:g} s"
     return None
 
 
@@ -114,7 +114,7 @@ def _too_small(queue_bytes: int, mtu_bytes: int) -> str | None:
 def queue_stage(rate_bps: float, queue_bytes: int, mtu_bytes: int, is_cut: bool) -> str:
     """The tbf. What a bucket lets through at once waits at the wire: it is part of the queue.
 
-    A path that is cut takes nothing more, and what waits goes on.
+    A cut path accepts nothing more, and packets already queued are forwarded.
     """
     bucket = max(mtu_bytes, min(queue_bytes // 2, max(2 * mtu_bytes, _bytes(rate_bps * _TIMER_S))))
     limit = 1 if is_cut else queue_bytes - bucket
@@ -126,17 +126,17 @@ def _bytes(bits: float) -> int:
 
 
 def _whole_bps(rate_bps: float) -> int:
-    return 8 * max(1, round(rate_bps / 8))  # The kernel counts whole bytes a second.
+    return 8 * max(1, round(rate_bps / 8))  # The kernel uses whole bytes per second.
 
 
 def wire_stage(rate_bps: float) -> str:
-    """The netem that has each packet take its time on the wire."""
+    """The netem that gives each packet its transmission time."""
     return f"netem limit {_NO_LIMIT} delay 0us rate {8 * _bytes(_whole_bps(rate_bps) * _WIRE)}bit"
 
 
 def delay_stage(direction: Direction, seed: int | None) -> str:
-    """The netem with propagation, jitter and loss; `seed`: None where it takes none."""
-    # Its jitter is evenly to both sides of the delay; ours begins at the delay.
+    """The netem with propagation, jitter and loss; `seed`: None if it accepts none."""
+    # Its jitter is uniform on both sides of the delay; ours starts at the delay.
     half_s = direction.jitter_s / 2
     words = [f"netem limit {_NO_LIMIT}"]
     words.append(f"delay {_time(direction.delay_s + half_s)} {_time(half_s)}")
@@ -146,7 +146,7 @@ def delay_stage(direction: Direction, seed: int | None) -> str:
     elif direction.loss:
         leave = 1 / direction.burst_packets
         enter = leave * direction.loss / (1 - direction.loss)
-        # Gilbert's model: all is lost in the bad state, nothing in the good one.
+        # Gilbert's model: everything is lost in the bad state, nothing in the good one.
         words.append(f"loss gemodel {_percent(enter)} {_percent(leave)} 100% 0%")
     if seed is not None:
         words.append(f"seed {seed}")
@@ -161,10 +161,10 @@ def _percent(share: float) -> str:
     return f"{min(share, 1.0) * 100:.8f}%"
 
 
-class Stage(msgspec.Struct, frozen=True):
-    """What the kernel has counted at the device by which packets leave; bytes at the IP layer.
+class QdiscStage(msgspec.Struct, frozen=True):
+    """The kernel's counters of the device by which packets leave; bytes at the IP layer.
 
-    `backlog`: bytes that wait now.
+    `backlog`: bytes in the queue now.
     """
 
     kind: str
@@ -176,17 +176,19 @@ class Stage(msgspec.Struct, frozen=True):
     root: bool = False
 
 
-def read_stages(text: str) -> list[dict[str, Stage]]:
-    """By device, for each line that `tc -s -j qdisc show` printed. Raises NetworkError."""
+def read_stages(text: str) -> list[dict[str, QdiscStage]]:
+    """By device, for each line printed by `tc -s -j qdisc show`. Raises NetworkError."""
     try:
-        found = [msgspec.json.decode(line, type=list[Stage]) for line in text.splitlines() if line]
+        found = [
+            msgspec.json.decode(line, type=list[QdiscStage]) for line in text.splitlines() if line
+        ]
     except msgspec.MsgspecError as error:
-        raise NetworkError(f"what tc says of netem is not understood: {error}") from None
+        raise NetworkError(f"tc's output for netem is not understood: {error}") from None
     return [{stage.dev: stage for stage in stages if stage.root} for stages in found]
 
 
 class _Cut(msgspec.Struct):
-    """Packets that a cut took, which the kernel counts with those that found the queue full."""
+    """Packets dropped by a cut, which the kernel counts with those dropped at a full queue."""
 
     is_now: bool = False
     before: int = 0
@@ -212,15 +214,15 @@ class _Path(msgspec.Struct):
 
 
 class Netem:
-    """Paths by the kernel. Nothing runs: it ends with the namespaces, which `close` lets go of.
+    """Paths by the kernel. No process runs: they end with the namespaces, which `close` releases.
 
-    Its routers are made as hosts are added. `abilities` says whether there can be one.
+    Its routers are created as hosts are added. Check `abilities` first.
     """
 
-    name = NAME
+    name = NETEM_NAME
 
     def __init__(self, seed: int, able: Abilities, has_own: bool) -> None:
-        """`has_own`: whether the source's own interface is to have a rate, ever."""
+        """`has_own`: whether the source's own interface will ever have a rate."""
         self._seed = seed
         self._able = able
         self._has_own = has_own
@@ -235,7 +237,7 @@ class Netem:
         return []
 
     async def add_host(self, network: Network, address: str, mtu_bytes: int) -> None:
-        """Make the next host's device and the routers before it. Raises NetworkError."""
+        """Create the next host's device and the routers before it. Raises NetworkError."""
         if not self._trunk:
             self._source, self._mtu_bytes = address, mtu_bytes
             self._trunk = [_router() for _ in range(3 if self._has_own else 1)]
@@ -273,12 +275,12 @@ class Netem:
         )
 
     async def carry(self) -> None:
-        """Nothing is left to do: routers forward from the first packet on."""
+        """Nothing to do: routers forward from the first packet on."""
 
     async def set_path(self, host: int, path: EmulatedPath) -> None:
-        """Have the path to a host as described; what waits, waits on. Raises NetworkError."""
+        """Apply these parameters to a path; queued packets stay queued. Raises NetworkError."""
         at = self._paths[host - 1]
-        path = msgspec.structs.replace(path, mtu_bytes=at.mtu_bytes)  # The hosts' stays as it was.
+        path = msgspec.structs.replace(path, mtu_bytes=at.mtu_bytes)  # The hosts keep theirs.
         if reason := obstacle([path], None, 0, self._able):
             raise NetworkError(reason)
         at.path, at.changes = path, at.changes + 1
@@ -300,13 +302,13 @@ class Netem:
         )
 
     def _dice(self, at: _Path, which: int) -> int | None:
-        # Each direction and host has dice of its own, and a change does not repeat the throws.
+        # Each direction and host has its own seed, and a change does not repeat the sequence.
         if not self._able.seed:
             return None
         return (self._seed * 1000 + at.number * 2 + which) * 1000 + at.changes
 
     async def set_own(self, direction: Direction, queue_bytes: int) -> None:
-        """Give the source's own interface a rate, both ways. Raises NetworkError."""
+        """Limit the rate of the source's own interface, both ways. Raises NetworkError."""
         if not self._has_own:
             raise NetworkError("this lab was made without a rate for the source's own interface")
         reason = _too_small(queue_bytes, self._mtu_bytes)
@@ -324,14 +326,14 @@ class Netem:
         if at.forward.is_now == is_cut:
             return
         a, _, c = await _stages(at.routers)
-        # Only what is put into the queue is dropped; what waits there or is on its way arrives.
+        # Only packets entering the queue are dropped; queued packets and those in flight arrive.
         at.forward.change(is_cut, a["far"].drops)
         at.reverse.change(is_cut, c["near"].drops)
         if at.path is not None:
             await self._put(at, at.path)
 
     async def crossings(self) -> Crossings:
-        """What has crossed so far; the kernel does not say how late it was. Raises NetworkError."""
+        """The traffic so far; the kernel does not report lateness. Raises NetworkError."""
         owns = self._trunk[:2] if self._has_own else []
         found = await _stages([*owns, *(router for at in self._paths for router in at.routers)])
         forward, reverse = [Crossing()], [Crossing()]
@@ -346,17 +348,17 @@ class Netem:
         return Crossings(forward, reverse, None)
 
     async def wait(self) -> None:
-        """For ever: there is nothing that could end by itself."""
+        """Wait forever: nothing could end by itself."""
         await asyncio.Event().wait()
 
     async def close(self) -> None:
-        """Let go of the routers; devices and hosts' ends of them go with these."""
+        """Release the routers; their devices and the hosts' ends of them are removed with them."""
         for router in [*self._trunk, *(router for at in self._paths for router in at.routers)]:
             router.close()
         self._trunk, self._paths = [], []
 
 
-def _crossing(queue: Stage, wire: Stage, last: Stage, cut: _Cut | None) -> Crossing:
+def _crossing(queue: QdiscStage, wire: QdiscStage, last: QdiscStage, cut: _Cut | None) -> Crossing:
     taken = cut.of(queue.drops) if cut else 0
     return Crossing(
         packets=last.packets,
@@ -375,26 +377,26 @@ def _queue(path: EmulatedPath, direction: Direction, cut: _Cut) -> str:
 
 
 def _on(device: str, stage: str) -> str:
-    # One of the same kind that is there already is changed, and keeps its packets.
+    # An existing stage of the same kind is changed, and keeps its packets.
     return f"tc qdisc replace dev {device} root stab overhead -14 {stage}"
 
 
 def _router() -> Network:
-    """A network that forwards what comes. Raises NetworkError."""
+    """A network that forwards packets. Raises NetworkError."""
     router = Network()
     router.sysctl("net.ipv4.conf.all.rp_filter", "0")
     router.sysctl("net.ipv4.conf.default.rp_filter", "0")
     router.sysctl("net.ipv4.ip_forward", "1")
-    with contextlib.suppress(OSError):  # A kernel without IPv6 has nothing to say in it either.
+    with contextlib.suppress(OSError):  # A kernel without IPv6 does not have this setting.
         router.sysctl("net.ipv6.conf.default.disable_ipv6", "1")
     return router
 
 
 def _pair(device: str, others_device: str, other: Network, mtu_bytes: int) -> str:
-    """Joins two networks, run in the first.
+    """The command that joins two networks, to be run in the first.
 
-    Both ends have one address and ask nobody's: what leaves by one is for the other. Nothing is
-    put together to packets larger than the MTU, which queue and loss would take for one.
+    Both ends have the same address and use no ARP: what leaves by one is for the other. Packets
+    are not aggregated beyond the MTU, since queue and loss would treat such a packet as one.
     """
     end = f"mtu {mtu_bytes} address {_MAC} arp off gso_max_segs 1"
     return (
@@ -402,12 +404,12 @@ def _pair(device: str, others_device: str, other: Network, mtu_bytes: int) -> st
     )
 
 
-async def _stages(routers: list[Network]) -> list[dict[str, Stage]]:
+async def _stages(routers: list[Network]) -> list[dict[str, QdiscStage]]:
     script = "\n".join(f"nsenter --net={router.path} -- tc -s -j qdisc show" for router in routers)
     try:
         status, text = await output_of(["sh", "-ec", script], _TIMEOUT_S)
     except (OSError, TimeoutError) as error:
-        raise NetworkError(f"tc does not say what has crossed: {error}") from None
+        raise NetworkError(f"tc does not report the traffic: {error}") from None
     if status:
-        raise NetworkError(f"tc does not say what has crossed: exit status {status}")
+        raise NetworkError(f"tc does not report the traffic: exit status {status}")
     return read_stages(text)

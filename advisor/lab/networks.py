@@ -1,6 +1,6 @@
-"""Network namespaces: made, entered, and given addresses.
+"""Network namespaces: creating, entering, and assigning addresses.
 
-A namespace is held open by the keeper alone, under no name: it ends with the keeper.
+A namespace has no name; only the supervisor holds it open, and it ends with the supervisor.
 """
 
 import ctypes
@@ -32,13 +32,13 @@ def _checked(result: int, what: str) -> None:
 
 
 def _in_thread(function: Callable[[], _T]) -> _T:
-    """Call it in a thread of its own, which may change its namespace; what it raises is raised."""
+    """Call it in a separate thread, which may change its namespace; its exceptions are raised."""
     result: dict[str, Any] = {}
 
     def run() -> None:
         try:
             result["value"] = function()
-        except Exception as error:  # noqa: BLE001 -- handed over to the caller, whatever it is
+        except Exception as error:  # noqa: BLE001 -- passed on to the caller, whatever it is
             result["error"] = error
 
     thread = threading.Thread(target=run)
@@ -51,10 +51,10 @@ def _in_thread(function: Callable[[], _T]) -> _T:
 
 
 class Network:
-    """A network namespace of our own, for as long as this object lives."""
+    """A network namespace of our own, for the lifetime of this object."""
 
     def __init__(self) -> None:
-        """Make one. Raises NetworkError."""
+        """Create one. Raises NetworkError."""
 
         def make() -> int:
             _checked(_libc.unshare(_CLONE_NEWNET), "a network namespace cannot be made")
@@ -64,16 +64,16 @@ class Network:
 
     @property
     def path(self) -> str:
-        """Where others find it, as long as this process lives."""
+        """Its path for other processes, as long as this process lives."""
         return f"/proc/{os.getpid()}/fd/{self._descriptor}"
 
     @property
     def prefix(self) -> list[str]:
-        """What to put before a command so that it runs there."""
+        """The prefix of a command that makes it run there."""
         return ["nsenter", f"--net={self.path}", "--"]
 
     def close(self) -> None:
-        """Let go of it: it ends with the last process in it."""
+        """Release it: it ends with the last process in it."""
         os.close(self._descriptor)
 
     def _call(self, function: Callable[[], _T]) -> _T:
@@ -106,8 +106,8 @@ class Network:
         return self._call(file.read_text).strip()
 
     async def run(self, *lines: str) -> None:
-        """Run shell commands there, up to the first that fails. Raises NetworkError then."""
-        # Their complaints are wanted, and standard error is not what output_of returns.
+        """Run shell commands there, up to the first that fails; then raises NetworkError."""
+        # Their error messages are needed, and output_of does not return standard error.
         script = "exec 2>&1; set -e\n" + "\n".join(lines)
         status, words = await output_of([*self.prefix, "sh", "-c", script], _COMMAND_TIMEOUT_S)
         if status:
@@ -122,13 +122,13 @@ def own_network() -> int:
 def require_empty_network(outside: int) -> None:
     """Raises NetworkError unless this network is new: not `outside`, and with only `lo` in it.
 
-    The last guard before anything is changed: one that carries a default route, or any real
-    interface, is somebody's.
+    The last check before anything is changed: a network with a route or any real interface is not
+    the lab's.
     """
     routes = Path("/proc/self/net/route").read_text().splitlines()[1:]
     devices = {line.split(":")[0].strip() for line in _device_lines()}
     if own_network() == outside or routes or devices - _ALWAYS_THERE:
-        raise NetworkError("this is no network of the lab's own: nothing is touched here")
+        raise NetworkError("this network is not the lab's own: nothing is changed here")
 
 
 def _device_lines() -> list[str]:
@@ -150,8 +150,8 @@ async def set_up_host(
     await network.run(
         "ip link set lo up",
         f"ip addr add {address}/32 dev {DEVICE}",
-        # Long enough that packets wait in the emulated queue and nowhere else.
+        # Long enough that packets wait only in the emulated queue.
         f"ip link set {DEVICE} txqueuelen 20000 addrgenmode none",
-        f"ip link set {DEVICE} up",  # Apart: in one, it has its IPv6 address before the mode.
+        f"ip link set {DEVICE} up",  # Separately: otherwise it gets its IPv6 address first.
         *(f"ip route add {to}/32 dev {DEVICE} mtu {mtu}" for to, mtu in routes.items()),
     )

@@ -1,4 +1,4 @@
-"""What an emulated path is, and what of it can be changed."""
+"""Emulated paths and their parameters."""
 
 import re
 from collections.abc import Callable
@@ -20,16 +20,16 @@ _NO_TIME: Final = re.compile(r"\s*0+(\.0*)?\s*(us|ms|s|min|m|h)?\s*", re.IGNOREC
 
 
 class BadPath(ValueError):
-    """Not a path that can be emulated; the message names the entry and the remedy."""
+    """Not a valid path for emulation; the message names the entry and the remedy."""
 
 
 class Direction(msgspec.Struct, frozen=True, kw_only=True):
-    """One way of a path. Rates in bit/s at the IP layer, times in seconds, sizes in bytes.
+    """One direction of a path. Rates in bit/s at the IP layer, times in seconds, sizes in bytes.
 
-    `delay_s`: propagation alone. `queue_bytes`: what the drop-tail queue before the bottleneck
-    holds; None for one bandwidth-delay product. `loss`: the share of packets lost after it.
-    `burst_packets`: how many are lost in a row, on average; 1 for independently. `jitter_s`: delay
-    added at random, evenly from 0 to this. `reordering`: whether jitter lets packets pass others.
+    `delay_s`: propagation only. `queue_bytes`: capacity of the drop-tail queue before the
+    bottleneck; None for one bandwidth-delay product. `loss`: fraction of packets lost after it.
+    `burst_packets`: mean number lost in a row; 1 for independent loss. `jitter_s`: additional
+    random delay, uniform from 0 to this. `reordering`: whether jitter may reorder packets.
     """
 
     rate_bps: float = 1e9
@@ -42,11 +42,11 @@ class Direction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EmulatedPath(msgspec.Struct, frozen=True, kw_only=True):
-    """A path between the source and one other host; by default 1 Gbit/s and 45.6 ms, clean.
+    """A path between the source and one other host; by default 1 Gbit/s and 45.6 ms, no loss.
 
-    `forward`: from the source. `tcp_buffer_bytes`: the largest buffer that the kernels of both
-    ends give a TCP stream by themselves (the last number of net.ipv4.tcp_rmem and tcp_wmem).
-    `note`: where the numbers come from, and what was scaled.
+    `forward`: from the source. `tcp_buffer_bytes`: the autotuning limit of a TCP stream's buffer at
+    both ends (the last number of net.ipv4.tcp_rmem and tcp_wmem). `note`: the source of the
+    numbers, and what was scaled.
     """
 
     forward: Direction = Direction()
@@ -62,7 +62,7 @@ class EmulatedPath(msgspec.Struct, frozen=True, kw_only=True):
         return self.forward.delay_s + self.reverse.delay_s
 
     def queue_bytes(self, direction: Direction) -> int:
-        """What the direction's queue holds: what was asked, else one bandwidth-delay product."""
+        """The direction's queue: as configured, else one bandwidth-delay product."""
         if direction.queue_bytes is not None:
             return direction.queue_bytes
         bdp_bytes = direction.rate_bps * self.rtt_s / 8
@@ -70,10 +70,10 @@ class EmulatedPath(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Changes(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be different of a path, None where nothing was said.
+    """Changes of a path, None for no change.
 
-    `rtt_s` is shared out evenly to both directions; `mtu_bytes` and `tcp_buffer_bytes` are of the
-    hosts, all else is of the directions.
+    `rtt_s` is divided evenly between both directions; `mtu_bytes` and `tcp_buffer_bytes` apply to
+    the hosts, all others to the directions.
     """
 
     rtt_s: float | None = None
@@ -89,7 +89,7 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def said(self) -> dict[str, Any]:
-        """Those that were said, by field."""
+        """The given changes, by field."""
         values = {name: getattr(self, name) for name in self.__struct_fields__}
         return {name: value for name, value in values.items() if value is not None}
 
@@ -116,7 +116,7 @@ def changed(path: EmulatedPath, changes: Changes, which: str | None = None) -> E
     rtt_s = said.pop("rtt_s", None)
     if which and (rtt_s is not None or any(name in said for name in _OF_HOSTS)):
         raise BadPath(
-            "rtt, mtu and tcp_buffer are of the whole path: give them outside a direction"
+            "rtt, mtu and tcp_buffer apply to the whole path: give them outside a direction"
         )
     hosts = {name: said.pop(name) for name in _OF_HOSTS if name in said}
     if rtt_s is not None:
@@ -131,7 +131,7 @@ def changed(path: EmulatedPath, changes: Changes, which: str | None = None) -> E
 
 
 def _check_bursts(way: Direction) -> None:
-    # At least one packet gets through between two bursts, else they would be one.
+    # At least one packet gets through between two bursts, or they would be one.
     shortest = way.loss / (1 - way.loss)
     if 1 < way.burst_packets < shortest:
         raise BadPath(
@@ -191,7 +191,7 @@ ENTRIES: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "mtu": ("mtu_bytes", parse_size),
     "tcp_buffer": ("tcp_buffer_bytes", parse_size),
 }
-"""The words for what can be changed, in files and on the command line: field and reader."""
+"""The names of parameters in files and on the command line: field and parser."""
 
 
 def read_changes(words: dict[str, Any]) -> Changes:
@@ -199,7 +199,7 @@ def read_changes(words: dict[str, Any]) -> Changes:
     fields: dict[str, Any] = {}
     for word, value in words.items():
         if word not in ENTRIES:
-            raise BadPath(f"'{word}' is no entry of a path: there are {', '.join(ENTRIES)}")
+            raise BadPath(f"'{word}' is not a parameter of a path: use {', '.join(ENTRIES)}")
         name, read = ENTRIES[word]
         try:
             fields[name] = read(str(value))

@@ -1,4 +1,4 @@
-"""A lab that is up: what can be done to it, and how it is."""
+"""A running lab: its commands and its status."""
 
 import asyncio
 import logging
@@ -8,11 +8,11 @@ from typing import Final
 import msgspec
 
 from advisor.lab import messages as m
-from advisor.lab.backend import Backend, Choice
+from advisor.lab.backend import Backend, BackendChoice
 from advisor.lab.external_load import ExternalLoad
 from advisor.lab.networks import Network, NetworkError
 from advisor.lab.paths import BadPath, Direction, EmulatedPath, changed
-from advisor.lab.state import LabError, Place
+from advisor.lab.state import LabError, LabFolder
 
 SOURCE_NAME: Final = "source"
 SOURCE_ADDRESS: Final = "10.77.0.1"
@@ -20,10 +20,10 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class LabOrder(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be built. `own`: the source's own interface, None for one without a limit.
+    """What to build. `own`: the source's own interface, None for one without a limit.
 
-    `program`: the emulator of our own; empty where it could not be compiled. `outside`: the network
-    namespace of whoever wants it, where nothing must be done.
+    `program`: our own emulator; empty if it could not be compiled. `outside`: the network namespace
+    of the calling process, which must not be changed.
     """
 
     name: str
@@ -34,8 +34,8 @@ class LabOrder(msgspec.Struct, frozen=True, kw_only=True):
     hosts: dict[str, EmulatedPath]
     own: Direction | None = None
     seed: int = 0
-    steps: list[m.Step] = []
-    backend: Choice = "auto"
+    steps: list[m.ScheduledStep] = []
+    backend: BackendChoice = "auto"
 
 
 def address_of(number: int) -> str:
@@ -44,7 +44,7 @@ def address_of(number: int) -> str:
 
 
 class Lab:
-    """A lab that runs. Made by `built`."""
+    """A running lab. Made by `built`."""
 
     def __init__(self, order: LabOrder, backend: Backend, networks: list[Network]) -> None:
         self._order = order
@@ -56,7 +56,7 @@ class Lab:
         self._load = ExternalLoad()
         self._began_s = time.monotonic()
         self._play_began_s = 0.0
-        self._steps: list[m.Step] = []
+        self._steps: list[m.ScheduledStep] = []
         self._playing: asyncio.Task[None] | None = None
         self._turn = asyncio.Lock()
         self.urls: list[str | None] = [None for _ in self._names]
@@ -64,15 +64,15 @@ class Lab:
 
     @property
     def carriers(self) -> list[int]:
-        """The processes that carry the packets."""
+        """The processes that forward the packets."""
         return self._backend.carriers
 
-    async def obey(self, order: m.Order) -> m.LabStatus:
-        """Do it, and say how things are then. Raises LabError, NetworkError, BadPath."""
+    async def obey(self, order: m.LabCommand) -> m.LabStatus:
+        """Run a command; return the status. Raises LabError, NetworkError, BadPath."""
         match order:
             case m.Play():
                 self._play(order.steps)
-            case m.Ask():
+            case m.GetStatus():
                 pass
             case _:
                 async with self._turn:
@@ -81,7 +81,7 @@ class Lab:
 
     async def _act(self, action: m.Action) -> None:
         match action:
-            case m.Change():
+            case m.SetPath():
                 for number in self._numbers(action.host):
                     path = changed(self._paths[number - 1], action.changes, action.which)
                     await self._backend.set_path(number, path)
@@ -90,7 +90,7 @@ class Lab:
                 for number in self._numbers(action.host):
                     await self._backend.set_cut(number, action.is_cut)
                     self._cut[number - 1] = action.is_cut
-            case m.Load():
+            case m.SetLoad():
                 number = self._numbers(action.host)[0]
                 if action.transfers is not None:
                     await self._load.have_transfers(
@@ -109,8 +109,8 @@ class Lab:
             raise LabError(f"lab {self._order.name} has no host '{host}': {', '.join(self._names)}")
         return [self._names.index(host) + 1]
 
-    def _play(self, steps: list[m.Step]) -> None:
-        for step in steps:  # Nothing is begun that could not be ended.
+    def _play(self, steps: list[m.ScheduledStep]) -> None:
+        for step in steps:  # Check all steps before starting.
             for action in step.actions:
                 self._numbers(action.host)
         if self._playing is not None:
@@ -131,11 +131,11 @@ class Lab:
             self._steps.remove(step)
 
     async def status(self) -> m.LabStatus:
-        """How things are now. Raises NetworkError."""
+        """The status now. Raises NetworkError."""
         seen = await self._backend.crossings()
         gone_s = time.monotonic() - self._play_began_s
         has_own = self._order.own is not None
-        folders = Place(self._order.name)
+        folders = LabFolder(self._order.name)
         return m.LabStatus(
             name=self._order.name,
             backend=self._backend.name,

@@ -1,4 +1,4 @@
-"""Schedules: changes that happen by themselves, from a file of lines.
+"""Schedules: timed changes, from a file of lines.
 
 # external traffic, then a bad minute
 at 60s: transfers 64
@@ -12,7 +12,15 @@ import re
 from typing import Any, Final
 
 from advisor.domain.quantities import parse_duration
-from advisor.lab.messages import MOST_COMPUTE, MOST_TRANSFERS, Action, Change, Cut, Load, Step
+from advisor.lab.messages import (
+    MOST_COMPUTE,
+    MOST_TRANSFERS,
+    Action,
+    Cut,
+    ScheduledStep,
+    SetLoad,
+    SetPath,
+)
 from advisor.lab.paths import ENTRIES, BadPath, EmulatedPath, changed, read_changes
 
 _LINE: Final = re.compile(r"at\s+(?P<time>[^:]+):\s*(?P<what>.+)")
@@ -21,11 +29,11 @@ _WORDS: Final = [*_COUNTS, "cut", "restore", *ENTRIES]
 
 
 class BadSchedule(ValueError):
-    """Not a schedule; the message says which line, and what is wrong with it."""
+    """An invalid schedule; the message says which line, and what is wrong with it."""
 
 
-def parse_schedule(text: str) -> list[Step]:
-    """The steps in the order of their times. Raises BadSchedule."""
+def parse_schedule(text: str) -> list[ScheduledStep]:
+    """The steps in the order of time. Raises BadSchedule."""
     steps = []
     for number, line in enumerate(text.splitlines(), 1):
         words = line.partition("#")[0].strip()
@@ -37,7 +45,7 @@ def parse_schedule(text: str) -> list[Step]:
     return sorted(steps, key=lambda step: step.at_s)
 
 
-def _step(line: str) -> Step:
+def _step(line: str) -> ScheduledStep:
     match = _LINE.fullmatch(line)
     if not match:
         raise ValueError(f"'{line}' is not 'at TIME: WHAT', as in 'at 60s: transfers 64'")
@@ -47,16 +55,16 @@ def _step(line: str) -> Step:
     words: dict[str, str] = {}
     for part in match["what"].split(","):
         if not part.strip():
-            raise ValueError("there is nothing beside a comma")
+            raise ValueError("there is an empty part between commas")
         first, *rest = part.split()
         if first not in _WORDS and rest and host is None and not words:
             host, (first, *rest) = first, rest
         if first not in _WORDS:
             raise ValueError(f"'{first}' is not one of {', '.join(_WORDS)}")
         if first in words:
-            raise ValueError(f"'{first}' is there twice")
+            raise ValueError(f"'{first}' is given twice")
         words[first] = " ".join(rest)
-    return Step(at_s=at_s, actions=_actions(words, host))
+    return ScheduledStep(at_s=at_s, actions=_actions(words, host))
 
 
 def _actions(words: dict[str, str], host: str | None) -> list[Action]:
@@ -66,7 +74,7 @@ def _actions(words: dict[str, str], host: str | None) -> list[Action]:
     for name in ("cut", "restore"):
         if name in words:
             if words.pop(name):
-                raise ValueError(f"'{name}' stands alone")
+                raise ValueError(f"'{name}' takes no value")
             actions.append(Cut(is_cut=name == "cut", host=host))
     counts: dict[str, Any] = {name: words.pop(name) for name in _COUNTS if name in words}
     if counts:
@@ -74,11 +82,11 @@ def _actions(words: dict[str, str], host: str | None) -> list[Action]:
             if not value.isdecimal() or int(value) > _COUNTS[name]:
                 raise ValueError(f"{name} is a number from 0 to {_COUNTS[name]}, not '{value}'")
             counts[name] = int(value)
-        actions.append(Load(host=host, **counts))
+        actions.append(SetLoad(host=host, **counts))
     if words:
         changes = read_changes(words)
         if changes.mtu_bytes or changes.tcp_buffer_bytes:
             raise BadPath("mtu and tcp_buffer cannot change while the lab is up")
-        changed(EmulatedPath(), changes)  # A wrong number is told now, not when its time comes.
-        actions.append(Change(changes=changes, host=host))
+        changed(EmulatedPath(), changes)  # Report invalid numbers now, not at their time.
+        actions.append(SetPath(changes=changes, host=host))
     return actions

@@ -1,4 +1,4 @@
-"""What runs on the far hosts of a lab: the agent, and a GridFTP server where it is installed."""
+"""The services on the far hosts of a lab: the agent, and a GridFTP server if installed."""
 
 import asyncio
 import os
@@ -26,9 +26,9 @@ def gridftp_program() -> str | None:
 
 
 async def start_agent(network: Network, address: str, secret_file: Path) -> Child:
-    """An agent that listens there, for the files that the lab's GridFTP servers offer.
+    """Start an agent that listens there, with access to the files of the lab's GridFTP servers.
 
-    Raises NetworkError with its last words.
+    Raises NetworkError with its last message.
     """
     listen = ["agent", "--listen", f"{address}:{AGENT_PORT}", "--secret-file", str(secret_file)]
     listen += ["--files", str(secret_file.parent / "files")]
@@ -39,7 +39,7 @@ async def start_agent(network: Network, address: str, secret_file: Path) -> Chil
 async def start_gridftp(
     network: Network, program: str, address: str, folder: Path, *, as_root: bool
 ) -> tuple[Child, str]:
-    """A GridFTP server that takes and gives files below `folder`, and its URL.
+    """Start a GridFTP server for files below `folder`; return it and its URL.
 
     `as_root`: whether it would be root there, which it must not be. Raises NetworkError.
     """
@@ -47,7 +47,7 @@ async def start_gridftp(
     argv += ["-hostname", address, "-control-interface", address, "-log-level", "ERROR,WARN"]
     argv += ["-logfile", f"{folder}.log"]
     if as_root:
-        # For the server it is nobody; for the file system, whoever started the lab.
+        # To the server it is nobody; to the file system, the user who started the lab.
         argv = ["unshare", "--user", "--map-user=65534", "--map-group=65534", "--", *argv]
     where = (address, _GRIDFTP_PORT)
     child = await _listening(network, argv, where, "the GridFTP server")
@@ -55,7 +55,7 @@ async def start_gridftp(
 
 
 async def _listening(network: Network, argv: list[str], where: tuple[str, int], what: str) -> Child:
-    """The child, once it accepts connections. Raises NetworkError with its last words."""
+    """The child, once it accepts connections. Raises NetworkError with its last message."""
     child = await start([*network.prefix, *server_bound_to_stdin(argv)])
     ended = asyncio.create_task(child.wait())
     try:

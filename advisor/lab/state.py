@@ -1,13 +1,14 @@
-"""What is known of the labs that are up: a folder each in the user's runtime directory.
+"""The state of running labs: a folder each in the user's runtime directory.
 
-    FOLDER/NAME/lab.json    the hosts, and the process that keeps the lab
-    FOLDER/NAME/keeper.lock held for as long as that process lives
-    FOLDER/NAME/control     a socket: what `advisor lab set`, `status` and others speak to
+    FOLDER/NAME/lab.json    the hosts, and the process that supervises the lab
+    FOLDER/NAME/keeper.lock held as long as that process lives
+    FOLDER/NAME/control     the control socket of `advisor lab set`, `status` and others
     FOLDER/NAME/secret      the pairing secret of the agents in it
-    FOLDER/NAME/log         what the keeper and the servers had to say
-    FOLDER/NAME/files/HOST  what the GridFTP server of that host offers
+    FOLDER/NAME/log         messages of the supervisor and the servers
+    FOLDER/NAME/files/HOST  the files of that host's GridFTP server
 
-The kernel keeps nothing by name: namespaces, devices and mounts end with the processes in them.
+The kernel has no names for any of it: namespaces, devices and mounts end with the processes in
+them.
 """
 
 import contextlib
@@ -26,8 +27,8 @@ from filelock import FileLock
 
 AGENT_PORT: Final = 5199
 MARK: Final = "ADVISOR_LAB"
-"""The environment variable by which processes of a lab are known for what they are: numbers of
-processes and namespaces are used again by the kernel."""
+"""The environment variable that identifies processes of a lab: the kernel reuses the numbers of
+processes and namespaces."""
 
 _LOOK_S: Final = 2.0
 _PATIENCE_S: Final = 1.0
@@ -36,14 +37,14 @@ _OTHERS_S: Final = 30.0
 
 
 class LabError(Exception):
-    """A lab cannot do what was asked; the message is one sentence with the remedy."""
+    """A lab cannot do what was requested; the message is one sentence with the remedy."""
 
 
 class Host(msgspec.Struct, frozen=True, kw_only=True):
     """A host of a lab.
 
-    `network`: the path of its network namespace, open in the keeper. `gridftp_url`: None where no
-    server runs. On all but the source an agent listens at AGENT_PORT.
+    `network`: the path of its network namespace, held open by the supervisor. `gridftp_url`: None
+    without a server. On all hosts except the source an agent listens at AGENT_PORT.
     """
 
     name: str
@@ -53,31 +54,31 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LabState(msgspec.Struct, frozen=True, kw_only=True):
-    """A lab that is up. The first host is the source.
+    """A running lab. The first host is the source.
 
-    `mark`: in the environment of all its processes. `keeper`: the process id of what keeps it.
-    `user_namespace`: whether it has one of its own, so that no rights on this machine were needed.
+    `mark`: in the environment of all its processes. `supervisor`: its process id.
+    `user_namespace`: whether it has one of its own, which needs no privileges on this machine.
     `backend`: what emulates the paths.
     """
 
     name: str
     mark: str
-    keeper: int
+    supervisor: int = msgspec.field(name="keeper")  # The name in the files of running labs.
     user_namespace: bool
     backend: str
     hosts: list[Host]
 
     @contextlib.contextmanager
     def held_networks(self) -> Iterator[set[int]]:
-        """The inodes of its network namespaces, as far as its keeper holds them open.
+        """The inodes of its network namespaces, as far as its supervisor holds them open.
 
-        They are held open here too: no other namespace gets their numbers meanwhile.
+        They are held open here too, so that no other namespace gets their numbers meanwhile.
         """
         found = set()
         with contextlib.ExitStack() as held:
             for host in self.hosts:
                 with contextlib.suppress(OSError):
-                    # Only its place: nothing is done to what may be another's by now.
+                    # Only a reference: the namespace may already be another's.
                     network = os.open(host.network, os.O_PATH)
                     held.callback(os.close, network)
                     found.add(os.fstat(network).st_ino)
@@ -85,7 +86,7 @@ class LabState(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def source(self) -> Host:
-        """Where transfers start."""
+        """The host where transfers start."""
         return self.hosts[0]
 
     def far(self, name: str | None = None) -> Host:
@@ -102,11 +103,11 @@ class LabState(msgspec.Struct, frozen=True, kw_only=True):
         raise LabError(f"lab {self.name} has no host '{name}': it has {known}")
 
     def host(self, name: str) -> Host:
-        """The host of that name, the source too. Raises LabError."""
+        """The host of that name, including the source. Raises LabError."""
         return self.source if name == self.source.name else self.far(name)
 
 
-class Place:
+class LabFolder:
     """The folder of one lab, whether it is up or not."""
 
     def __init__(self, name: str) -> None:
@@ -116,40 +117,40 @@ class Place:
         self.secret = self.folder / "secret"
         self.log = self.folder / "log"
         self.names = self.folder / "hosts"
-        # Whoever looks whether a keeper lives holds it for a moment.
+        # A process that checks for a supervisor holds it briefly.
         self.lock = FileLock(self.folder / "keeper.lock", timeout=_LOOK_S, thread_local=False)
         self._state = self.folder / "lab.json"
 
     def files(self, host: str) -> Path:
-        """What the GridFTP server of a host offers."""
+        """The files of a host's GridFTP server."""
         return self.folder / "files" / host
 
     def make(self) -> None:
-        """The folder, for its owner only. Raises OSError."""
+        """Create the folder, for its owner only. Raises OSError."""
         self.folder.mkdir(parents=True, mode=0o700)
 
     def write(self, state: LabState) -> None:
-        """Keep the state, whole or not at all. Raises OSError."""
+        """Store the state atomically. Raises OSError."""
         fresh = self._state.with_suffix(".new")
         fresh.write_bytes(msgspec.json.encode(state))
         fresh.replace(self._state)
 
     def read(self) -> LabState | None:
-        """The state, also that of a lab whose keeper is gone; None where there is none."""
+        """The state, also of a lab whose supervisor has ended; None without one."""
         try:
             return msgspec.json.decode(self._state.read_bytes(), type=LabState)
         except (OSError, msgspec.MsgspecError):
             return None
 
     @property
-    def is_kept(self) -> bool:
-        """Whether its keeper lives."""
+    def is_up(self) -> bool:
+        """Whether its supervisor is running."""
         try:
             descriptor = os.open(self.lock.lock_file, os.O_RDONLY)
         except OSError:
             return False
         try:
-            # Shared: two that look at the same time do not take each other for the keeper.
+            # Shared: two simultaneous checks must not mistake each other for the supervisor.
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
             return True
@@ -165,12 +166,12 @@ class Place:
         return ""
 
     def remove(self) -> None:
-        """End everything that still runs in the lab's namespaces, and forget it."""
+        """End everything that still runs in the lab's namespaces, and delete its folder."""
         state = self.read()
         if state is not None:
             with state.held_networks() as networks:
-                # The paths name the keeper's process: once it is gone they may be another's.
-                end_all(state.mark, networks if self.is_kept else set())
+                # The paths contain the supervisor's process id, which is reused once it has ended.
+                end_all(state.mark, networks if self.is_up else set())
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -182,7 +183,7 @@ def _runtime_folder() -> Path:
 
 
 def only_one() -> FileLock:
-    """What whoever brings a lab up or takes it down has to hold, for a moment. Raises LabError."""
+    """The lock for starting or stopping a lab. Raises LabError."""
     folder = _runtime_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -191,20 +192,20 @@ def only_one() -> FileLock:
     return FileLock(folder / "lock", timeout=_OTHERS_S)
 
 
-def labs() -> list[Place]:
-    """All labs of this user, by name, also those whose keeper is gone."""
+def labs() -> list[LabFolder]:
+    """All labs of this user, by name, including those whose supervisor has ended."""
     with contextlib.suppress(OSError):
-        return [Place(e.name) for e in sorted(_runtime_folder().iterdir()) if e.is_dir()]
+        return [LabFolder(e.name) for e in sorted(_runtime_folder().iterdir()) if e.is_dir()]
     return []
 
 
 def state_of(name: str) -> LabState:
     """The state of a lab that is up. Raises LabError with the remedy."""
-    place = Place(name)
+    place = LabFolder(name)
     state = place.read()
-    if state is None or not place.is_kept:
-        others = ", ".join(other.name for other in labs() if other.is_kept)
-        remedy = f"'advisor lab up {name}' makes it" + (f"; up now: {others}" if others else "")
+    if state is None or not place.is_up:
+        others = ", ".join(other.name for other in labs() if other.is_up)
+        remedy = f"'advisor lab up {name}' starts it" + (f"; up now: {others}" if others else "")
         raise LabError(f"no lab '{name}' is up: {remedy}")
     return state
 
@@ -215,14 +216,14 @@ def _inside(mark: str, networks: set[int]) -> Iterator[int]:
     for folder in Path("/proc").iterdir():
         if not folder.name.isdigit():
             continue
-        with contextlib.suppress(OSError):  # Gone, or another user's.
+        with contextlib.suppress(OSError):  # Ended, or another user's.
             marked = entry in (folder / "environ").read_bytes().split(b"\0")
             if marked or (folder / "ns" / "net").stat().st_ino in networks:
                 yield int(folder.name)
 
 
 def end_all(mark: str, networks: set[int]) -> None:
-    """End all processes of a lab, and wait until they are gone; this process is not one."""
+    """End all processes of a lab except this one, and wait until they have ended."""
     began_s = time.monotonic()
     asked: set[int] = set()
     while time.monotonic() < began_s + _GONE_S:

@@ -1,9 +1,9 @@
-"""The process that keeps a lab: `python -m advisor.lab.supervisor`, started by `advisor lab up`.
+"""The process that supervises a lab: `python -m advisor.lab.supervisor`, run by `advisor lab up`.
 
-It reads one order as a line of JSON, builds the lab, says so in one line, and when it is told to
-go on, serves the control socket until it is ended. What it made has no name in the kernel: when it
-ends, in whatever way, its children see their standard input end and leave, and with the last
-process and descriptor the namespaces, devices and mounts are gone.
+It reads one order as a line of JSON, builds the lab, reports that in one line, and on
+confirmation serves the control socket until it is ended. Nothing it creates has a name in the
+kernel: when it ends, for whatever reason, its children see their standard input close and exit, and
+the namespaces, devices and mounts end with the last process and descriptor.
 """
 
 import asyncio
@@ -21,42 +21,44 @@ from advisor.lab.building import built
 from advisor.lab.networks import NetworkError
 from advisor.lab.paths import BadPath
 from advisor.lab.running import Lab, LabOrder
-from advisor.lab.state import LabError, Place
+from advisor.lab.state import LabError, LabFolder
 
-GO_ON: Final = b"go on\n"
+PROCEED: Final = b"go on\n"
 _LOG: Final = logging.getLogger(__name__)
 
 
 class Built(msgspec.Struct, frozen=True, tag="built"):
-    """It is up. `carriers`: the processes that carry its packets."""
+    """The lab is up. `carriers`: the processes that forward its packets."""
 
     status: m.LabStatus
     carriers: list[int]
 
 
 class NotBuilt(msgspec.Struct, frozen=True, tag="not built"):
-    """It is not; why, in a sentence."""
+    """The lab could not be built; why, in a sentence."""
 
     message: str
 
 
-Outcome = Built | NotBuilt
+BuildOutcome = Built | NotBuilt
 
 
-async def _answer(lab: Lab, line: bytes) -> m.Reply:
+async def _answer(lab: Lab, line: bytes) -> m.LabReply:
     try:
-        return m.Done(await lab.obey(msgspec.json.decode(line, type=m.Order)))
+        return m.CommandDone(await lab.obey(msgspec.json.decode(line, type=m.LabCommand)))
     except (LabError, NetworkError, BadPath) as error:
-        return m.Refused(str(error))
+        return m.CommandFailed(str(error))
     except OSError as error:
-        return m.Refused(f"the lab could not do it: {error.strerror or error}")
+        return m.CommandFailed(f"the lab could not do it: {error.strerror or error}")
     except msgspec.MsgspecError as error:
-        return m.Refused(f"not an order this lab knows ({error}): is it of another version?")
+        return m.CommandFailed(
+            f"this lab does not know the command ({error}): is it of another version?"
+        )
 
 
-async def _serve(lab: Lab, place: Place) -> asyncio.Server:
+async def _serve(lab: Lab, place: LabFolder) -> asyncio.Server:
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        # Whoever asked may be gone before the answer, or say more than a line may hold.
+        # The client may have left before the answer, or sent too long a line.
         with contextlib.suppress(ConnectionError, ValueError):
             while line := await reader.readline():
                 writer.write(msgspec.json.encode(await _answer(lab, line)) + b"\n")
@@ -66,13 +68,13 @@ async def _serve(lab: Lab, place: Place) -> asyncio.Server:
     return await asyncio.start_unix_server(converse, place.control, limit=m.LINE_BYTES)
 
 
-def _say(outcome: Outcome) -> None:
+def _say(outcome: BuildOutcome) -> None:
     sys.stdout.buffer.write(msgspec.json.encode(outcome) + b"\n")
     sys.stdout.buffer.flush()
 
 
-async def _keep(order: LabOrder, place: Place) -> None:
-    """Until it is told to end, or cannot go on."""
+async def _supervise(order: LabOrder, place: LabFolder) -> None:
+    """Run the lab until it is told to end, or cannot continue."""
     told = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -80,27 +82,27 @@ async def _keep(order: LabOrder, place: Place) -> None:
     async with built(order, place) as (lab, broken):
         server = await _serve(lab, place)
         _say(Built(await lab.status(), lab.carriers))
-        if await asyncio.to_thread(sys.stdin.buffer.readline) != GO_ON:
-            return  # Whoever wanted it has left meanwhile.
+        if await asyncio.to_thread(sys.stdin.buffer.readline) != PROCEED:
+            return  # The calling command has ended meanwhile.
         if order.steps:
             await lab.obey(m.Play(steps=order.steps))
         waits = [asyncio.create_task(told.wait()), asyncio.create_task(broken())]
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         if not told.is_set():
-            _LOG.error("what carries the packets has ended: so has the lab")
+            _LOG.error("the process that forwards the packets has ended, and so has the lab")
         server.close()
         for task in waits:
             task.cancel()
 
 
 def main() -> None:
-    """Build the lab that standard input orders, and keep it."""
+    """Build the lab described on standard input, and supervise it."""
     logging.basicConfig(format="%(asctime)s %(message)s", level=logging.INFO)
     order = msgspec.json.decode(sys.stdin.buffer.readline(), type=LabOrder)
-    place = Place(order.name)
+    place = LabFolder(order.name)
     try:
         with place.lock:
-            asyncio.run(_keep(order, place))
+            asyncio.run(_supervise(order, place))
     except (LabError, NetworkError) as error:
         _say(NotBuilt(str(error)))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Whether an emulated path is what was asked: the bounds, and what is said when it is not.
+"""Whether an emulated path matches its parameters: the bounds, and the reasons if it does not.
 
 All here is arithmetic; `checking` measures.
 """
@@ -17,19 +17,19 @@ RATE_SHARE: Final = 0.03
 RTT_S: Final = 0.0005
 RTT_SHARE: Final = 0.02
 LEVEL: Final = 0.95
-"""Of the interval for the loss."""
+"""The confidence level of the interval for the loss."""
 
 OFFER: Final = 1.15
-"""How many times the rate a flood is."""
+"""The rate of a flood relative to the rate of the path."""
 
 _ENOUGH: Final = 1.02
 _STEADY: Final = 0.98
-_CHANCE: Final = 2.6  # Standard deviations: chance alone goes beyond once in a hundred times.
-_MEDIAN: Final = 1.2533  # A median scatters so much more than a mean.
+_CHANCE: Final = 2.6  # Standard deviations: exceeded by chance once in a hundred times.
+_MEDIAN: Final = 1.2533  # The standard error of a median relative to that of a mean.
 
 
-class Verdict(enum.StrEnum):
-    """What became of it."""
+class CheckVerdict(enum.StrEnum):
+    """The result of a check."""
 
     WITHIN = "within"
     OUTSIDE = "outside"
@@ -39,9 +39,9 @@ class Verdict(enum.StrEnum):
 class RttCheck(msgspec.Struct, frozen=True, kw_only=True):
     """The round-trip time, in seconds.
 
-    `asked_s`: propagation alone. `expected_s`: with half of the jitter each way, which is its mean,
-    and with what the echo itself takes at the rate. `measured_s`: the median of `answered` echoes
-    of `sent`, None without any. `bound_s`: how far the two may be apart.
+    `asked_s`: propagation only. `expected_s`: including half of the jitter each way, which is its
+    mean, and the echo's own transmission time. `measured_s`: the median of `answered` echoes of
+    `sent`, None without any. `bound_s`: how far the two may be apart.
     """
 
     asked_s: float
@@ -51,7 +51,7 @@ class RttCheck(msgspec.Struct, frozen=True, kw_only=True):
     least_s: float | None
     sent: int
     answered: int
-    verdict: Verdict
+    verdict: CheckVerdict
     why: str = ""
     tries: int = 1
 
@@ -59,8 +59,8 @@ class RttCheck(msgspec.Struct, frozen=True, kw_only=True):
 class RateCheck(msgspec.Struct, frozen=True, kw_only=True):
     """One direction's rate in bit/s at the IP layer.
 
-    `expected_bps`: the rate less the loss that was asked for, as the receiver counts it.
-    `offered_bps`: what was sent meanwhile. `bound_share`: how far measured may be from expected.
+    `expected_bps`: the rate minus the configured loss, as the receiver counts it.
+    `offered_bps`: sent meanwhile. `bound_share`: allowed relative deviation of the measured rate.
     """
 
     asked_bps: float
@@ -68,17 +68,17 @@ class RateCheck(msgspec.Struct, frozen=True, kw_only=True):
     bound_share: float
     offered_bps: float
     measured_bps: float
-    verdict: Verdict
+    verdict: CheckVerdict
     why: str = ""
     tries: int = 1
 
 
 class LossCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """One direction's loss, as a share of the packets.
+    """One direction's loss, as a fraction of the packets.
 
-    `interval`: the exact binomial one for the counted loss. `like_packets`: of how many packets
-    that are lost independently; less than `sent` where losses come in bursts. `dropped`: packets
-    that found the queue full although they came well below the rate: the emulator was asleep.
+    `interval`: the exact binomial one for the counted loss. `like_packets`: the equivalent number
+    of independent packets; less than `sent` where losses come in bursts. `dropped`: packets that
+    found the queue full although sent well below the rate: the emulator was not scheduled.
     """
 
     asked: float
@@ -89,7 +89,7 @@ class LossCheck(msgspec.Struct, frozen=True, kw_only=True):
     interval: tuple[float, float]
     like_packets: float
     dropped: int
-    verdict: Verdict
+    verdict: CheckVerdict
     why: str = ""
     tries: int = 1
 
@@ -102,10 +102,10 @@ class DirectionCheck(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PathCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """A path as asked and as measured; what `advisor lab check --json` prints.
+    """A path as configured and as measured; the output of `advisor lab check --json`.
 
-    `late_s`: how late the emulator handed packets over; 99 of 100 packets were less so. None where
-    that did not become worse, or where nobody counts it. `took_s`: how long the check took.
+    `late_s`: the 99th percentile of the emulator's lateness; None where it did not increase or is
+    not counted. `took_s`: duration of the check.
     """
 
     lab: str
@@ -115,25 +115,25 @@ class PathCheck(msgspec.Struct, frozen=True, kw_only=True):
     forward: DirectionCheck
     reverse: DirectionCheck
     late_s: float | None
-    verdict: Verdict
+    verdict: CheckVerdict
     why: str
     took_s: float
 
     @property
     def is_as_asked(self) -> bool:
-        """Whether all is within the bounds."""
-        return self.verdict == Verdict.WITHIN
+        """Whether everything is within the bounds."""
+        return self.verdict == CheckVerdict.WITHIN
 
 
 def rtt_bound_s(rtt_s: float) -> float:
-    """How far from this RTT is near enough."""
+    """The allowed deviation from this RTT."""
     return RTT_S + RTT_SHARE * rtt_s
 
 
 def judge_rtt(
     path: EmulatedPath, own: Direction | None, sent: int, samples_s: list[float]
 ) -> RttCheck:
-    """The RTT by echoes on the idle path; `own` is the source's interface, if it has a rate."""
+    """Judge the RTT by echoes on the idle path; `own`: the source's interface, if it has a rate."""
     ways = (path.forward, path.reverse)
     links = [*ways, own, own] if own else ways
     sending_s = sum(ECHO_BYTES * 8 / link.rate_bps for link in links)
@@ -141,14 +141,14 @@ def judge_rtt(
     bound_s = rtt_bound_s(path.rtt_s) + _jitter_chance_s(path, len(samples_s))
     measured_s = statistics.median(samples_s) if samples_s else None
     least_s = min(samples_s, default=None)
-    verdict, why = Verdict.WITHIN, ""
+    verdict, why = CheckVerdict.WITHIN, ""
     if measured_s is None or least_s is None:
-        verdict, why = Verdict.OUTSIDE, f"none of {sent} echoes was answered"
+        verdict, why = CheckVerdict.OUTSIDE, f"none of {sent} echoes was answered"
     elif abs(measured_s - expected_s) > bound_s:
-        verdict, why = Verdict.OUTSIDE, "the RTT is not what was asked"
-        # Some echoes take what they should: the others waited for a processor.
+        verdict, why = CheckVerdict.OUTSIDE, "the RTT differs from the configured one"
+        # Some echoes take the expected time: the others waited for a processor.
         if measured_s > expected_s and _is_steady(path) and least_s <= expected_s + bound_s:
-            verdict, why = Verdict.TOO_SLOW, "echoes wait for a processor"
+            verdict, why = CheckVerdict.TOO_SLOW, "echoes wait for a processor"
     return RttCheck(
         asked_s=path.rtt_s,
         expected_s=expected_s,
@@ -167,7 +167,7 @@ def _is_steady(path: EmulatedPath) -> bool:
 
 
 def _jitter_chance_s(path: EmulatedPath, count: int) -> float:
-    """How far the median of so many echoes is from the mean jitter by chance alone."""
+    """How far the median of `count` echoes may be from the mean jitter by chance."""
     variance = sum(way.jitter_s**2 for way in (path.forward, path.reverse)) / 12
     return _CHANCE * _MEDIAN * math.sqrt(variance / max(1, count))
 
@@ -175,23 +175,23 @@ def _jitter_chance_s(path: EmulatedPath, count: int) -> float:
 def judge_rate(
     way: Direction, rate_bps: float, offered_bps: float, measured_bps: float, packets: float
 ) -> RateCheck:
-    """The rate by a flood, of which so many packets went through.
+    """Judge the rate by a flood, of which `packets` packets went through.
 
     `rate_bps`: that of the path or of the source's interface, whichever is slower.
     """
     expected_bps = rate_bps * (1 - way.loss)
-    # The share that arrives varies by chance as the share does that is lost.
+    # The fraction that arrives varies by chance as much as the fraction that is lost.
     variance = way.loss / (1 - way.loss) * clumping(way) / max(1.0, packets)
     bound = RATE_SHARE + _CHANCE * math.sqrt(variance)
     off = measured_bps / expected_bps - 1
-    verdict, why = Verdict.WITHIN, ""
+    verdict, why = CheckVerdict.WITHIN, ""
     if offered_bps < _ENOUGH * rate_bps and off < bound:
-        verdict, why = Verdict.TOO_SLOW, "it cannot send more than the path carries"
+        verdict, why = CheckVerdict.TOO_SLOW, "it cannot send more than the path carries"
     elif abs(off) > bound:
-        verdict, why = Verdict.OUTSIDE, "the rate is not what was asked"
-        # A flood with gaps lets the queue run empty, and some of the rate goes by unused.
+        verdict, why = CheckVerdict.OUTSIDE, "the rate differs from the configured one"
+        # A flood with gaps lets the queue run empty, and some of the rate stays unused.
         if off < 0 and offered_bps < _STEADY * OFFER * rate_bps:
-            verdict, why = Verdict.TOO_SLOW, "the flood does not get its turn in time"
+            verdict, why = CheckVerdict.TOO_SLOW, "the flood is not scheduled in time"
     return RateCheck(
         asked_bps=rate_bps,
         expected_bps=expected_bps,
@@ -204,9 +204,9 @@ def judge_rate(
 
 
 def clumping(way: Direction) -> float:
-    """How many times the variance of a count of losses is what independent losses would give.
+    """The variance of a count of losses relative to that of independent losses.
 
-    Losses in bursts are a chain of two states: in the bad one all is lost, and it lasts for
+    Losses in bursts are a chain of two states: in the bad one everything is lost, and it lasts for
     `burst_packets` on average. Neighbours are then correlated by 1 − 1 / (burst (1 − loss)).
     """
     if way.burst_packets <= 1 or way.loss == 0:
@@ -215,14 +215,14 @@ def clumping(way: Direction) -> float:
 
 
 def judge_loss(way: Direction, sent: int, lost: int, dropped: int) -> LossCheck:
-    """The loss by counting, well below the rate."""
+    """Judge the loss by counting, well below the rate."""
     factor = clumping(way)
     lower, upper = binomial_interval(lost / factor, sent / factor)
-    verdict, why = Verdict.WITHIN, ""
+    verdict, why = CheckVerdict.WITHIN, ""
     if not lower <= way.loss <= upper:
-        verdict, why = Verdict.OUTSIDE, "the loss is not what was asked"
+        verdict, why = CheckVerdict.OUTSIDE, "the loss differs from the configured one"
         if dropped:
-            verdict, why = Verdict.TOO_SLOW, "the emulator does not get its turn in time"
+            verdict, why = CheckVerdict.TOO_SLOW, "the emulator is not scheduled in time"
     return LossCheck(
         asked=way.loss,
         burst_packets=way.burst_packets,
@@ -238,7 +238,7 @@ def judge_loss(way: Direction, sent: int, lost: int, dropped: int) -> LossCheck:
 
 
 def binomial_interval(lost: float, sent: float, level: float = LEVEL) -> tuple[float, float]:
-    """The exact interval of Clopper and Pearson for the share lost; 0 to 1 when none was sent."""
+    """The exact interval of Clopper and Pearson for the fraction lost; 0 to 1 if none was sent."""
     from scipy.special import betaincinv  # Late: it takes a while.
 
     tail = (1 - level) / 2
@@ -248,22 +248,22 @@ def binomial_interval(lost: float, sent: float, level: float = LEVEL) -> tuple[f
 
 
 def is_late(late_s: float | None, rtt_s: float) -> bool:
-    """Whether packets handed over so late spoil a path of this RTT."""
-    # What is known is the upper edge of a bucket, which is twice the lower.
+    """Whether such late packets distort a path of this RTT."""
+    # The known value is the upper edge of a bucket, twice the lower.
     return late_s is not None and late_s / 2 > rtt_bound_s(rtt_s)
 
 
-def judge(
+def judge_path(
     rtt: RttCheck, forward: DirectionCheck, reverse: DirectionCheck, late_s: float | None
-) -> tuple[Verdict, str]:
+) -> tuple[CheckVerdict, str]:
     """The verdict on the whole path, and why in a few words."""
     parts: list[RttCheck | RateCheck | LossCheck] = [rtt]
     parts += [part for way in (forward, reverse) for part in (way.rate, way.loss)]
     whys = {p.verdict: p.why for p in reversed(parts)}
-    if Verdict.TOO_SLOW in whys:
-        return Verdict.TOO_SLOW, whys[Verdict.TOO_SLOW]
+    if CheckVerdict.TOO_SLOW in whys:
+        return CheckVerdict.TOO_SLOW, whys[CheckVerdict.TOO_SLOW]
     if is_late(late_s, rtt.asked_s):
-        return Verdict.TOO_SLOW, "the emulator hands packets over late"
-    if Verdict.OUTSIDE in whys:
-        return Verdict.OUTSIDE, whys[Verdict.OUTSIDE]
-    return Verdict.WITHIN, ""
+        return CheckVerdict.TOO_SLOW, "the emulator hands packets over late"
+    if CheckVerdict.OUTSIDE in whys:
+        return CheckVerdict.OUTSIDE, whys[CheckVerdict.OUTSIDE]
+    return CheckVerdict.WITHIN, ""

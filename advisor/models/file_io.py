@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Final
 
-from advisor.domain.file_io import Direction, FileIoJob, FileIoResult, Filesystem
+from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem, IoDirection
 from advisor.models.filesystems import takes_direct_io
 
 FREE_SHARE: Final = 0.05
@@ -39,14 +39,14 @@ def most_bytes(filesystem: Filesystem) -> int:
     return 0 if share < _LEAST_BYTES else min(share, _MOST_BYTES)
 
 
-def quick_jobs(direction: Direction, filesystem: Filesystem) -> list[FileIoJob]:
+def quick_jobs(direction: IoDirection, filesystem: Filesystem) -> list[FileIoJob]:
     """Three measurements of a second, direct where possible; none without enough space."""
     direct = takes_direct_io(filesystem)
     grid = [(threads, _QUICK_REQUEST_BYTES, direct) for threads in _QUICK_THREADS]
     return _jobs(direction, grid, _QUICK_S, min(_QUICK_BYTES, most_bytes(filesystem)))
 
 
-def full_jobs(direction: Direction, filesystem: Filesystem) -> list[FileIoJob]:
+def full_jobs(direction: IoDirection, filesystem: Filesystem) -> list[FileIoJob]:
     """The whole grid, direct first, of two seconds each.
 
     Jobs that need more than the available space are left out.
@@ -60,7 +60,7 @@ def full_jobs(direction: Direction, filesystem: Filesystem) -> list[FileIoJob]:
 
 
 def _jobs(
-    direction: Direction,
+    direction: IoDirection,
     grid: Sequence[tuple[int, int, bool]],
     ceiling_s: float,
     total_bytes: int,

@@ -4,7 +4,7 @@ import textwrap
 from typing import Any
 
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
-from advisor.lab.messages import Action, Crossing, Cut, HostStatus, LabStatus, Load
+from advisor.lab.messages import Action, Crossing, Cut, HostStatus, LabStatus, SetLoad
 from advisor.lab.paths import ENTRIES, Direction, EmulatedPath
 
 
@@ -60,7 +60,7 @@ def _action(action: Action) -> str:
     where = f"{action.host}: " if action.host else ""
     if isinstance(action, Cut):
         return where + ("cut" if action.is_cut else "restore")
-    if isinstance(action, Load):
+    if isinstance(action, SetLoad):
         counts = {"transfers": action.transfers, "compute": action.compute}
         return where + ", ".join(f"{n} {count}" for n, count in counts.items() if count is not None)
     said = action.changes.said

@@ -8,12 +8,12 @@ from advisor.domain.quantities import format_duration, format_rate
 from advisor.lab.verdicts import (
     RTT_S,
     RTT_SHARE,
+    CheckVerdict,
     DirectionCheck,
     LossCheck,
     PathCheck,
     RateCheck,
     RttCheck,
-    Verdict,
     is_late,
 )
 from advisor.report.lab import path_text
@@ -36,9 +36,9 @@ def check_text(check: PathCheck) -> str:
 
 def _conclusion(check: PathCheck) -> str:
     match check.verdict:
-        case Verdict.WITHIN:
+        case CheckVerdict.WITHIN:
             return "The path is what was asked."
-        case Verdict.OUTSIDE:
+        case CheckVerdict.OUTSIDE:
             return f"The path is not what was asked: {check.why}."
     late = ""
     if check.late_s is not None and is_late(check.late_s, check.rtt.asked_s):

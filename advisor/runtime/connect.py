@@ -20,7 +20,7 @@ from advisor.domain.endpoints import LabHost, Pair
 from advisor.domain.path import PathFacts
 from advisor.hosts.facts import host_facts
 from advisor.hosts.path_mtu import UdpBlocked, kernel_path_mtu, probe_path_mtu
-from advisor.lab.state import AGENT_PORT, LabError, Place, state_of
+from advisor.lab.state import AGENT_PORT, LabError, LabFolder, state_of
 from advisor.runtime.request import ConnectionOptions
 from advisor.runtime.round_trip import measured_rtt
 
@@ -54,7 +54,7 @@ async def _reach_lab(wanted: LabHost) -> Reached:
     except LabError as error:
         raise PeerError(str(error)) from None
     try:
-        return await reach_tls(host.address, AGENT_PORT, read_secret(Place(wanted.lab).secret))
+        return await reach_tls(host.address, AGENT_PORT, read_secret(LabFolder(wanted.lab).secret))
     except PeerError:
         raise PeerError(
             f"the agent on {host.name} cannot be reached: 'advisor lab status {wanted.lab}' shows "

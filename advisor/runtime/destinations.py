@@ -30,7 +30,7 @@ def known_destinations(store: Store) -> list[KnownDestination]:
 
 
 def _in_labs() -> list[KnownDestination]:
-    states = [(place.name, place.read()) for place in labs() if place.is_kept]
+    states = [(place.name, place.read()) for place in labs() if place.is_up]
     return [
         KnownDestination(name, "a lab that is up")
         for lab, state in states

@@ -32,7 +32,7 @@ import msgspec
 import numpy as np
 
 from advisor.domain import events as ev
-from advisor.lab.state import Place
+from advisor.lab.state import LabFolder
 from advisor.models.file_classes import Size
 from tests.benchmarks.disk.files import difference, remove
 from tests.benchmarks.disk.shell import Shell
@@ -165,7 +165,7 @@ def _lab(folder: Path, load: str) -> Lab:
 
 
 def _target(lab: Lab) -> Path:
-    return Place(lab.endpoint.removeprefix("lab:")).files("far") / "arrived"
+    return LabFolder(lab.endpoint.removeprefix("lab:")).files("far") / "arrived"
 
 
 def collect(folder: Path, data: dict[Size, Path], load: str, results: Results) -> None:

@@ -387,7 +387,7 @@ def lab_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cache = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(cache))
-        if compiled.program(emulator.SOURCE) is None:
+        if compiled.program(emulator.SOURCE_FILE) is None:
             pytest.skip("no lab can be made here: the emulator does not compile")
     return cache
 

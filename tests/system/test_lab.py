@@ -60,8 +60,8 @@ class Traces:
         self.lab = lab
         self.mark = lab.state["mark"]
         opened = [Path(host["network"]) for host in lab.state["hosts"]]
-        keepers = Path(f"/proc/{lab.state['keeper']}/ns/net")
-        self.networks = {path.stat().st_ino for path in [*opened, keepers]}
+        supervisors = Path(f"/proc/{lab.state['keeper']}/ns/net")
+        self.networks = {path.stat().st_ino for path in [*opened, supervisors]}
 
     def left(self) -> list[str]:
         left = [f"process {pid}: {line}" for pid, line in marked(self.mark).items()]
@@ -145,7 +145,7 @@ def test_exec_in_a_folder_that_is_gone(lab: Lab, tmp_path: Path) -> None:
 
 
 def test_a_network_that_is_somebodys_is_left_alone(lab: Lab) -> None:
-    """The keeper does nothing where it was not given namespaces of its own."""
+    """The supervisor does nothing where it was not given namespaces of its own."""
     order = {"name": lab.name, "mark": "m", "program": "", "user_namespace": False, "hosts": {}}
     order["outside"] = Path("/proc/self/ns/net").stat().st_ino
     done = subprocess.run(
@@ -325,7 +325,7 @@ def test_down_all(new_lab: NewLab) -> None:
 
 
 KILLED = {
-    "the keeper": ["advisor.lab.supervisor"],
+    "the supervisor": ["advisor.lab.supervisor"],
     "the emulator": ["wanpath-"],
     "the agent": ["advisor agent --listen"],
     "the GridFTP server": ["globus-gridftp-server"],
@@ -365,7 +365,7 @@ def test_whatever_was_killed_down_leaves_nothing(new_lab: NewLab, start: Start, 
     shell.process.wait(timeout=60)
 
 
-@pytest.mark.parametrize("what", ["the keeper", "the emulator"])
+@pytest.mark.parametrize("what", ["the supervisor", "the emulator"])
 def test_a_lab_that_is_no_more_can_be_made_again(new_lab: NewLab, what: str) -> None:
     lab = new_lab().up(*MODEST)
     traces = Traces(lab)
@@ -374,7 +374,7 @@ def test_a_lab_that_is_no_more_can_be_made_again(new_lab: NewLab, what: str) -> 
     assert wait_until(lambda: not marked(traces.mark)), marked(traces.mark)
     looked = lab.run("status")
     assert looked.returncode == 2
-    assert f"no lab '{lab.name}' is up: 'advisor lab up {lab.name}' makes it" in looked.stderr
+    assert f"no lab '{lab.name}' is up: 'advisor lab up {lab.name}' starts it" in looked.stderr
     every = subprocess.run(
         [*ADVISOR, "lab", "status"],
         env=lab.environment,

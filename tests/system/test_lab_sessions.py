@@ -80,7 +80,7 @@ def test_a_destination_among_several(start: Start, new_lab: NewLab) -> None:
 def test_a_lab_that_is_not_up(start: Start) -> None:
     done = start("advise", "lab:nowhere").finish()
     assert done.returncode == 3
-    assert "no lab 'nowhere' is up: 'advisor lab up nowhere' makes it" in done.stderr
+    assert "no lab 'nowhere' is up: 'advisor lab up nowhere' starts it" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert_one_sentence(done.stderr)
 
@@ -176,7 +176,7 @@ def test_resumed_after_the_lab_was_made_again(start: Start, lab: Lab) -> None:
     lab.do("down")
     not_up = start("resume", "--json").finish()
     assert not_up.returncode == 3
-    assert f"'advisor lab up {lab.name}' makes it" in not_up.stderr
+    assert f"'advisor lab up {lab.name}' starts it" in not_up.stderr
     lab.up(*MODEST)
     again = start("resume", "--json")
     done = again.finish()

@@ -25,7 +25,7 @@ from advisor.tui.kit.fixes import fix_for
             "chmod 600 /s/f",
             "run here",
         ),
-        ("no lab 'wan' is up: 'advisor lab up wan' makes it", "advisor lab up wan", "run here"),
+        ("no lab 'wan' is up: 'advisor lab up wan' starts it", "advisor lab up wan", "run here"),
         (
             "there is no 'advisor' on dtn02: install advisor there, or say where it is with "
             "--agent-command",

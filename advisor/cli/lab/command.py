@@ -12,7 +12,7 @@ import msgspec
 from advisor.cli import parameters as p
 from advisor.domain.endpoints import LAB_NAME
 from advisor.lab import catalogue
-from advisor.lab.messages import Ask, Change, Cut, LabStatus, Load, Order, Play
+from advisor.lab.messages import Cut, GetStatus, LabCommand, LabStatus, Play, SetLoad, SetPath
 from advisor.lab.paths import (
     BadPath,
     Changes,
@@ -181,7 +181,7 @@ def _schedule(file: Path | None) -> list[Any]:
         raise click.UsageError(f"{file}: {error}") from None
 
 
-def _tell(name: str, order: Order, as_json: bool) -> int:
+def _tell(name: str, order: LabCommand, as_json: bool) -> int:
     from advisor.lab.control import tell
 
     _show(tell(name, order), as_json)
@@ -210,7 +210,7 @@ def set_(name: str, host: str | None, which: str | None, as_json: bool, **option
     changes = _changes(options)
     if not changes.said:
         raise click.UsageError("nothing to change: give --rtt, --rate, --loss, …")
-    return _tell(name, Change(changes=changes, host=host, which=which), as_json)
+    return _tell(name, SetPath(changes=changes, host=host, which=which), as_json)
 
 
 @lab.command()
@@ -249,7 +249,7 @@ def load(
     """
     if transfers is None and compute is None:
         raise click.UsageError("give --transfers, --compute or both")
-    return _tell(name, Load(transfers=transfers, compute=compute, host=host), as_json)
+    return _tell(name, SetLoad(transfers=transfers, compute=compute, host=host), as_json)
 
 
 @lab.command()
@@ -283,13 +283,13 @@ def status(name: str | None, as_json: bool) -> int:
     from advisor.lab.state import labs
 
     if name is not None:
-        return _tell(name, Ask(), as_json)
+        return _tell(name, GetStatus(), as_json)
     found = labs()
     for place in found:
-        if place.is_kept:
-            _tell(place.name, Ask(), as_json)
+        if place.is_up:
+            _tell(place.name, GetStatus(), as_json)
         elif not as_json:
-            why = place.last_words() or "its keeper is gone"
+            why = place.last_words() or "its supervisor has ended"
             click.echo(f"{place.name}: ended ({why}): 'advisor lab down {place.name}' tidies up")
     if not found and not as_json:
         click.echo("no lab is up: 'advisor lab up wan' makes one")
@@ -311,7 +311,7 @@ def check(name: str, host: str | None, as_json: bool) -> int:
     from advisor.report.lab_check import check_text, progress
 
     with progress() as narrate:
-        found = checking.check(name, host, narrate)
+        found = checking.check_path(name, host, narrate)
     click.echo(msgspec.json.encode(found) if as_json else check_text(found))
     return 0 if found.is_as_asked else 1
 
@@ -347,7 +347,7 @@ def paths(as_json: bool) -> int:
     from advisor.report.lab import paths_text
 
     click.echo(paths_text(found, stdout_columns()))
-    click.echo(f"\nYour own: a TOML file each in {catalogue.user_folder()}")
+    click.echo(f"\nYour own: a TOML file each in {catalogue.user_paths_folder()}")
     return 0
 
 

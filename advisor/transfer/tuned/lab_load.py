@@ -6,7 +6,7 @@ from typing import Final
 
 from advisor.domain import events as ev
 from advisor.lab import control
-from advisor.lab.messages import Ask
+from advisor.lab.messages import GetStatus
 from advisor.lab.state import LabError
 
 _LOOK_EVERY_S: Final = 1.0
@@ -17,7 +17,7 @@ async def watch_load(lab: str, tell: Callable[..., None]) -> None:
     before = (0, 0)
     while True:
         try:
-            status = await asyncio.to_thread(control.tell, lab, Ask())
+            status = await asyncio.to_thread(control.tell, lab, GetStatus())
         except LabError:
             return
         now = (status.transfers, status.compute)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from advisor.lab.state import Place
+from advisor.lab.state import LabFolder
 from tests.benchmarks.disk.cases import DEFAULT_OPTIONS, RATE, TOOL, Case, Plan
 from tests.benchmarks.disk.files import make_dataset, remove
 from tests.benchmarks.disk.results import DEFAULT, Ran, Results, Session
@@ -35,7 +35,7 @@ def run_case(folder: Path, case: Case, plan: Plan, results: Results) -> None:
     data = make_dataset(data_folder, case)
     try:
         with Lab(folder, _path_of(case), _SEED) as lab:
-            target = Place(lab.endpoint.removeprefix("lab:")).files("far") / "arrived"
+            target = LabFolder(lab.endpoint.removeprefix("lab:")).files("far") / "arrived"
             for method in plan.methods:
                 if results.session(case.key, method):
                     continue

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from advisor.lab.state import Place, state_of
+from advisor.lab.state import LabFolder, state_of
 from tests.benchmarks.transfers.cases import CONGESTION, PAIR, RATE_BPS, RTT_S, Load
 from tests.benchmarks.wan import cases as wan
 from tests.benchmarks.wan.hosts import Lab, Trouble
@@ -55,7 +55,7 @@ class LoadedLab(Lab):
 
     def target(self, host: str) -> Path:
         """Where files go to on that host."""
-        return Place(self.name).files(host) / "arrived"
+        return LabFolder(self.name).files(host) / "arrived"
 
     def server(self, host: str) -> str:
         """The URL of its GridFTP server. Raises Trouble where none runs."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from advisor.domain.file_io import SCRATCH_PREFIX, Direction, FileIoJob, FileIoResult
+from advisor.domain.file_io import SCRATCH_PREFIX, FileIoJob, FileIoResult, IoDirection
 from advisor.hosts import file_io
 from advisor.hosts.file_io import FileIoError, file_io_workplace, fio_available, run_file_io
 from advisor.hosts.filesystems import filesystem_of
@@ -49,7 +49,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("direction", ["read", "write"])
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.asyncio
-async def test_all_of_it_is_moved_once(folder: Path, direction: Direction, threads: int) -> None:
+async def test_all_of_it_is_moved_once(folder: Path, direction: IoDirection, threads: int) -> None:
     total_bytes = threads * 4 * MIB
     result = await run_file_io(
         str(folder), job(direction=direction, threads=threads, total_bytes=total_bytes)
@@ -65,7 +65,7 @@ async def test_all_of_it_is_moved_once(folder: Path, direction: Direction, threa
 @needs_fio
 @pytest.mark.parametrize("direction", ["read", "write"])
 @pytest.mark.asyncio
-async def test_direct(folder: Path, direction: Direction) -> None:
+async def test_direct(folder: Path, direction: IoDirection) -> None:
     if not takes_direct_io(filesystem_of(folder)):
         pytest.skip("no direct I/O on the file system of the temporary folder")
     result = await run_file_io(str(folder), job(direction=direction, direct=True))

@@ -10,7 +10,7 @@ from advisor.lab.paths import BadPath, EmulatedPath
 def user_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of the user's own paths, empty."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    folder = catalogue.user_folder()
+    folder = catalogue.user_paths_folder()
     assert tmp_path in folder.parents
     folder.mkdir(parents=True)
     return folder

@@ -148,21 +148,21 @@ def directions(rate_bps: float = 1e9, lost: int = 0) -> v.DirectionCheck:
 
 def test_the_whole_is_as_good_as_its_worst_part() -> None:
     good = v.judge_rtt(path(), None, 10, [0.1])
-    assert v.judge(good, directions(), directions(), None) == ("within", "")
-    assert v.judge(good, directions(), directions(0.9e9), None) == (
+    assert v.judge_path(good, directions(), directions(), None) == ("within", "")
+    assert v.judge_path(good, directions(), directions(0.9e9), None) == (
         "outside",
-        "the rate is not what was asked",
+        "the rate differs from the configured one",
     )
     slow = v.DirectionCheck(rate=rate(0.8e9, offered_bps=0.8e9), loss=directions().loss)
-    verdict, why = v.judge(good, directions(lost=5), slow, None)
+    verdict, why = v.judge_path(good, directions(lost=5), slow, None)
     assert (verdict, why) == ("too slow", "it cannot send more than the path carries")
 
 
 def test_packets_handed_over_late_are_a_machine_too_slow() -> None:
     good = v.judge_rtt(path(), None, 10, [0.1])
     # The upper edge of a bucket, whose lower edge is still within the 2.5 ms.
-    assert v.judge(good, directions(), directions(), 0.004096)[0] == "within"
-    assert v.judge(good, directions(), directions(), 0.008192)[0] == "too slow"
+    assert v.judge_path(good, directions(), directions(), 0.004096)[0] == "within"
+    assert v.judge_path(good, directions(), directions(), 0.008192)[0] == "too slow"
 
 
 def status(**fields: object) -> m.LabStatus:
@@ -188,7 +188,7 @@ def status(**fields: object) -> m.LabStatus:
         ({"is_cut": True}, "lab restore wan"),
         ({"transfers": 4}, "lab load wan --transfers 0 --compute 0"),
         ({"compute": 1}, "external load is on"),
-        ({"schedule": [m.Step(at_s=60.0, actions=[])]}, "lab schedule wan --stop"),
+        ({"schedule": [m.ScheduledStep(at_s=60.0, actions=[])]}, "lab schedule wan --stop"),
     ],
 )
 def test_what_is_not_steady_is_refused_with_the_remedy(

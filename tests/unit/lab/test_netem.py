@@ -1,7 +1,7 @@
 import pytest
 
 from advisor.lab.backend_select import every_path
-from advisor.lab.messages import Change, Step
+from advisor.lab.messages import ScheduledStep, SetPath
 from advisor.lab.netem import (
     Abilities,
     delay_stage,
@@ -80,10 +80,10 @@ def test_the_delay(direction: Direction, line: str) -> None:
         (EmulatedPath(), None, 5, Abilities(seed=False), "seed"),
         (EmulatedPath(), Direction(delay_s=0.0), 0, ABLE, None),
         (EmulatedPath(), Direction(delay_s=0.0, queue_bytes=9000), 0, ABLE, "two packets"),
-        (EmulatedPath(), Direction(delay_s=0.001), 0, ABLE, "nothing else"),
+        (EmulatedPath(), Direction(delay_s=0.001), 0, ABLE, "only a rate"),
         (SMALL, None, 0, ABLE, None),
         (EmulatedPath(reverse=Direction(queue_bytes=17_999)), None, 0, ABLE, "18000 bytes"),
-        (EmulatedPath(reverse=Direction(jitter_s=4.5)), None, 0, ABLE, "4 s at most"),
+        (EmulatedPath(reverse=Direction(jitter_s=4.5)), None, 0, ABLE, "at most 4 s"),
     ],
 )
 def test_what_netem_cannot_do(
@@ -127,9 +127,9 @@ def test_a_schedules_paths_are_looked_at_too() -> None:
         user_namespace=True,
         hosts={"near": EmulatedPath(), "far": EmulatedPath()},
         steps=[
-            Step(at_s=1, actions=[Change(changes=Changes(queue_bytes=5000), host="far")]),
-            Step(at_s=2, actions=[Change(changes=Changes(loss=0.1), which="reverse")]),
-            Step(at_s=3, actions=[Change(changes=Changes(loss=2.0))]),
+            ScheduledStep(at_s=1, actions=[SetPath(changes=Changes(queue_bytes=5000), host="far")]),
+            ScheduledStep(at_s=2, actions=[SetPath(changes=Changes(loss=0.1), which="reverse")]),
+            ScheduledStep(at_s=3, actions=[SetPath(changes=Changes(loss=2.0))]),
         ],
     )
     paths = list(every_path(order))

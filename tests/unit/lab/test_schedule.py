@@ -1,6 +1,6 @@
 import pytest
 
-from advisor.lab.messages import Change, Cut, Load, Step
+from advisor.lab.messages import Cut, ScheduledStep, SetLoad, SetPath
 from advisor.lab.paths import Changes
 from advisor.lab.schedule import BadSchedule, parse_schedule
 
@@ -16,10 +16,10 @@ def test_lines() -> None:
         at 155s: restore
         """
     ) == [
-        Step(at_s=60, actions=[Load(transfers=64)]),
-        Step(at_s=120, actions=[Change(changes=Changes(loss=0.01, rate_bps=500e6))]),
-        Step(at_s=150, actions=[Cut(is_cut=True)]),
-        Step(at_s=155, actions=[Cut(is_cut=False)]),
+        ScheduledStep(at_s=60, actions=[SetLoad(transfers=64)]),
+        ScheduledStep(at_s=120, actions=[SetPath(changes=Changes(loss=0.01, rate_bps=500e6))]),
+        ScheduledStep(at_s=150, actions=[Cut(is_cut=True)]),
+        ScheduledStep(at_s=155, actions=[Cut(is_cut=False)]),
     ]
 
 
@@ -30,7 +30,7 @@ def test_nothing_is_no_steps() -> None:
 
 @pytest.mark.parametrize("time", ["0", "0s"])
 def test_at_once(time: str) -> None:
-    assert parse_schedule(f"at {time}: cut") == [Step(at_s=0, actions=[Cut(is_cut=True)])]
+    assert parse_schedule(f"at {time}: cut") == [ScheduledStep(at_s=0, actions=[Cut(is_cut=True)])]
 
 
 def test_hosts() -> None:
@@ -38,9 +38,9 @@ def test_hosts() -> None:
         "at 1s: kraken rtt 80ms, loss 0\nat 2s: kraken cut\nat 3s: kraken transfers 4, compute 2"
     )
     assert [step.actions for step in steps] == [
-        [Change(changes=Changes(rtt_s=0.08, loss=0.0), host="kraken")],
+        [SetPath(changes=Changes(rtt_s=0.08, loss=0.0), host="kraken")],
         [Cut(is_cut=True, host="kraken")],
-        [Load(transfers=4, compute=2, host="kraken")],
+        [SetLoad(transfers=4, compute=2, host="kraken")],
     ]
 
 
@@ -48,8 +48,8 @@ def test_one_line_may_do_several_things() -> None:
     (step,) = parse_schedule("at 1s: transfers 4, restore, loss 0.5")
     assert step.actions == [
         Cut(is_cut=False),
-        Load(transfers=4),
-        Change(changes=Changes(loss=0.5)),
+        SetLoad(transfers=4),
+        SetPath(changes=Changes(loss=0.5)),
     ]
 
 
@@ -73,7 +73,7 @@ def test_the_order_is_that_of_the_times_and_of_the_lines_at_one_time() -> None:
         ("at 5s: loss 1%, far rate 5Mbit", ["far"]),
         ("at 5s: loss 1%,", ["comma"]),
         ("at 5s: ,", ["comma"]),
-        ("at 5s: cut now", ["cut", "stands alone"]),
+        ("at 5s: cut now", ["cut", "takes no value"]),
         ("at 5s: transfers", ["transfers", "128"]),
         ("at 5s: transfers 129", ["transfers", "128", "129"]),
         ("at 5s: transfers -1", ["transfers", "-1"]),

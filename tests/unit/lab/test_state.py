@@ -15,8 +15,8 @@ from advisor.lab.state import (
     MARK,
     Host,
     LabError,
+    LabFolder,
     LabState,
-    Place,
     end_all,
     labs,
     only_one,
@@ -34,7 +34,7 @@ def state(*far: Host, name: str = "wan", mark: str = "none") -> LabState:
     return LabState(
         name=name,
         mark=mark,
-        keeper=1,
+        supervisor=1,
         user_namespace=True,
         backend="own emulator",
         hosts=[SOURCE, *far],
@@ -49,12 +49,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def kept() -> Iterator[Place]:
-    """A lab with a keeper, as far as others can tell."""
-    place = Place("wan")
+def kept() -> Iterator[LabFolder]:
+    """A lab with a supervisor, as far as others can tell."""
+    place = LabFolder("wan")
     place.make()
     place.write(state(KRAKEN, MASON))
-    with Place("wan").lock:
+    with LabFolder("wan").lock:
         yield place
 
 
@@ -79,7 +79,7 @@ def test_a_host_that_is_not_there() -> None:
 
 
 def test_a_state_is_kept_whole(folder: Path) -> None:
-    place = Place("wan")
+    place = LabFolder("wan")
     assert place.read() is None
     place.make()
     assert place.read() is None
@@ -93,7 +93,7 @@ def test_a_state_is_kept_whole(folder: Path) -> None:
 
 
 def test_the_folder_is_for_its_owner_alone() -> None:
-    place = Place("wan")
+    place = LabFolder("wan")
     place.make()
     assert place.folder.stat().st_mode & 0o077 == 0
     assert place.folder.parent.parent.stat().st_mode & 0o022 == 0
@@ -101,32 +101,32 @@ def test_the_folder_is_for_its_owner_alone() -> None:
 
 def test_no_lab() -> None:
     assert labs() == []
-    assert not Place("wan").is_kept
-    with pytest.raises(LabError, match=r"no lab 'wan' is up: 'advisor lab up wan' makes it$"):
+    assert not LabFolder("wan").is_up
+    with pytest.raises(LabError, match=r"no lab 'wan' is up: 'advisor lab up wan' starts it$"):
         state_of("wan")
 
 
-def test_a_lab_whose_keeper_is_gone_is_not_up(kept: Place) -> None:
-    assert kept.is_kept
-    assert state_of("wan").keeper == 1
-    other = Place("other")
+def test_a_lab_whose_supervisor_is_gone_is_not_up(kept: LabFolder) -> None:
+    assert kept.is_up
+    assert state_of("wan").supervisor == 1
+    other = LabFolder("other")
     other.make()
     other.write(state(KRAKEN, name="other"))
-    assert not other.is_kept
+    assert not other.is_up
     assert [place.name for place in labs()] == ["other", "wan"]
-    with pytest.raises(LabError, match="'advisor lab up other' makes it; up now: wan"):
+    with pytest.raises(LabError, match="'advisor lab up other' starts it; up now: wan"):
         state_of("other")
 
 
 def test_looking_is_not_seen_by_others_who_look(folder: Path) -> None:
     """Two that ask at once whether a lab is up both hear that it is not."""
-    place = Place("wan")
+    place = LabFolder("wan")
     place.make()
     (place.folder / "keeper.lock").touch()
     looking = (
-        "from advisor.lab.state import Place\n"
-        "place = Place('wan')\n"
-        "print(sum(place.is_kept for _ in range(3000)))"
+        "from advisor.lab.state import LabFolder\n"
+        "place = LabFolder('wan')\n"
+        "print(sum(place.is_up for _ in range(3000)))"
     )
     both = [
         subprocess.Popen([sys.executable, "-c", looking], stdout=subprocess.PIPE, text=True)
@@ -136,16 +136,16 @@ def test_looking_is_not_seen_by_others_who_look(folder: Path) -> None:
 
 
 def test_last_words() -> None:
-    place = Place("wan")
+    place = LabFolder("wan")
     assert place.last_words() == ""
     place.make()
     place.log.write_text("one\ntwo\n\n")
     assert place.last_words() == "two"
 
 
-def test_a_lab_that_does_not_answer(kept: Place) -> None:
+def test_a_lab_that_does_not_answer(kept: LabFolder) -> None:
     with pytest.raises(LabError, match="does not answer: 'advisor lab down wan'"):
-        tell("wan", m.Ask())
+        tell("wan", m.GetStatus())
 
 
 def test_processes_are_ended_by_their_mark() -> None:
@@ -210,7 +210,7 @@ def test_numbers_of_held_networks_are_not_used_again() -> None:
 
 
 def test_removing_a_lab_ends_what_runs_in_it(folder: Path) -> None:
-    place = Place("wan")
+    place = LabFolder("wan")
     place.make()
     place.write(state(KRAKEN, mark="to-be-ended"))
     place.files("kraken").mkdir(parents=True)
@@ -232,20 +232,20 @@ def test_a_runtime_folder_that_cannot_be(tmp_path: Path, monkeypatch: pytest.Mon
     assert labs() == []
 
 
-ORDERS: list[m.Order] = [
-    m.Ask(),
-    m.Change(changes=Changes(loss=0.0), which="forward"),
+ORDERS: list[m.LabCommand] = [
+    m.GetStatus(),
+    m.SetPath(changes=Changes(loss=0.0), which="forward"),
     m.Cut(is_cut=True, host="kraken"),
-    m.Load(transfers=0),
-    m.Play(steps=[m.Step(at_s=1.5, actions=[m.Load(compute=2), m.Cut(is_cut=False)])]),
+    m.SetLoad(transfers=0),
+    m.Play(steps=[m.ScheduledStep(at_s=1.5, actions=[m.SetLoad(compute=2), m.Cut(is_cut=False)])]),
 ]
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=lambda order: type(order).__name__)
-def test_orders_survive_the_wire(order: m.Order) -> None:
+def test_orders_survive_the_wire(order: m.LabCommand) -> None:
     line = msgspec.json.encode(order)
     assert b"\n" not in line
-    assert msgspec.json.decode(line, type=m.Order) == order
+    assert msgspec.json.decode(line, type=m.LabCommand) == order
 
 
 def test_replies_survive_the_wire() -> None:
@@ -268,14 +268,14 @@ def test_replies_survive_the_wire() -> None:
         hosts=[host],
         transfers=1,
         compute=0,
-        schedule=[m.Step(at_s=-0.5, actions=[m.Cut(is_cut=True)])],
+        schedule=[m.ScheduledStep(at_s=-0.5, actions=[m.Cut(is_cut=True)])],
         lateness=m.Lateness(p99_s=1e-6, most_s=2e-3),
     )
-    for reply in (m.Done(status), m.Refused("no")):
-        assert msgspec.json.decode(msgspec.json.encode(reply), type=m.Reply) == reply
+    for reply in (m.CommandDone(status), m.CommandFailed("no")):
+        assert msgspec.json.decode(msgspec.json.encode(reply), type=m.LabReply) == reply
 
 
 @pytest.mark.parametrize("line", [b"", b"{}", b'{"type":"explode"}', b'{"type":"cut"}', b"\xff"])
 def test_what_is_no_order(line: bytes) -> None:
     with pytest.raises(msgspec.MsgspecError):
-        msgspec.json.decode(line, type=m.Order)
+        msgspec.json.decode(line, type=m.LabCommand)

@@ -1,6 +1,6 @@
 import pytest
 
-from advisor.domain.file_io import Direction, FileIoJob, FileIoResult, Filesystem
+from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem, IoDirection
 from advisor.models.file_io import best_of, full_jobs, most_bytes, quick_jobs
 
 MIB = 2**20
@@ -35,7 +35,7 @@ def test_a_test_file_is_a_twentieth_of_the_free_space(free_bytes: int, expected:
 
 
 @pytest.mark.parametrize("direction", ["read", "write"])
-def test_the_whole_grid(direction: Direction) -> None:
+def test_the_whole_grid(direction: IoDirection) -> None:
     jobs = full_jobs(direction, with_free(2**40))
     assert {(j.threads, j.request_bytes, j.direct) for j in jobs} == {
         (threads, size, direct)

@@ -103,9 +103,13 @@ def test_the_sources_own_interface() -> None:
 
 def test_load_schedule_and_what_is_missing() -> None:
     steps = [
-        m.Step(at_s=61, actions=[m.Cut(is_cut=True, host="far"), m.Load(transfers=4, compute=0)]),
-        m.Step(at_s=-1, actions=[m.Cut(is_cut=False)]),
-        m.Step(at_s=5, actions=[m.Change(changes=Changes(loss=0.0, reordering=True, rtt_s=0.0))]),
+        m.ScheduledStep(
+            at_s=61, actions=[m.Cut(is_cut=True, host="far"), m.SetLoad(transfers=4, compute=0)]
+        ),
+        m.ScheduledStep(at_s=-1, actions=[m.Cut(is_cut=False)]),
+        m.ScheduledStep(
+            at_s=5, actions=[m.SetPath(changes=Changes(loss=0.0, reordering=True, rtt_s=0.0))]
+        ),
     ]
     lines = status_text(
         status(

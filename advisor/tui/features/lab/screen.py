@@ -15,9 +15,9 @@ from textual.widgets import Button, DataTable, Static
 from advisor.domain.quantities import format_duration, format_rate
 from advisor.lab import catalogue
 from advisor.lab.control import tell
-from advisor.lab.messages import Ask, HostStatus
+from advisor.lab.messages import GetStatus, HostStatus
 from advisor.lab.paths import BadPath, EmulatedPath
-from advisor.lab.state import LabError, Place, labs
+from advisor.lab.state import LabError, LabFolder, labs
 from advisor.tui.kit.child import AdvisorChild
 from advisor.tui.kit.dialogs import AskScreen
 from advisor.tui.kit.row_table import RowTable
@@ -227,12 +227,12 @@ class LabScreen(Page):
         doing.update(Content(words))
 
 
-def _hosts_of(place: Place) -> list[_LabHost]:
+def _hosts_of(place: LabFolder) -> list[_LabHost]:
     """A lab's destinations, or one line on why there are none."""
-    if not place.is_kept:
+    if not place.is_up:
         return [_LabHost(place.name, "", f"ended: {place.last_words() or 'by itself'}", "")]
     try:
-        status = tell(place.name, Ask())
+        status = tell(place.name, GetStatus())
     except LabError as error:
         return [_LabHost(place.name, "", str(error), "")]
     up = f"up {format_duration(max(1.0, round(status.up_s)))}"
