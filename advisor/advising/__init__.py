@@ -1,1 +1,1 @@
-"""One advice session, from the question to the advice. Screens and reports only listen to it."""
+"""Advice sessions, from the request to the advice. Screens and reports only listen to them."""

@@ -1,4 +1,4 @@
-"""From what was measured, or stored, to the advice."""
+"""Makes the advice from what was measured or stored."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ from advisor.runtime.request import AdviceRequest
 
 
 class AdviceInputs(msgspec.Struct, frozen=True, kw_only=True):
-    """What an advice is given on."""
+    """What an advice is based on."""
 
     session: str
     request: AdviceRequest
@@ -72,10 +72,10 @@ def advice_from_ranking(inputs: AdviceInputs, ranking: Ranking, incomplete: bool
 
 
 def advice_from_history(inputs: AdviceInputs) -> Advice:
-    """The advice on stored results alone. At least one is needed."""
+    """The advice from stored results alone, of which there is at least one."""
     best = max(inputs.past, key=lambda p: p.throughput_bps)
     spread = best.spread if best.spread is not None else TYPICAL_SPREAD
-    # 1.64 standard deviations hold nine of ten; what is stored is spread over days, not seconds.
+    # 90 % lie within 1.645 standard deviations; the stored spread is over days, not seconds.
     half_bps = 1.645 * spread * best.throughput_bps
     expected = Estimate(
         best.throughput_bps,
@@ -109,7 +109,7 @@ def advice_from_history(inputs: AdviceInputs) -> Advice:
 
 
 def _not_disproved(limits: Sequence[Limit], setting: Setting, bps: float) -> list[Limit]:
-    """Without the ceilings that the advised setting was just seen to pass."""
+    """Without the limits that the advised setting was measured to exceed."""
     count = flows_of(setting)
     return [x for x in limits if x.ceiling_bps is None or x.ceiling_bps * count >= bps]
 
@@ -133,7 +133,7 @@ def _newest(probes: Sequence[ProbeRecord], transport: str, setting: Setting) -> 
 
 
 def _best_settings(ranking: Ranking) -> dict[str, Setting]:
-    """The chosen setting, and of every other transport its best."""
+    """The chosen setting, and the best one of every other subject."""
     settings: dict[str, Setting] = {}
     for index in [ranking.chosen, *ranking.comparison.order()]:
         candidate = ranking.candidates[index]
@@ -163,7 +163,7 @@ def _reasons(inputs: AdviceInputs, ranking: Ranking, gain: Estimate | None) -> l
 
 
 def _at_the_edge(request: AdviceRequest, setting: Setting) -> str:
-    """A sentence when more files at a time might be faster still, and were not allowed."""
+    """A sentence if more files at a time might be faster, but were not allowed."""
     at_once = setting.get("concurrency")
     files = request.dataset.files if request.dataset else None
     if request.tool is None or at_once != request.max_concurrency or (files or 0) <= at_once:
@@ -175,7 +175,7 @@ def _at_the_edge(request: AdviceRequest, setting: Setting) -> str:
 
 
 def _left_out(probes: Sequence[ProbeRecord], ranking: Ranking) -> list[str]:
-    """A sentence for each transport that was measured and is not among those compared."""
+    """A sentence for each subject that was measured but is not in the comparison."""
     compared = {candidate.transport for candidate in ranking.candidates}
     best: dict[str, float] = {}
     failures: dict[str, str] = {}
@@ -195,7 +195,7 @@ def _left_out(probes: Sequence[ProbeRecord], ranking: Ranking) -> list[str]:
 
 
 def _plateau(ranking: Ranking) -> str:
-    """A sentence when settings of very different numbers of streams reach the same rate."""
+    """A sentence if settings with very different numbers of streams reach the same rate."""
     equals = [ranking.candidates[i] for i in ranking.comparison.same_as_best()]
     counts = sorted({flows_of(c.setting) for c in equals})
     if len(counts) < 2 or counts[-1] < 2 * counts[0]:
@@ -208,7 +208,7 @@ def _plateau(ranking: Ranking) -> str:
 
 
 def _against(ranking: Ranking, index: int) -> str:
-    """The chosen one against another contender, and whether the difference is real."""
+    """The chosen contender compared with another one, and whether the difference is significant."""
     comparison, chosen = ranking.comparison, ranking.chosen
     other = ranking.candidates[index]
     name = f"{other.role} ({describe(other.transport, other.setting)})"
@@ -238,14 +238,14 @@ def _commands(inputs: AdviceInputs, transport: str, settings: dict[str, Setting]
         verify=request.verify,
         kept=inputs.kept,
     )
-    # One that was there when the session began may be gone when it is resumed.
+    # A tool that was there when the session began may be gone when it is resumed.
     known = {tool.name: tool for tool in registry.tools()}
     tools = [known[name] for name in request.tools if name in known]
     return [command for tool in tools for command in tool.commands(wanted)]
 
 
 def _transfer_time(dataset: Dataset | None, expected: Estimate) -> Estimate | None:
-    """How long the dataset takes, in seconds, if the network is what limits it."""
+    """The time to move the dataset, in seconds, if the network is the limit."""
     if dataset is None:
         return None
     bits = dataset.total_bytes * 8

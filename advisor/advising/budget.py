@@ -1,29 +1,29 @@
-"""The time a session may take, and how much of it is left."""
+"""The time budget of a session."""
 
 from collections.abc import Callable
 from typing import Final
 
 DEFAULT_S: Final = 60.0
 REFERENCE_RTT_S: Final = 0.1
-"""Up to here the default holds; beyond it the budget follows the RTT, as a probe's length does."""
+"""Up to this RTT the default holds; beyond it the budget grows with the RTT, as probes do."""
 
 SHORTEST_S: Final = 5.0
 """Less is not enough for one probe of each contender, on any path."""
 
 
 FILES_TAKE: Final = 2.0
-"""How many times as long a session takes that moves files: their probes are that much longer."""
+"""Factor for sessions that move files, whose probes take that much longer."""
 
 
 def default_budget_s(rtt_s: float, *, files: bool = False) -> float:
-    """60 s up to 100 ms RTT, as many times that as the RTT is longer; with `files` twice that."""
+    """60 s up to 100 ms RTT, beyond it in proportion to the RTT; with `files` twice as much."""
     return DEFAULT_S * max(1.0, rtt_s / REFERENCE_RTT_S) * (FILES_TAKE if files else 1.0)
 
 
 class Budget:
-    """Counts down on `clock`, a monotonic one in seconds; time that was not ours is given back.
+    """Counts down on `clock`, which is monotonic and in seconds.
 
-    `spent_s`: what a session that is resumed had used before.
+    `spent_s`: what a resumed session had used before.
     """
 
     def __init__(self, total_s: float, clock: Callable[[], float], spent_s: float = 0.0) -> None:
@@ -34,13 +34,13 @@ class Budget:
 
     @property
     def left_s(self) -> float:
-        """Seconds left, never below 0."""
+        """Seconds left, at least 0."""
         return max(0.0, self.total_s - (self._clock() - self._began_s) + self._given_back_s)
 
     def extend(self, by_s: float) -> None:
-        """More time than was agreed on."""
+        """Add time."""
         self.total_s += by_s
 
     def give_back(self, waited_s: float) -> None:
-        """Time that was not ours."""
+        """Give back time that the session spent waiting for others."""
         self._given_back_s += waited_s

@@ -21,10 +21,10 @@ _MOST_ROUNDS: Final = 12
 async def confirm(
     context: Context, past: Sequence[ev.PastResult], spaces: Mapping[str, Space]
 ) -> None:
-    """Probe the contenders in rounds, each in a fresh random order. Raises Stopped, PeerLost.
+    """Probe the contenders in rounds, each in a new random order. Raises Stopped, PeerLost.
 
-    Alternating makes a change of the path's load hit all of them alike. It ends when no pair that
-    the advice rests on could change its order, or when the time is used.
+    As they alternate, a change of the load on the path affects all of them alike. It ends when no
+    pair that the advice depends on could change its order, or when the time is used.
     """
     chosen = contenders(comparable(context.request, context.probes), past, spaces)
     async with context.stage(CONFIRM, "", context.budget.left_s) as stage_end:

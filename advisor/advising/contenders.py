@@ -1,4 +1,4 @@
-"""Which settings meet in the closing comparison, and which one wins it. Pure."""
+"""Selects the settings of the closing comparison, and ranks them. Pure."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,22 +13,21 @@ from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, SettingKey, Space, setting_key
 from advisor.models.comparison import LEAST_SPREAD, Comparison
 
-# A setting this near the best after one probe each may well be its equal.
+# After one probe each, a setting this close to the best may be as good.
 _FRUGAL_SHARE: Final = 0.95
-# Another transport that is further behind is no rival, whatever the noise.
+# A subject that is further behind is no rival, whatever the noise.
 _RIVAL_SHARE: Final = 0.7
 
 TRANSPORT_COST: Final = ("tcp", "udt")
-"""Of two transports that perform the same, TCP is the cheaper: every tool has it, its congestion
-control is fair to others, and UDT takes several times the CPU for the same rate."""
+"""If two transports perform alike, TCP is the cheaper: every tool has it, its congestion control is
+fair to others, and UDT takes several times the CPU for the same rate."""
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
-    """A setting with all its throughputs of this session, in bit/s: in the closing comparison, and
-    before it.
+    """A setting with all its throughputs in this session, in bit/s.
 
-    `recommended_bps`: what its search expects of it, where that recommends it and knows better than
-    what it measured.
+    `earlier_bps`: before the closing comparison. `confirm_bps`: in it. `recommended_bps`: what its
+    search predicts, if it recommends the setting for more than its measurements.
     """
 
     transport: str
@@ -41,16 +40,16 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> tuple[str, SettingKey]:
-        """What makes it the same setting as another."""
+        """Identifies the setting."""
         return self.transport, setting_key(self.setting)
 
     @property
     def sampled_bps(self) -> tuple[float, ...]:
-        """What to judge it by.
+        """The throughputs to rank it by.
 
-        What it gave before the comparison is left out once it was measured again: the best of many
-        noisy results is too good, and would be so on the average; and the load on the path may have
-        changed since the defaults were measured.
+        Those before the comparison are left out once there are two in it: the best of many noisy
+        results is biased upwards, and the load on the path may have changed since the defaults were
+        measured.
         """
         enough = len(self.confirm_bps) >= 2
         return self.confirm_bps if enough else self.earlier_bps + self.confirm_bps
@@ -63,7 +62,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def candidates_of(probes: Sequence[ProbeRecord]) -> list[Candidate]:
-    """Every setting that gave a throughput in this session."""
+    """Every setting with a throughput in this session."""
     found: dict[tuple[str, SettingKey], Candidate] = {}
     for probe in probes:
         if not isinstance(probe.result, Measurement) or probe.result.throughput_bps <= 0:
@@ -87,7 +86,7 @@ def candidates_of(probes: Sequence[ProbeRecord]) -> list[Candidate]:
 
 
 def _recommended(probes: Sequence[ProbeRecord]) -> dict[tuple[str, SettingKey], float]:
-    """What each search recommended in the end, and expects of it in bit/s."""
+    """What each search recommended last, with its prediction in bit/s."""
     last = {p.stage: p for p in probes if p.purpose == "search"}
     return {
         (p.subject, setting_key(p.recommended[0])): p.recommended[1]
@@ -99,10 +98,10 @@ def _recommended(probes: Sequence[ProbeRecord]) -> dict[tuple[str, SettingKey], 
 def contenders(
     probes: Sequence[ProbeRecord], past: Sequence[PastResult], spaces: Mapping[str, Space]
 ) -> list[Candidate]:
-    """Who meets, with all that is measured of each by now.
+    """The settings of the comparison, with all that has been measured of each.
 
-    They are selected by what was known before they met, so that it is the same ones in the same
-    roles whenever this is asked, in a resumed session too.
+    They are selected by what was known before the comparison, so that they and their roles do not
+    change during it, also when the session is resumed.
     """
     before = candidates_of([p for p in probes if p.purpose != "confirm"])
     now = {candidate.key: candidate for candidate in candidates_of(probes)}
@@ -113,7 +112,7 @@ def contenders(
 
 
 def cost(candidate: Candidate, spaces: Mapping[str, Space]) -> tuple[float, ...]:
-    """Sorts the cheaper first: by transport, then by its space's order of cost."""
+    """Sort key, the cheapest first: by transport, then by the cost order of its space."""
     names = [*TRANSPORT_COST]
     rank = names.index(candidate.transport) if candidate.transport in names else len(names)
     space = spaces.get(candidate.transport)
@@ -125,11 +124,11 @@ def select(
     past: Sequence[PastResult],
     spaces: Mapping[str, Space],
 ) -> list[Candidate]:
-    """Who meets in the confirmation, by role: best, rival, frugal, and the defaults. Best first.
+    """The settings to compare, by role: best, rival, frugal, and the defaults. Best first.
 
-    The rival is the best of another run or of history, or else the next setting of the same run.
-    The frugal one is the cheapest that is within 5 % of the best. A setting has one role only; a
-    default that is also the best keeps its name.
+    The rival is the best of another search or of history, else the next best of the same search.
+    The frugal one is the cheapest within 5 % of the best. A setting has one role only; a default
+    that is also the best keeps its name.
     """
     ranked = _ranked(candidates)
     if not ranked:
@@ -155,7 +154,7 @@ def select(
 
 
 def _ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The best first. Of one search nothing comes before what it recommends."""
+    """The best first. No setting of a search comes before the one that it recommends."""
     most_bps = {c.stage: c.recommended_bps for c in candidates if c.recommended_bps}
 
     def rank(candidate: Candidate) -> tuple[float, bool]:
@@ -190,7 +189,7 @@ def _rival(
 
 
 class Ranking(msgspec.Struct, frozen=True):
-    """The comparison's outcome. Indices are into `candidates`; `default` may be missing."""
+    """The contenders, compared. Indices are into `candidates`; there may be no `default`."""
 
     candidates: list[Candidate]
     comparison: Comparison
@@ -198,7 +197,7 @@ class Ranking(msgspec.Struct, frozen=True):
     default: int | None
 
     def contender(self, index: int) -> Contender:
-        """One candidate as the advice shows it."""
+        """One candidate in the form that the advice has."""
         candidate = self.candidates[index]
         return Contender(
             role=candidate.role,
@@ -214,9 +213,9 @@ def rank_contenders(
     spaces: Mapping[str, Space],
     least_spread: float = LEAST_SPREAD,
 ) -> Ranking | None:
-    """The cheapest of those that are the same as the best; None when nothing was measured.
+    """Choose the cheapest of those not distinguishable from the best; None if there are none.
 
-    `least_spread`: see Comparison.
+    `least_spread`: see `Comparison`.
     """
     measured = [c for c in candidates if c.sampled_bps]
     if not measured:

@@ -1,7 +1,7 @@
-"""A session that profiles a transfer tool: the network and both disks alone, then the tool.
+"""Profiles a transfer tool: the network and both disks alone, then the tool.
 
-Rao et al. 2016: what the subsystems give alone bounds what a transfer of files reaches, which may
-stay well under it, so both are measured and shown beside each other.
+Rao et al. 2016: the throughput of each subsystem alone bounds that of a file transfer, which may
+stay well below it. So both are measured, and shown beside each other.
 """
 
 import asyncio
@@ -44,13 +44,13 @@ from advisor.runtime.stop import uninterrupted
 _NETWORK_STREAMS: Final = (1, 8)
 _UNKNOWN_CAPACITY_BPS: Final = 10e9
 STRETCH: Final = 1.5
-"""How many times as long as in the search the slices of the closing comparison are."""
+"""Factor between the slices of the closing comparison and those of the search."""
 
 _ALONE_SHARE: Final = 0.3
-"""Of the session's time, what the subsystems alone may take."""
+"""The fraction of the session's time that measuring the subsystems alone may take."""
 
 _MOST_SHARE: Final = 0.5
-"""Of the free space at the destination, what a slice may take at most."""
+"""The fraction of the free space at the destination that a slice may take."""
 
 
 class ToolStage(msgspec.Struct, frozen=True):
@@ -62,7 +62,7 @@ class ToolStage(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The tool's."""
+        """The tool's name."""
         return self.tool.name
 
     @property
@@ -71,16 +71,16 @@ class ToolStage(msgspec.Struct, frozen=True):
         return self.tool.name
 
     def space(self, context: Context) -> Space:
-        """The tool's, for this dataset."""
+        """The tool's space for this dataset."""
         return self.tool.space(context.path, self.dataset, self.limits)
 
     def baselines(self, context: Context) -> list[Baseline]:
-        """The tool's."""
+        """The tool's defaults."""
         return self.tool.baselines(context.path, self.dataset)
 
 
 class DiskProber:
-    """Measures one end's disk. `folder`: where test files may be made."""
+    """Measures the disk of one end. `folder`: where test files may be written."""
 
     def __init__(self, folder: str, jobs: Sequence[FileIoJob], *, is_here: bool) -> None:
         self._folder = folder
@@ -90,17 +90,17 @@ class DiskProber:
 
     @property
     def settings(self) -> list[Setting]:
-        """What can be measured."""
+        """The settings that can be measured."""
         return [job.setting for job in self._jobs.values()]
 
     @property
     def most_bytes(self) -> int:
-        """How large the test file is at most."""
+        """The largest size of the test file."""
         return max(job.total_bytes for job in self._jobs.values())
 
     @contextlib.asynccontextmanager
     async def at_work(self) -> AsyncIterator[None]:
-        """Within it, what is read here is laid out once for all jobs."""
+        """Inside it, the file to read is written once for all jobs."""
         if not self._is_here:
             yield
             return
@@ -109,11 +109,11 @@ class DiskProber:
         self._workplace = None
 
     def next_probe_s(self) -> float:
-        """A file is laid out first, which may take as long again."""
+        """Writing the test file first may take as long again."""
         return 2 * max(job.ceiling_s for job in self._jobs.values())
 
     async def measure(self, link: AgentLink, setting: Setting, _watcher: Watcher) -> Probed:
-        """One job. Raises PeerGone."""
+        """Run one job. Raises PeerGone."""
         job = self._jobs[setting_key(setting)]
         began_s = asyncio.get_running_loop().time()
         try:
@@ -140,7 +140,7 @@ class DiskProber:
 
 
 class DiskToDisk:
-    """What such a session does beside searching. Made by `prepared`; the caller owes a `close`."""
+    """What such a session does besides searching. Made by `prepared`; must be closed."""
 
     def __init__(
         self,
@@ -159,7 +159,7 @@ class DiskToDisk:
     async def prepared(cls, context: Context) -> "DiskToDisk":
         """Look at both file systems, and tell what will be written where.
 
-        Raises ValueError with a sentence where it cannot be done, PeerError.
+        Raises ValueError (with a sentence) if it cannot be done, PeerError.
         """
         stage = _stage_of(context.request)
         dataset, request = stage.dataset, context.request
@@ -187,7 +187,7 @@ class DiskToDisk:
         return cls(context, stage, prober, disks)
 
     async def measure_subsystems(self) -> None:
-        """The network and the disks, each alone. Raises Stopped, PeerLost."""
+        """Measure the network and the disks, each alone. Raises Stopped, PeerLost."""
         await self._measure_network()
         for name, disk in self._disks.items():
             await self._measure_disk(name, disk)
@@ -196,7 +196,7 @@ class DiskToDisk:
             self.prober.expect(best_bps)
 
     async def _measure_network(self) -> None:
-        """Over TCP with the kernel's own buffers, by one stream and by as many as Globus uses."""
+        """Over TCP with the kernel's buffers, with one stream and with as many as Globus uses."""
         tcp = registry.transport("tcp")
         if not tcp.available().ok:
             self._context.events.notice(f"the network alone: {tcp.available().reason}")
@@ -233,7 +233,7 @@ class DiskToDisk:
             stage_end.reason = "measured"
 
     def lengthen(self) -> None:
-        """From now on longer slices: what is compared in the end is to be told apart."""
+        """From now on use longer slices, so that the closing comparison is more precise."""
         self.prober.stretch = STRETCH
 
     def _measured(self, stage: str) -> list[Measurement]:
@@ -241,7 +241,7 @@ class DiskToDisk:
         return [result for result in results if isinstance(result, Measurement)]
 
     async def close(self) -> None:
-        """Put what is kept at its place, and leave nothing else of ours. Says what went wrong."""
+        """Move what is kept to its place, and remove everything else. Tells what went wrong."""
         try:
             reason = await uninterrupted(self.prober.close(self._context.runner.link))
         except PeerError as error:
@@ -269,7 +269,7 @@ def _folder_of(dataset: Dataset) -> str:
 
 
 def _disks(context: Context, here: Filesystem, there: Filesystem) -> dict[str, DiskProber]:
-    """What is measured of either disk; why one is not is told."""
+    """A prober for each disk that can be measured; for the others the reason is told."""
     ends = {SOURCE_DISK: here, DESTINATION_DISK: there}
     probers = {}
     for name, filesystem in ends.items():

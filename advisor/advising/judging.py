@@ -1,8 +1,8 @@
-"""Which probes of a session the advice is about, and what each is worth for it. Pure.
+"""Which probes the advice compares, and the throughput each stands for. Pure.
 
-Of a session that profiles transports all are, as they are. Where a tool is profiled, the network
-and the disks are measured too, but it is the tool's settings that are compared; and a slice of the
-dataset is worth what the whole would give that way, with all that it takes to begin and to end.
+A session that profiles transports compares all probes as they are. One that profiles a tool also
+measures the network and the disks, but compares only settings of the tool; and a slice stands for
+the throughput of the whole dataset, with the time that starting and ending takes.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from advisor.runtime.request import AdviceRequest
 
 
 def comparable_outcome(request: AdviceRequest, subject: str, outcome: Outcome) -> Outcome | None:
-    """The outcome as it is to be compared; None for what is not compared."""
+    """The outcome in the form that is compared; None if it is not compared."""
     if request.tool is None:
         return outcome
     if subject != request.tool:
@@ -34,11 +34,11 @@ def comparable_outcome(request: AdviceRequest, subject: str, outcome: Outcome) -
 
 
 def comparable(request: AdviceRequest, probes: Sequence[ProbeRecord]) -> list[ProbeRecord]:
-    """The probes that are compared, with what they are worth."""
+    """The probes that are compared, with the outcome that each stands for."""
     found = ((probe, comparable_outcome(request, probe.subject, probe.result)) for probe in probes)
     return [msgspec.structs.replace(probe, result=result) for probe, result in found if result]
 
 
 def least_spread(request: AdviceRequest) -> float:
-    """How well the probes foretell a transfer at best, as a share."""
+    """The least relative spread: no probe predicts a transfer better than this."""
     return SLICE_SPREAD if request.tool else LEAST_SPREAD

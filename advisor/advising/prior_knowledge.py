@@ -1,4 +1,4 @@
-"""What a search is told before its first probe."""
+"""What a search knows before its first probe."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from advisor.models.past_transfers import completed
 
 
 def knowledge_of(context: Context, subject: str) -> Knowledge:
-    """All that is known of this path, the files to move, and of others' searches of a transport."""
+    """What is known of the path and the files to move, and from earlier searches of the subject."""
     return Knowledge(
         path=context.path,
         bandwidth_bps=context.path.capacity_bps,
@@ -24,7 +24,7 @@ def knowledge_of(context: Context, subject: str) -> Knowledge:
 
 
 def surfaces_of(probes: Iterable[ProbeRecord]) -> tuple[PastSurface, ...]:
-    """What each session of each pair found: one surface a session with at least two settings."""
+    """One surface for each session of each pair that measured at least two settings."""
     sessions: dict[tuple[str, str, str], list[ProbeRecord]] = defaultdict(list)
     for probe in probes:
         if isinstance(probe.result, Measurement):
@@ -34,7 +34,7 @@ def surfaces_of(probes: Iterable[ProbeRecord]) -> tuple[PastSurface, ...]:
 
 
 def _surface(probes: Sequence[ProbeRecord]) -> PastSurface:
-    """Of one session; at least one probe, each with a throughput."""
+    """The surface of one session, which has at least one probe with a throughput."""
     found: dict[SettingKey, tuple[Setting, list[float]]] = {}
     for probe in probes:
         if isinstance(probe.result, Measurement):

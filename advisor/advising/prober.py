@@ -1,4 +1,4 @@
-"""One probe, from this side: both ends started, read, and stopped when the mean is known."""
+"""Runs one probe of a transport: starts both ends, and stops them when the mean is known."""
 
 import asyncio
 import math
@@ -25,21 +25,21 @@ from advisor.probing.end import ProbeEnd, Spares
 
 _READY_S: Final = 10.0
 _CONNECT_S: Final = 5.0
-# Streams are connected one after the other; each takes a round trip, and may take two.
+# Streams connect one after the other; each takes one round trip, or two.
 _ROUND_TRIPS_A_STREAM: Final = 2
-# When the sender fails first, the receiver may know better why; it is on its way.
+# When the sender fails first, the receiver may know the reason; it is on its way.
 _EXPLAIN_S: Final = 0.5
 
 
 class Watcher(msgspec.Struct, frozen=True):
-    """Who is told while a probe runs: of each interval, and of advisors that come first."""
+    """Called while a probe runs: with each interval, and with the number of probes queued ahead."""
 
     interval: Callable[[Interval], None]
     waiting: Callable[[int], None]
 
 
 class Probed(msgspec.Struct, frozen=True):
-    """The outcome, what the foreign code printed at both ends, and how long others came first."""
+    """The outcome, the output of foreign code at both ends, and the time spent in the queue."""
 
     outcome: Outcome
     raw_output: bytes
@@ -109,11 +109,11 @@ class _Course:
 
 
 def _arrived_bps(received: list[m.ProbeSample]) -> float:
-    """The rate at which data reached the receiver, in whatever order, over these samples.
+    """The rate at which data reached the receiver, in any order, over these samples.
 
-    What is delivered in order comes in jumps where there is loss: when a hole is filled, all that
-    arrived behind it counts at once. Over a short window that can pass the rate of the link; what
-    arrived cannot.
+    In-order delivery is bursty where there is loss: when a hole is filled, all data behind it
+    counts at once. Over a short window that can exceed the rate of the link; the rate of arrival
+    cannot.
     """
     first, last = received[0], received[-1]
     if first.arrived_bytes is None or last.arrived_bytes is None or last.t_s <= first.t_s:
@@ -135,7 +135,7 @@ def _load(samples: list[Sample] | list[m.ProbeSample]) -> EndLoad | None:
 
 
 class _Probe:
-    """One probe under way."""
+    """One running probe."""
 
     def __init__(
         self, link: AgentLink, spares: Spares, request: m.OpenProbe, address: str, course: _Course
@@ -151,7 +151,7 @@ class _Probe:
         self.waited_s = 0.0
 
     def elapsed_s(self) -> float:
-        """Since the probe began or, if others came first, since the receiver was ready."""
+        """Seconds since the probe began or, if it was queued, since the receiver was ready."""
         return self._clock() - self.started_s
 
     async def run(self, waiting: Callable[[int], None]) -> Probed:
@@ -171,7 +171,7 @@ class _Probe:
         waited = False
         while True:
             try:
-                # While others measure there is no telling how long; they are bounded themselves.
+                # In the queue the wait has no bound of its own: the probes ahead are bounded.
                 async with asyncio.timeout(None if waited else _READY_S):
                     reply = await anext(replies)
             except TimeoutError:
@@ -211,7 +211,7 @@ class _Probe:
                 self._raw = end.raw_output
 
     async def _watch(self, end: ProbeEnd, replies: Replies) -> None:
-        """Until the mean is known, the ceiling is reached, or one end is in trouble."""
+        """Until the mean is known, the time limit is reached, or one end fails."""
         receiver = asyncio.create_task(self._hear_receiver(replies))
         sender = asyncio.create_task(self._hear_sender(end))
         over = asyncio.create_task(self._course.over.wait())
@@ -247,7 +247,7 @@ class _Probe:
                     self._course.add_versions("source", report.versions)
                 case Trouble():
                     raise _failure(report.kind, report.message)
-        # It ended without trouble: what is still on its way may arrive before the ceiling.
+        # It ended without a failure: the last data may arrive before the time limit.
         await self._course.over.wait()
 
 
@@ -256,7 +256,7 @@ def _failure(kind: FailureKind | None, message: str) -> _Failed:
 
 
 class Prober:
-    """Measures settings between this host and one agent. Addresses are IP addresses."""
+    """Measures settings of transports between this host and one agent, given IP addresses."""
 
     def __init__(self, source_address: str, destination_address: str) -> None:
         self._source_address = source_address
@@ -264,7 +264,7 @@ class Prober:
         self._spares = Spares()
 
     async def close(self) -> None:
-        """End the spare child."""
+        """End the spare child process."""
         await self._spares.close()
 
     async def measure(
@@ -275,9 +275,9 @@ class Prober:
         length: ProbeLength,
         watcher: Watcher,
     ) -> Probed:
-        """One probe.
+        """Run one probe.
 
-        Every failure is an outcome but the loss of the agent, which raises PeerGone.
+        Every failure is an outcome, except a lost agent, which raises PeerGone.
         """
         self._spares.prepare()
         streams = int(setting.get("streams", 1))

@@ -1,4 +1,4 @@
-"""A search over the space of a transport or a tool: ask, probe, tell, store."""
+"""Searches the space of a subject: ask the method, probe, tell the method, store."""
 
 import zlib
 from collections.abc import Sequence
@@ -22,32 +22,32 @@ from advisor.methods.api import Method, WithEvidence
 
 BASELINE: Final = "baseline"
 CONFIRM: Final = "confirm"
-"""The two stages that search nothing: the defaults first, the closing comparison last."""
+"""The two stages that are no searches: the defaults first, the closing comparison last."""
 
 _FAILURES_IN_A_ROW: Final = 6
-"""After this many failures in a row a transport is given up: it does not get through."""
+"""After this many consecutive failures a subject is given up."""
 
 
 class SearchStage(Protocol):
-    """One run of a search. `name` is unique in a session; `subject` is what is measured."""
+    """One search. `name`: unique in a session. `subject`: what is measured."""
 
     @property
     def name(self) -> str:
-        """As the user reads it."""
+        """The name that users see."""
 
     @property
     def subject(self) -> str:
         """The transport or tool."""
 
     def space(self, context: Context) -> Space:
-        """The box it searches on this path."""
+        """The space to search on this path."""
 
     def baselines(self, context: Context) -> list[Baseline]:
-        """What a user gets who tunes nothing."""
+        """The settings of users who tune nothing."""
 
 
 class TransportStage(msgspec.Struct, frozen=True):
-    """A transport with what is held fixed in it."""
+    """A search over a transport's space, with some parameters fixed."""
 
     transport: Transport
     fixed: Setting
@@ -58,7 +58,7 @@ class TransportStage(msgspec.Struct, frozen=True):
         return self.transport.name
 
     def baselines(self, context: Context) -> list[Baseline]:
-        """The transport's own."""
+        """The transport's defaults."""
         return self.transport.baselines(context.path)
 
     @property
@@ -68,7 +68,7 @@ class TransportStage(msgspec.Struct, frozen=True):
         return f"{self.transport.name}/{congestion}" if congestion else self.transport.name
 
     def space(self, context: Context) -> Space:
-        """The box it searches on this path."""
+        """The space to search on this path."""
         request = context.request
         options = SpaceOptions(
             buffer_scale=request.buffer_scale,
@@ -79,7 +79,7 @@ class TransportStage(msgspec.Struct, frozen=True):
 
 
 def stages_of(context: Context) -> list[TransportStage]:
-    """The runs of this session, in order. Raises ValueError for a wish that cannot be met."""
+    """The searches of this session, in order. Raises ValueError for an impossible request."""
     stages = []
     for name in context.request.transports:
         transport = registry.transport(name)
@@ -89,7 +89,7 @@ def stages_of(context: Context) -> list[TransportStage]:
 
 
 def _seen_elsewhere(probes: Sequence[ProbeRecord], stage: str) -> float | None:
-    """The highest throughput before this stage; its own would change its space under way."""
+    """The highest throughput before this stage; its own would change its space while it runs."""
     throughputs = [
         p.result.throughput_bps
         for p in probes
@@ -99,10 +99,10 @@ def _seen_elsewhere(probes: Sequence[ProbeRecord], stage: str) -> float | None:
 
 
 def _method_of(context: Context, stage: SearchStage, space: Space) -> Method:
-    """The search, as it was left when the session is a resumed one."""
+    """The search method, restored to its last state if the session is resumed."""
     request = context.request
-    # Each stage draws from a stream of its own, so that one more probe in the first does not
-    # change where the second starts.
+    # Each stage has a random stream of its own: one more probe in the first does not change the
+    # start of the second.
     stream = np.random.SeedSequence([request.seed, zlib.crc32(stage.name.encode())])
     method = registry.method(request.method).create(
         space,
@@ -121,8 +121,8 @@ def _last_state(probes: Sequence[ProbeRecord], stage: SearchStage) -> dict[str, 
 
 
 async def measure_baselines(context: Context, stages: Sequence[SearchStage]) -> None:
-    """What a user gets who tunes nothing, before anything is tuned. Raises Stopped, PeerLost."""
-    # Runs of the same transport have the same defaults.
+    """Measure the defaults, before anything is tuned. Raises Stopped, PeerLost."""
+    # Searches over the same subject have the same defaults.
     subjects = {stage.subject: stage for stage in stages}
     wanted = [
         (subject, baseline)
@@ -146,7 +146,10 @@ async def measure_baselines(context: Context, stages: Sequence[SearchStage]) -> 
 
 
 async def profile(context: Context, stage: SearchStage, until_left_s: float) -> None:
-    """Search until the method stops or so much of the budget is left. Raises Stopped, PeerLost."""
+    """Search until the method stops, or `until_left_s` of the budget is left.
+
+    Raises Stopped, PeerLost.
+    """
     space = stage.space(context)
     method = _method_of(context, stage, space)
     budget_s = max(0.0, context.budget.left_s - until_left_s)
@@ -155,7 +158,7 @@ async def profile(context: Context, stage: SearchStage, until_left_s: float) -> 
 
 
 async def _search(context: Context, stage: SearchStage, method: Method, until_left_s: float) -> str:
-    """Ask, probe and tell; the reason it ended."""
+    """Ask, probe and tell; returns why the search ended."""
     failures = 0
     while (setting := method.ask()) is not None:
         await apply_user_orders(context)
@@ -186,7 +189,7 @@ async def _search(context: Context, stage: SearchStage, method: Method, until_le
 
 
 def _tell_evidence(context: Context, stage: SearchStage, method: Method) -> None:
-    """What past transfers say, when the search has just weighed them."""
+    """Emit the evidence of past transfers, if the search has just evaluated it."""
     evidence = method.evidence if isinstance(method, WithEvidence) else None
     if evidence is not None and evidence is not context.evidence:
         context.evidence = evidence

@@ -1,4 +1,4 @@
-"""One probe of a transfer tool: a slice of the real files is moved, checked, and taken away."""
+"""Runs one probe of a transfer tool: moves a slice of the real files, checks and removes it."""
 
 import asyncio
 import contextlib
@@ -30,16 +30,16 @@ from advisor.runtime.tool_steps import run_steps
 
 _TIDY_S: Final = 20.0
 _ROOM_TO_GROW: Final = 1.1
-"""Slices are sized for so many times the peak seen, so that a better one shows whole. The peak of a
-part of a probe, not its mean: a small slice over a long path is all start-up, and its mean would
-make the next one as small."""
+"""Slices are sized for this multiple of the highest peak, so that a better setting is measured in
+full. The peak within a probe, not its mean: a small slice on a long path is all start-up, and its
+mean would make the next one as small."""
 
 _SUPPOSED_BPS: Final = 1e9
 _FEW_INTERVALS: Final = 4
 
 
 class _ProbeFailed(Exception):
-    """A probe without a throughput."""
+    """A probe that gave no throughput."""
 
     def __init__(self, kind: FailureKind, message: str) -> None:
         super().__init__(message)
@@ -47,7 +47,7 @@ class _ProbeFailed(Exception):
 
 
 class _Slice(msgspec.Struct, frozen=True):
-    """What is moved in one probe: parts of files, each with the piece that the tool is given."""
+    """What is moved in one probe: parts of files, and the piece for each that the tool is given."""
 
     parts: list[Part]
     pieces: tuple[Piece, ...]
@@ -56,8 +56,8 @@ class _Slice(msgspec.Struct, frozen=True):
 class ToolProber:
     """Measures settings of a tool on a dataset. Made by `of`.
 
-    `stretch`: how many times the usual length the slices are. `most_bytes`: of one at most.
-    `kept`: what arrived and stays.
+    `stretch`: factor on the usual size of slices. `most_bytes`: the largest slice. `kept`: what
+    arrived and stays.
     """
 
     def __init__(
@@ -102,7 +102,10 @@ class ToolProber:
         most_bytes: int,
         at_once: int,
     ) -> "ToolProber":
-        """For the dataset of the request. `most_bytes`: of a slice. Raises ValueError, OSError."""
+        """For the dataset of the request. `most_bytes`: the largest slice.
+
+        Raises ValueError, OSError.
+        """
         profiled = request.profiled
         files = sample_files(Path(profiled.source_path), request.seed)
         rng = np.random.default_rng(request.seed)
@@ -110,21 +113,21 @@ class ToolProber:
         return cls(tool, request, profiled.dataset, path, slicer, most_bytes)
 
     def expect(self, bps: float) -> None:
-        """What the network was seen to let pass: the first slice is sized by it."""
+        """Set the throughput of the network alone, which sizes the first slice."""
         self._expected_bps = bps
 
     def next_probe_s(self) -> float:
-        """What one more probe may take, as a rule."""
+        """The time that one more probe usually takes, in seconds."""
         return self._length.usual_s * self.stretch
 
     @property
     def folder(self) -> str:
-        """Where the dataset goes: for a file, the folder it goes to."""
+        """The folder at the destination that the dataset goes to."""
         target = self._places.target
         return target if self._places.is_directory else posixpath.dirname(target)
 
     async def measure(self, link: AgentLink, setting: Setting, watcher: Watcher) -> Probed:
-        """One probe. What the other side cannot do is an outcome; raises PeerGone."""
+        """One probe. Failures at the other side are outcomes; raises PeerGone."""
         began_s = asyncio.get_running_loop().time()
         raw = b""
         try:
@@ -163,7 +166,7 @@ class ToolProber:
             self._scratch = await link.make_scratch(self.folder)
 
     async def _remove_scratch(self, link: AgentLink) -> None:
-        """Leave nothing of ours at the destination; where the agent is gone, nothing can be."""
+        """Remove the scratch folder at the destination, unless the agent is gone."""
         if self._scratch is None:
             return
         scratch, self._scratch = self._scratch, None
@@ -188,7 +191,8 @@ class ToolProber:
         pieces = tuple(
             Piece(
                 source=posixpath.join(source, part.file.name) if part.file.name else source,
-                # Its own name could be one that does not arrive; what is timed is the transfer.
+                # A neutral name: the real one might not be allowed there, and only the transfer is
+                # timed.
                 target=f"{self._scratch}/{number:06d}",
                 size_bytes=part.size_bytes,
                 offset_bytes=part.offset_bytes,
@@ -223,11 +227,11 @@ class ToolProber:
         try:
             return await run_steps(link, self._tool, order, run_source)
         except ValueError as error:
-            # No other setting mends what a tool cannot move.
+            # No other setting helps with what a tool cannot move.
             raise _ProbeFailed(FailureKind.NO_ACCESS, str(error)) from None
 
     async def _outcome(self, link: AgentLink, taken: _Slice, ran: Ran) -> Measurement:
-        """What it gave. Raises _ProbeFailed."""
+        """The result of the run. Raises _ProbeFailed."""
         for part, piece in zip(taken.parts, taken.pieces, strict=True):
             if not is_unchanged(Path(piece.source), part.file):
                 message = f"{piece.source} changed or went away while it was read"
@@ -246,7 +250,7 @@ class ToolProber:
         return measurement
 
     async def _keep(self, link: AgentLink, taken: _Slice) -> None:
-        """Put what arrived whole at its place; of a single file, count what is there of it."""
+        """Move complete files to their place; of a single file, count the bytes that are there."""
         if self._keeps_ranges:
             [part] = taken.parts
             if part.offset_bytes == self.kept.first_bytes:
@@ -262,9 +266,9 @@ class ToolProber:
         self.kept = Kept(files=self.kept.files + sum(not reason for reason in reasons))
 
     async def close(self, link: AgentLink) -> str:
-        """Put the first bytes of a single file at their place, and leave nothing else behind.
+        """Move the first bytes of a single file to their place, and remove everything else.
 
-        Why something could not be kept, "" where all could or nothing was to be.
+        Returns why something could not be kept, "" if all could or nothing was to be.
         """
         self._own_folder.cleanup()
         if self._scratch and self.kept.first_bytes:
@@ -277,7 +281,7 @@ class ToolProber:
 
 
 async def _check_sizes(link: AgentLink, pieces: Sequence[Piece]) -> None:
-    """Whether all of it is there. Raises _ProbeFailed."""
+    """Check that everything arrived. Raises _ProbeFailed."""
     sizes = await written_sizes(link.sizes, pieces)
     for piece, size in zip(pieces, sizes, strict=True):
         if is_short(piece, size):
@@ -285,7 +289,7 @@ async def _check_sizes(link: AgentLink, pieces: Sequence[Piece]) -> None:
 
 
 def measurement_of(ran: Ran, rtt_s: float) -> Measurement:
-    """What a transfer gave, `rtt_s` being above 0. Raises _ProbeFailed where nothing flowed."""
+    """The measurement of a transfer; `rtt_s` is above 0. Raises _ProbeFailed if nothing flowed."""
     intervals = ran.intervals
     steady = steady_part(intervals, probe_length(rtt_s))
     first = steady.first if _is_start_up(intervals, steady.first) else 0
@@ -307,10 +311,10 @@ def measurement_of(ran: Ran, rtt_s: float) -> Measurement:
 
 
 def _is_start_up(intervals: Sequence[Interval], first: int) -> bool:
-    """Whether what is before `first` is slower than the rest.
+    """Whether the part before `first` is slower than the rest.
 
-    Where it is faster, the rest is the end of a slice, when the last files are under way: that
-    belongs to the whole as well. Of very few intervals each may hold a file more or less.
+    If it is faster, the rest is the end of a slice, when the last files are under way: that is part
+    of the result as well. If there are very few intervals, each may hold a file more or less.
     """
     if not first or len(intervals) <= _FEW_INTERVALS:
         return False
@@ -323,7 +327,7 @@ def _mean_bps(part: Sequence[Interval]) -> float:
 
 
 def _peak_bps(intervals: Sequence[Interval]) -> float:
-    """The mean over the best quarter of the time, in one piece."""
+    """The highest mean over a contiguous quarter of the time."""
     length = max(1, len(intervals) // 4)
     starts = range(len(intervals) - length + 1)
     return max(_mean_bps(intervals[start : start + length]) for start in starts)

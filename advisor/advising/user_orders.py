@@ -1,4 +1,4 @@
-"""Between two probes: the user's orders, and the settings the user wants tried."""
+"""Carries out the user's orders between two probes, and measures settings the user wants."""
 
 from typing import Final
 
@@ -7,11 +7,11 @@ from advisor.advising.recorder import ProbePurpose
 from advisor.domain import orders as o
 
 USER_STAGE: Final = "by hand"
-"""The stage of probes that the user asked for."""
+"""The stage of probes that the user ordered."""
 
 
 async def apply_user_orders(context: Context) -> None:
-    """Wait while paused, take more time, and measure what is to be tried. Raises Stopped."""
+    """Wait while paused, extend the budget, and measure what is to be tried. Raises Stopped."""
     await context.apply_orders()
     while context.control.tries:
         wanted = context.control.tries.popleft()
@@ -24,7 +24,7 @@ async def apply_user_orders(context: Context) -> None:
 
 
 def _trouble_with(context: Context, wanted: o.Try) -> str:
-    """Why this setting cannot be measured here; "" when it can, as far as is known."""
+    """Why this setting cannot be measured here; "" if it can, as far as is known."""
     if wanted.transport not in context.request.transports:
         return f"this session measures {', '.join(context.request.transports)}"
     known = [set(p.setting) for p in context.probes if p.subject == wanted.transport]

@@ -1,1 +1,1 @@
-"""What every session shares: the request, the connection to the far end, orders while it runs."""
+"""What every session shares: its lifecycle, request, orders, events, and the far end."""

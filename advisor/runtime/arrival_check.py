@@ -1,4 +1,4 @@
-"""Whether what a tool says it moved is at the destination: a status of 0 tells nothing of sizes."""
+"""Checks the sizes of files at the destination: a tool's status of 0 says nothing about them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -9,14 +9,14 @@ from advisor.api.tool import Piece
 _STILL_WRITING_S: Final = (0.2, 1.0, 2.0)
 
 AskSizes: TypeAlias = Callable[[Sequence[str]], Awaitable[list[int | None]]]
-"""The sizes of files at the destination, None where there is no file."""
+"""Asks for the sizes of files at the destination, None where there is no file."""
 
 
 async def written_sizes(ask: AskSizes, pieces: Sequence[Piece]) -> list[int | None]:
-    """The sizes at the destination of the files that these pieces are of.
+    """The sizes at the destination of the files of these pieces.
 
-    The server may still be writing when the tool is done: what is short is asked again, for a few
-    seconds, before that is believed. Raises PeerError.
+    The server may still be writing when the tool has ended: short files are looked at again for a
+    few seconds. Raises PeerError.
     """
     sizes = await ask([piece.target for piece in pieces])
     for wait_s in _STILL_WRITING_S:
@@ -30,12 +30,12 @@ async def written_sizes(ask: AskSizes, pieces: Sequence[Piece]) -> list[int | No
 
 
 def is_short(piece: Piece, size: int | None) -> bool:
-    """Whether a file of this size, None for none, cannot hold the piece."""
+    """Whether a file of this size, None if there is none, cannot contain the piece."""
     return size is None or size < piece.offset_bytes + piece.size_bytes
 
 
 def shortage(piece: Piece, size: int | None) -> str:
-    """What is wrong with a piece that is short, as a sentence."""
+    """What is wrong with a piece that is short, in a sentence."""
     found = "is not there" if size is None else f"has {size} bytes there"
     wanted = piece.offset_bytes + piece.size_bytes
     return f"{piece.source} {found} instead of {wanted}, though the tool reported success"

@@ -1,4 +1,4 @@
-"""Where transfers may go, as far as this host knows: for completing what is typed."""
+"""The destinations that this host knows, for completion."""
 
 import contextlib
 import re
@@ -12,19 +12,19 @@ from advisor.store.history import Store
 
 
 class KnownDestination(NamedTuple):
-    """A destination, and how it came to be known."""
+    """A destination, and how it is known."""
 
     name: str
     what: str
 
 
 def known_destinations(store: Store) -> list[KnownDestination]:
-    """This machine, labs that are up, pairs of the history, names that ssh knows; each once."""
+    """This machine, labs that are up, pairs in the history, and names in the ssh configuration."""
     found = [KnownDestination(LOCALHOST, "this machine"), *_in_labs()]
     with contextlib.suppress(StoreError):
         found += [KnownDestination(s.pair.destination, "measured before") for s in store.pairs()]
     found += [KnownDestination(alias, "of your ssh configuration") for alias in host_aliases()]
-    # A shell would take what is left of a name with a space for the end of it.
+    # A shell would split a name that contains a space.
     usable = (known for known in found if not re.search(r"\s", known.name))
     return list({known.name: known for known in reversed(list(usable))}.values())[::-1]
 
@@ -39,6 +39,6 @@ def _in_labs() -> list[KnownDestination]:
 
 
 def _hosts(lab: str, state: LabState | None) -> list[str]:
-    """A lab of one host is known by its own name."""
+    """The only destination of a lab is known by the lab's name."""
     far = state.hosts[1:] if state else []
     return [f"lab:{lab}:{host.name}" for host in far] if len(far) > 1 else [f"lab:{lab}"]

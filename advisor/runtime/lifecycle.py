@@ -1,4 +1,4 @@
-"""The lifecycle of a session: run it once, turn what goes wrong into an event and an exit code."""
+"""The lifecycle of a session: it runs once, and its failures become an event and an exit code."""
 
 import asyncio
 from abc import ABC, abstractmethod

@@ -1,4 +1,4 @@
-"""What every kind of session notes about path and files in the records of its probes."""
+"""The fields on path and files that every session stores with its probes."""
 
 from typing import Any
 

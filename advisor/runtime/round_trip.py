@@ -1,8 +1,7 @@
-"""The round-trip time to an agent's host, which needs no privilege and no open port.
+"""Measures the round-trip time to an agent's host, without privileges and open ports.
 
-ICMP echoes where they are allowed, else TCP handshakes, else the connection to the agent itself:
-what the kernel counts for it where it is TCP, else timed messages, which include the time that ssh
-and the two programs take.
+ICMP echoes where allowed, else TCP handshakes, else the connection to the agent: the kernel's own
+estimate if it is TCP, or timed messages, which include the time of ssh and of both programs.
 """
 
 from typing import Final
@@ -24,7 +23,7 @@ _AGAIN_TIMEOUT_S: Final = 1.0
 async def measured_rtt(reached: Reached, address: str) -> RttResult:
     """The RTT to the destination's data address, by the first method that works.
 
-    Raises PeerError when the agent itself stops answering.
+    Raises PeerError if the agent itself stops answering.
     """
     try:
         return await measure_rtt(address, reached.answering_ports, _COUNT, _TIMEOUT_S)
@@ -33,7 +32,7 @@ async def measured_rtt(reached: Reached, address: str) -> RttResult:
 
 
 async def rtt_again_s(reached: Reached, path: PathFacts) -> float | None:
-    """One more round trip, by the method that worked for this path; None when it was lost."""
+    """One more round trip, by the method that worked before; None if it was lost."""
     try:
         if path.rtt_method in (CONNECTION, MESSAGES):
             return (await _agent_rtt(reached.link, 1)).rtt_s
@@ -47,7 +46,7 @@ async def rtt_again_s(reached: Reached, path: PathFacts) -> float | None:
 async def _agent_rtt(link: AgentLink, count: int) -> RttResult:
     """From `count` messages that the agent answers at once. Raises PeerError."""
     samples = [await link.round_trip() for _ in range(count)]
-    # Waiting in the programs can only lengthen them, so the least is nearest to the path's.
+    # Delays in the programs only lengthen it, so the minimum is closest to the path's.
     rtt_s, method = min(samples), MESSAGES
     counted_s = None if link.connection_fd is None else minimum_rtt_s(link.connection_fd)
     if counted_s is not None:

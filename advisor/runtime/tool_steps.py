@@ -1,4 +1,4 @@
-"""Runs the steps of one transfer where each belongs: the source's here, the other by the agent."""
+"""Runs the steps of one tool transfer: the source's step here, the other one by the agent."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
@@ -11,7 +11,7 @@ from advisor.api.tool import Step, TransferOrder, TransferTool
 from advisor.probing.transfer import Ran
 
 _GRACE_S: Final = 3.0
-"""How much longer than one side the other may take to end."""
+"""How much longer than the other side one side may take to end."""
 
 RunSource: TypeAlias = Callable[[Step], Coroutine[Any, Any, Ran]]
 
@@ -19,10 +19,10 @@ RunSource: TypeAlias = Callable[[Step], Coroutine[Any, Any, Ran]]
 async def run_steps(
     link: AgentLink, tool: TransferTool, order: TransferOrder, run_source: RunSource
 ) -> Ran:
-    """Run them to their end; what the source's gave, with the errors of both.
+    """Run the steps to their end; returns the source's result, with the output of both.
 
-    The status is the destination's where that alone failed. Cancelled, it leaves nothing running on
-    either side. Raises ValueError with a sentence for what the tool cannot move, PeerError.
+    The status is the destination's if only that failed. If cancelled, no process is left on either
+    side. Raises ValueError (with a sentence) for what the tool cannot move, PeerError.
     """
     steps = tool.steps(order)
     source = _source_step(tool, steps)
@@ -57,7 +57,7 @@ async def _run_beside(there: RemoteStep, transfer: Coroutine[Any, Any, Ran]) -> 
             if not here.done():
                 return _never_ran(*ending.result())
         elif here.result().status is None:
-            # It was cut: how the other side takes that tells nothing.
+            # It was cut short: the reaction of the other side says nothing.
             return here.result()
         else:
             await asyncio.wait([ending], timeout=_GRACE_S)
@@ -79,7 +79,7 @@ def _joined(ran: Ran, status: int, output: str, errors: str) -> Ran:
 
 
 def _never_ran(status: int, output: str, errors: str) -> Ran:
-    """For a destination that ended while the source had not, or before it began."""
+    """The result if the destination ended while the source had not, or before it began."""
     return Ran(
         status=status,
         intervals=[],

@@ -1,4 +1,4 @@
-"""Whether a copy is what was copied: every file here beside the one at the destination."""
+"""Compares a copy with its original: every file here with the one at the destination."""
 
 import asyncio
 import functools
@@ -20,11 +20,11 @@ _Version: TypeAlias = tuple[int, int]
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """A file that is not known to be the same. `name`: relative, "" where a file was compared.
+    """A file that is not known to be identical. `name`: relative, "" if one file was compared.
 
-    `kind`: `missing` there, another `size`, another `checksum`; or it could not be compared, as it
-    `changed` here meanwhile, was `unreadable` on the `side` and for the `reason` said, or has
-    a `name` that is not UTF-8 (which then has backslashes for the bytes that are not).
+    `kind`: it is `missing` there, has another `size` or `checksum`; or it could not be compared: it
+    `changed` here meanwhile, was `unreadable` on the `side` for the `reason`, or has a `name` that
+    is not UTF-8 (in which backslash escapes stand for the bytes that are not).
     """
 
     name: str
@@ -36,12 +36,12 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_certain(self) -> bool:
-        """Whether the copy differs; else it could not be compared."""
+        """Whether the copy is known to differ; otherwise it could not be compared."""
         return self.kind in ("missing", "size", "checksum")
 
 
 class CopyComparison(msgspec.Struct, frozen=True, kw_only=True):
-    """What came out. `files`: all there are here, `total_bytes` theirs, as far as they were seen.
+    """The result. `files`: all files here; `total_bytes`: theirs, as far as they could be read.
 
     `sizes_only`: contents were not compared.
     """
@@ -53,12 +53,12 @@ class CopyComparison(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def identical(self) -> bool:
-        """Whether all files are the same on both sides."""
+        """Whether all files are identical on both sides."""
         return not self.differences
 
 
 class CopyProgress(msgspec.Struct, frozen=True, kw_only=True):
-    """How many of the bytes to read are read, as the mean of both sides."""
+    """How many of the bytes to read have been read, as the mean of both sides."""
 
     read_bytes: float
     total_bytes: int
@@ -87,7 +87,7 @@ class _Local(msgspec.Struct, frozen=True):
 async def verify(
     request: ConnectionOptions, source: Path, to: str, seen: Seen, *, sizes_only: bool
 ) -> CopyComparison:
-    """Reach the destination and compare. Raises PeerError, BadSecret, NothingThere, OSError."""
+    """Connect and compare. Raises PeerError, BadSecret, NothingThere, OSError."""
     reached = await reach(request)
     try:
         return await compare(
@@ -98,7 +98,7 @@ async def verify(
 
 
 def target_of(source: Path, to: str) -> str:
-    """Where the tools put a file or the contents of a folder, as `CommandRequest.target` has it."""
+    """Where tools put a file or the contents of a folder, as in `CommandRequest.target`."""
     target = "/" + to.lstrip("/")
     if target.endswith("/") and not source.is_dir():
         return target + source.absolute().name
@@ -114,9 +114,9 @@ async def compare(
     sizes_only: bool = False,
     names: Collection[str] | None = None,
 ) -> CopyComparison:
-    """Every file below `source`, or that file itself, with what is at `target`.
+    """Compare every file below `source`, or that file itself, with what is at `target`.
 
-    `names`: only of these. What is there and not here does not matter. Raises PeerError,
+    `names`: compare only these. Files that are only there do not matter. Raises PeerError,
     NothingThere, OSError.
     """
     found = await in_thread(functools.partial(_listed, source, target), lambda _: None)
@@ -164,7 +164,7 @@ def _listed(source: Path, target: str, reading: Reading) -> list[_Local | Differ
 
 
 def _looked_at(path: Path, name: str, target: str) -> Iterator[_Local | Difference]:
-    """A regular file, also by a link to it; nothing else is moved by the tools."""
+    """A regular file, also through a link; tools move nothing else."""
     try:
         status = path.stat()
     except FileNotFoundError:
@@ -211,7 +211,7 @@ def _of_another_size(file: _Local, there_bytes: int | None) -> Difference:
 
 
 async def _other_contents(link: AgentLink, files: Sequence[_Local], seen: Seen) -> list[Difference]:
-    """Those of the files that are not the same there; both sides read at once."""
+    """The files whose contents differ; both sides read at the same time."""
     total_bytes = sum(file.size_bytes for file in files)
     read_bytes = {"here": 0, "there": 0}
 
@@ -234,7 +234,7 @@ async def _other_contents(link: AgentLink, files: Sequence[_Local], seen: Seen) 
 
 
 def _read_here(files: Sequence[_Local], reading: Reading) -> list[Checksum | None]:
-    """Their checksums, None where a file changed since it was found."""
+    """Their checksums, None for a file that changed since it was found."""
     checksums = []
     for file in files:
         checksum = checksum_of(functools.partial(_opened, file.path), reading)

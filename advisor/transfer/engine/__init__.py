@@ -1,1 +1,1 @@
-"""Moves a dataset by pieces: settings change while it runs, and nothing is restarted."""
+"""The transfer engine: moves a dataset in batches, at settings that change without a restart."""

@@ -1,4 +1,4 @@
-"""What became of a batch: whether it counts, is moved again, or cannot be moved at all."""
+"""Decides what becomes of a batch that was moved: it counts, is moved again, or is given up."""
 
 import asyncio
 from collections import Counter
@@ -18,23 +18,24 @@ from advisor.transfer.engine.batch_sizing import Backoff
 from advisor.transfer.engine.file_group import FileGroup, Places
 
 _TRIES: Final = 2
-"""How often a file is tried by itself that the tool says it cannot move, or that comes short."""
+"""How often a file is tried alone before it is given up, when the tool refuses it or it arrives
+short."""
 
 _OF_FILES: Final = (
     FailureKind.NO_ACCESS,
     FailureKind.REJECTED_SETTING,
     FailureKind.FILES_CHANGED,
 )
-"""What may be the matter with a single file; where nothing has arrived yet, it is with them all."""
+"""Failures that may concern a single file. Before anything has arrived they concern all files."""
 
 SaveArrived: TypeAlias = Callable[[Sequence[Part]], Awaitable[None]]
-"""Keeps what has arrived."""
+"""Saves what has arrived."""
 
 
 class TransferFailed(Exception):
     """Nothing gets through any more; the message is one sentence.
 
-    `may_pass`: whether it may get through later, with nobody doing anything about it.
+    `may_pass`: whether it may get through later without any change.
     """
 
     def __init__(self, message: str, *, may_pass: bool = False) -> None:
@@ -45,8 +46,8 @@ class TransferFailed(Exception):
 class BatchChecker:
     """Checks both ends of what was moved. The agent is asked under the lock `asking`.
 
-    `fall_back`: called, with what is the matter, where nothing gets through any more; it says
-    whether something else is tried from now on.
+    `fall_back`: called with the reason when nothing gets through any more; returns whether
+    something else is tried from now on.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class BatchChecker:
         self._looked_at: set[str] = set()
 
     def leave_out(self, group: FileGroup) -> None:
-        """Set aside what the tool would bring under another name, or not at all."""
+        """Set aside files that the tool would move under another name, or not at all."""
         for file in group.files:
             if reason := self._tool.carries(file.name):
                 group.set_aside(file, f"{file.name!a} is not moved: {reason}")
@@ -81,7 +82,7 @@ class BatchChecker:
             self._say(first if count == 1 else f"{count} files are not moved; the first: {first}")
 
     async def may_be_moved(self, group: FileGroup, batch: Batch) -> bool:
-        """Whether ranges of it may go to their place: they leave what is behind them as it is.
+        """Whether ranges of the file may be written at the target, which is not truncated by them.
 
         Raises PeerError.
         """
@@ -97,7 +98,7 @@ class BatchChecker:
         return not group.work.is_dropped(part.file)
 
     async def check(self, group: FileGroup, batch: Batch, ran: Ran | None, began_s: float) -> bool:
-        """Whether something of it counts; the rest is given back, or set aside.
+        """Check a batch; returns whether any of it counts. The rest is given back, or set aside.
 
         `ran`: None for a client that stalled. Raises TransferFailed, PeerError.
         """
@@ -134,7 +135,7 @@ class BatchChecker:
         return [file for file, source in sources if not is_unchanged(source, file)]
 
     async def _count(self, group: FileGroup, batch: Batch, began_s: float) -> bool:
-        """Of a batch that is said to have arrived, take what did for done."""
+        """Count the parts of a batch that arrived, of which the tool reported success."""
         pieces = [self._places.piece(part) for part in batch.parts]
         sizes = await written_sizes(self._sizes, pieces)
         arrived: list[Part] = []
@@ -165,9 +166,11 @@ class BatchChecker:
     def _give_back(
         self, group: FileGroup, batch: Batch, trouble: ToolTrouble, began_s: float
     ) -> None:
-        """To be moved again; what may be of one file in halves, until it is known of which.
+        """Give a batch back to be moved again.
 
-        That one is no setback, as the others are moved. Raises TransferFailed.
+        If one file may be to blame, the batch is split in half each time, until it is known which
+        file it is. That file alone is then no setback, as the others are moved. Raises
+        TransferFailed.
         """
         is_of_files = trouble.kind in _OF_FILES
         if trouble.kind is FailureKind.DISK_FULL or (is_of_files and not self._has_arrived):
@@ -181,7 +184,7 @@ class BatchChecker:
         self._fell(began_s, trouble.message)
 
     def _miss(self, group: FileGroup, part: Part, message: str) -> None:
-        """It failed by itself; a second time is once too often."""
+        """Count a failure of a part moved alone; at the limit its file is set aside."""
         self._misses[part] += 1
         if self._misses[part] >= _TRIES:
             self._set_aside(group, part.file, message)
@@ -200,7 +203,7 @@ class BatchChecker:
         self._say(message)
 
     def _fell(self, began_s: float, message: str) -> None:
-        """One more setback. Raises TransferFailed where it is one too many."""
+        """Count a setback. Raises TransferFailed if there were too many."""
         self._say(message)
         self.backoff.add(began_s, asyncio.get_running_loop().time())
         if not self.backoff.are_too_many:
@@ -210,7 +213,7 @@ class BatchChecker:
         self.backoff.clear()
 
     def _say(self, message: str) -> None:
-        """Tell it, but not the same again and again."""
+        """Tell a message, unless it is the one told last."""
         if message != self._told:
             self._tell(message)
         self._told = message

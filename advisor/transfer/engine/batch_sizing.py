@@ -1,11 +1,11 @@
-"""How much a client is given at a time, and how long it takes to give up."""
+"""Sizes the batches of clients from how long earlier ones took, and backs off after failures."""
 
 from collections import deque
 from statistics import median
 from typing import Final
 
 _KEPT: Final = 0.8
-"""What a batch still counts for when another one has ended: some five of them tell the pace."""
+"""The weight that a batch keeps when a newer one ends; some five of them determine the estimate."""
 
 _PRIOR_WEIGHT: Final = 0.002
 _LEAST: Final = 1e-3
@@ -17,16 +17,15 @@ _PAUSE_S: Final = 1.0
 
 
 class BatchSizer:
-    """The time that batches take of one client: so much for a byte, and so much for a file.
+    """Estimates how long a batch takes one client: a time per byte, and a time per file.
 
-    Both are fitted to the last batches, each of which counts by its relative error; where they
-    cannot tell the two apart, what was expected beforehand does. More clients than there were then
-    are taken to share the same rate, until it is known better: a piece that is too short costs less
-    than one that is too long to change anything.
+    Both are fitted to the last batches, each weighted by its relative error; where these cannot
+    separate the two, the prior estimate does. Additional clients are assumed to share the same rate
+    until measured: a batch that is too short costs less than one too long to react to a change.
     """
 
     def __init__(self, expected_bps: float, rtt_s: float) -> None:
-        """`expected_bps`: of one client. Both are above 0."""
+        """`expected_bps`: prior estimate of the throughput of one client. Both are above 0."""
         self._byte_s = 8 / expected_bps
         self._file_s = _FILE_ROUND_TRIPS * rtt_s
         self._bytes_2 = self._both = self._files_2 = self._bytes_1 = self._files_1 = 0.0
@@ -35,9 +34,9 @@ class BatchSizer:
         self._knows = False
 
     def learn(self, moved_bytes: int, files: int, took_s: float, clients: int) -> None:
-        """A batch of so many bytes in so many files took so long from its first byte.
+        """A batch of so many bytes in so many files took `took_s` seconds from its first byte.
 
-        `clients`: how many there were to be when it was begun, at least 1.
+        `clients`: how many were wanted when it began, at least 1.
         """
         if took_s <= 0:
             return
@@ -54,7 +53,7 @@ class BatchSizer:
         self._fit()
 
     def _fit(self) -> None:
-        """Least squares, drawn a little towards what was expected (ridge regression)."""
+        """Least squares with a weak prior at the expected values (ridge regression)."""
         a, b = self._bytes_2 + _PRIOR_WEIGHT, self._files_2 + _PRIOR_WEIGHT
         x, y = self._bytes_1 + _PRIOR_WEIGHT, self._files_1 + _PRIOR_WEIGHT
         determinant = a * b - self._both**2
@@ -62,35 +61,36 @@ class BatchSizer:
         self._file_factor = max(_LEAST, (y * a - x * self._both) / determinant)
 
     def bytes_in(self, lasts_s: float, clients: int) -> int:
-        """How many bytes one of so many clients moves in so long, of a file that is long enough."""
+        """How many bytes each of `clients` clients moves in `lasts_s` seconds, within one long
+        file."""
         sharing = min(1.0, self._clients / max(1, clients))
         return max(1, round(lasts_s * sharing / (self._byte_s * self._byte_factor)))
 
     def file_bytes(self, clients: int) -> int:
-        """How many bytes one could move in the time that a file takes beside its own."""
+        """How many bytes one client could move in the overhead time of one file."""
         return self.bytes_in(self._file_s * self._file_factor, clients)
 
 
 class SetupTimes:
-    """How long clients take from their start to their first byte."""
+    """Measures the set-up time of clients, from their start to their first byte."""
 
     def __init__(self) -> None:
         self._last: deque[float] = deque(maxlen=_SET_UPS)
 
     def learn(self, set_up_s: float) -> None:
-        """One more of them."""
+        """Add one measurement, in seconds."""
         self._last.append(set_up_s)
 
     @property
     def usual_s(self) -> float:
-        """As a rule, of late; 0 while none is known."""
+        """The median of the last measurements, in seconds; 0 while there is none."""
         return median(self._last) if self._last else 0.0
 
 
 class Backoff:
-    """Batches that failed since one arrived: after each a pause, and three are too many.
+    """Pauses after failed batches, and gives up after three rounds of failures without a success.
 
-    Those that were under way at once failed of one reason, and count once.
+    Batches that ran at the same time and fail count as one round: they failed for one reason.
     """
 
     def __init__(self) -> None:
@@ -99,7 +99,7 @@ class Backoff:
         self._resume_s = float("-inf")
 
     def add(self, began_s: float, now_s: float) -> None:
-        """One that was begun at that time failed now."""
+        """A batch that began at `began_s` failed now."""
         if began_s < self._last_s:
             return
         self._rounds += 1
@@ -113,7 +113,7 @@ class Backoff:
 
     @property
     def are_too_many(self) -> bool:
-        """Whether there is no sense in going on."""
+        """Whether to give up."""
         return self._rounds >= _ROUNDS
 
     def may_start(self, now_s: float) -> bool:

@@ -1,4 +1,4 @@
-"""One client at work on one batch, watched while it runs."""
+"""One client: a run of the tool for one batch, monitored while it runs."""
 
 import asyncio
 from collections import deque
@@ -19,14 +19,14 @@ _LATE_S: Final = 1.5
 class Client:
     """A run of the tool for one batch.
 
-    `moved_bytes`: what the other side's kernel has of it. `has_ended`: the program is gone. Times
+    `moved_bytes`: received by the kernel of the other side. `has_ended`: the process is gone. Times
     are the event loop's.
     """
 
     def __init__(
         self, batch: Batch, sample_every_s: float, stall_s: float, begun: Callable[[float], None]
     ) -> None:
-        """`begun` hears of the seconds from its start to the first byte."""
+        """`begun` is called with the seconds from the start to the first byte."""
         self.batch = batch
         self.moved_bytes = 0
         self.has_ended = False
@@ -39,9 +39,9 @@ class Client:
         self.began_s = self._clock()
 
     def is_ending(self, within_s: float) -> bool:
-        """Whether it has ended, or has so little left that it will within this time.
+        """Whether it has ended, or will within this time at its recent rate.
 
-        By its rate of late: the small files come last in a batch, and are slower.
+        The recent one, because the small files come last in a batch, and are slower.
         """
         if self.has_ended:
             return True
@@ -53,7 +53,7 @@ class Client:
         return left_bytes * (last_s - first_s) <= (within_s + passed_s) * gained_bytes
 
     async def run(self, step: Step, reader: OutputReader, list_file: Path) -> Ran | None:
-        """Run it to its end; None where it stalled, and was ended for it. Raises OSError."""
+        """Run it to its end; None if it stalled and was killed. Raises OSError."""
         self.began_s = self._clock()
         try:
             async with asyncio.timeout(self._stall_s) as patience:
@@ -89,14 +89,14 @@ class Client:
 
 
 class _Listening:
-    """A reader that also tells that something was said: empty files move no byte."""
+    """An output reader that also reports activity: empty files move no byte."""
 
     def __init__(self, reader: OutputReader, said: Callable[[], None]) -> None:
         self._reader = reader
         self._said = said
 
     def feed(self, line: str) -> Progress | None:
-        """As the reader does."""
+        """As in `OutputReader`."""
         progress = self._reader.feed(line)
         if progress is not None:
             self._said()

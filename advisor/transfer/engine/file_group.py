@@ -1,4 +1,4 @@
-"""What is moved in one go at settings of its own, and from where to where."""
+"""A group of files that share one setting, and the paths they are moved between."""
 
 import posixpath
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ from advisor.transfer.engine.client import Client
 
 
 class Places(msgspec.Struct, frozen=True, kw_only=True):
-    """From where to where, as `CommandRequest` has it.
+    """The source and target paths, as in `CommandRequest`.
 
-    `source`, `target`: absolute, of a folder whose files have names relative to it, or of the one
-    file whose name is "".
+    `source`, `target`: absolute paths of a folder, whose files have names relative to it, or of one
+    file, whose name is "".
     """
 
     source: str
@@ -24,7 +24,7 @@ class Places(msgspec.Struct, frozen=True, kw_only=True):
     server_url: str | None = None
 
     def piece(self, part: Part) -> Piece:
-        """The part as a tool is given it."""
+        """The part in the form that tools are given."""
         return Piece(
             source=_below(self.source, part.file.name),
             target=_below(self.target, part.file.name),
@@ -39,7 +39,7 @@ def _below(root: str, name: str) -> str:
 
 
 class FailedFile(msgspec.Struct, frozen=True):
-    """A file that could not be moved, and why, as a sentence."""
+    """A file that could not be moved, and why, in a sentence."""
 
     file: FileEntry
     message: str
@@ -73,64 +73,64 @@ class FileGroup:
         self._left_bytes = 0
 
     def leave(self, client: Client) -> None:
-        """It is not at work on this any more."""
+        """This client has ended its work for the group."""
         self.clients.discard(client)
         self._left_bytes += client.moved_bytes
 
     @property
     def carried_bytes(self) -> int:
-        """What the path has carried since the beginning: it never falls, and rates are had of it.
+        """Bytes that the path has carried for it. Never decreases, so rates are computed from it.
 
-        What had to be moved again counts twice, and what had arrived before not at all.
+        What was moved twice counts twice; what arrived in earlier sessions does not count.
         """
         return self._left_bytes + sum(client.moved_bytes for client in self.clients)
 
     @property
     def moved_bytes(self) -> int:
-        """What has arrived, and what the other side's kernel has of what is under way.
+        """Bytes that have arrived, and those the other side's kernel has of batches under way.
 
-        It falls where a piece has to be moved again.
+        Decreases when a batch has to be moved again.
         """
         return self.work.done_bytes + sum(client.moved_bytes for client in self.clients)
 
     @property
     def arrived_bytes(self) -> int:
-        """Of the pieces that arrived, and were checked."""
+        """Bytes of parts that arrived and were checked."""
         return self.work.done_bytes
 
     @property
     def arrived_files(self) -> int:
-        """The files that are there whole."""
+        """Files that arrived completely."""
         return self.work.done_files
 
     @property
     def total_bytes(self) -> int:
-        """Of all its files, those that could not be moved too."""
+        """Bytes of all files, including those that could not be moved."""
         return self.work.total_bytes
 
     @property
     def total_files(self) -> int:
-        """All of them, those that could not be moved too."""
+        """All files, including those that could not be moved."""
         return self.work.total_files
 
     @property
     def running(self) -> int:
-        """How many clients there are now; while one is about to end, its successor too."""
+        """Clients that run now, including the successor of one that is about to end."""
         return sum(not client.has_ended for client in self.clients)
 
     @property
     def is_over(self) -> bool:
-        """Whether all that could be moved is there, and no client is left."""
+        """Whether everything that could be moved has arrived, and no client is left."""
         return self.work.is_done and not self.clients
 
     @property
     def runs_out(self) -> bool:
-        """Whether all that is left is under way: from now on there are fewer and fewer clients."""
+        """Whether all that is left is under way: from now on the number of clients decreases."""
         under_way = sum(client.batch.total_bytes for client in self.clients)
         return self.is_over or self.work.left_bytes <= under_way
 
     def set_aside(self, file: FileEntry, message: str) -> None:
-        """Move it no further, for this reason."""
+        """Do not move this file any further, for this reason."""
         if not self.work.is_dropped(file):
             self.work.drop(file)
             self.failed_files.append(FailedFile(file, message))

@@ -1,10 +1,9 @@
-"""What has arrived of a transfer, kept on the disk: begun again, it goes on from there.
+"""A journal on disk of what has arrived of a transfer, from which it can be resumed.
 
-    FOLDER/SOURCE-TARGET-HOST-SERVER--HASH.jsonl
-    FOLDER/SOURCE-TARGET-HOST-SERVER--HASH.lock
+FOLDER/SOURCE-TARGET-HOST-SERVER--HASH.jsonl, and the lock beside it, HASH.lock.
 
-The first line says what is moved. Each line after it is a piece that arrived and was checked, with
-the size and time of the file that it is of: of a file that changed since, nothing counts.
+The first line says what is moved. Each further line is a part that arrived and was checked, with
+the size and modification time of its file: parts of a file that changed since are ignored.
 """
 
 import asyncio
@@ -29,11 +28,11 @@ _FORMAT: Final = 1
 
 
 class TransferRuns(Exception):
-    """Another process moves the same at this moment; the message is one sentence."""
+    """Another process runs the same transfer now; the message is one sentence."""
 
 
 class JournalStuck(Exception):
-    """What it says is no longer so, and cannot be changed; the message is one sentence."""
+    """The journal is out of date and cannot be changed; the message is one sentence."""
 
 
 class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,7 +41,7 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Line(msgspec.Struct, frozen=True, array_like=True):
-    """A piece. Arrays: there may be millions of them."""
+    """A part that arrived. Encoded as an array: there may be millions of them."""
 
     name: str
     file_bytes: int
@@ -59,20 +58,20 @@ _decoder: Final = msgspec.json.Decoder(_Line)
 
 
 class TransferJournal:
-    """The journal of one transfer, which no other process writes while its block lasts.
+    """The journal of one transfer, which no other process writes inside its `with` block.
 
-    Where the disk does not take it, `tell` hears so in a sentence, and the transfer is none the
-    worse: `is_kept` is False then, and what is not written is moved again the next time.
+    If the disk fails, `tell` is called with a sentence and the transfer continues: then `is_kept`
+    is False, and what is not written is moved again by a resumed transfer.
     """
 
     def __init__(self, folder: Path, places: Places, tell: Callable[[str], None]) -> None:
-        """`folder`: that of all journals; it need not be there."""
+        """`folder`: of all journals; it is created if necessary."""
         self._header = msgspec.json.encode(_Header(_FORMAT, places)) + b"\n"
         name = safe_name(" ".join(str(one) for one in msgspec.structs.astuple(places)))
-        # Not by suffix: the name may have dots.
+        # Not with_suffix(): the name may contain dots.
         self._path, lock_path = folder / f"{name}.jsonl", folder / f"{name}.lock"
-        # Left in place: whoever removes a lock file lets two have it. Taken in one thread, and
-        # given up in another where the program is being ended.
+        # The lock file stays: deleting it would let two processes lock it. It may be acquired in
+        # one thread and released in another, when the program is being ended.
         self._lock = FileLock(lock_path, blocking=False, thread_local=False)
         self._tell = tell
         self._writing = threading.Lock()
@@ -82,7 +81,7 @@ class TransferJournal:
         self.is_kept = True
 
     def __enter__(self) -> Self:
-        """Keep others out. Raises TransferRuns."""
+        """Lock out other processes. Raises TransferRuns."""
         try:
             make_directory(self._path.parent)
             self._lock.acquire()
@@ -100,12 +99,13 @@ class TransferJournal:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Let go of it."""
+        """Close the journal and release the lock."""
         self._close()
         self._lock.release()
 
     async def read(self, files: Sequence[FileEntry]) -> Done:
-        """What has arrived of these files, if they are as they were then, as `Piecework` has it."""
+        """The ranges of these files that have arrived, as in `Piecework`, if the files are
+        unchanged."""
         try:
             return await asyncio.to_thread(self._read, files)
         except OSError as error:
@@ -121,7 +121,7 @@ class TransferJournal:
         return done
 
     def _lines(self) -> Iterator[_Line]:
-        """Those that can be read: the last one may have been torn off."""
+        """The readable lines: the last one may be torn."""
         if not self._path.exists():
             return
         with self._path.open("rb") as content:
@@ -132,7 +132,7 @@ class TransferJournal:
                     yield _decoder.decode(line)
 
     async def begin(self, files: Iterable[FileEntry], done: Done) -> None:
-        """From now on it says that this has arrived, of these files, and nothing else.
+        """Start the journal afresh, with these ranges of these files as its content.
 
         Raises JournalStuck.
         """
@@ -152,9 +152,9 @@ class TransferJournal:
             self._end = len(content)
 
     async def note(self, parts: Sequence[Part]) -> None:
-        """These have arrived, and were checked. It is on the disk when this returns, or not at all.
+        """Append parts that arrived and were checked. On return they are on disk, or not at all.
 
-        What could not be written is tried again with the next ones.
+        What could not be written is retried with the next parts.
         """
         try:
             await asyncio.to_thread(self._append, _encoded(parts))
@@ -173,13 +173,13 @@ class TransferJournal:
         self.is_kept = True
 
     def forget(self) -> None:
-        """Remove it: the transfer is complete, or is to begin anew. Raises JournalStuck."""
+        """Delete the journal: the transfer is complete, or starts anew. Raises JournalStuck."""
         self._close()
         try:
             self._path.unlink(missing_ok=True)
         except OSError as error:
             if not os.access(self._path, os.R_OK):
-                # Nobody reads it then.
+                # Then nobody can read it either.
                 return
             raise JournalStuck(
                 f"{self._path} cannot be removed ({_reason(error)}), and is no longer true: "

@@ -1,8 +1,8 @@
-"""Moves a whole dataset with a tool that knows nothing of changing its settings while it runs.
+"""Moves a dataset with a tool whose settings cannot be changed while it runs.
 
-The work is a queue of pieces of a few seconds, and a client is a run of the tool for one of them.
-How many files are moved at a time is how many clients are kept at work; what changes is the next
-client that starts, or does not. None is ended before its piece is.
+The work is a queue of batches of a few seconds each, and a client is one run of the tool for a
+batch. The number of clients kept running is the concurrency. Settings change with the next client
+that is started, or not started. No client is ended before its batch is done.
 """
 
 import asyncio
@@ -38,17 +38,19 @@ _TURN_S: Final = 0.1
 _LEAST_STALL_S: Final = 15.0
 _STALL_ROUND_TRIPS: Final = 30
 _SAMPLE_EVERY_S: Final = 0.125
-"""At best. What a sample transfer of 3 s says of few clients is off by as much of its time."""
+"""The shortest sampling interval, in seconds. The error of a 3 s sample with few clients is of that
+order."""
 _FIRST_BYTES: Final = 64 * 2**20
-"""Of a piece before anything is known: at what the interface could do it would take minutes on a
-path that gives a hundredth of that, and nothing could be changed until then."""
+"""Size of the first batches at most. At the interface's rate they would take minutes on a path with
+a hundredth of it, and nothing could be changed until then."""
 
 _SET_UPS_IN_PIECE: Final = 4
-"""Where that is let. A client that sets up its connections and feels its way takes the room of
-those that flow already: with pieces twice as long as that a quarter of the rate went."""
+"""Duration of a batch in set-up times, where allowed. A client that is connecting and in slow start
+displaces those that already transfer: with batches twice as long as this a quarter of the rate was
+lost."""
 
 _LOOKS_PER_S: Final = 160
-"""Of all clients together: a look goes through every file that one has open."""
+"""Samples per second, of all clients together: one sample looks at every open file of a client."""
 
 
 class ClientOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,14 +69,14 @@ class ClientOptions(msgspec.Struct, frozen=True, kw_only=True):
     niceness: int = 0
 
     def piece_s_beside(self, set_up_s: float) -> float:
-        """How long a piece is to take where it takes so long to set up a client."""
+        """The intended duration of a batch in seconds; `set_up_s`: that of setting up a client."""
         return max(self.piece_s, min(_SET_UPS_IN_PIECE * set_up_s, self.longest_piece_s))
 
 
 class Mover:
-    """Keeps clients at work while its block lasts; leaving it ends them all.
+    """Keeps clients running inside its `async with` block; leaving it ends them all.
 
-    Inside, whoever else speaks with the agent holds the lock `asking` meanwhile.
+    Inside, hold the lock `asking` to talk to the agent.
     """
 
     def __init__(
@@ -88,9 +90,9 @@ class Mover:
         note: SaveArrived | None = None,
         stop: asyncio.Event | None = None,
     ) -> None:
-        """`tell` hears what goes wrong, in sentences.
+        """`tell` is called with a sentence on what goes wrong.
 
-        `note` keeps what has arrived and was checked, before it counts. `stop`: ends every wait.
+        `note` saves what has arrived and was checked, before it counts. `stop`: ends every wait.
         Raises ValueError for a tool that moves one file at a time.
         """
         if not route.tool.moves_several:
@@ -120,7 +122,7 @@ class Mover:
 
     @property
     def asking(self) -> asyncio.Lock:
-        """Held by whoever speaks with the agent."""
+        """Held by whoever talks to the agent."""
         return self._checker.asking
 
     @property
@@ -137,7 +139,7 @@ class Mover:
         self._news.set()
 
     async def __aenter__(self) -> Self:
-        """Set aside what the tool cannot carry, and begin."""
+        """Set aside the files that the tool cannot move, and start."""
         for group in self._groups:
             self._checker.leave_out(group)
         folder = tempfile.TemporaryDirectory(prefix="advisor-", ignore_cleanup_errors=True)
@@ -151,7 +153,7 @@ class Mover:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """End every client."""
+        """End all clients."""
         tasks = self._cancel()
         try:
             if tasks:
@@ -160,7 +162,7 @@ class Mover:
             self._own.close()
 
     async def finished(self) -> None:
-        """Wait until all portions are over. Raises TransferFailed."""
+        """Wait until all groups are over. Raises TransferFailed, Stopped."""
         await self.until(lambda: all(group.is_over for group in self._groups))
 
     async def drain(self, group: FileGroup) -> None:
@@ -204,8 +206,8 @@ class Mover:
         self._start(self._notify())
 
     def _cancel(self) -> set[asyncio.Task[None]]:
-        """Those that are being ended. One that is already is left to see to its program's end."""
-        # Not by `cancelling()`: that is so too where a timeout within the task is over just now.
+        """Cancel all tasks, once each; returns them. A cancelled one is left to end its process."""
+        # Not by `cancelling()`: that is also true while a timeout inside the task expires.
         for task in self._tasks - self._cancelled:
             task.cancel()
         self._cancelled |= self._tasks
@@ -216,7 +218,7 @@ class Mover:
             self._turned.notify_all()
 
     async def _keep(self) -> None:
-        """For ever: see that as many clients are at work as are wanted."""
+        """Forever: keep as many clients running as are wanted."""
         while True:
             self._news.clear()
             for group in self._groups:
@@ -227,9 +229,9 @@ class Mover:
                     await self._news.wait()
 
     def _fill(self, group: FileGroup) -> None:
-        """Start what is missing. A client that is about to end is not waited for.
+        """Start the missing clients. A client that is about to end is not waited for.
 
-        What its successor needs to set up its connections passes meanwhile.
+        Its successor sets up its connections in the meantime.
         """
         if not self._checker.backoff.may_start(asyncio.get_running_loop().time()):
             return
@@ -274,7 +276,7 @@ class Mover:
             if await self._checker.check(group, client.batch, ran, client.began_s):
                 self._made |= folders
             else:
-                # They may be gone.
+                # The folders may be gone.
                 self._made -= folders
             if ran is not None and ran.status == 0:
                 batch, took_s = client.batch, ran.elapsed_s - ran.begun_s

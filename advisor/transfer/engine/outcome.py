@@ -1,4 +1,4 @@
-"""What is there at the end of a transfer, and what is not."""
+"""The state of a transfer, and its outcome: what has arrived, and what has not."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -15,9 +15,9 @@ _NAMED: Final = 100
 
 
 class TransferState:
-    """Portions on their way. `earlier_bytes`: what was there before.
+    """The file groups of a transfer. `earlier_bytes`: what had arrived before this session.
 
-    `unreadable`: how many files and folders could not be listed, and so are in no portion.
+    `unreadable`: files and folders that could not be listed, and so are in no group.
     """
 
     def __init__(
@@ -30,18 +30,18 @@ class TransferState:
 
     @property
     def arrived_bytes(self) -> int:
-        """Of all of it, what was there before too."""
+        """Bytes that have arrived, including those of earlier sessions."""
         return sum(group.arrived_bytes for group in self.groups)
 
     @property
     def remedy(self) -> str:
-        """What to do where it is not complete."""
+        """What to do if it is not complete."""
         if self.journal.is_kept:
             return "the same command goes on from there"
         return "the same command moves again what could not be kept in a journal"
 
     def words(self, elapsed_s: float) -> str:
-        """How much it is, and how fast it was."""
+        """How much has arrived, and how fast, as text."""
         if not self.earlier_bytes:
             return _moved_words(self.arrived_bytes, elapsed_s)
         now_bytes = self.arrived_bytes - self.earlier_bytes
@@ -50,9 +50,9 @@ class TransferState:
 
 
 class TransferOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """How a transfer ended: the fields of `TransferEnded` of the same names.
+    """How a transfer ended: the fields of the event `TransferEnded`.
 
-    `may_pass`: it gave up, of something that may be over later.
+    `may_pass`: it failed for a reason that may go away by itself.
     """
 
     complete: bool
@@ -68,7 +68,7 @@ class TransferOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Those of the event."""
+        """The fields of the event."""
         fields = msgspec.structs.asdict(self)
         del fields["may_pass"]
         return fields
@@ -77,7 +77,7 @@ class TransferOutcome(msgspec.Struct, frozen=True, kw_only=True):
 def outcome_of(
     state: TransferState, elapsed_s: float, failure: TransferFailed | None, *, is_over: bool
 ) -> TransferOutcome:
-    """How it ended. `failure`: why it gave up, if it did; `is_over`: nobody ended it."""
+    """The outcome. `failure`: why it gave up, if it did; `is_over`: it was not stopped."""
     groups = state.groups
     failed_files = [one for group in groups for one in group.failed_files]
     files = sum(group.arrived_files for group in groups)
@@ -113,7 +113,7 @@ def outcome_of(
 
 
 def stopped(outcome: TransferOutcome) -> TransferOutcome:
-    """The same, where it was ended while nothing got through."""
+    """The same outcome of a transfer that the user stopped while nothing got through."""
     return msgspec.structs.replace(outcome, exit_code=EXIT_INTERRUPTED)
 
 

@@ -1,4 +1,4 @@
-"""How far a transfer is, about once a second."""
+"""Reports the progress of a transfer about once a second."""
 
 import asyncio
 from collections import deque
@@ -18,7 +18,7 @@ Phase: TypeAlias = Literal["sample", "transfer"]
 async def report_progress(
     groups: Sequence[FileGroup], tell: Callable[..., None], phase: Callable[[], Phase]
 ) -> None:
-    """For ever: tell it, each under its name."""
+    """Forever: emit the progress of each group under its name."""
     clock = asyncio.get_running_loop().time
     rates_bps: deque[float] = deque(maxlen=LOOKED_AT)
     before_s, before = clock(), _carried(groups)
@@ -29,7 +29,7 @@ async def report_progress(
         before_s, before = at_s, now
         rates_bps.append(sum(rates.values()))
         left_bytes = sum(one.total_bytes - one.moved_bytes for one in groups)
-        # In a thread: the first time it loads a library, for seconds on a busy disk.
+        # In a thread: the first call loads a library, which takes seconds on a busy disk.
         left_s = await asyncio.to_thread(time_left, left_bytes, list(rates_bps))
         tell(
             ev.FilesMoving,

@@ -1,4 +1,4 @@
-"""What of a transfer that was broken off need not be moved again."""
+"""Determines which parts of an interrupted transfer need not be moved again."""
 
 from collections.abc import Sequence
 
@@ -13,10 +13,10 @@ from advisor.transfer.engine.journal import TransferJournal
 async def confirmed_done(
     journal: TransferJournal, link: AgentLink, places: Places, files: Sequence[FileEntry]
 ) -> Done:
-    """What the journal has, if the destination has it too; the journal goes on from that.
+    """The ranges in the journal that the destination confirms; the journal is reduced to them.
 
-    A file that is too short there for what had arrived of it, or longer than its source, counts for
-    nothing. Raises PeerError, JournalStuck.
+    A file that is shorter there than its ranges, or longer than its source, is moved again as a
+    whole. Raises PeerError, JournalStuck.
     """
     noted = await journal.read(files)
     begun = [file for file in files if file.name in noted]
@@ -36,7 +36,7 @@ def _end(ranges: Sequence[tuple[int, int]]) -> int:
 
 
 def resume_message(files: Sequence[FileEntry], done: Done) -> str:
-    """How far it is, as a sentence; "" where it only begins."""
+    """How far an earlier session got, in a sentence; "" if nothing has arrived."""
     if not done:
         return ""
     work = Piecework(files, done)

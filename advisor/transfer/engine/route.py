@@ -1,4 +1,4 @@
-"""From where to where a dataset is moved, and with what."""
+"""The route of a transfer: its tool, its path, and where from and to."""
 
 import asyncio
 from pathlib import Path
@@ -15,14 +15,14 @@ from advisor.runtime.request import TransferRequest
 from advisor.transfer.engine.file_group import Places
 
 TOOL: Final = "globus-url-copy"
-"""What moves the pieces: the one tool here that moves ranges, and lists of files."""
+"""The tool that moves the batches: the only one here that moves ranges and lists of files."""
 
 SUPPOSED_CAPACITY_BPS: Final = 10e9
-"""Of a path where neither the user nor an interface says."""
+"""Assumed for a path where neither the user nor an interface says."""
 
 
 class Route(msgspec.Struct, frozen=True, kw_only=True):
-    """From where to where, and with what."""
+    """The tool, the path, and the source and target."""
 
     tool: TransferTool
     path: PathFacts
@@ -30,7 +30,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def capacity_bps(self) -> float:
-        """Of the path, as far as it is known."""
+        """The capacity of the path, or an assumed one, in bit/s."""
         return self.path.capacity_bps or SUPPOSED_CAPACITY_BPS
 
 
@@ -47,7 +47,7 @@ async def files_of(request: TransferRequest) -> list[FileEntry]:
 
 
 def route_of(request: TransferRequest, path: PathFacts, *, must_run: bool = True) -> Route:
-    """That of the request. Raises ValueError where the tool cannot run here, but has to."""
+    """The route of the request. Raises ValueError if the tool must run here but cannot."""
     tool = registry.transfer_tool(TOOL)
     availability = tool.available()
     if must_run and not availability.ok:

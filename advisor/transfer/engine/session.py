@@ -102,8 +102,8 @@ class TransferSession(Session):
     async def done(
         self, journal: TransferJournal, route: Route, files: Sequence[FileEntry]
     ) -> Done:
-        """What need not be moved again; it is told. Raises PeerError, JournalStuck."""
-        # Only at the beginning: what this run has moved counts where the path was lost meanwhile.
+        """The ranges that need not be moved again. Raises PeerError, JournalStuck."""
+        # Only at the start: after a lost connection, what this session has moved counts.
         if self._journal_options.anew and not self.ends_itself:
             journal.forget()
         carried = [file for file in files if not route.tool.carries(file.name)]
@@ -156,9 +156,9 @@ class TransferSession(Session):
         run.outcome = outcome_of(state, self.clock() - began_s, failure, is_over=is_over)
 
     def keep_transfer(self, outcome: TransferOutcome, note: str, after: str | None = None) -> None:
-        """Store what was moved by this run, if anything was.
+        """Store the transfer of what this session moved, if anything.
 
-        `after`: the session whose advice it is to be held against; None for none.
+        `after`: the session whose advice it is compared with; None for none.
         """
         moved_bytes = outcome.moved_bytes - outcome.earlier_bytes
         if moved_bytes:
@@ -174,10 +174,7 @@ class TransferSession(Session):
             )
 
     def keep(self, record: Record) -> None:
-        """Store it. Where the history takes nothing the transfer is none the worse: that is told.
-
-        Once, as it would be the same again.
-        """
+        """Store a record. If the store fails, that is told once, and the transfer continues."""
         try:
             self.store.append(record)
         except StoreError as error:
@@ -188,7 +185,7 @@ class TransferSession(Session):
             self._has_store_failed = True
 
     def forget(self, journal: TransferJournal) -> None:
-        """The transfer is complete."""
+        """Delete the journal of a transfer that is complete."""
         try:
             journal.forget()
         except JournalStuck as error:

@@ -1,1 +1,1 @@
-"""Plans a transfer class by class, and runs the plan (HARP 2018, section 3.1)."""
+"""Transfers planned class by class, and run as planned (HARP 2018, section 3.1)."""

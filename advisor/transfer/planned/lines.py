@@ -23,7 +23,7 @@ def write_lines(
     order: Order,
     folder: Path,
 ) -> list[Command]:
-    """A line for each class, its list of files, and a script that runs them all.
+    """A command line for each class, its list of files, and a script that runs all lines.
 
     Files that the tool cannot carry are in no list. Raises OSError.
     """
@@ -62,7 +62,7 @@ def write_lines(
 
 
 def _write_script(commands: Sequence[Command], order: Order, path: Path) -> None:
-    """Runs the lines; its status is 0 only where all of theirs are."""
+    """Write a script that runs the lines; its status is 0 only if that of each is."""
     lines = ["#!/bin/sh", f"# Moves all classes of files, {order}.", ""]
     if order == "together":
         lines += ["status=0", "pids="]

@@ -1,7 +1,7 @@
-"""A plan for moving a dataset class by class: by HARP from the history, or by a rule of thumb.
+"""Plans the transfer of a dataset class by class: by HARP from history, or by a rule of thumb.
 
-HARP 2018, section 3.1, algorithm 1: files are parted by size, each class is asked about by itself,
-and the scheduler shares the channels out among all of them.
+HARP 2018, section 3.1, algorithm 1: files are grouped by size, each class is optimised alone, and
+the scheduler divides the channels among all of them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ _MOST_PIPELINING: Final = 32
 
 
 class _Outlook(msgspec.Struct, frozen=True, kw_only=True):
-    """What one class would do alone. `unit_bps`: over one channel; None where nothing says."""
+    """What one class would reach alone. `unit_bps`: over one channel; None if not known."""
 
     levels: Levels
     expected_bps: float | None = None
@@ -46,9 +46,9 @@ class _Outlook(msgspec.Struct, frozen=True, kw_only=True):
 class Planner:
     """Plans for one dataset on one path. `classes`: from the smallest files to the largest.
 
-    `transfers`: what HARP learns from. `keep`: the share of what is expected that HARP's relaxation
-    must keep when it lowers concurrency, and when it lowers parallelism. `sample_levels`: what each
-    class's sample is run with.
+    `transfers`: past ones that HARP learns from. `keep`: the fraction of the expected rate that
+    HARP's relaxation must keep when it lowers concurrency, and when it lowers parallelism.
+    `sample_levels`: the levels of each class's sample transfer.
     """
 
     def __init__(
@@ -81,11 +81,11 @@ class Planner:
 
     @property
     def knows_transfers(self) -> bool:
-        """Whether there is any history to learn from."""
+        """Whether there are past transfers to learn from."""
         return len(self._history) > 0
 
     def look(self, files: SizedFiles, sampled: SampleSeen | None = None) -> None:
-        """Work out what a class would do alone; `sampled`: what its sample gave.
+        """Determine what a class would reach alone; `sampled`: the result of its sample transfer.
 
         It may take a second.
         """
@@ -134,7 +134,7 @@ class Planner:
         return Box(lower=one, upper=self._limits.of(most, files))
 
     def class_plans(self) -> list[ClassPlan]:
-        """Every class that was looked at, with the levels it gets beside the others."""
+        """The plan of every class that was optimised, with its levels beside the other classes."""
         everything = {one.size: max(1, one.total_bytes) for one in self.classes}
         together = self.levels_now(everything)
         return [
@@ -158,10 +158,10 @@ class Planner:
         )
 
     def levels_now(self, left_bytes: Mapping[Size, int]) -> dict[Size, Levels]:
-        """The levels of each class that has something left, all of them having been looked at.
+        """The levels of each class that has data left; all must have been optimised.
 
-        A class that is over leaves its channels to the others. Where nothing is known of what one
-        channel of each class brings, channels are shared as ProMC does.
+        A finished class leaves its channels to the others. If the rate of one channel is not known
+        for every class, channels are divided as ProMC does.
         """
         left = [one for one in self.classes if left_bytes.get(one.size)]
         alone = {one.size: self._outlooks[one.size].levels for one in left}
@@ -184,10 +184,10 @@ class Planner:
         return dict(zip(alone, schedule(demands), strict=True))
 
     def pay_off(self) -> PayOff | None:
-        """What samples would cost and bring; None where no surface says what to expect.
+        """The cost and benefit of sample transfers; None if no surface predicts the rates.
 
-        A sample runs with the levels that would be used without one, so it loses nothing beside
-        what it could have gained; each class has its own, one after the other.
+        A sample runs at the levels that would be used without it, so it costs no more than what
+        better levels would have gained meanwhile; the classes are sampled one after the other.
         """
         plain_bps = self._together_bps([self._outlooks[one.size].plain_bps for one in self.classes])
         tuned_bps = self._together_bps(
@@ -203,7 +203,7 @@ class Planner:
         )
 
     def _together_bps(self, rates_bps: Sequence[float | None]) -> float | None:
-        """Over all classes, one after the other; None where one is not known."""
+        """The mean rate over all classes, one after the other; None if one is not known."""
         if not all(rates_bps):
             return None
         pairs = zip(self.classes, rates_bps, strict=True)
@@ -212,7 +212,7 @@ class Planner:
 
     @property
     def total_bytes(self) -> int:
-        """Of all classes."""
+        """Bytes of all classes."""
         return sum(one.total_bytes for one in self.classes)
 
 

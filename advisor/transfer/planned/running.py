@@ -1,6 +1,6 @@
-"""Runs a plan: a sample of each class, then all of them as the scheduler has it (HARP 3.1).
+"""Runs a plan: a sample of each class, then all of them as scheduled (HARP 2018, section 3.1).
 
-What a sample moves is part of the transfer. While one class is sampled the optimiser works on the
+What a sample moves is part of the transfer. While one class is sampled, the optimiser works on the
 one before ("Scheduler and Optimizer can operate simultaneously").
 """
 
@@ -24,7 +24,7 @@ from advisor.transfer.planned.planner import Planner
 
 
 class Alone(msgspec.Struct, frozen=True, kw_only=True):
-    """What a class gave while it was moved by itself: in bit/s, over so many seconds."""
+    """The rate of a class that was moved alone, in bit/s, over `elapsed_s` seconds."""
 
     files: SizedFiles
     label: Literal["sample", "transfer"]
@@ -34,9 +34,9 @@ class Alone(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlanRun:
-    """One run. `groups`: a class each, of its name. `keep`: takes what is worth storing.
+    """One run of a plan. `groups`: one for each class, with its name. `keep`: stores results.
 
-    `phase`: what is done at present.
+    `phase`: the present phase.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class PlanRun:
         self.phase: Phase = "transfer"
 
     async def sample(self, mover: Mover) -> None:
-        """A sample of each class, one after the other. Raises TransferFailed, Stopped."""
+        """A sample transfer of each class, one after the other. Raises TransferFailed, Stopped."""
         self.phase = "sample"
         looking: list[asyncio.Task[None]] = []
         try:
@@ -68,7 +68,7 @@ class PlanRun:
         self.phase = "transfer"
 
     async def _sampled(self, mover: Mover, files: SizedFiles) -> SampleSeen | None:
-        """None where the class was over before anything could be told."""
+        """None if the class was finished before its rate was known."""
         group, levels = self._groups[files.size], self._planner.sample_levels[files.size]
         mover.apply(group, _setting(levels))
         arrived_bytes = group.arrived_bytes
@@ -85,7 +85,7 @@ class PlanRun:
         return SampleSeen(levels=levels, throughput_bps=bps)
 
     async def _look(self, mover: Mover, group: FileGroup, sample: AdaptiveSample) -> float | None:
-        """One interval of a sample; the sample's throughput when that has ended it."""
+        """One interval of a sample; the sample's throughput, once it has converged."""
         before_bytes, before_s = group.carried_bytes, self._clock()
         await mover.until(lambda: self._clock() >= before_s + INTERVAL_S or group.is_over)
         if group.is_over:
@@ -94,7 +94,7 @@ class PlanRun:
         return sample.look(carried_bits / (self._clock() - before_s))
 
     async def move(self, mover: Mover) -> None:
-        """All that is left. Raises TransferFailed, Stopped."""
+        """Move all that is left. Raises TransferFailed, Stopped."""
         if self._planner.rule.order == "together" and len(self._groups) > 1:
             await self._move_together(mover)
             return
@@ -102,7 +102,7 @@ class PlanRun:
             await self._move_alone(mover, files)
 
     async def _move_together(self, mover: Mover) -> None:
-        """Whenever a class is over, the others share its channels out."""
+        """Whenever a class is finished, the others share its channels."""
         while left := self._left_bytes():
             for size, levels in self._planner.levels_now(left).items():
                 mover.apply(self._groups[size], _setting(levels))
@@ -112,7 +112,7 @@ class PlanRun:
         return len(self._left_bytes()) < classes
 
     def _left_bytes(self) -> dict[Size, int]:
-        """Of the classes that are not over, at least 1."""
+        """Bytes left of the classes that are not finished, at least 1 each."""
         return {
             size: max(1, group.total_bytes - group.moved_bytes)
             for size, group in self._groups.items()

@@ -1,4 +1,4 @@
-"""Plans a dataset's transfer, and runs the plan: samples, the scheduler, all classes (HARP 3.1)."""
+"""Plans the transfer of a dataset, and runs the plan (HARP 2018, section 3.1)."""
 
 import asyncio
 import time
@@ -33,14 +33,14 @@ from advisor.transfer.planned.planner import Planner
 from advisor.transfer.planned.running import Alone, PlanRun
 
 _WORTH_TRYING: Final = 0.3
-"""The gain over the rules of thumb that a sample is trusted to bring under a load that is not
-known beforehand: the paper has 10 to 80 %, 36 and 48 % where there is other traffic."""
+"""The gain over the rules of thumb that samples are expected to bring under an unknown load: the
+paper reports 10 to 80 %, and 36 and 48 % where there is other traffic."""
 
 
 class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wanted beside the request. `lists`: the folder for lists of files and the script.
+    """Options of a plan. `lists`: the folder for lists of files and the script.
 
-    `sample` None: where it can be expected to pay off. `relaxation`: see `Planner`.
+    `sample` None: sample where it is expected to pay off. `relaxation`: see `Planner`.
     """
 
     rule: Rule
@@ -59,9 +59,9 @@ async def plan_transfer(
     publish: Publish,
     control: Control,
 ) -> int:
-    """Plan, and run it if that is wanted; returns the exit code.
+    """Plan, and run the plan if wanted; returns the exit code.
 
-    The last event is `plan_made`, with --run `transfer_ended`; `gave_up` where it came to neither.
+    The last event is `plan_made`, or with --run `transfer_ended`; `gave_up` if there is neither.
     """
     return await _PlanSession(request, options, store, publish, control).run()
 
@@ -105,7 +105,7 @@ class _PlanSession(TransferSession):
         state: TransferState,
         sampling: bool,
     ) -> int:
-        """Run the plan to its end; the exit code."""
+        """Run the plan to its end; returns the exit code."""
         running = PlanRun(planner, state.groups, lambda alone: self._keep_alone(route, alone))
         clients = max(one.levels.concurrency for one in plan.classes)
         client_options = ClientOptions(expected_bps=route.capacity_bps / clients)
@@ -159,7 +159,7 @@ class _PlanSession(TransferSession):
         return plan
 
     def _keep_alone(self, route: Route, alone: Alone) -> None:
-        """Store what a class gave by itself, for the next plan to learn from."""
+        """Store the rate of a class that was moved alone, for later plans to learn from."""
         moved_bytes = round(alone.bps * alone.elapsed_s / 8)
         levels, files = alone.levels, alone.files
         self.keep(

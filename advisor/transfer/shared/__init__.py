@@ -1,1 +1,1 @@
-"""One source, many destinations: shares that are learned, planned, and kept while files move."""
+"""One source, several destinations: shares are learned, planned, and kept while files move."""

@@ -1,4 +1,4 @@
-"""One of several destinations that are served at once: how it is reached, and what it has got."""
+"""One of several destinations that are served at once: its connection, and what it gets."""
 
 import asyncio
 from abc import abstractmethod
@@ -24,10 +24,10 @@ PIECES_IN_EPOCH: Final = 4
 
 
 class DestinationSession(TransferSession):
-    """A destination. `hear` gets its events, with the destination's name before them.
+    """The session of one destination. `hear` gets its events, with the destination's name.
 
-    `path`: to it, once it was reached. `failure`: why it is not served any more, "" while it is.
-    `is_over`: it will not be served again; a path that is lost may come back.
+    `path`: known once connected. `failure`: why it is not served any more, "" while it is.
+    `is_over`: it will not be served again; after a lost connection it may be.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class DestinationSession(TransferSession):
         self.ended: ev.DestinationEnded | None = None
 
     async def serve(self) -> int:
-        """See it to its end; the exit code. Whatever happens, it is known whether it is reached."""
+        """Run to its end; returns the exit code. On every way out `is_looked_at` is set."""
         try:
             return await self.run()
         finally:
@@ -62,7 +62,7 @@ class DestinationSession(TransferSession):
 
     @property
     def concurrency(self) -> int:
-        """How many files at a time it is to get; 0 before it begins."""
+        """Files at a time that it is to get; 0 before it begins."""
         return self._wanted
 
     @concurrency.setter
@@ -73,22 +73,22 @@ class DestinationSession(TransferSession):
 
     @property
     def group(self) -> FileGroup | None:
-        """What is on its way to it now; None while it is not served."""
+        """The files on their way to it; None while it is not served."""
         return self._group
 
     @property
     def is_served(self) -> bool:
-        """Whether anything is on its way, or is to be."""
+        """Whether files are on their way to it, or are still to be."""
         return self._group is not None and not self._group.is_over
 
     def take_up(self, group: FileGroup, parallelism: int) -> None:
-        """Serve it from now on with this, at the concurrency that is wanted."""
+        """Serve it with this group from now on, at the concurrency that is wanted."""
         group.parallelism = parallelism
         group.concurrency = self._wanted
         self._group = group
 
     def lay_down(self) -> None:
-        """It is not served any more, for now or for good."""
+        """Stop serving it, for now or for good."""
         if (group := self._group) is None:
             return
         self._carried_bytes, self._group = group.carried_bytes, None
@@ -103,13 +103,13 @@ class DestinationSession(TransferSession):
 
     @property
     def carried_bytes(self) -> int:
-        """What the path to it has carried, as `FileGroup` has it."""
+        """Bytes that the path to it has carried, as in `FileGroup`."""
         return self._group.carried_bytes if self._group else self._carried_bytes
 
     def client_options(
         self, route: Route, epoch_s: float, rate_limit_bps: float | None = None
     ) -> ClientOptions:
-        """Pieces short enough that a change is in effect well before the half of an epoch."""
+        """Batches short enough that a change takes effect well before half of an epoch."""
         return ClientOptions(
             expected_bps=route.capacity_bps / max(1, self._wanted),
             piece_s=min(PIECE_S, epoch_s / PIECES_IN_EPOCH),
@@ -117,7 +117,7 @@ class DestinationSession(TransferSession):
         )
 
     def end(self, ended: ev.DestinationEnded) -> int:
-        """Tell how it ended; the exit code."""
+        """Emit how it ended; returns the exit code."""
         self.ended = ended
         self._hear(self.destination, ended)
         return EXIT_DONE if ended.complete else EXIT_FAILED

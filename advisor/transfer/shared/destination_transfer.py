@@ -1,4 +1,4 @@
-"""A destination that gets its files, and one that is only looked at."""
+"""The sessions of a destination: one that moves its files, and one that only checks the path."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from advisor.transfer.shared.destination import DestinationSession
 
 
 class DestinationOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How files are moved to one destination: see `ShareOptions`."""
+    """Options for the transfer to one destination: see `ShareOptions`."""
 
     parallelism: int
     epoch_s: float
@@ -29,7 +29,7 @@ class DestinationOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PathCheck(DestinationSession):
-    """Whether it is there, and its path; nothing is moved."""
+    """Connects, and finds out the path; nothing is moved."""
 
     async def _run(self) -> int:
         await self.connect()
@@ -37,7 +37,7 @@ class PathCheck(DestinationSession):
 
 
 class DestinationTransfer(DestinationSession):
-    """Gets its files once `go` is set; what has arrived is kept in a journal of its own."""
+    """Moves its files once `go` is set; what has arrived is kept in a journal of its own."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Epochs that all destinations of a source have in common: what each got at these concurrencies."""
+"""Epochs common to all destinations of a source: the rate of each at these concurrencies."""
 
 import asyncio
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""What people type for a destination's share, on a command line or a screen."""
+"""Parses the shares of destinations, from a command line or a screen."""
 
 import re
 from typing import Final
@@ -14,7 +14,7 @@ _MOST: Final = 128
 
 
 def parse_asked(text: str) -> Asked:
-    """What `4`, `400Mbit`, `x1.5` or `@3` ask for. Raises ValueError."""
+    """The share that `4`, `400Mbit`, `x1.5` or `@3` asks for. Raises ValueError."""
     text = text.strip()
     try:
         if held := re.fullmatch(r"@(\d{1,3})", text):
@@ -29,7 +29,7 @@ def parse_asked(text: str) -> Asked:
 
 
 def parse_destination(text: str) -> tuple[Endpoint, Asked]:
-    """`DESTINATION=ASKED`; a destination by itself stays at the base case. Raises ValueError."""
+    """`DESTINATION=ASKED`; a destination alone stays at the base case. Raises ValueError."""
     name, equals, asked = text.rpartition("=")
     if not equals:
         return Endpoint.parse(text), Asked(held=BASE)
@@ -37,7 +37,7 @@ def parse_destination(text: str) -> tuple[Endpoint, Asked]:
 
 
 def with_cap(asked: Asked, text: str) -> Asked:
-    """With a cap: `8` files at a time at most, or a rate as in `300Mbit`. Raises ValueError."""
+    """With a cap: `8` files at a time, or a rate as in `300Mbit`. Raises ValueError."""
     if re.fullmatch(r"\d{1,3}", text.strip()):
         return msgspec.structs.replace(asked, most=_concurrency(text))
     return msgspec.structs.replace(asked, ceiling_bps=parse_rate(text))

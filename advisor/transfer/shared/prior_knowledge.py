@@ -1,4 +1,4 @@
-"""What the history knows of the destinations of one source."""
+"""What the history knows about the destinations of one source."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,17 +17,18 @@ from advisor.models.shares.from_transfers import Overlapping, samples_of_transfe
 from advisor.store.history import Store
 
 PARALLELISM: Final = 8
-"""Streams for each file: "held constant at eight streams for all destinations" in the paper."""
+"""Streams per file: "held constant at eight streams for all destinations" in the paper."""
 
 _STALLED: Final = 0.03
-"""One file of twenty at a time would still get more."""
+"""The fraction of the usual rate below which a sample is a stall: one file of twenty at a time
+still gets more."""
 
 
 class PriorKnowledge(msgspec.Struct, frozen=True, kw_only=True):
-    """Samples by destination, and the streams for each file that they were had with.
+    """Samples by destination, and the streams per file that they were measured with.
 
-    `from_logs`: those destinations of which there are no samples of their own; theirs are from the
-    times at which other transfers of the history overlapped.
+    `from_logs`: destinations without samples of their own; theirs are derived from the times at
+    which other transfers in the history overlapped.
     """
 
     samples: dict[str, list[Served]]
@@ -36,15 +37,15 @@ class PriorKnowledge(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NothingKnown(ValueError):
-    """Of some destinations too little is known; the message is one sentence with its remedy."""
+    """Too little is known about some destinations; the message is one sentence with its remedy."""
 
 
 def known_of(
     store: Store, source: str, destinations: Sequence[str], parallelism: int | None = None
 ) -> PriorKnowledge:
-    """What is known of each, an empty list of samples where it is nothing. Raises StoreError.
+    """The samples of each destination, which may be none. Raises StoreError.
 
-    `parallelism` None: of all destinations the most usual one.
+    `parallelism` None: the one most samples have.
     """
     records = {name: _records(store, Pair(source, name)) for name in destinations}
     usual = Counter(one.parallelism for some in records.values() for one in some).most_common(1)
@@ -61,7 +62,7 @@ def known_of(
 
 
 def forecasts_of(known: PriorKnowledge, now_s: float, modelling: Modelling) -> dict[str, Forecast]:
-    """By destination. `now_s`: Unix time. Raises NothingKnown."""
+    """The forecast of each destination. `now_s`: Unix time. Raises NothingKnown."""
     found: dict[str, Forecast] = {}
     unknown: list[str] = []
     for name, samples in known.samples.items():
@@ -79,7 +80,7 @@ def forecasts_of(known: PriorKnowledge, now_s: float, modelling: Modelling) -> d
 
 
 def trained_destinations(store: Store, source: str) -> list[str]:
-    """Those of the source that have samples of their own, by name. Raises StoreError."""
+    """The destinations that have samples of their own, by name. Raises StoreError."""
     pairs = [pair for pair in store.stored_pairs() if pair.source == source]
     return sorted(pair.destination for pair in pairs if _records(store, pair))
 
@@ -89,7 +90,7 @@ def _records(store: Store, pair: Pair) -> list[ShareRecord]:
 
 
 def _without_stalls(samples: Sequence[Served]) -> list[Served]:
-    """Those that are no tiny part of the usual: where all clients stalled, or could not begin."""
+    """Without samples in which all clients stalled, or could not begin."""
     if not samples:
         return []
     least_bps = _STALLED * median(one.throughput_bps for one in samples)

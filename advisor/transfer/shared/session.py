@@ -31,12 +31,12 @@ class NoneReachable(Exception):
 
 
 def source_name() -> str:
-    """This host, as the history knows it."""
+    """The name of this host in the history."""
     return socket.gethostname() or "localhost"
 
 
 class ShareSession(Session):
-    """A session that serves several destinations of one source. It reacts to stopping by itself."""
+    """A session that serves several destinations of one source. It handles stopping by itself."""
 
     exit_codes: ClassVar[Mapping[type[Exception], int]] = {
         NoneReachable: EXIT_PEER,
@@ -57,7 +57,7 @@ class ShareSession(Session):
         self._asked_bits: dict[str, float] = {}
 
     def hear(self, destination: str, event: ev.AnyEvent) -> None:
-        """What one of the destinations has to say, as an event of all."""
+        """Emit an event of one destination as an event of the whole session."""
         match event:
             case ev.GaveUp(message=message):
                 if not self.control.stop.is_set():
@@ -76,9 +76,9 @@ class ShareSession(Session):
 
     @contextlib.asynccontextmanager
     async def serving(self, sessions: Sequence[DestinationSession]) -> AsyncIterator[list[str]]:
-        """Reach them all at once; those that were, by name. Leaving it ends what still runs.
+        """Connect to all destinations at once; yields the names of those that were reached.
 
-        Raises NoneReachable.
+        Leaving the block ends those that still run. Raises NoneReachable, Stopped.
         """
         self.sessions = {one.destination: one for one in sessions}
         tasks = [asyncio.create_task(one.serve()) for one in sessions]
@@ -104,10 +104,10 @@ class ShareSession(Session):
         expected_bps: Callable[[SharedEpoch], Mapping[str, tuple[float, float]]],
         then: Callable[[int, SharedEpoch], Awaitable[Concurrencies | None]],
     ) -> None:
-        """SharedEpoch after epoch, each told and stored, until nobody is served any more.
+        """Measure epochs, and emit and store each, until no destination is served any more.
 
-        `expected_bps`: of an epoch's destinations what was expected and what was asked. `then`: the
-        concurrencies after it, None to end.
+        `expected_bps`: for each destination of an epoch the expected and the requested rate.
+        `then`: the concurrencies after an epoch, None to end.
         """
         epochs = SharedEpochs(self.sessions, epoch_s)
         next_levels: Concurrencies | None = levels
@@ -146,7 +146,7 @@ class ShareSession(Session):
             self._keep(epoch)
 
     def _count(self, name: str, epoch: SharedEpoch, asked_bps: float | None) -> None:
-        """For what is told at the end."""
+        """Add an epoch to the totals that are reported at the end."""
         self._served_s[name] = self._served_s.get(name, 0.0) + epoch.counted_s
         self._served_bytes[name] = self._served_bytes.get(name, 0) + epoch.carried_bytes[name]
         if asked_bps is not None:
@@ -154,7 +154,7 @@ class ShareSession(Session):
             self._asked_bits[name] = asked_bits
 
     def outcomes(self) -> list[ShareOutcome]:
-        """What each had got in the epochs it was served in."""
+        """What each destination got in the epochs in which it was served."""
         return [
             ShareOutcome(
                 destination=name,
@@ -166,7 +166,7 @@ class ShareSession(Session):
         ]
 
     def _keep(self, epoch: SharedEpoch) -> None:
-        """Store what each got, for models to learn from."""
+        """Store what each destination got, for the models to learn from."""
         now_s, total = time.time(), sum(epoch.concurrencies.values())
         for name, rate_bps in epoch.rates_bps.items():
             if not rate_bps:
@@ -199,7 +199,7 @@ class ShareSession(Session):
             self.store_failed(error)
 
     def store_failed(self, error: StoreError) -> None:
-        """The history takes nothing. Where that defeats the purpose, raise it."""
+        """The history takes nothing: a session that is pointless without it raises the error."""
         self.events.notice(f"{error}: what was measured is not in the history")
 
 

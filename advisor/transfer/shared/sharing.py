@@ -1,4 +1,4 @@
-"""Plans shares of several destinations, and keeps them while files move to all of them."""
+"""Plans the shares of several destinations, and keeps them while files move to all of them."""
 
 import asyncio
 import time
@@ -38,10 +38,10 @@ EPOCH_S: Final = 30.0
 
 
 class ShareOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wanted beside the requests; `asked` has the destination of each of them.
+    """Options of a plan of shares; `asked` has the destination of each request.
 
-    `parallelism` None: what the samples were had with. `run`: move the files, with control epochs
-    of `epoch_s`. `retry_s`: how long a path may be lost that something came over.
+    `parallelism` None: that of the samples. `run`: move the files, with control epochs of `epoch_s`
+    seconds. `retry_s`: how long to retry a lost path once data has arrived.
     """
 
     asked: dict[str, Asked]
@@ -61,9 +61,9 @@ async def share_transfers(
     publish: Publish,
     control: Control,
 ) -> int:
-    """Plan, and run it if that is wanted; returns the exit code.
+    """Plan, and run the plan if wanted; returns the exit code.
 
-    The last event is `shares_planned`, of a run `shares_ended`; `gave_up` where it came to neither.
+    The last event is `shares_planned`, of a run `shares_ended`; `gave_up` if there is neither.
     """
     return await _Sharing(requests, options, store, publish, control).run()
 
@@ -143,7 +143,7 @@ class _Sharing(ShareSession):
         )
 
     def _notes(self, made: SharePlan) -> list[str]:
-        """What the lines cannot do that the plan takes for granted."""
+        """What the plan assumes and its command lines cannot do."""
         single = [
             row.destination
             for row in made.rows
@@ -203,7 +203,7 @@ class _Sharing(ShareSession):
             await asyncio.wait([looking])
 
     async def _look_on(self) -> None:
-        """For ever, once a second: how far they are."""
+        """Forever, once a second: emit the progress of all destinations."""
         while True:
             await asyncio.sleep(1.0)
             if not (progress := [one.progress for one in self.sessions.values() if one.progress]):
@@ -214,12 +214,12 @@ class _Sharing(ShareSession):
                 ev.FilesMoving,
                 phase="transfer",
                 classes=progress,
-                # All are there when the last of them is.
+                # The transfer ends with the slowest destination.
                 left_s=max(known) if known and len(known) == len(left) else None,
             )
 
     def _expected(self, epoch: SharedEpoch) -> dict[str, tuple[float, float]]:
-        """What was expected of an epoch, and asked of what was got in it."""
+        """For each destination of an epoch: the expected rate, and the requested one."""
         total = sum(epoch.concurrencies.values())
         asked_bps = self._steering.asked_bps(epoch.rates_bps)
         return {
@@ -228,14 +228,14 @@ class _Sharing(ShareSession):
         }
 
     async def _next(self, number: int, epoch: SharedEpoch) -> Concurrencies:
-        """After an epoch: what it taught, what the user says, and what comes of both."""
+        """After an epoch: learn from it, take the user's orders, and set the concurrencies anew."""
         if epoch.is_whole:
             self._steering.learn(epoch.concurrencies, epoch.rates_bps)
         reasons = self._hear_orders()
         levels = {name: one.concurrency for name, one in self.sessions.items() if one.is_served}
         if levels.keys() != epoch.concurrencies.keys():
             reasons.append("others are served now")
-        # In a thread: with many destinations there is much to try, and clients are to be filled.
+        # In a thread: with many destinations there is much to try, and clients must be started.
         wanted = await asyncio.to_thread(self._steering.wanted, levels) if levels else None
         if wanted is None or wanted.concurrency == levels:
             return levels
@@ -249,7 +249,7 @@ class _Sharing(ShareSession):
         return wanted.concurrency
 
     def _hear_orders(self) -> list[str]:
-        """Take what is asked from now on; why that changes something."""
+        """Take the shares that the user asks for from now on; returns why they change something."""
         reasons = []
         while self.control.asks:
             order = self.control.asks.popleft()

@@ -1,4 +1,4 @@
-"""The load variation experiment, run: what teaches the models of several destinations."""
+"""Runs the load variation experiment, which teaches the models of several destinations."""
 
 import asyncio
 import contextlib
@@ -35,18 +35,18 @@ from advisor.transfer.shared.epochs import Concurrencies, SharedEpoch
 from advisor.transfer.shared.session import ShareSession
 
 LEAST_STEP_S: Final = 4.0
-"""A change takes about a piece, a quarter of the step, to be in effect."""
+"""A change takes about one batch to take effect, a quarter of the step."""
 
 USUAL_STEP_S: Final = 15.0
 SPACE_BYTES: Final = 2**30
 
 
 class TrainOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wanted beside the requests, whose `destination_path` is a folder to write in.
+    """Options of the experiment; the `destination_path` of each request is a folder to write in.
 
-    `lasts_s`: the time for all steps. `step_s` None: such that there is a whole round of the
-    experiment, if time allows. `data`: a file to read instead of a sparse one. `space_bytes`: what
-    is written at each destination at most.
+    `lasts_s`: the time for all steps. `step_s` None: such that a whole round fits, if time allows.
+    `data`: a file to read instead of a sparse one. `space_bytes`: at most so much is written at
+    each destination.
     """
 
     lasts_s: float
@@ -57,7 +57,7 @@ class TrainOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def step_of(options: TrainOptions, destinations: int) -> tuple[float, int]:
-    """How long a step is, in seconds, and how many there are. Raises ValueError."""
+    """The duration of a step, in seconds, and the number of steps. Raises ValueError."""
     least_s = (options.step_s or LEAST_STEP_S) * least_steps(destinations)
     if options.lasts_s < least_s:
         raise ValueError(
@@ -153,12 +153,12 @@ class _Training(ShareSession):
         return exit_code
 
     def store_failed(self, error: StoreError) -> None:
-        """There is no sense in going on."""
+        """Without the history the experiment is pointless."""
         raise error
 
 
 class _TrainingDestination(DestinationSession):
-    """Gets one file over and over, in a scratch folder that is removed at the end."""
+    """Moves one file over and over into a scratch folder, which is removed at the end."""
 
     def __init__(
         self,
@@ -170,7 +170,7 @@ class _TrainingDestination(DestinationSession):
         hear: Callable[[str, ev.AnyEvent], None],
         control: Control,
     ) -> None:
-        # Nothing of it goes on another time: no journal is made.
+        # Nothing of it is ever resumed: no journal is made.
         super().__init__(request, JournalOptions(journals=source.parent), store, hear, control)
         self._request = request
         self._source = source
@@ -181,7 +181,7 @@ class _TrainingDestination(DestinationSession):
     async def _run(self) -> int:
         path = await self.connect()
         folder = self._request.destination_path or "/tmp"
-        self.ends_itself = True  # From here on it ends in order, not by being cancelled.
+        self.ends_itself = True  # From here on it is not cancelled.
         scratch = await self.far_end.link.make_scratch(folder)
         try:
             size_bytes = self._source.stat().st_size
@@ -225,7 +225,7 @@ class _TrainingDestination(DestinationSession):
 
 @contextlib.contextmanager
 def _source(options: TrainOptions) -> Iterator[Path]:
-    """The file that is read: the one that was named, or one that has nothing in it."""
+    """The file to read: the one that was named, or an empty sparse one."""
     if options.data is not None:
         yield options.data.absolute()
         return

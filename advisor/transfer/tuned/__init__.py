@@ -1,1 +1,1 @@
-"""A transfer that is tuned while it runs (Balaprakash et al. 2016; HARP 2018, section 4.2)."""
+"""Transfers tuned while they run (Balaprakash et al. 2016; HARP 2018, section 4.2)."""

@@ -1,4 +1,4 @@
-"""The external load of the lab that a transfer runs in, to be seen beside what it gives."""
+"""Reports the external load of the lab in which a transfer runs."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,7 +13,7 @@ _LOOK_EVERY_S: Final = 1.0
 
 
 async def watch_load(lab: str, tell: Callable[..., None]) -> None:
-    """Tell what it is, where there is any, and whenever it is another; ends with the lab."""
+    """Emit the load whenever it changes; returns when the lab is gone."""
     before = (0, 0)
     while True:
         try:

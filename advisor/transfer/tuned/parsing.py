@@ -1,4 +1,4 @@
-"""What people type for a tuned transfer, on a command line or a screen."""
+"""Parses the options of a tuned transfer, from a command line or a screen."""
 
 import re
 from typing import Final
@@ -11,7 +11,7 @@ _START: Final = re.compile(r"([1-9]\d{0,2})\s*[x×]\s*([1-9]\d{0,2})")
 
 
 def parse_start(text: str) -> Levels:
-    """Files at a time and streams for each, from `4x8`. Raises ValueError."""
+    """Concurrency and parallelism, from `4x8`. Raises ValueError."""
     if not (match := _START.fullmatch(text.strip())):
         raise ValueError("write files at a time and streams for each, as in 4x8")
     return Levels(concurrency=int(match[1]), parallelism=int(match[2]))
@@ -25,7 +25,7 @@ def parse_epoch(text: str) -> float:
 
 
 def parse_price(text: str) -> float:
-    """A share, from `2%` or `2`. Raises ValueError."""
+    """A fraction, from `2%` or `2`. Raises ValueError."""
     try:
         percent = float(text.strip().removesuffix("%"))
     except ValueError:

@@ -1,4 +1,4 @@
-"""What an earlier advice says of a transfer: where to begin, and what was promised."""
+"""What earlier advice says about a transfer: where to start, and the predicted rate."""
 
 from advisor.domain.advice import Fulfilment
 from advisor.domain.endpoints import Pair
@@ -11,7 +11,7 @@ from advisor.transfer.engine.route import TOOL
 
 
 def advised_session(store: Store, pair: Pair) -> SessionDigest | None:
-    """The newest session between these hosts that gave advice on moving files; None without one.
+    """The newest session of this pair with advice on moving files; None if there is none.
 
     Raises StoreError.
     """
@@ -24,7 +24,8 @@ def advised_session(store: Store, pair: Pair) -> SessionDigest | None:
 
 
 def advised_levels(session: SessionDigest | None) -> Levels | None:
-    """The levels that it advised; None where there is no session, or they are not among it."""
+    """The advised concurrency and parallelism; None without a session, or without both in its
+    advice."""
     setting: Setting = session.advice.setting if session and session.advice else {}
     names = ("concurrency", "parallelism")
     if not all(name in setting for name in names):
@@ -33,7 +34,7 @@ def advised_levels(session: SessionDigest | None) -> Levels | None:
 
 
 def fulfilment_of(session: SessionDigest | None, outcome: TransferOutcome) -> Fulfilment | None:
-    """What came of it; None where there was no advice, or this was but a part of the transfer."""
+    """How the advice held; None without advice, or if only part of the data was moved."""
     if session is None or session.advice is None or not outcome.complete or outcome.earlier_bytes:
         return None
     return Fulfilment(

@@ -1,4 +1,4 @@
-"""Moves a dataset at settings that a method changes while it runs."""
+"""Moves a dataset, and tunes the transfer while it runs."""
 
 import asyncio
 import contextlib
@@ -40,14 +40,14 @@ from advisor.transfer.tuned.verified import (
 )
 
 EPOCH_S: Final = 30.0
-"""The control epoch of Balaprakash et al. (2016), section IV."""
+"""The control epoch of Balaprakash et al. (2016), section IV, in seconds."""
 
 _PIECE_S: Final = 5.0
 _PIECES_IN_EPOCH: Final = 4
-"""At least: a change is in effect about a piece later, well before the half of the epoch."""
+"""At least: a change takes effect about one batch later, well before half of the epoch."""
 
 _LEAST_PIECES_IN_EPOCH: Final = 2
-"""Where clients take long to set up: what of an epoch is not counted is half of it at most."""
+"""At least, where clients take long to set up: at most half of an epoch is not counted."""
 
 
 class TransferOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,7 +81,7 @@ async def transfer_tuned(
 ) -> int:
     """Move everything; returns the exit code.
 
-    The last event is `transfer_ended`, or `gave_up` where it did not begin.
+    The last event is `transfer_ended`, or `gave_up` if it did not begin.
     """
     return await _TunedSession(request, options, store, publish, control).run()
 
@@ -135,7 +135,7 @@ class _TunedSession(TransferSession):
     async def _move(
         self, route: Route, loop: TuningLoop, state: TransferState, began_s: float | None = None
     ) -> TransferOutcome:
-        """Move what is left; the outcome. `began_s`: see `engine`."""
+        """Move what is left; returns the outcome. `began_s`: see `engine`."""
         options = self._client_options(route, loop.setting)
         async with self.engine(route, state, options, began_s=began_s) as run, self._load_seen():
             [group] = state.groups
@@ -180,7 +180,7 @@ class _TunedSession(TransferSession):
 
     @contextlib.asynccontextmanager
     async def _load_seen(self) -> AsyncIterator[None]:
-        """In a lab, tell what external load there is meanwhile."""
+        """Report the external load meanwhile, in a lab."""
         lab_host = self.request.destination.lab_host
         if lab_host is None:
             yield

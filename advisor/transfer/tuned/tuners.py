@@ -1,4 +1,4 @@
-"""Which tuner a transfer has, and where it may go."""
+"""Makes the tuner of a transfer, and its search space."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -25,7 +25,7 @@ _UNITS: Final = {"concurrency": "files", "parallelism": "streams"}
 
 
 class Bounds(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user allows. `flows`: concurrency × parallelism at most, None for any number."""
+    """The user's bounds. `flows`: on concurrency × parallelism, None for no bound."""
 
     concurrency: int
     parallelism: int
@@ -35,9 +35,8 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
 class TunerWanted(msgspec.Struct, frozen=True, kw_only=True):
     """What a tuner is made from.
 
-    `start`: where it has to start, None where that is not said; then `advised` is where it starts
-    if the method leaves that open, None for the method's own choice. `price`: see `Priced`, None
-    for none.
+    `start`: the required start, None if none is. `advised`: the start if neither user nor method
+    sets one, None for the method's own. `price`: see `Priced`, None for none.
     """
 
     method: str
@@ -49,9 +48,9 @@ class TunerWanted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def tuned_space(bounds: Bounds) -> Space:
-    """Whole numbers of files and streams, as the papers have them; what is always 1 is fixed.
+    """Integer concurrency and parallelism, as in the papers; a parameter that is always 1 is fixed.
 
-    Files are no bound for concurrency: large ones are moved by ranges.
+    The number of files does not bound the concurrency: large files are moved by ranges.
     """
     most = bounds.flows or bounds.concurrency * bounds.parallelism
     uppers = {
@@ -73,9 +72,9 @@ def tuned_space(bounds: Bounds) -> Space:
 def tuner_of(
     wanted: TunerWanted, dataset: Dataset, path: PathFacts, transfers: Sequence[PastTransfer]
 ) -> Tuner:
-    """The tuner. Raises PluginMissing, and ValueError where it cannot be used.
+    """The tuner. Raises PluginMissing, and ValueError if it cannot be used.
 
-    `transfers`: those of the past, which HARP learns from. It may take a second.
+    `transfers`: past ones, from which HARP learns. It may take a second.
     """
     if wanted.method == FIXED:
         space = tuned_space(wanted.bounds)
@@ -118,7 +117,7 @@ def _tuner_of(
 
 
 def _by_harp(knowledge: Knowledge, space: Space, rng: np.random.Generator) -> Suggest:
-    """HARP's optimiser, with what the present setting gives as the sample (2018, section 4.2)."""
+    """HARP's optimiser, with the present epoch as its sample (2018, section 4.2)."""
     history = History.of(knowledge.transfers)
     conditions = conditions_of(knowledge.dataset, knowledge.path, knowledge.bandwidth_bps)
 

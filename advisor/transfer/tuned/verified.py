@@ -1,4 +1,4 @@
-"""Whether what has arrived is what was sent: both sides read it once more, on request."""
+"""Compares the checksums of what was sent and what arrived, on request."""
 
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -22,7 +22,7 @@ _NAMED: Final = 100
 
 
 class Verifying:
-    """Compares files of one transfer. `differing`: the names of those that differed last."""
+    """Compares the files of one transfer. `differing`: the names of files that differed last."""
 
     def __init__(self, link: AgentLink, route: Route, tell: Callable[..., None]) -> None:
         self._link = link
@@ -33,7 +33,7 @@ class Verifying:
         self.differing: frozenset[str] = frozenset()
 
     async def compare(self, files: Sequence[FileEntry]) -> None:
-        """Read these on both sides. Raises PeerError, OSError."""
+        """Read these files on both sides. Raises PeerError, OSError."""
         names = {file.name for file in files}
         places = self._route.places
         compared = await compare(
@@ -74,17 +74,17 @@ class Verifying:
 
 
 def without(done: Done, names: Collection[str]) -> Done:
-    """What is done, but for the files of these names."""
+    """The ranges of all files but these."""
     return {name: ranges for name, ranges in done.items() if name not in names}
 
 
 def all_of(files: Sequence[FileEntry]) -> Done:
-    """All of them is done."""
+    """All ranges of these files."""
     return {file.name: [(0, file.size_bytes)] for file in files}
 
 
 def not_the_same(outcome: TransferOutcome, differing: Collection[str]) -> TransferOutcome:
-    """The end of a transfer of which these files differ though they were moved twice."""
+    """The outcome of a transfer whose files still differ after they were moved twice."""
     number = len(differing)
     words = "file differs" if number == 1 else "files differ"
     return msgspec.structs.replace(
@@ -99,7 +99,7 @@ def not_the_same(outcome: TransferOutcome, differing: Collection[str]) -> Transf
 
 
 def not_compared(outcome: TransferOutcome) -> TransferOutcome:
-    """The end of one that was stopped while it was compared."""
+    """The outcome of a transfer that was stopped during the comparison."""
     return msgspec.structs.replace(
         outcome,
         complete=False,
