@@ -23,7 +23,7 @@ from advisor.tui.shell import Shell
 
 EXIT_SIGNALLED: Final = 130
 _KEEP_DRAFT_EVERY_S: Final = 1.0
-# Objects made and not freed, young collections, and middle ones: a pass through all is rare.
+# Thresholds of the three generations: a full collection is rare.
 _COLLECTED_AFTER: Final = (20_000, 10, 25)
 
 
@@ -39,7 +39,7 @@ class AdvisorApp(Shell):
         Binding("ctrl+p", "command_palette", "All actions", id="palette"),
         Binding("ctrl+o", "jump", "Jump", show=False, id="jump"),
         Binding("ctrl+g", "home", "Home", show=False, id="home"),
-        Binding("ctrl+z", "suspend_process", "Stop for now (fg goes on)", show=False, id="suspend"),
+        Binding("ctrl+z", "suspend_process", "Suspend (fg resumes)", show=False, id="suspend"),
         Binding("ctrl+q", "quit", "Quit", id="quit", priority=True),
     ]
 
@@ -60,7 +60,7 @@ class AdvisorApp(Shell):
         self._first = first
 
     def on_mount(self) -> None:
-        """Open the first screen, and listen to what may end the program."""
+        """Open the first screen, and handle the signals that end the program."""
         self.set_keymap(self._keys)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
@@ -82,13 +82,13 @@ class AdvisorApp(Shell):
         self.exit(EXIT_SIGNALLED)
 
     async def on_unmount(self) -> None:
-        """Nothing of what was started outlives the program."""
+        """Close every child: none outlives the program."""
         self._save_draft()
         under_way = [one for one in (self.session, self.transfer, self.shares) if one]
         await asyncio.gather(*(one.close() for one in under_way))
 
     def on_resize(self, event: Resize) -> None:
-        """Below the least size a friendly word stands in for the screen, which stays as it is."""
+        """Below the smallest usable size a message covers the screen, which keeps its state."""
         small = event.size.width < LEAST_COLUMNS or event.size.height < LEAST_LINES
         if small and not isinstance(self.screen, TooSmallScreen):
             self.push_screen(TooSmallScreen())
@@ -96,36 +96,36 @@ class AdvisorApp(Shell):
             self.pop_screen()
 
     def action_help_here(self) -> None:
-        """What the focused thing is, and all keys of this screen."""
+        """Show help on the focused widget, and all keys of this screen."""
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen(self.screen))
 
     def action_jump(self) -> None:
-        """Focus anything with two keys."""
+        """Focus any widget with two keys."""
         if isinstance(self.screen, Page):
             self.push_screen(JumpScreen(self.screen))
 
     async def action_quit(self) -> None:
-        """Leave. A session that runs is ended with what it has, and can be resumed.
+        """Quit. A running session ends with the results so far, and can be resumed.
 
-        So can a transfer, but it may have hours behind it and before it: that is asked first.
+        So does a transfer, but it may be hours long: that is confirmed first.
         """
         if not self.is_moving:
             self.exit(0)
             return
         if not isinstance(self.screen, AskScreen):
             question = (
-                "Files are being moved, which stops when you leave. What arrived stays there, and "
-                "the same transfer goes on from there the next time."
+                "Files are being moved, which stops when you leave. What arrived is kept, and "
+                "the same transfer resumes from there next time."
             )
-            self.push_screen(AskScreen(question, "Stop and leave"), self._leave_if)
+            self.push_screen(AskScreen(question, "Stop and quit"), self._leave_if)
 
     def _leave_if(self, yes: bool | None) -> None:
         if yes:
             self.exit(0)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Every action of this screen, the steps of the walk, and what Textual brings."""
+        """Every action of this screen, the screens of the registry, and Textual's own commands."""
         for active in screen.active_bindings.values():
             binding = active.binding
             if binding.description and not binding.system:
@@ -154,10 +154,10 @@ class AdvisorApp(Shell):
 
 
 def _collect_from_now_on() -> None:
-    """Collect garbage again, without looking at what was there from the start, and not often.
+    """Collect garbage again, seldom, and without the objects that exist since the start.
 
-    What was there is there to the end. Looking through all the rest every two seconds, as Python
-    does by itself, holds up keys for 30 to 110 ms each time.
+    Those live to the end. By default Python scans all objects every two seconds, which delays keys
+    by 30 to 110 ms each time.
     """
     gc.freeze()
     gc.set_threshold(*_COLLECTED_AFTER)

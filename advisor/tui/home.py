@@ -23,13 +23,13 @@ from advisor.tui.screens import SCREENS, HomeKey, screen_named
 
 _REDRAW_S: Final = 1.0
 _ABOUT: Final = """\
-advisor finds out how to move large data to another host as fast as can be.
-It looks at the path and both hosts, and tries settings with test transfers.
-Then it writes the command lines (globus-url-copy, xdd) that did best here.
+advisor finds out how to move large data to another host as fast as possible.
+It checks the path and both hosts, and tries settings with test transfers.
+Then it writes the command lines (globus-url-copy, xdd) that performed best here.
 Your files are not touched, and nothing on either host is changed.
-What was measured is kept, and shown here next time.
+Measurements are stored, and shown here next time.
 """
-_TRY_HERE: Final = "try it here: about a minute, on this machine alone, no second host needed"
+_TRY_HERE: Final = "try it here: about a minute, on this machine only, no second host needed"
 _RESUME: Final = HomeKey("r", "resume", "resume", "Resume", button="Resume", in_footer=True)
 
 
@@ -41,17 +41,17 @@ def _keys() -> list[HomeKey]:
 
 
 def _welcome() -> str:
-    """What stands in place of a history that is empty."""
+    """The text shown while the history is empty."""
     offered = [(e.home.key, e.about) for e in SCREENS.values() if e.home and e.home.welcomed]
     lines = [f"  {key}  {about}" for key, about in offered]
     return "\n".join([_ABOUT, *lines[:-1], f"  d  {_TRY_HERE}", lines[-1]])
 
 
 class UnderWayLine(Static, can_focus=True):
-    """Says that a session runs, or files are moved; enter goes there."""
+    """Says that a session or transfer is running; enter opens its screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "screen.under_way", "What is under way", show=False),
+        Binding("enter", "screen.under_way", "What is running", show=False),
     ]
 
     def on_click(self) -> None:
@@ -59,7 +59,7 @@ class UnderWayLine(Static, can_focus=True):
 
 
 class HomeScreen(Page):
-    """What is known, and where to go from here."""
+    """The known pairs, and the ways on from here."""
 
     NAME = "Home"
     HELP = (
@@ -93,7 +93,7 @@ class HomeScreen(Page):
         """The known pairs."""
         yield UnderWayLine(id="under-way")
         yield Static(id="interrupted")
-        yield Static("… looking into the history", id="welcome")
+        yield Static("… reading the history", id="welcome")
         yield PairTable()
 
     def buttons(self) -> Iterable[Button]:
@@ -107,7 +107,7 @@ class HomeScreen(Page):
         self.every(_REDRAW_S, self._show_under_way)
 
     def on_screen_resume(self, _: ScreenResume) -> None:
-        # After the first paint: a long history must not hold up the first screen.
+        # After the first paint: reading a long history must not delay the first screen.
         self.call_after_refresh(self._load)
         self._show_under_way()
 
@@ -150,8 +150,8 @@ class HomeScreen(Page):
             table.focus()
 
     def _show_under_way(self) -> None:
-        """What is under way, or else a session that could be gone on with."""
-        # Whatever changes below another screen has that screen drawn again, whole.
+        """Show what is running, or else a session that can be resumed."""
+        # A change below another screen makes Textual redraw that screen completely.
         if self.app.screen is not self:
             return
         words = self._under_way_words()
@@ -167,7 +167,7 @@ class HomeScreen(Page):
         under_way.update(Content(words))
         interrupted = self.query_one("#interrupted", Static)
         interrupted.set_class(bool(self._to_resume) and not words, "-said")
-        interrupted.update(Content(f"Interrupted: {self._to_resume}. r goes on with it."))
+        interrupted.update(Content(f"Interrupted: {self._to_resume}. r resumes it."))
 
     def _under_way_words(self) -> str:
         session, transfer = self.advisor.session, self.advisor.transfer
@@ -190,12 +190,12 @@ class HomeScreen(Page):
         return next((s for s in self._pairs or [] if str(s.pair) == key), None)
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
-        """Enter on a pair."""
+        """Handle Handle Enter on a pair."""
         event.stop()
         self.action_new_advice()
 
     def action_new_advice(self) -> None:
-        """To the first step, with the chosen pair's destination."""
+        """Open the first step, with the chosen pair's destination."""
         chosen = self._chosen()
         draft = self.advisor.draft
         if chosen and chosen.pair.destination != _host_of(draft):
@@ -208,20 +208,20 @@ class HomeScreen(Page):
         if reason := self.advisor.why_no_session():
             self.advisor.refuse(reason)
         elif not self._to_resume:
-            self.advisor.refuse("no session was interrupted: begin one with n")
+            self.advisor.refuse("no session was interrupted: start one with n")
         else:
             self.advisor.resume_session()
 
     def action_review(self) -> None:
-        """All that was measured."""
+        """Open the list of past sessions."""
         self.advisor.open(screen_named("review"))
 
     def action_lab(self) -> None:
-        """Paths emulated on this machine."""
+        """Open the list of emulated paths."""
         self.advisor.open(screen_named("lab"))
 
     def action_try_here(self) -> None:
-        """A first run, on this machine alone."""
+        """Start a session on this machine only."""
         if reason := self.advisor.why_no_session():
             self.advisor.refuse(reason)
             return
@@ -229,21 +229,21 @@ class HomeScreen(Page):
         self.advisor.begin_session([*words, *Draft(destination="localhost").advise_arguments()])
 
     def action_session(self) -> None:
-        """To the session that runs, or ran last."""
+        """Open the session that runs, or ran last."""
         if self.advisor.session:
             self.advisor.go("profiling")
         else:
-            self.advisor.refuse("no session runs: n begins one")
+            self.advisor.refuse("no session is running: n starts one")
 
     def action_under_way(self) -> None:
-        """To what runs now."""
+        """Open the screen of what is running."""
         if self.advisor.is_moving:
             self.action_moving()
         else:
             self.action_session()
 
     def action_move(self) -> None:
-        """To what is moved now, else ask what is to be moved; to the chosen pair's destination."""
+        """Open the running transfer, else the form for one to the chosen pair's destination."""
         if self.advisor.is_moving:
             self.action_moving()
             return
@@ -253,25 +253,25 @@ class HomeScreen(Page):
         self.advisor.open(screen_named("move", move))
 
     def action_shares(self) -> None:
-        """To what several destinations can get, or get now."""
+        """Open the shares of several destinations."""
         self.advisor.go("shares")
 
     def action_moving(self) -> None:
-        """To the files that are moved, or were moved last."""
+        """Open the transfer that runs, or ran last."""
         if self.advisor.is_sharing or (self.advisor.shares and not self.advisor.transfer):
             self.advisor.go("shares")
         elif self.advisor.transfer:
             self.advisor.go("moving")
         else:
-            self.advisor.refuse("no files are being moved: m asks which, and begins")
+            self.advisor.refuse("no files are being moved: m starts a transfer")
 
     def action_back(self) -> None:
-        """There is nothing behind."""
+        """Home has no screen below it."""
         self.advisor.refuse("this is the first screen: ctrl+q leaves the program")
 
 
 def _left_words(moving: FilesMoving | None) -> str:
-    """`, 2 min left`; "" as long as nothing can be said."""
+    """`, 2 min left`; "" as long as it cannot be estimated."""
     left_s = moving.left_s[0] if moving and moving.left_s else 0.0
     return f", {format_duration(max(1, round(left_s)))} left" if left_s else ""
 

@@ -1,4 +1,4 @@
-"""What all screens have in common: where one is, and the way on and back."""
+"""The base of all screens: trail, content, buttons, and navigation."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import ClassVar
@@ -19,7 +19,7 @@ class Body(VerticalScroll, can_focus=False):
 
 
 class Page(Screen[None]):
-    """A screen. `NAME` is its word, `HELP` the text that F1 shows where no widget has its own."""
+    """A screen. `NAME` is its title, `HELP` the text that F1 shows where no widget has its own."""
 
     NAME: ClassVar[str] = ""
     HELP: ClassVar[str] = ""
@@ -31,7 +31,7 @@ class Page(Screen[None]):
 
     @property
     def advisor(self) -> Shell:
-        """The application, as what it is."""
+        """The application, with its own type."""
         app: Shell = self.app  # type: ignore[assignment]  # Textual knows it as an App.
         return app
 
@@ -44,22 +44,22 @@ class Page(Screen[None]):
         yield SteadyFooter(show_command_palette=False)
 
     def trail(self) -> str:
-        """The line at the top: where one is."""
+        """The line at the top, which says where the user is."""
         return f"[b]advisor[/b]  {self.NAME}"
 
     def content(self) -> Iterable[Widget]:
-        """What the screen is about."""
+        """The widgets of the screen's body."""
         return ()
 
     def buttons(self) -> Iterable[Button]:
-        """The row at the bottom; a button's id is the name of the action it stands for."""
+        """The row at the bottom; a button's id is the name of the action that it runs."""
         return ()
 
     def every(self, seconds: float, draw: Callable[[], Awaitable[None] | None]) -> None:
-        """Have this called so often, as long as there are widgets to draw on."""
+        """Call `draw` at this interval, as long as there are widgets to draw on."""
 
         def tick() -> Awaitable[None] | None:
-            # While the application closes, timers go on after the widgets have gone.
+            # While the application closes, timers still run after the widgets are removed.
             return draw() if self.is_mounted and self.app.is_running else None
 
         self.set_interval(seconds, tick)
@@ -69,11 +69,11 @@ class Page(Screen[None]):
         self.advisor.leave()
 
     def action_scroll_body(self, lines: int) -> None:
-        """Scroll as vim does."""
+        """Scroll by this many lines."""
         self.query_one(Body).scroll_relative(y=lines, animate=False)
 
     async def on_button_pressed(self, pressed: Button.Pressed) -> None:
-        """A button does what its key does."""
+        """Run the action that the button's id names."""
         if pressed.button.id and pressed.button.parent is self.query_one("#buttons"):
             pressed.stop()
             await self.run_action(pressed.button.id.replace("-", "_"))

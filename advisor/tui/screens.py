@@ -51,7 +51,7 @@ SCREENS: Final = {
     "where": ScreenEntry(
         f"{_STEPS}.where:WhereScreen",
         step="Where",
-        about="advice on a transfer of yours",
+        about="advice on a transfer",
         home=HomeKey(
             "n",
             "new-advice",
@@ -75,7 +75,7 @@ SCREENS: Final = {
     "move": ScreenEntry(
         "features.transfer.screens.form:TransferFormScreen",
         title="Move files now",
-        about="move files at once, by a transfer that tunes itself as it goes",
+        about="move files now, with a transfer that tunes itself while it runs",
         home=HomeKey(
             "m",
             "move-files",
@@ -94,7 +94,8 @@ SCREENS: Final = {
     "shares": ScreenEntry(
         "features.shares.screens.shares:SharesScreen",
         title="Shares of several destinations",
-        about="plan what several destinations get at the same time, and move files so",
+        about="plan what share several destinations get at the same time, and move files "
+        "accordingly",
         home=HomeKey(
             "p",
             "shares",
@@ -114,7 +115,7 @@ SCREENS: Final = {
     "lab": ScreenEntry(
         "features.lab.screen:LabScreen",
         title="Lab",
-        about="a long-distance path, emulated on this machine, to try it on",
+        about="a long-distance path, emulated on this machine, to experiment with",
         home=HomeKey("l", "lab", "lab", "Lab", button="Lab", welcomed=True),
     ),
 }

@@ -1,4 +1,4 @@
-"""What the configuration may say of the screens: names of themes, and of what keys do."""
+"""Checks what the configuration says of the screens: themes, and names of key bindings."""
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +16,7 @@ class BadSetting(ValueError):
 
 
 def check(theme: str, keys: Mapping[str, str]) -> None:
-    """Raises BadSetting for what is not there."""
+    """Raises BadSetting for an unknown theme or key binding."""
     _check_word("[screen] theme", theme, App().available_themes)
     names = key_names()
     for name in keys:
@@ -24,7 +24,7 @@ def check(theme: str, keys: Mapping[str, str]) -> None:
 
 
 def key_names() -> dict[str, str]:
-    """What can be given a key: its name, and what it does."""
+    """Every key binding that the configuration may change: its name, and what it does."""
     found: dict[str, str] = {}
     for binding in _bindings():
         if binding.id:

@@ -1,4 +1,4 @@
-"""What every screen finds in the application: history, draft, what is under way, and navigation."""
+"""What every screen uses of the application: history, draft, running sessions, and navigation."""
 
 from textual.app import App
 from textual.screen import Screen
@@ -13,10 +13,10 @@ from advisor.tui.screens import screen_named
 
 
 class Shell(App[int]):
-    """`history`: all that is stored. `draft`: what was entered on the way to an advice.
+    """`history`: everything that is stored. `draft`: what was entered for an advice.
 
-    `session`: the advice session that runs, or ran last; `transfer`: the files that are moved, or
-    were moved last; `shares`: those to several destinations. `drawing`: what charts are drawn with:
+    `session`: the advice session that runs, or ran last; `transfer`: the tuned transfer likewise;
+    `shares`: the transfer to several destinations likewise. `drawing`: what charts are drawn with:
     braille, block or ascii.
     """
 
@@ -30,7 +30,7 @@ class Shell(App[int]):
         self.shares: LiveShares | None = None
 
     def go(self, name: str) -> None:
-        """Show a step of the walk, over the home screen; each keeps what it shows."""
+        """Show the screen of this name, over Home; each keeps its state."""
         if not self.is_screen_installed(name):
             self.install_screen(screen_named(name), name)
         if len(self.screen_stack) > 2:
@@ -43,12 +43,12 @@ class Shell(App[int]):
         self.push_screen(page)
 
     def leave(self) -> None:
-        """Back to what was there before this screen."""
+        """Return to the screen below this one."""
         if len(self.screen_stack) > 2:
             self.pop_screen()
 
     def action_home(self) -> None:
-        """Home, from anywhere; a session that runs goes on."""
+        """Return to Home, from anywhere; a running session continues."""
         while len(self.screen_stack) > 2:
             self.pop_screen()
 
@@ -61,23 +61,23 @@ class Shell(App[int]):
         self.go("profiling")
 
     def resume_session(self) -> None:
-        """Go on with the session that was interrupted last, and show it."""
+        """Resume the session that was interrupted last, and show it."""
         self.begin_session(["resume", "--json", "--orders", *self.history.arguments])
 
     def begin_transfer(self, arguments: list[str]) -> None:
-        """Have files moved, and show it. Not beside a session: see `why_no_session`."""
+        """Start a transfer and show it. Not during a session: see `why_no_session`."""
         self.transfer = LiveTransfer(arguments)
         self.go("moving")
 
     def resume_transfer(self, ended: LiveTransfer) -> None:
-        """Go on with a transfer that came to no good end; its screen stays."""
+        """Resume a transfer that failed or was stopped; its screen stays."""
         ended.model.go_on()
-        # What was to be begun anew was: now it goes on.
+        # Only the first run starts from scratch; this one resumes it.
         words = [word for word in ended.arguments if word != "--anew"]
         self.transfer = LiveTransfer(words, ended.model)
 
     def begin_shares(self, arguments: list[str]) -> None:
-        """Have files moved to several destinations. Not beside a session: see `why_no_session`."""
+        """Start a transfer to several destinations. Not during a session: see `why_no_session`."""
         self.shares = LiveShares(arguments)
 
     @property
@@ -93,7 +93,7 @@ class Shell(App[int]):
     def why_no_session(self) -> str:
         """Why nothing can be measured or moved now; "" when it can."""
         if self.session and self.session.is_running:
-            return "a session is running: stop it first, or wait for its end"
+            return "a session is running: stop it first, or wait until it ends"
         if self.is_moving:
             return "files are being moved, which would disturb it: stop that first, or wait"
         return ""

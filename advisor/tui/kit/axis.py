@@ -1,4 +1,4 @@
-"""Where an axis ends and what is written on it: pure, so that no drawing decides a scale."""
+"""Ends and ticks of axes. Pure: a scale does not depend on the drawing."""
 
 import math
 from typing import Final
@@ -15,14 +15,14 @@ def nice_end(value: float) -> float:
         return 1.0
     decade: float = 10.0 ** math.floor(math.log10(value))
     for mantissa in (*_ENDS, 10.0):
-        # Rounding must not send a value that is such an end on to the next one.
+        # Rounding must not move a value that is such an end to the next one.
         if value <= mantissa * decade * (1 + 1e-9):
             return mantissa * decade
     return 10 * decade
 
 
 def ticks(end: float, most: int) -> list[float]:
-    """From zero to `end`, both marked, in equal parts: at most `most` of them (two at least)."""
+    """Equidistant ticks from zero to `end`, both included: at most `most` parts (at least two)."""
     decade = 10.0 ** math.floor(math.log10(end) + 1e-9)
     parts = _ENDS.get(round(end / decade, 6), 5)
     if parts + 1 > most:
@@ -31,6 +31,6 @@ def ticks(end: float, most: int) -> list[float]:
 
 
 def rate_unit(top_bps: float) -> tuple[float, str]:
-    """The bits in one unit, and its name, that suit an axis up to `top_bps`."""
+    """The unit for an axis up to `top_bps`: its size in bit/s, and its name."""
     power = min(max(int(math.log10(max(top_bps, 1.0)) // 3), 0), len(_RATE_UNITS) - 1)
     return 1000.0**power, _RATE_UNITS[power]

@@ -37,7 +37,7 @@ _LEVEL_REACH: Final = 3.0
 
 
 class Series(msgspec.Struct, frozen=True):
-    """What is drawn with one mark and colour. NaN among `ys` are gaps.
+    """Points drawn with one mark and colour. NaN among `ys` are gaps.
 
     `lows` and `highs`: the ends of each point's error bar, None where it has none. `mark`: one
     character; a line has one where it should carry it. `colour`: a word of the theme.
@@ -62,9 +62,9 @@ class Level(msgspec.Struct, frozen=True):
 
 
 class Upright(msgspec.Struct, frozen=True):
-    """A vertical line through the whole chart, at a place that `name` gives the value of.
+    """A vertical line through the whole chart; `name` is its legend.
 
-    Without a name it is one like the next, which has one.
+    One without a name shares the legend of the next that has one.
     """
 
     name: str
@@ -73,11 +73,11 @@ class Upright(msgspec.Struct, frozen=True):
 
 
 class Chart(Widget, can_focus=True):
-    """`show` what there is as often as you like: unchanged, nothing is drawn.
+    """`show` may be called often: nothing is redrawn unless the data changed.
 
-    Zero is at the bottom. The axes' ends are round numbers, and within one chart they only grow;
-    `restart` lets them begin anew. `unit`: of the ys; rates are given in bit/s and labelled in
-    what suits the top.
+    Zero is at the bottom. The axes end at round numbers, and within one chart they only grow;
+    `restart` resets them. `unit`: of the ys; rates are given in bit/s and labelled in a suitable
+    multiple.
     """
 
     DEFAULT_CSS = """
@@ -130,7 +130,7 @@ class Chart(Widget, can_focus=True):
         return str(getattr(self.app, "drawing", "braille"))
 
     def restart(self) -> None:
-        """Forget how far the axes have grown: what is shown next is of something else."""
+        """Reset the axes: what is shown next is unrelated."""
         self._x_range, self._y_top = (0.0, 1.0), 0.0
 
     def show(
@@ -145,10 +145,10 @@ class Chart(Widget, can_focus=True):
         y_top: float | None = None,
         x_ticks: Iterable[tuple[float, str]] = (),
     ) -> None:
-        """Draw these. `x_range` and `y_top` set an axis as it is, instead of by what is drawn.
+        """Draw these. `x_range` and `y_top` fix an axis, instead of deriving it from the data.
 
-        `x_ticks`: places of the x axis from left to right with their words, as many as fit; round
-        numbers without.
+        `x_ticks`: positions on the x axis from left to right with their labels, of which as many as
+        fit are shown; default: round numbers.
         """
         self._series, self._levels = tuple(series), tuple(levels)
         self._uprights = tuple(uprights)
@@ -163,7 +163,7 @@ class Chart(Widget, can_focus=True):
     def _y_end(self) -> float:
         highest = max((y for s in self._series for y in s.ys if math.isfinite(y)), default=0.0)
         bars = (y for s in self._series for y in s.highs or () if math.isfinite(y))
-        # Of few intervals an error bar may be longer than all else is high: it is cut off.
+        # With few intervals an error bar may exceed all points: it is clipped.
         highest = max((highest, *(y for y in bars if y <= highest * _BAR_REACH)))
         within = (lv.y for lv in self._levels if lv.y <= highest * _LEVEL_REACH)
         highest = max((highest, *within))
@@ -171,7 +171,7 @@ class Chart(Widget, can_focus=True):
 
     @property
     def summary(self) -> str:
-        """What can be seen, in words."""
+        """The chart as text."""
         x_label, y_label = self._labels
         words = [f"{y_label}, from 0 to {self._worded(self._y_top)}, over {x_label}."]
         for series in self._series:
@@ -187,7 +187,7 @@ class Chart(Widget, can_focus=True):
 
     @property
     def HELP(self) -> str:  # type: ignore[override]  # noqa: N802  # F1 looks for this name
-        """The chart for people who cannot see it, as it stands."""
+        """The present chart as text, for people who cannot see it."""
         return f"[b]{escape(str(self.border_title))}[/b]\n{escape(self.summary)}"
 
     def _worded(self, value: float) -> str:
@@ -220,7 +220,7 @@ class Chart(Widget, can_focus=True):
         key = self._key()
         rows = len(key.wrap(self.app.console, max(self.size.width - 2, 1)))
         if (key, rows) != self._key_shown:
-            # Laying out is dear: only where the line needs more rows, or fewer.
+            # Layout is expensive: only when the number of rows changes.
             self.query_one("#key", Static).update(key, layout=rows != self._key_shown[1])
             self._key_shown = (key, rows)
 
@@ -260,7 +260,7 @@ class Chart(Widget, can_focus=True):
             plot.set_x_formatter(_Labels(marked, [f"{x:g}" for x in marked]))
 
     def _draw_level(self, plot: Plot, level: Level, number: int) -> None:
-        """Dashed, with its number on it, each at a place of its own: levels may coincide."""
+        """Draw it dashed, with its number at its own column: levels may coincide."""
         left, right = self._x_range
         columns = max(self.size.width - plot.margin_left - 3, 2)
         xs = [left + (right - left) * i / columns for i in range(0, columns + 1, 2)]
@@ -321,7 +321,7 @@ class Chart(Widget, can_focus=True):
             )
 
     def _key(self) -> Text:
-        """The line below: it never covers what is drawn."""
+        """The legend below the chart, where it covers nothing."""
         parts = [
             Text.assemble((series.mark or _LINE, self._style(series.colour)), f" {series.name}")
             for series in self._series
@@ -345,7 +345,7 @@ class Chart(Widget, can_focus=True):
         return Text(key.plain.translate(ASCII)) if self._drawing == "ascii" else key
 
     def _style(self, colour: str) -> str:
-        """A theme's word as what can be drawn with; its foreground where it has no such word."""
+        """The style of a theme's colour name; its foreground for an unknown name."""
         variables = self.app.theme_variables
         for word in (colour, "foreground"):
             try:
@@ -359,7 +359,7 @@ class Chart(Widget, can_focus=True):
 
 
 class _Labels(AxisFormatter):
-    """Ticks that are given, with labels that are given."""
+    """Given ticks with given labels."""
 
     def __init__(self, ticks: Sequence[float], labels: Sequence[str]) -> None:
         self._ticks, self._texts = list(ticks), list(labels)
@@ -372,7 +372,7 @@ class _Labels(AxisFormatter):
 
 
 def _fitting(marked: Sequence[tuple[float, str]], columns_each: float) -> list[tuple[float, str]]:
-    """Those whose words do not touch the ones before, each in the middle below its place."""
+    """The labels that do not touch the one before, each centred below its position."""
     shown: list[tuple[float, str]] = []
     free_from = 0.0
     for x, word in marked:
@@ -384,7 +384,7 @@ def _fitting(marked: Sequence[tuple[float, str]], columns_each: float) -> list[t
 
 
 def _runs(series: Series) -> list[list[tuple[float, float]]]:
-    """The stretches of a line between its gaps."""
+    """The parts of a line between its gaps."""
     runs: list[list[tuple[float, float]]] = [[]]
     for x, y in zip(series.xs, series.ys, strict=True):
         if math.isfinite(y):
@@ -395,7 +395,7 @@ def _runs(series: Series) -> list[list[tuple[float, float]]]:
 
 
 def _stepped(run: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """A corner at every change: each value holds until the next one."""
+    """A step line: each value holds until the next one."""
     corners = [run[0]]
     for x, y in run[1:]:
         corners += [(x, corners[-1][1]), (x, y)]

@@ -1,8 +1,8 @@
 """The commands that the screens start: a session runs in a process of its own.
 
-So drawing never holds up what is measured, foreign code cannot print on the screen, and a session
-in a lab can enter its network. The end of its standard input is the order to stop: should this
-process be killed, the session ends as if asked to, and can be resumed.
+So drawing never delays a measurement, foreign code cannot print on the screen, and a session in a
+lab can enter its network. The end of its standard input orders it to stop: if this process is
+killed, the session ends in order, and can be resumed.
 """
 
 import contextlib
@@ -34,23 +34,23 @@ class AdvisorChild:
         return cls(await start([*_ADVISOR, *arguments]))
 
     async def events(self) -> AsyncIterator[AnyEvent]:
-        """What it tells, until it ends. Lines that are no events are passed over."""
+        """Its events, until it ends. Lines that are not events are skipped."""
         while line := await self._child.stdout.readline():
             with contextlib.suppress(msgspec.MsgspecError):
                 yield self._decoder.decode(line)
 
     def order(self, order: Order) -> None:
-        """Order something of a session that was started with --orders."""
-        # It may have ended in this moment.
+        """Send an order to a command that was started with --orders."""
+        # It may have just ended.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self._child.stdin.write(self._encoder.encode(order) + b"\n")
 
     async def ended(self) -> tuple[int, str]:
-        """Its exit status, and the last thing it said on standard error; after the events."""
+        """Its exit status and its last line on standard error; await it after the events."""
         status = await self._child.wait()
         said = self._child.stderr.decode(errors="replace").strip().splitlines()
         return status, said[-1] if said else ""
 
     async def close(self, *, at_once: bool = False) -> None:
-        """End it: it may store what it has, unless `at_once`."""
+        """End it; unless `at_once`, it may still store its results."""
         await self._child.end(0.0 if at_once else _GRACE_S)

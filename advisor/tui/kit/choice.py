@@ -1,4 +1,4 @@
-"""Things to choose whose marks say whether they are chosen: also where there are no colours."""
+"""Radio buttons and check boxes whose marks show the choice also without colours."""
 
 from typing import ClassVar
 
@@ -33,7 +33,7 @@ class Tick(Checkbox):
 
     @property
     def HELP(self) -> str:  # type: ignore[override]  # noqa: N802  # F1 looks for this name
-        """What it is for."""
+        """The help text."""
         return f"[b]{self.border_title}[/b]\n{self._explained}"
 
     @property
@@ -42,21 +42,21 @@ class Tick(Checkbox):
 
 
 class ChoiceSet(RadioSet):
-    """Of which one is chosen: the arrows choose at once, without a second key."""
+    """A radio set: the arrows choose at once, without a second key."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down,right,j", "choose(1)", "Next choice", show=False, id="next-choice"),
         Binding("up,left,k", "choose(-1)", "Choice before", show=False, id="choice-before"),
-        # The set's own would choose what it believes to be pointed at, which no arrow moved.
+        # The base class would choose the item that it believes highlighted, which no arrow moved.
         Binding("enter,space", "stay", show=False),
     ]
 
     _aimed_at: int | None = None
 
     def action_choose(self, by: int) -> None:
-        """The one after or before the one that is chosen now, however quickly keys come.
+        """Choose the next or previous item, however quickly keys come.
 
-        The set itself learns of a choice by a message, which may come after the next key.
+        The base class learns of a choice by a message, which may come after the next key.
         """
         buttons = list(self.query(RadioButton))
         now = self.pressed_index if self._aimed_at is None else self._aimed_at
@@ -64,9 +64,9 @@ class ChoiceSet(RadioSet):
         buttons[self._aimed_at].value = True
 
     def action_stay(self) -> None:
-        """What is pointed at is chosen already."""
+        """Do nothing: the highlighted item is chosen already."""
 
     def on_radio_set_changed(self, event: RadioSet.Changed) -> None:
-        """The set knows it now."""
+        """Note that the base class knows the choice."""
         if event.index == self._aimed_at:
             self._aimed_at = None

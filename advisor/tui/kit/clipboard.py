@@ -1,6 +1,6 @@
-"""Copying over ssh: the terminal is asked with the escape OSC 52, through tmux and screen too.
+"""Copying over ssh by the escape sequence OSC 52, also through tmux and screen.
 
-No terminal answers, so nobody can tell whether a copy arrived.
+No terminal confirms it, so it is unknown whether a copy arrived.
 """
 
 import base64
@@ -11,18 +11,18 @@ from typing import Final
 from textual.app import App
 
 LONGEST_BYTES: Final = 74_000
-"""What is longer is cut off or thrown away by some terminals: they take 100,000 bytes of base64."""
+"""Some terminals truncate or discard more: they take 100,000 bytes of base64."""
 
-# screen throws away strings that are longer: 768 bytes today, 256 in versions that are still met.
+# screen discards longer strings: 768 bytes today, 256 in versions still in use.
 _SCREEN_PART: Final = 240
 _ESC: Final = "\x1b"
 
 
 def sequences(text: str, environment: Mapping[str, str]) -> str:
-    """What to write to the terminal. Raises ValueError for a text that is too long for it.
+    """The escape sequences to write to the terminal. Raises ValueError for a text too long for it.
 
-    Inside tmux it is said twice: plainly, which tmux obeys with `set-clipboard on`, and wrapped for
-    the terminal outside, which gets it with `allow-passthrough on`.
+    Inside tmux it is sent twice: plain, which tmux obeys with `set-clipboard on`, and wrapped for
+    the outer terminal, which gets it with `allow-passthrough on`.
     """
     encoded = text.encode(errors="surrogateescape")
     if len(encoded) > LONGEST_BYTES:
@@ -39,13 +39,13 @@ def sequences(text: str, environment: Mapping[str, str]) -> str:
 
 
 def copy(app: App[int], text: str) -> str:
-    """Copy a text, and say so in a sentence with what to do where it did not arrive.
+    """Copy a text; returns a sentence that says so, and what to do if it did not arrive.
 
     Raises ValueError for a text that is too long.
     """
     escapes = sequences(text, os.environ)
-    # As Textual's own copying does, which knows no multiplexers: the text for pasting in here, and
-    # the driver, which writes in turn with all else. Neither is public.
+    # As Textual's own copying does, which ignores multiplexers: the text for pasting here, and
+    # the driver, which keeps the order of output. Neither is public.
     app._clipboard = text
     if app._driver is not None:
         app._driver.write(escapes)

@@ -1,4 +1,4 @@
-"""A line that is made to be copied: a command that lifts or mends something."""
+"""A command line to be copied, which fixes a problem or lifts a limit."""
 
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ from advisor.tui.kit.clipboard import copy
 
 
 class Copyable(Static, can_focus=True):
-    """Enter, c or a click copies it, also through ssh and tmux (OSC 52). Empty, it is away."""
+    """Enter, c or a click copies it, also through ssh and tmux (OSC 52). Hidden while empty."""
 
     HELP = (
         "[b]A line to copy[/b]\nIt is never run here. Enter, c or a click puts it on your "
@@ -33,7 +33,7 @@ class Copyable(Static, can_focus=True):
         self.hold(line, where)
 
     def hold(self, line: str, where: str = "") -> None:
-        """Another line, and the host to run it on; "" for none."""
+        """Show this line, and the host to run it on; "" for none."""
         self.line = line
         head = f"{where}: " if where else ""
         self.update(Content.assemble((head, "dim"), line, ("  [c] copy", "dim")))
@@ -43,6 +43,6 @@ class Copyable(Static, can_focus=True):
         self.action_copy()
 
     def action_copy(self) -> None:
-        """Put it on the clipboard."""
+        """Copy it to the clipboard."""
         if self.line:
             self.notify(copy(self.app, self.line))

@@ -1,4 +1,4 @@
-"""A line for a path of this host, under which it says how much is there."""
+"""A field for a path of this host that shows the number and size of the files there."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ _REDRAW_S: Final = 0.5
 
 
 class CountedField(Field):
-    """Files are counted in the background, anew once nobody types any more."""
+    """Files are counted in the background, again after typing pauses."""
 
     _scan: Scan | None = None
     _waiting: Timer | None = None
@@ -28,7 +28,7 @@ class CountedField(Field):
         self._give_up()
 
     def on_input_changed(self, _: Input.Changed) -> None:
-        """Beside what every field does of it: Textual calls both."""
+        """Runs in addition to Field's handler: Textual calls both."""
         self._give_up()
         self.hint("")
         if self._waiting:
@@ -50,8 +50,8 @@ class CountedField(Field):
         scan.run(lambda _: None)
 
     def _say_count(self) -> None:
-        """How much there is, as far as it was counted."""
-        # While the application closes, timers go on after the widgets have gone.
+        """Show the number and size of the files counted so far."""
+        # While the application closes, timers still run after the widgets are removed.
         if self._scan and self.is_mounted and self.app.is_running:
             self.hint(_count_words(self._scan))
 

@@ -22,11 +22,11 @@ DIALOGUE_CSS = """
     #dialogue #answers Button { margin-right: 1; min-width: 10; height: 1; border: none; }
     #dialogue #wrong { color: $error; height: auto; }
 """
-"""What all dialogues look like, to be put between the braces of their own style."""
+"""The style of all dialogues, to be put between the braces of their own rules."""
 
 
 class AskScreen(ModalScreen[bool]):
-    """A question to be answered with yes or no; leaving it is a no."""
+    """A question to be answered with yes or no; closing it means no."""
 
     DEFAULT_CSS = "AskScreen {" + DIALOGUE_CSS + "}"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -35,7 +35,7 @@ class AskScreen(ModalScreen[bool]):
     ]
 
     def __init__(self, question: str, yes: str) -> None:
-        """`yes`: the word on the button that does it."""
+        """`yes`: the label of the button that confirms."""
         super().__init__()
         self._question = question
         self._yes = yes
@@ -55,7 +55,7 @@ class AskScreen(ModalScreen[bool]):
 
 
 class Field(msgspec.Struct, frozen=True, kw_only=True):
-    """A line to fill in. `check` raises ValueError with a sentence for what it cannot take."""
+    """A line to fill in. `check` raises ValueError with a sentence for an invalid text."""
 
     name: str
     label: str
@@ -64,13 +64,13 @@ class Field(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EntryScreen(ModalScreen[dict[str, str] | None]):
-    """Lines to fill in; gives what was entered by name, None when it was left."""
+    """Lines to fill in; returns the entries by name, None when it was cancelled."""
 
     DEFAULT_CSS = "EntryScreen {" + DIALOGUE_CSS + "}"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Leave")]
 
     def __init__(self, title: str, fields: Sequence[Field], done: str) -> None:
-        """`done`: the word on the button that takes it."""
+        """`done`: the label of the button that accepts the entries."""
         super().__init__()
         self._title = title
         self._fields = fields
@@ -88,7 +88,7 @@ class EntryScreen(ModalScreen[dict[str, str] | None]):
                 yield Button(self._done, id="done", variant="primary")
 
     def on_input_submitted(self) -> None:
-        """Enter goes to the next line; on the last one it takes them all."""
+        """Move to the next line; on the last one accept the entries."""
         inputs = list(self.query(Input))
         if self.focused in inputs[:-1]:
             self.focus_next()

@@ -3,7 +3,7 @@
 from typing import Final
 
 LIGHT: Final = str.maketrans("━┃┏┓┗┛┣┫┳┻╋", "─│┌┐└┘├┤┬┴┼")
-"""Frames as light as the rest."""
+"""Box characters as light as the rest."""
 
 ASCII: Final = str.maketrans(
     dict.fromkeys("┌┐└┘├┤┬┴┼┏┓┗┛┣┫┳┻╋", "+")
@@ -14,4 +14,4 @@ ASCII: Final = str.maketrans(
     | {"▲": "A", "△": "a", "▼": "V", "▽": "v", "☆": "s", "■": "H", "□": "h", "◆": "D", "◇": "d"}
     | {"▶": "B", "▷": "b", "●": "O", "○": "o", "×": "x", "→": ">", "↑": "^"}
 )
-"""The same told apart with what every terminal has."""
+"""The same in ASCII, which every terminal has."""

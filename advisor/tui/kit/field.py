@@ -1,4 +1,4 @@
-"""A line to type into, with its name before it and under it what is wrong with what was typed."""
+"""A text field with its label, and below it what is wrong with the entry."""
 
 from collections.abc import Callable
 from typing import Any, cast
@@ -15,10 +15,10 @@ Check = Callable[[str], Any]
 
 
 class Field(Vertical):
-    """One text of a draft: `attribute` is its name there, where it is kept as it is typed.
+    """One text of a draft, stored as it is typed; `attribute` is its name there.
 
-    `check` raises ValueError with a sentence for what cannot be; an empty field is never wrong.
-    `explained` is what F1 says.
+    `check` raises ValueError with a sentence for an invalid text; an empty field is valid.
+    `explained` is the help text.
     """
 
     DEFAULT_CSS = """
@@ -32,7 +32,7 @@ class Field(Vertical):
     """
 
     class Changed(Message):
-        """Another text, already in the draft."""
+        """The text changed; the draft already has it."""
 
         def __init__(self, field: "Field") -> None:
             super().__init__()
@@ -81,17 +81,17 @@ class Field(Vertical):
 
     @property
     def HELP(self) -> str:  # type: ignore[override]  # noqa: N802  # F1 looks for this name
-        """What it is for."""
+        """The help text."""
         return f"[b]{self.label}[/b]\n{self._explained}" if self._explained else ""
 
     @property
     def text(self) -> str:
-        """What stands in it, without spaces around."""
+        """Its text, without surrounding spaces."""
         return self._input.value.strip()
 
     @property
     def problem(self) -> str:
-        """What is wrong with it, "" when nothing is."""
+        """What is wrong with its text, "" for a valid one."""
         if not self.text or self._check is None:
             return ""
         try:
@@ -101,12 +101,12 @@ class Field(Vertical):
         return ""
 
     def hint(self, words: str) -> None:
-        """What to say under it while nothing is wrong."""
+        """Show this below it while the text is valid."""
         self._hint = words
         self._judge()
 
     def refill(self) -> None:
-        """Show what the draft says now, if it was changed elsewhere; what is being typed stays."""
+        """Show the draft's present text, if it was changed elsewhere; keep what is being typed."""
         text = cast(str, getattr(self._draft, self._attribute))
         if text != self._kept:
             self._kept = text
@@ -115,11 +115,11 @@ class Field(Vertical):
             self._judge()
 
     def enter(self) -> None:
-        """Be typed into."""
+        """Focus it with its cursor at the end."""
         self._input.focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Keep it at once."""
+        """Store it at once."""
         event.stop()
         self._kept = event.value
         setattr(self._draft, self._attribute, event.value)
@@ -136,7 +136,7 @@ class Field(Vertical):
 
 
 def first_problem(fields: "list[Field]") -> str:
-    """The first thing that is wrong in fields that are shown, with its field's name."""
+    """The first problem among the visible fields, with the field's name."""
     for field in fields:
         if field.display and field.problem:
             return f"{field.label}: {field.problem}"

@@ -1,4 +1,4 @@
-"""What was entered in a form, kept from one start of the program to the next."""
+"""The entries of a form, kept between runs of the program."""
 
 import contextlib
 from pathlib import Path
@@ -14,14 +14,14 @@ FormT = TypeVar("FormT")
 
 
 def load_form(name: str, kind: type[FormT]) -> FormT | None:
-    """What was kept last under this name; None where there is nothing that can be read."""
+    """The entries stored last under this name; None where none can be read."""
     with contextlib.suppress(OSError, msgspec.MsgspecError):
         return msgspec.json.decode(_file(name).read_bytes(), type=kind)
     return None
 
 
-def keep(name: str, entered: Any) -> None:
-    """Keep it for the next start. Where it cannot be kept, it lasts as long as the program."""
+def save_form(name: str, entered: Any) -> None:
+    """Store the entries for the next run. If that fails, they last as long as the program."""
     with contextlib.suppress(OSError, StoreError):
         make_directory(_file(name).parent)
         replace_file(_file(name), msgspec.json.encode(entered))

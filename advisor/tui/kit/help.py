@@ -1,4 +1,4 @@
-"""F1: what the focused thing is, and what every key does here."""
+"""F1: help on the focused widget, and the keys of the screen."""
 
 from typing import ClassVar
 
@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 
 class HelpScreen(ModalScreen[None]):
-    """Of one screen as it stood when help was asked for."""
+    """Help on one screen as it was when help was asked for."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1,q", "dismiss", "Close")]
 
@@ -34,7 +34,7 @@ class HelpScreen(ModalScreen[None]):
 
 
 def help_of(node: DOMNode | None) -> str:
-    """The `HELP` of the nearest that has one, from here outwards; "" where none has."""
+    """The `HELP` of the nearest ancestor that has one; "" where none has."""
     while node is not None:
         text: str = getattr(node, "HELP", "") or ""
         if text:

@@ -1,4 +1,4 @@
-"""Throughputs as bars from zero on one axis, each with its 90 % interval."""
+"""Throughputs as bars on one axis from zero, each with its 90 % interval."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Final, Literal
@@ -24,9 +24,9 @@ _BOLD: Final = Style(bold=True)
 
 
 class Bar(msgspec.Struct, frozen=True, kw_only=True):
-    """One bar. `interval_bps` is None where one probe, or history alone, stands behind it.
+    """One bar. `interval_bps` is None for a single probe or a result from history.
 
-    `name` and `detail` stand above it; `remark` takes the place of an interval that is not known.
+    `name` and `detail` are shown above it; `remark` replaces an unknown interval.
     """
 
     name: str
@@ -38,15 +38,14 @@ class Bar(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def reach_bps(self) -> float:
-        """How far to the right it is drawn."""
+        """Its right end."""
         return max(self.value_bps, self.interval_bps[1] if self.interval_bps else 0.0)
 
 
 class IntervalBars(Widget, can_focus=True):
-    """The best bar first, unless they are to stay in order. `show` it what is to be seen.
+    """Bars, the best first unless they are to stay in order. `show` fills it.
 
-    `top_bps`: where the axis ends, where it is not the longest bar that decides; what is longer
-    ends in an arrow.
+    `top_bps`: the end of the axis, if not that of the longest bar; a longer bar ends in an arrow.
     """
 
     HELP = (
@@ -144,7 +143,7 @@ class IntervalBars(Widget, can_focus=True):
 
 
 def ruler(width: int, top_bps: float, mark: str) -> str:
-    """Two lines: the marks of the axis, and what they stand for."""
+    """The axis in two lines: tick marks, and their labels."""
     marks, words = [" "] * width, [" "] * width
     for rate_bps in ticks(top_bps, max(2, width // _TICK_COLUMNS)):
         label = format_rate(rate_bps) if rate_bps else "0"

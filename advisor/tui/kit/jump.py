@@ -1,4 +1,4 @@
-"""Ctrl+O: a letter for everything that can be focused."""
+"""Ctrl+O: a letter for every widget that can be focused."""
 
 import string
 from typing import ClassVar
@@ -13,7 +13,7 @@ from textual.widgets import Button, Static
 
 
 class JumpScreen(ModalScreen[None]):
-    """Lists them; the letter goes there."""
+    """The list of widgets; a letter focuses one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Close")]
 
@@ -27,7 +27,7 @@ class JumpScreen(ModalScreen[None]):
             yield Static("\n".join(["Jump to", *lines]))
 
     def on_key(self, event: Key) -> None:
-        """Go there."""
+        """Focus the widget of this letter."""
         if target := self._targets.get(event.key):
             event.stop()
             self.dismiss()

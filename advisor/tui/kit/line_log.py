@@ -1,4 +1,4 @@
-"""Lines, the newest at the bottom, which it stays at unless one has scrolled up to read."""
+"""A log that follows its newest line unless it was scrolled up."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -15,7 +15,7 @@ _NOTHING: Final = "Nothing yet."
 
 
 class LineLog(VerticalScroll, can_focus=True):
-    """What happened; `fill` it."""
+    """A log; `fill` sets its lines."""
 
     DEFAULT_CSS = """
     LineLog { border-top: solid $foreground 30%; border-title-color: $foreground; }
@@ -32,7 +32,7 @@ class LineLog(VerticalScroll, can_focus=True):
         self._to_the_end()
 
     def fill(self, known: object, lines: Iterable[str]) -> None:
-        """All that is `known`, as lines; they are not made where nothing is new."""
+        """Show `known` as lines; nothing is done where nothing is new."""
         if known == self._said:
             return
         self._said = known
@@ -42,10 +42,10 @@ class LineLog(VerticalScroll, can_focus=True):
             self._to_the_end()
 
     def _to_the_end(self) -> None:
-        # How high the text is, is known once it is laid out.
+        # The height of the text is known only after layout.
         self.call_after_refresh(self.scroll_end, animate=False)
 
 
 def moment_words(at_s: float) -> str:
-    """When it was, in front of a line."""
+    """The time at the start of a line."""
     return format_duration(round(at_s)) if at_s >= 1 else "0 s"

@@ -1,4 +1,4 @@
-"""What is under way, as the screens have it: its process, its story, and the user's orders."""
+"""A running command: its process, its model, and the user's orders."""
 
 import asyncio
 from collections.abc import Sequence
@@ -20,9 +20,9 @@ ModelT = TypeVar("ModelT", bound=_Model)
 
 
 class LiveRun(Generic[ModelT]):
-    """Started with the words of a command that takes orders; `model` grows as events come.
+    """A command that takes orders, started with these arguments; its events update `model`.
 
-    `name`: what it is to be called where it cannot be done.
+    `name`: what error messages call it.
     """
 
     name = "run"
@@ -54,16 +54,16 @@ class LiveRun(Generic[ModelT]):
 
     def _give_up(self, message: str, exit_code: int) -> None:
         message = message.removeprefix("advisor: ")
-        # Of no moment of its own: it is the latest that the story knows of.
+        # It has no time of its own: the model uses the latest it knows.
         self.model.apply(GaveUp(at_s=0.0, message=message, exit_code=exit_code))
 
     def order(self, order: Order) -> None:
-        """Order something; what it changed comes as an event."""
+        """Send an order; its effect is reported as an event."""
         if self._child:
             self._child.order(order)
 
     async def close(self) -> None:
-        """End it, if it runs: what it has is stored and it can be gone on with."""
+        """End it, if it runs: its results are stored, and it can be resumed."""
         if self._child and self.is_running:
             await self._child.close()
         self._reading.cancel()

@@ -11,8 +11,8 @@ from advisor.store.history import Store
 class OpenHistory:
     """The one history of the program, with its reference profiles.
 
-    A Store is for one thread at a time, and quicker when asked again: each thread borrows one that
-    is free, so nothing that is shown waits until a long history is read.
+    A Store is for one thread at a time, and caches what it read: each thread borrows a free one, so
+    the screens never wait while another thread reads a long history.
     """
 
     def __init__(self, store: Store) -> None:
@@ -33,10 +33,10 @@ class OpenHistory:
 
     @property
     def directory(self) -> Path:
-        """Where it lies."""
+        """Its folder."""
         return self._store.directory
 
     @property
     def arguments(self) -> list[str]:
-        """The words that have a command use the same history."""
+        """The arguments that make a command use the same history."""
         return ["--store", str(self.directory)]

@@ -1,4 +1,4 @@
-"""The known pairs, a row each."""
+"""The known pairs, one per row."""
 
 import time
 from collections.abc import Sequence
@@ -20,30 +20,30 @@ _PAIR: Final = 26
 
 
 class PairTable(RowTable):
-    """Best throughput, what was advised, when, and the course of the past."""
+    """Best throughput, advised setting, age, and a sparkline of past probes."""
 
     HELP = (
-        "[b]Known pairs[/b]\nWhere you measured before. Best: the best throughput that is stored, "
-        "and by which transport. Past: the probes of that transport, the newest at the right, "
-        "from zero up. Enter begins new advice to that destination."
+        "[b]Known pairs[/b]\nPairs measured before. Best: the best stored throughput, and its "
+        "transport. Past: the probes of that transport from zero up, the newest at the right. "
+        "Enter starts new advice for that destination."
     )
 
     def __init__(self) -> None:
         super().__init__("Known pairs", "to", "best", "by", "advised", "age", "past", id="pairs")
 
     def show(self, pairs: Sequence[PairSummary], drawing: str, width: int) -> None:
-        """Fill it with these; `width` decides how much is said of each."""
+        """Fill it with these; `width` decides how many columns are shown."""
         self.fill([(str(s.pair), _cells(s, drawing, width, time.time())) for s in pairs])
 
 
 def best_of(pair: PairSummary) -> PastResult | None:
-    """The best stored result of any transport or tool; what a disk did alone is none."""
+    """The best stored result of any transport or tool; disks alone do not count."""
     moved = (result for result in pair.best if result.transport not in DISKS)
     return max(moved, key=lambda result: result.throughput_bps, default=None)
 
 
 def age_words(age_s: float) -> str:
-    """`3 d`: the largest unit of it is enough in a table."""
+    """An age in its largest unit, as `3 d`."""
     return " ".join(format_duration(max(1.0, age_s)).split(" ")[:2])
 
 

@@ -1,4 +1,4 @@
-"""What a chart is drawn on: no more of it is sent to the terminal than what changed."""
+"""The canvas of a chart, which sends only changed lines to the terminal."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -19,7 +19,7 @@ from advisor.tui.kit.drawing import ASCII, LIGHT
 
 
 class _Canvas(Canvas):
-    """Sends the terminal only the lines that changed. The frame is light, or in ASCII."""
+    """Sends only changed lines to the terminal. The frame is light, or in ASCII."""
 
     def __init__(self, name: str) -> None:
         self._strips: list[Strip] = []
@@ -33,8 +33,8 @@ class _Canvas(Canvas):
 
     @contextmanager
     def drawing(self) -> Iterator[None]:
-        """What is drawn inside is shown at its end, where it differs."""
-        # Textual works this out anew for every line.
+        """Collect what is drawn in the block, and show it at the end if it differs."""
+        # Textual computes this again for every line.
         self._base_style = super().rich_style
         self._is_held = True
         yield
@@ -56,7 +56,7 @@ class _Canvas(Canvas):
         layout: bool = False,
         recompose: bool = False,
     ) -> Self:
-        """Nothing while it is being drawn."""
+        """Ignored while it is being drawn."""
         if self._is_held and not layout and not recompose:
             return self
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
@@ -64,7 +64,7 @@ class _Canvas(Canvas):
     def render_line(self, y: int) -> Strip:
         if y < len(self._strips):
             return self._strips[y]
-        # Without colours a style is asked of everything.
+        # Without colours every segment needs a style.
         return Strip.blank(self.size.width, self._base_style)
 
 
@@ -79,7 +79,7 @@ class Plot(PlotWidget, can_focus=False):
 
     @contextmanager
     def drawing(self) -> Iterator[None]:
-        """What is plotted inside is drawn at its end, without repainting all that is the same."""
+        """Draw at the end what is plotted in the block, without repainting what is unchanged."""
         self._is_held = True
         yield
         self._is_held = False
@@ -92,13 +92,13 @@ class Plot(PlotWidget, can_focus=False):
         layout: bool = False,
         recompose: bool = False,
     ) -> Self:
-        """Nothing while it is being plotted."""
+        """Ignored while it is being plotted."""
         if self._is_held and not layout and not recompose:
             return self
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def render(self) -> RenderResult:
-        """Draw on all canvases; Textual asks for this often, mostly with nothing to draw."""
+        """Draw on all canvases; Textual calls this often, mostly with nothing to draw."""
         if not self._needs_rerender:
             return ""
         with ExitStack() as drawings:

@@ -1,4 +1,4 @@
-"""A table of rows to choose from, with the arrows or as vim does."""
+"""A table of rows to choose from, with the arrows or vim's keys."""
 
 from typing import ClassVar
 
@@ -8,7 +8,7 @@ from textual.widgets import DataTable
 
 
 class RowTable(DataTable[Text]):
-    """Its rows are known by their keys, and `fill` leaves the cursor on the one it was on."""
+    """Rows are identified by keys; `fill` keeps the cursor on its row."""
 
     DEFAULT_CSS = """
     RowTable { height: auto; max-height: 24; background: $surface; }
@@ -31,9 +31,9 @@ class RowTable(DataTable[Text]):
         self._draw()
 
     def fill(self, rows: list[tuple[str, tuple[Text, ...]]], columns: tuple[str, ...] = ()) -> None:
-        """Other rows, each a key and its cells; nothing is drawn when they are the same.
+        """Set the rows, each a key and its cells; nothing is drawn when they are unchanged.
 
-        `columns`: other names of columns, with these rows.
+        `columns`: new names of the columns.
         """
         columns = columns or self._names
         if (rows, columns) == (self._rows, self._names):

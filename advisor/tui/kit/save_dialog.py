@@ -1,4 +1,4 @@
-"""Saving to a file: in which format, under which name, and never over another one unasked."""
+"""Saving to a file: format, name, and a question before one is overwritten."""
 
 import errno
 from collections.abc import Callable, Sequence
@@ -23,9 +23,9 @@ from advisor.tui.kit.dialogs import DIALOGUE_CSS, AskScreen
 
 
 class Format(msgspec.Struct, frozen=True, kw_only=True):
-    """One way to write it. `data` makes the bytes, off the screen's thread.
+    """A file format. `data` makes the bytes, in a thread.
 
-    It raises ValueError or StoreError with a sentence where it cannot.
+    It raises ValueError or StoreError with a sentence.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SaveScreen(ModalScreen[Path | None]):
-    """Gives where it was saved, None when it was left."""
+    """Returns the path of the saved file, None when it was cancelled."""
 
     HELP = (
         "[b]Save[/b] A name without a directory is in the one that advisor was started in; ~ is "
@@ -67,7 +67,7 @@ class SaveScreen(ModalScreen[Path | None]):
                 yield Button("Save", id="save", variant="primary")
 
     def on_radio_set_changed(self, changed: RadioSet.Changed) -> None:
-        """The name's ending follows the format, unless another was typed."""
+        """Adapt the name's ending to the format, unless another was typed."""
         line = self.query_one("#file", Input)
         before = self._formats[self._chosen].suffix
         self._chosen = changed.index
@@ -138,7 +138,7 @@ class SaveScreen(ModalScreen[Path | None]):
 
 
 def _write_new(path: Path, data: bytes) -> None:
-    """Never over what is there. What could not be written whole is taken away again."""
+    """Write a new file; one that could not be written completely is removed."""
     with path.open("xb") as file:
         try:
             file.write(data)
@@ -149,7 +149,7 @@ def _write_new(path: Path, data: bytes) -> None:
 
 
 def explained(path: Path, error: OSError) -> str:
-    """Why a file cannot be written, in a sentence with the remedy."""
+    """Why a file cannot be written: a sentence with the remedy."""
     match error.errno:
         case errno.ENOENT | errno.ENOTDIR:
             return f"there is no directory {path.parent}: make it first, or name another"

@@ -1,4 +1,4 @@
-"""A scan of what is to be moved, in a thread, that says how far it is and can be given up."""
+"""A scan of the files to move, in a thread, with progress, which can be cancelled."""
 
 import threading
 from collections.abc import Callable
@@ -11,7 +11,7 @@ _EVERY_NAMES: Final = 500
 
 
 class Scan:
-    """`run` it in a thread. `progress`: the newest count. `trouble`: a sentence where it failed."""
+    """`run` it in a thread. `progress`: the newest count. `trouble`: a sentence if it failed."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -22,15 +22,15 @@ class Scan:
 
     @property
     def was_given_up(self) -> bool:
-        """Whether the user did not wait for the end."""
+        """Whether the user cancelled it."""
         return self._given_up.is_set()
 
     def give_up(self) -> None:
-        """Stop soon: after a few hundred more names."""
+        """Cancel it: it stops within a few hundred more names."""
         self._given_up.set()
 
     def run(self, at_the_end: Callable[["Scan"], None]) -> None:
-        """Scan to the end, or until it is given up."""
+        """Scan to the end, or until it is cancelled."""
         try:
             for found in scanning(Path(self.path).expanduser(), _EVERY_NAMES):
                 self.progress = found

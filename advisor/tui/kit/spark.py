@@ -1,4 +1,4 @@
-"""The past in a word: one block a value, on a scale that starts at zero. Pure."""
+"""A sparkline: one block per value, on a scale from zero. Pure."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -8,7 +8,7 @@ _ASCII: Final = "_.-=+*#@"
 
 
 def spark(values: Sequence[float], width: int, drawing: str = "braille") -> str:
-    """The newest `width` of the values, none below zero, the highest filling the line."""
+    """The newest `width` values, all at least zero; the highest fills the line."""
     marks = _ASCII if drawing == "ascii" else _BLOCKS
     shown = values[-width:]
     top = max(shown, default=0.0)

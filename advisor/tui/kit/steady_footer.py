@@ -1,4 +1,4 @@
-"""The line of keys, made anew only when what it shows has changed."""
+"""A footer that is rebuilt only when its keys change."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from textual.widgets import Footer
 
 
 class SteadyFooter(Footer):
-    """Textual's own is made anew with every move of the focus, and the whole screen laid out."""
+    """Textual's own is rebuilt at every change of focus, with a layout of the whole screen."""
 
     _shown: tuple[object, ...] = ()
 

@@ -1,4 +1,4 @@
-"""How near a search is to its end: bars with words."""
+"""How near a search is to its stopping conditions: bars with labels."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -7,17 +7,17 @@ from advisor.domain.events import StopGauge
 
 _CELLS: Final = 12
 _NAMES: Final = {"N": "rounds", "L": "no gain", "C": "goal"}
-"""The papers' letters, as a person would say them."""
+"""The papers' symbols in words."""
 
 
 def bar(share: float, cells: int = _CELLS) -> str:
-    """A bar of so many cells; what is beyond the ends is cut off."""
+    """A bar of this many cells; the share is clipped to 0 to 1."""
     full = round(min(1.0, max(0.0, share)) * cells)
     return "█" * full + "░" * (cells - full)
 
 
 def gauge_lines(gauges: Sequence[StopGauge]) -> list[str]:
-    """One line for each: it stops where the bar is full."""
+    """One line for each condition: the search stops when a bar is full."""
     return [
         f"{_NAMES.get(g.name, g.name):<8} {bar(g.value / g.limit if g.limit else 0.0)} "
         f"{_number(g)} {g.meaning}"

@@ -1,4 +1,4 @@
-"""What a field offers to complete while one types; right arrow takes it."""
+"""Completions that a field offers while typing; right arrow accepts."""
 
 import asyncio
 import os
@@ -8,7 +8,7 @@ from textual.suggester import Suggester
 
 
 class DestinationSuggester(Suggester):
-    """Names from `names`, which may come later; a user before them stays."""
+    """Completes from `names`, which may be set later; a `user@` prefix is kept."""
 
     def __init__(self) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
@@ -33,7 +33,7 @@ class PathSuggester(Suggester):
 
 
 def _first_below(typed: str) -> str | None:
-    """The first name that goes on as typed; a folder with its slash."""
+    """The first name that starts with the typed text; a folder with its slash."""
     folder, start = os.path.split(typed)
     if not start:
         return None

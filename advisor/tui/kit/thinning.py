@@ -1,17 +1,16 @@
-"""A curve over time that stays short, however long it goes on. Pure."""
+"""A curve over time with a bounded number of points. Pure."""
 
 from typing import Final, Literal
 
 _MOST: Final = 480
-"""Above what the widest terminal tells apart in braille, so that thinning is not seen."""
+"""More than the widest terminal resolves in braille, so that thinning is invisible."""
 
 
 class Thinned:
-    """`add` values in the order of their times; `points` has at most `most` of them.
+    """`add` values in the order of time; `points` has at most `most` of them.
 
-    Time is cut into spans, of `span_s` at first. A span has one point: the mean of its values where
-    they came, or its `last` one at the moment that came. When there are too many spans, two become
-    one.
+    Time is divided into spans, of `span_s` at first. A span has one point: the mean of its times
+    and values, or the `last` one at its time. When there are too many spans, pairs are merged.
     """
 
     def __init__(
@@ -21,12 +20,12 @@ class Thinned:
         self._keeps_last = keep == "last"
         self._most = most
         self._span_s = span_s
-        # Of each span: its number, the sum of its times and of its values, and how many they are.
+        # Of each span: its number, the sums of its times and values, and their count.
         self._spans: list[tuple[int, float, float, int]] = []
 
     @property
     def points(self) -> list[tuple[float, float]]:
-        """(seconds, value) of each span in which there was one."""
+        """(seconds, value) of each span that has values."""
         return [(times / count, values / count) for _, times, values, count in self._spans]
 
     def add(self, at_s: float, value: float) -> None:

@@ -1,4 +1,4 @@
-"""What stands in for a screen where the terminal is too small for it."""
+"""The message shown while the terminal is too small for a screen."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ LEAST_LINES: Final = 24
 
 
 class TooSmallScreen(Screen[None]):
-    """A word, and nothing is lost meanwhile."""
+    """Asks for a larger terminal; no state is lost meanwhile."""
 
     def compose(self) -> ComposeResult:
         yield Static(

@@ -1,4 +1,4 @@
-"""What the user has entered on the way to an advice, as typed; kept on disk, so nothing is lost."""
+"""The form of an advice request: the entries as typed, stored on disk."""
 
 import contextlib
 from pathlib import Path
@@ -10,7 +10,7 @@ from advisor.domain.dataset import Dataset
 from advisor.domain.events import PastResult
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import parse_size
-from advisor.tui.kit.form_state import keep, load_form
+from advisor.tui.kit.form_state import load_form, save_form
 
 Way = Literal["ssh", "agent"]
 What = Literal["data", "size", "count", "unknown"]
@@ -20,7 +20,7 @@ _FILE = "draft.json"
 
 
 class PathSeen(msgspec.Struct, frozen=True, kw_only=True):
-    """What the last look at a path found. `reach`: the words it was looked at with."""
+    """The result of the last path check. `reach`: the arguments it was made with."""
 
     reach: list[str]
     path: PathFacts
@@ -28,13 +28,13 @@ class PathSeen(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Draft(msgspec.Struct, kw_only=True):
-    """Each field of text is that of an option of `advisor advise`, "" where nothing was entered.
+    """Each text field holds the value of an option of `advisor advise`, "" if not entered.
 
-    `way`: how the agent is reached. `what`: which of them says what there is to move: `data`, a
-    path here, whose scan found `scanned`; `size`, how much in all; `files` of `each_size`; or
-    nothing yet. `profiled`: the network from memory to memory, or a tool that moves part of the
-    files from disk to disk; then `keep` and `verify` are as `advisor advise` has them, and what is
-    of the network alone is not said. `seen`: what was found of the path: ask `path_seen`.
+    `way`: how the agent is reached. `what`: which fields describe the dataset: `data`, a path here,
+    whose scan found `scanned`; `size`, the total; `files` of `each_size`; or none yet. `profiled`:
+    the network from memory to memory, or a tool that moves part of the files from disk to disk;
+    then `keep` and `verify` are those of `advisor advise`, and options of the network alone are
+    left out. `seen`: the last path check: use `path_seen`.
     """
 
     destination: str = ""
@@ -68,21 +68,21 @@ class Draft(msgspec.Struct, kw_only=True):
 
     @property
     def path_seen(self) -> PathSeen | None:
-        """What was found of the path that the fields say now; None where it was not looked at."""
+        """The result of checking the path of the present entries; None if it was not checked."""
         return self.seen if self.seen and self.seen.reach == self.reach_arguments() else None
 
     @property
     def where(self) -> str:
-        """The destination in a word, as typed; "" where none was."""
+        """The destination as typed; "" for none."""
         return self.destination.strip() or (self.agent.strip() if self.way == "agent" else "")
 
     @property
     def tool_name(self) -> str:
-        """The tool that is profiled; "" where it is the network alone."""
+        """The tool to profile; "" for the network alone."""
         return (self.tool.strip() or USUAL_TOOL) if self.profiled == "tool" else ""
 
     def why_no_tool(self) -> str:
-        """Why the tool that was chosen cannot be profiled, with the remedy; "" when it can."""
+        """Why the chosen tool cannot be profiled, with the remedy; "" when it can."""
         if self.profiled == "tool" and not self._data():
             return (
                 "a tool is profiled with real files: choose 'a directory or a file here' and type "
@@ -96,7 +96,7 @@ class Draft(msgspec.Struct, kw_only=True):
         return ""
 
     def dataset(self) -> Dataset | None:
-        """What there is to move, as far as it is known. Raises ValueError for wrong entries."""
+        """The dataset, as far as it is known. Raises ValueError for invalid entries."""
         match self.what:
             case "data":
                 return self.scanned if self.data.strip() else None
@@ -109,7 +109,7 @@ class Draft(msgspec.Struct, kw_only=True):
         return None
 
     def reach_arguments(self) -> list[str]:
-        """The words of `advisor path` or `advise` that say where and how."""
+        """The arguments of `advisor path` or `advise` that say where and how."""
         options = {
             "--agent-command": self.agent_command if self.way == "ssh" else "",
             "--agent": self.agent if self.way == "agent" else "",
@@ -119,12 +119,12 @@ class Draft(msgspec.Struct, kw_only=True):
             "--bandwidth": self.bandwidth,
             "--rtt": self.rtt,
         }
-        # Last, behind a mark: no text that was typed becomes an option.
+        # Last, after `--`: no typed text becomes an option.
         where = ["--", self.destination.strip()] if self.destination.strip() else []
         return [*_given(options), *where]
 
     def advise_arguments(self) -> list[str]:
-        """The words of `advisor advise`."""
+        """The arguments of `advisor advise`."""
         options = {
             "--data": self._data(),
             "--size": self._size(),
@@ -137,7 +137,7 @@ class Draft(msgspec.Struct, kw_only=True):
         return [*_given(options), *self._profiled_arguments(), *self.reach_arguments()]
 
     def _profiled_arguments(self) -> list[str]:
-        """The words that only the network has, or only a tool."""
+        """The arguments for the network alone, or for a tool."""
         if not self.tool_name:
             return _given({"--transports": self.transports, "--congestion": self.congestion})
         options = {"--tool": self.tool_name, "--max-concurrency": self.max_concurrency}
@@ -158,7 +158,7 @@ class Draft(msgspec.Struct, kw_only=True):
 
 
 def parse_count(text: str) -> int:
-    """How many, as `1000000` or `1 000 000`. Raises ValueError."""
+    """A count of files, as `1000000` or `1 000 000`. Raises ValueError."""
     digits = "".join(text.split())
     if not (digits.isascii() and digits.isdigit()) or not 1 <= int(digits) <= 10**12:
         raise ValueError("write how many files there are, as in 200000")
@@ -170,10 +170,10 @@ def _given(options: dict[str, str]) -> list[str]:
 
 
 def load_draft() -> Draft:
-    """The one that was kept last; an empty one where there is none that can be read."""
+    """The draft stored last; an empty one where none can be read."""
     return load_form(_FILE, Draft) or Draft()
 
 
 def save_draft(draft: Draft) -> None:
-    """Keep it for the next start. Where it cannot be kept, it lasts as long as the program."""
-    keep(_FILE, draft)
+    """Store the entries for the next run. If that fails, they last as long as the program."""
+    save_form(_FILE, draft)

@@ -7,7 +7,7 @@ from advisor.tui.kit.live_run import LiveRun
 
 
 class LiveSession(LiveRun[SessionModel]):
-    """A session, started with the words of `advisor advise` or `resume`."""
+    """A session, started with the arguments of `advisor advise` or `resume`."""
 
     name = "session"
 

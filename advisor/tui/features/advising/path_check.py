@@ -1,4 +1,4 @@
-"""One look at a path: `advisor path` as a child, told as a story. No load is sent."""
+"""Checks a path by running `advisor path` as a child. It sends no load."""
 
 import asyncio
 import contextlib
@@ -12,9 +12,9 @@ from advisor.tui.kit.open_history import OpenHistory
 
 
 class PathCheck:
-    """Begun when made. `changed` is called when there is more in `model`, and at its end.
+    """Starts when constructed. `changed` is called after each update of `model`, and at the end.
 
-    `reach`: the draft's words it was begun with. `trouble`: why it could not be done, a sentence.
+    `reach`: the draft's arguments it was started with. `trouble`: a sentence if it failed.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class PathCheck:
 
     @property
     def is_running(self) -> bool:
-        """Whether it is still under way."""
+        """Whether it is still running."""
         return not self._reading.done()
 
     async def _read(self, arguments: list[str]) -> None:
@@ -65,7 +65,7 @@ class PathCheck:
             )
 
     async def close(self) -> None:
-        """End it, whatever it is doing."""
+        """Stop it at once."""
         self._reading.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._reading

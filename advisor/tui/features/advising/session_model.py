@@ -1,4 +1,4 @@
-"""What a session has come to, rebuilt from its events alone. Pure: a replay is this, fed again."""
+"""The state of a session, rebuilt from its events alone. Pure: a replay feeds it again."""
 
 from collections.abc import Iterable
 
@@ -14,9 +14,9 @@ from advisor.domain.space import Setting, Space
 
 
 class ProbeModel(msgspec.Struct, kw_only=True):
-    """One probe. `began_s` and `ended_s` count from the session's begin; None while it runs.
+    """One probe. `began_s`, `ended_s`: seconds since the session began; None while it runs.
 
-    `curve`: what the receiver got, as (seconds since the probe's first byte, bit/s).
+    `curve`: received throughput, as (seconds since the probe's first byte, bit/s).
     """
 
     ordinal: int
@@ -33,12 +33,12 @@ class ProbeModel(msgspec.Struct, kw_only=True):
 
     @property
     def throughput_bps(self) -> float | None:
-        """What it gave; None while it runs, and when it failed."""
+        """Its throughput; None while it runs, and when it failed."""
         return self.outcome.throughput_bps if isinstance(self.outcome, Measurement) else None
 
 
 class StageModel(msgspec.Struct, kw_only=True):
-    """One run of probes: its space, the search's moves in order, and why it ended."""
+    """One stage: its space, the search's moves in order, and why it ended."""
 
     name: str
     transport: str
@@ -55,9 +55,9 @@ class StageModel(msgspec.Struct, kw_only=True):
 class SessionModel:
     """A listener. Its attributes are the session as it stands; `version` grows with every event.
 
-    `left_s`: what was left of the time at `left_at_s`, when it was told last. `files`: what is done
-    to files where a tool is profiled from disk to disk; None from memory to memory. `evidence`:
-    what past transfers said last, by the stage that asked them; the newest is the last.
+    `left_s`: the budget left at `left_at_s`, as last reported. `files`: the plan for files where a
+    tool is profiled from disk to disk; None from memory to memory. `evidence`: what past transfers
+    predicted last, by the stage that consulted them; the newest is last.
     """
 
     def __init__(self, events: Iterable[ev.AnyEvent] = ()) -> None:
@@ -84,7 +84,7 @@ class SessionModel:
         self.rtts: list[tuple[float, float]] = []
         self.advice: ev.AdviceGiven | None = None
         self.gave_up: ev.GaveUp | None = None
-        # A session that was resumed counts its seconds anew: what came before lies before.
+        # A resumed session counts its seconds from zero: this offset joins the runs.
         self._before_s = 0.0
         for event in events:
             self.apply(event)
@@ -97,13 +97,13 @@ class SessionModel:
 
     @property
     def left_now_s(self) -> float:
-        """The time that is left for probes; it stands still in a pause."""
+        """The time left for probes; it does not run during a pause."""
         spent_s = 0.0 if self.paused or self.is_over else self.at_s - self.left_at_s
         return max(0.0, self.left_s - spent_s)
 
     @property
     def stage(self) -> StageModel | None:
-        """The run of probes under way, or the last one."""
+        """The present stage, or the last one."""
         return self.stages[-1] if self.stages else None
 
     @property
@@ -117,7 +117,7 @@ class SessionModel:
         if isinstance(event, ev.SessionStarted) and event.resumed:
             self._before_s = self.at_s
         at_s = self._before_s + event.at_s
-        # Some notices are of no moment.
+        # Some notices have no time.
         self.at_s = max(self.at_s, at_s)
         if not (
             self._apply_session(event, at_s)
@@ -130,7 +130,7 @@ class SessionModel:
         match event:
             case ev.SessionStarted():
                 if self.probes and self.probes[-1].ended_s is None:
-                    # The probe that was under way when the session was cut short is not stored.
+                    # The probe that ran when the session was interrupted is not stored.
                     self.probes.pop()
                 self.session, self.pair = event.session, event.pair
                 self.method, self.seed = event.method, event.seed
@@ -229,7 +229,7 @@ class SessionModel:
             return
         probe.ended_s, probe.outcome, probe.retried = at_s, event.result, event.retried
         if event.retried:
-            # The second try comes without a word of its own.
+            # The second attempt has no start event of its own.
             again = ProbeModel(
                 ordinal=probe.ordinal,
                 stage=probe.stage,

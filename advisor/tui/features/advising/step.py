@@ -1,4 +1,4 @@
-"""What the screens of the steps to an advice share: the trail, and the way on and back."""
+"""The base of the screens that lead to an advice: trail, Next and Back."""
 
 from collections.abc import Iterable
 from typing import ClassVar
@@ -11,7 +11,7 @@ from advisor.tui.screens import WALK
 
 
 class Step(Page):
-    """One of the walk. `STEP` is its name in WALK."""
+    """A step to an advice. `STEP` is its name in WALK."""
 
     STEP: ClassVar[str] = ""
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -19,7 +19,7 @@ class Step(Page):
     ]
 
     def trail(self) -> str:
-        """All steps, this one marked."""
+        """The names of all steps, this one marked."""
         words = (
             f"[reverse] {word} [/reverse]" if name == self.STEP else f"[dim]{word}[/dim]"
             for name, word in WALK.items()
@@ -36,7 +36,7 @@ class Step(Page):
         return ""
 
     def action_next(self) -> None:
-        """On to the next step, or a word on why not."""
+        """Go to the next step, or say why not."""
         if reason := self.why_not_next():
             self.advisor.refuse(reason)
             return
@@ -44,7 +44,7 @@ class Step(Page):
         self.advisor.go(names[names.index(self.STEP) + 1])
 
     def action_back(self) -> None:
-        """To the step before; from the first one home."""
+        """Go to the previous step; from the first one to Home."""
         names = list(WALK)
         index = names.index(self.STEP)
         if index == 0:

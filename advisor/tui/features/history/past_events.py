@@ -1,4 +1,4 @@
-"""What was told in a past session: as it was kept, or made from its records."""
+"""The events of a past session: as stored, or derived from its records."""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,7 +11,7 @@ from advisor.store.session_digests import SessionDigest
 
 
 def events_of(store: Store, session: SessionDigest) -> tuple[list[ev.AnyEvent], bool]:
-    """The session's events, and whether they were kept; else they are made from its records.
+    """The session's events, and whether they were stored; else they are derived from its records.
 
     Raises StoreError.
     """

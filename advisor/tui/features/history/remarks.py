@@ -1,4 +1,4 @@
-"""What the user says of a past session: a note, an outlier, what a transfer really gave."""
+"""Remarks on past sessions: notes, outliers, and results of real transfers."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ def ask_for_transfer(
     followed: Advice | SessionDigest,
     stored: Callable[[], None] = lambda: None,
 ) -> None:
-    """Ask what a transfer gave that followed this, and store it; then call `stored`."""
+    """Ask for the result of a real transfer that followed this; store it, then call `stored`."""
     advice = followed if isinstance(followed, Advice) else followed.advice
 
     def entered(texts: dict[str, str] | None) -> None:
@@ -57,7 +57,7 @@ def ask_for_transfer(
 
 
 def verdict(rate_bps: float, interval_bps: tuple[float, float] | None) -> str:
-    """Whether an advice came true, in a sentence."""
+    """A sentence that says whether an advice came true."""
     if interval_bps is None:
         return f"{format_rate(rate_bps)}; there is no advice to compare it with."
     where = CAME_TRUE[came_true(rate_bps, interval_bps)]
@@ -72,7 +72,7 @@ def keep_remark(
     on: bool = True,
     text: str = "",
 ) -> bool:
-    """Store a remark; whether that could be done, and a word on why where not."""
+    """Store a remark; returns whether that succeeded, and notifies the user if not."""
     remark = RemarkRecord(
         pair=session.pair,
         recorded_s=time.time(),
@@ -91,7 +91,7 @@ def keep_remark(
 
 
 def ask_for_note(app: Shell, sessions: Sequence[SessionDigest], stored: Callable[[], None]) -> None:
-    """Ask for a note and store it beside all of these; then call `stored`."""
+    """Ask for a note and store it for each of these; then call `stored`."""
 
     def not_empty(text: str) -> None:
         if not text.strip():

@@ -1,4 +1,4 @@
-"""A session's events as a film: at any moment, any speed, forward and back."""
+"""Replays a session's events: at any time and speed, forward and back."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -8,20 +8,20 @@ from advisor.domain import events as ev
 from advisor.tui.features.advising.session_model import SessionModel
 
 _SPEEDS: Final = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0)
-# What nobody would wait for: time in which nothing happened is passed over.
+# Nobody would wait for more: time without events is skipped.
 _LONGEST_PAUSE_S: Final = 3.0
 
 
 class Replay:
-    """A session's events as a film. `model` is what had happened at `at_s`.
+    """The replay of a session's events. `model` is its state at `at_s`.
 
-    `at_s` and `length_s` are seconds since the session began, resumed runs behind each other.
+    `at_s` and `length_s` are seconds since the session began, resumed runs joined.
     """
 
     def __init__(self, events: Sequence[ev.AnyEvent]) -> None:
         self._events = list(events)
         self._times = _times(events)
-        # A moment to look at: a probe is over, or all is.
+        # The times at which a probe ended, to step to.
         self._stops = [
             moment
             for moment, event in zip(self._times, self._events, strict=True)
@@ -36,21 +36,21 @@ class Replay:
 
     @property
     def length_s(self) -> float:
-        """When its last event came."""
+        """The time of its last event."""
         return self._times[-1] if self._times else 0.0
 
     @property
     def probes(self) -> int:
-        """How many probes there are in all."""
+        """The number of probes."""
         return len(self._stops)
 
     @property
     def probes_before(self) -> int:
-        """How many of them are over."""
+        """The number of probes that ended by `at_s`."""
         return bisect_right(self._stops, self.at_s)
 
     def go_to(self, moment_s: float) -> None:
-        """Show it as it was then."""
+        """Go to this time."""
         self.at_s = min(max(moment_s, 0.0), self.length_s)
         wanted = bisect_right(self._times, self.at_s)
         if wanted < self._applied:
@@ -60,22 +60,22 @@ class Replay:
         self._applied = wanted
 
     def whole(self) -> SessionModel:
-        """The story to its end, wherever the film stands."""
+        """The state at the session's end, wherever the replay is."""
         return SessionModel(self._events)
 
     def end(self) -> None:
-        """Show it as it ended."""
+        """Go to the end, and stop."""
         self.go_to(self.length_s)
         self.playing = False
 
     def play_or_pause(self) -> None:
-        """Go on, or stand still; at the end begin again."""
+        """Play or pause; at the end start over."""
         self.playing = not self.playing
         if self.playing and self.at_s >= self.length_s:
             self.go_to(0.0)
 
     def step(self, probes: int) -> None:
-        """Stand still where so many probes more, or fewer, are over."""
+        """Pause where this many more, or fewer, probes have ended."""
         self.playing = False
         wanted = self.probes_before + probes
         if wanted <= 0:
@@ -86,12 +86,12 @@ class Replay:
             self.go_to(self._stops[wanted - 1])
 
     def change_speed(self, by: int) -> None:
-        """The next speed up or down."""
+        """Change to the next higher or lower speed."""
         index = _SPEEDS.index(self.speed) + by
         self.speed = _SPEEDS[min(max(index, 0), len(_SPEEDS) - 1)]
 
     def advance(self, passed_s: float) -> bool:
-        """Let so much time pass; whether anything is to be seen of it."""
+        """Advance by this much real time; returns whether it plays."""
         if not self.playing:
             return False
         moment_s = self.at_s + passed_s * self.speed
@@ -104,7 +104,7 @@ class Replay:
 
 
 def _times(events: Sequence[ev.AnyEvent]) -> list[float]:
-    """When each came, as a story counts it: never back, and on where a session was resumed."""
+    """The time of each event as a model counts it: monotonic, and continued by a resumed run."""
     times: list[float] = []
     before_s = latest_s = 0.0
     for event in events:

@@ -1,4 +1,4 @@
-"""Lab: emulated paths on this machine: which are up, and named ones to bring up."""
+"""Lab: emulated paths on this machine: those that are up, and presets to bring up."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ _TITLE: Final = 44
 
 
 class _LabHost(NamedTuple):
-    """One destination in a lab. `place`: what `advisor advise` calls it, "" where none answers."""
+    """One destination in a lab. `place`: its name for `advisor advise`, "" if none answers."""
 
     lab: str
     place: str
@@ -37,7 +37,7 @@ class _LabHost(NamedTuple):
 
 
 class LabScreen(Page):
-    """A wide-area path without a second site."""
+    """Lists labs, brings them up and takes them down."""
 
     NAME = "Lab"
     HELP = (
@@ -138,13 +138,13 @@ class LabScreen(Page):
             table.focus()
 
     def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
-        """Where a named path's figures come from."""
+        """Show the source of a preset's figures."""
         if event.data_table.id == "paths" and event.row_key.value in self._known:
             path = self._known[event.row_key.value]
             self.query_one("#about", Static).update(Content(path.note))
 
     async def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
-        """Enter does what one would want of that row."""
+        """Advise on a lab that is up; bring up a preset."""
         event.stop()
         if event.data_table.id == "paths":
             self.action_bring_up()
@@ -152,7 +152,7 @@ class LabScreen(Page):
             self.action_advise_on()
 
     def action_bring_up(self) -> None:
-        """Make a lab of the chosen path."""
+        """Bring up a lab with the chosen path."""
         path = self.query_one("#paths", RowTable).chosen
         name = path.replace(".", "-")
         if not path:
@@ -167,7 +167,7 @@ class LabScreen(Page):
         return self._hosts.get(self.query_one("#labs", RowTable).chosen)
 
     def action_take_down(self) -> None:
-        """End the chosen lab, when that is really wanted."""
+        """Take down the chosen lab, after a confirmation."""
         chosen = self._chosen_lab()
         if chosen is None:
             self.advisor.refuse("no lab is up: u brings one up")
@@ -184,7 +184,7 @@ class LabScreen(Page):
         self._run(["lab", "down", lab], f"taking down {lab}", f"lab {lab} is down")
 
     def action_advise_on(self) -> None:
-        """To the first step, with the chosen lab as the destination."""
+        """Open the first step, with the chosen lab as the destination."""
         chosen = self._chosen_lab()
         if chosen is None:
             self.advisor.refuse("no lab is up: u brings one up")
@@ -228,7 +228,7 @@ class LabScreen(Page):
 
 
 def _hosts_of(place: LabFolder) -> list[_LabHost]:
-    """A lab's destinations, or one line on why there are none."""
+    """A lab's destinations, or one row that says why there are none."""
     if not place.is_up:
         return [_LabHost(place.name, "", f"ended: {place.last_words() or 'by itself'}", "")]
     try:

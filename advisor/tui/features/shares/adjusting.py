@@ -1,4 +1,4 @@
-"""How what is asked of a destination is changed by a key or the mouse. Pure."""
+"""Changes the request of a destination by keys and mouse. Pure."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -12,15 +12,15 @@ LARGE_STEP: Final = 5
 _NUMBERS: Final = (0.01, 9900.0)
 _RATES_BPS: Final = (1e3, 9.9e12)
 _MOST_OF_ALL: Final = 0.97
-"""A share of everything would leave nothing for the others."""
+"""A share of 100 % would leave nothing for the others."""
 
 _UNITS: Final = ((1e12, "Tbit"), (1e9, "Gbit"), (1e6, "Mbit"), (1e3, "kbit"))
-# From 10 to 99: a step is one in the second digit, in every decade.
+# Two significant digits: a step changes the second one, in every decade.
 _IN_A_DECADE: Final = 90
 
 
 def typed(asked: Asked) -> str:
-    """As it would be typed."""
+    """The request as it would be typed."""
     if asked.held is not None:
         return f"@{asked.held}"
     if asked.factor is not None:
@@ -36,7 +36,7 @@ def _typed_rate(rate_bps: float) -> str:
 
 
 def stepped(asked: Asked, by: int) -> Asked:
-    """So many steps more, or less: of the second digit; of a held concurrency files at a time."""
+    """The request changed by this many steps: of the second digit, or of files at a time."""
     if asked.held is not None:
         most = max(MOST_CONCURRENCY, asked.held)
         return Asked(held=min(most, max(1, asked.held + by)))
@@ -56,7 +56,7 @@ def _rounded(value: float) -> float:
 
 
 def _with(asked: Asked, value: float) -> Asked:
-    """The same kind of thing asked, of this value."""
+    """A request of the same kind with this value."""
     low, high = _RATES_BPS if asked.rate_bps is not None else _NUMBERS
     value = min(high, max(low, value))
     if asked.rate_bps is not None:
@@ -72,10 +72,10 @@ def dragged(
     asked_bps: Mapping[str, float],
     rate_at: Callable[[int], float],
 ) -> Asked:
-    """The same kind of thing asked of a destination, such that it comes to this rate.
+    """A request of the same kind, such that it amounts to this rate.
 
-    `expected_bps`, `asked_bps`: of all in the present plan. `rate_at`: what so many files at a time
-    are expected to give it.
+    `expected_bps`, `asked_bps`: of all in the present plan. `rate_at`: the expected rate by files
+    at a time.
     """
     one = asked[destination]
     if one.rate_bps is not None:
@@ -96,7 +96,7 @@ def _share_of(
     asked: Mapping[str, Asked],
     expected_bps: Mapping[str, float],
 ) -> float | None:
-    """Beside the others' shares, of what all with shares get; None where it is the only one."""
+    """Its share beside the others', of the total for shares; None if it is the only one."""
     shares = {name: one.share for name, one in asked.items() if one.share is not None}
     all_bps = sum(expected_bps[name] for name in shares)
     others = sum(share for name, share in shares.items() if name != destination)

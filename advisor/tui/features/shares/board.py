@@ -1,4 +1,4 @@
-"""What stands on the screen of shares, and what keys, mouse and text change of it."""
+"""The state of the shares screen, and its changes by keys, mouse and text."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 class Board:
-    """`learned`: None before the history was read. `plan`: the last that could be made, of `asked`
-    as it was then; `trouble`: why none can be made of what is asked now, "" where it can.
+    """`learned`: None before the history was read. `plan`: the last valid plan, for `asked` as it
+    was then; `trouble`: why there is no plan for the present requests, "" if there is.
     """
 
     def __init__(self, sharing: SharesDraft) -> None:
@@ -36,11 +36,11 @@ class Board:
 
     @property
     def asked(self) -> dict[str, Asked]:
-        """Of those that take part; of one whose text is wrong, what was asked before."""
+        """The requests of those that take part; the previous one where the text is invalid."""
         return {name: self._asked[name] for name in self.sharing.taken_in(self.names)}
 
     def meet(self, learned: "Learned") -> None:
-        """This is known now."""
+        """Take up what was learned."""
         self.learned = learned
         self.sharing.meet(self.names)
         for name in self.names:
@@ -49,17 +49,17 @@ class Board:
             self._asked[name] = parse_asked(self.sharing.asked[name])
 
     def type(self, name: str, text: str) -> None:
-        """This is asked of a destination, if it can be read."""
+        """Set the text of a request; it counts if it is valid."""
         self.sharing.asked[name] = text
         if not self.sharing.problem_of(name):
             self._asked[name] = parse_asked(text)
 
     def step(self, name: str, by: int) -> None:
-        """So many steps more is asked of it, or less."""
+        """Change a request by this many steps."""
         self._ask(name, stepped(self._asked[name], by))
 
     def drag(self, name: str, rate_bps: float, *, is_left: bool) -> bool:
-        """Ask what comes to this rate; whether there is a plan to say what does."""
+        """Request this rate; returns False without a plan to derive the request from."""
         if self._drag is None or self._drag.name != name:
             self._drag = self._begun(name, rate_bps)
         if self._drag is None:
@@ -87,7 +87,7 @@ class Board:
         return _Drag(name=name, rate_bps=rate_bps, plan=plan, top_bps=self.top_bps(self._planned()))
 
     def _rate_at(self, name: str, plan: SharePlan) -> Callable[[int], float]:
-        """Beside the others' concurrencies."""
+        """The rate by concurrency, beside the others' present concurrencies."""
         others = sum(row.concurrency for row in plan.rows if row.destination != name)
         forecasts = self.learned.forecasts if self.learned else {}
         return lambda level: forecasts[name](level, others + level)
@@ -97,7 +97,7 @@ class Board:
         self.sharing.asked[name] = typed(asked)
 
     def rows(self, model: SharesModel | None, *, is_running: bool) -> list[Seen]:
-        """Every destination, at last those that too little is known of."""
+        """One row per destination; those with too few measurements are last."""
         rows = self._planned()
         if model:
             rows = with_model(rows, model, is_running=is_running)
@@ -116,14 +116,14 @@ class Board:
         return planned(self.names, self.asked, self.plan)
 
     def top_bps(self, rows: list[Seen]) -> float:
-        """Where the axis ends, which stays while something is dragged."""
+        """The end of the axis, fixed while something is dragged."""
         if self._drag:
             return self._drag.top_bps
         return axis_end_bps(rows, self.learned.most_bps if self.learned else 0.0)
 
 
 class _Drag(msgspec.Struct, frozen=True, kw_only=True):
-    """The mark of a destination that is held, at this rate; plan and axis are of when it began."""
+    """A drag in progress: the destination, its rate, and the plan and axis at the start."""
 
     name: str
     rate_bps: float

@@ -1,6 +1,6 @@
-"""What was learned of this source's destinations, and plans made from it: for a thread of its own.
+"""Forecasts for this source's destinations, and plans from them: runs in a thread.
 
-Loading it takes numpy along.
+Importing it loads numpy.
 """
 
 import contextlib
@@ -18,14 +18,14 @@ from advisor.transfer.shared.prior_knowledge import PriorKnowledge, known_of, tr
 from advisor.transfer.shared.session import source_name
 
 _GOOD_FOR_S: Final = 300.0
-"""The load of late, which is part of a forecast, is not the same for ever."""
+"""A forecast includes the recent load, which changes."""
 
 
 class Learned(msgspec.Struct, frozen=True, kw_only=True):
-    """By destination its forecast, made at `at_s` (Unix time) of what was known then.
+    """Forecasts by destination, made at `at_s` (Unix time).
 
-    `too_little`: those that were measured, but not often enough. `untrained`: the source's other
-    destinations. `most_bps`: the most that one of them got.
+    `too_little`: destinations with too few measurements. `untrained`: the source's other
+    destinations. `most_bps`: the highest rate that any of them got.
     """
 
     source: str
@@ -38,9 +38,9 @@ class Learned(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def learned_of(store: Store, now_s: float, before: Learned | None = None) -> Learned:
-    """`now_s`: Unix time. `before`: what was learned last, if it is still good. Raises StoreError.
+    """`now_s`: Unix time. `before`: the previous result, reused while valid. Raises StoreError.
 
-    Fitting the models takes seconds where the host is busy.
+    Fitting the models takes seconds on a busy host.
     """
     source = source_name()
     names = trained_destinations(store, source)
@@ -65,7 +65,7 @@ def learned_of(store: Store, now_s: float, before: Learned | None = None) -> Lea
 
 
 def plan_of(learned: Learned, asked: Mapping[str, Asked]) -> SharePlan | str:
-    """What gives the destinations what is asked, or why that makes no sense: a sentence."""
+    """The plan for these requests, or a sentence why they make no sense."""
     try:
         return plan(learned.source, asked, learned.forecasts, DEFAULT, learned.known.parallelism)
     except NotToBeShared as error:

@@ -1,4 +1,4 @@
-"""What the user has entered for several destinations, as typed; kept on disk."""
+"""The form of shares: the entries for several destinations as typed, stored on disk."""
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from advisor.domain.endpoints import LOCALHOST, Endpoint
 from advisor.domain.shares import Asked
 from advisor.transfer.shared.parsing import parse_asked
 from advisor.tui.features.advising.form import Draft
-from advisor.tui.kit.form_state import keep, load_form
+from advisor.tui.kit.form_state import load_form, save_form
 
 _FILE: Final = "shares.json"
 _USUAL: Final = "1"
@@ -19,10 +19,11 @@ _COMMAND: Final = ("share", "plan")
 
 
 class SharesDraft(Draft, kw_only=True):
-    """What is asked of each destination, and what is moved to all of them.
+    """The request of each destination, and what is moved to all of them.
 
-    Of a draft's fields `data` and `to` count. `asked`: as typed, by destination. `left_out`: of
-    those the ones that get nothing this time. `epoch`, `anew`: as `advisor share plan` has them.
+    Of a draft's fields only `data` and `to` are used. `asked`: requests as typed, by destination.
+    `left_out`: destinations that get nothing this time. `epoch`, `anew`: options of `advisor share
+    plan`.
     """
 
     epoch: str = ""
@@ -31,7 +32,7 @@ class SharesDraft(Draft, kw_only=True):
     left_out: list[str] = field(default_factory=list)
 
     def meet(self, destinations: Sequence[str]) -> None:
-        """These are known. New ones get a share of 1, where they have a source in common."""
+        """Add new destinations with a share of 1, if they have a source in common."""
         first = sources_of(destinations)[:1]
         for name in destinations:
             if name not in self.asked:
@@ -40,18 +41,18 @@ class SharesDraft(Draft, kw_only=True):
                     self.left_out.append(name)
 
     def taken_in(self, destinations: Iterable[str]) -> list[str]:
-        """Those of them that get something."""
+        """The destinations among them that take part."""
         return [name for name in destinations if name not in self.left_out]
 
     def take(self, destination: str) -> None:
-        """Leave it out, or in again."""
+        """Toggle whether it takes part."""
         if destination in self.left_out:
             self.left_out.remove(destination)
         else:
             self.left_out.append(destination)
 
     def problem_of(self, destination: str) -> str:
-        """What is wrong with what was typed for it, "" when nothing is."""
+        """What is wrong with its text, "" for a valid one."""
         try:
             parse_asked(self.asked[destination])
         except ValueError as error:
@@ -59,11 +60,11 @@ class SharesDraft(Draft, kw_only=True):
         return ""
 
     def asked_of(self, destinations: Iterable[str]) -> dict[str, Asked]:
-        """What is asked of those among them that get something. Raises ValueError."""
+        """The requests of those that take part. Raises ValueError."""
         return {name: parse_asked(self.asked[name]) for name in self.taken_in(destinations)}
 
     def why_not(self, destinations: Iterable[str]) -> str:
-        """What keeps these from being planned, a sentence with the remedy; "" when nothing does."""
+        """Why these cannot be planned: a sentence with the remedy; "" when they can."""
         names = self.taken_in(destinations)
         if not names:
             return "all destinations are left out: space takes one in"
@@ -78,13 +79,13 @@ class SharesDraft(Draft, kw_only=True):
         return ""
 
     def plan_line(self, destinations: Iterable[str]) -> str:
-        """The command that plans the same, to be copied."""
+        """The equivalent command, to be copied."""
         return shlex.join(["advisor", *_COMMAND, *self._wanted(destinations)])
 
     def run_arguments(self, store: Path, destinations: Iterable[str]) -> list[str]:
-        """The words of the command that moves the files, and takes orders."""
+        """The arguments of the command that moves the files, and takes orders."""
         words = [*_COMMAND, "--run", "--json", "--orders", "--store", str(store)]
-        # A whole path begins with a slash, and so is no option.
+        # An absolute path begins with a slash, so it cannot be an option.
         words += ["--data", str(Path(self.data.strip()).expanduser()), f"--to={self.to.strip()}"]
         words += [f"--epoch={self.epoch.strip()}"] if self.epoch.strip() else []
         words += ["--anew"] if self.anew else []
@@ -94,7 +95,7 @@ class SharesDraft(Draft, kw_only=True):
         return [f"{name}={self.asked[name].strip()}" for name in self.taken_in(destinations)]
 
     def why_not_run(self) -> str:
-        """What is missing before files can be moved; each field alone is taken to be right."""
+        """What is missing before files can be moved; each field by itself is assumed valid."""
         if not self.data.strip():
             return "nothing is said to be moved: type the path of a folder or a file here in 'What'"
         if not self.to.strip():
@@ -103,22 +104,22 @@ class SharesDraft(Draft, kw_only=True):
 
 
 def sources_of(destinations: Iterable[str]) -> list[str]:
-    """From where files go to them: names of labs, "" for this host, which itself is in all."""
+    """The sources of these destinations: names of labs, "" for this host."""
     endpoints = [Endpoint(name) for name in destinations if name != LOCALHOST]
     labs = (one.lab_host.lab if one.lab_host else "" for one in endpoints)
     return list(dict.fromkeys(labs))
 
 
 def asked_words(asked: Mapping[str, Asked]) -> str:
-    """Of each what is asked, in a line."""
+    """All requests in one line."""
     return ", ".join(f"{name} {one.words}" for name, one in asked.items())
 
 
 def load_shares_draft() -> SharesDraft:
-    """What was kept last; nothing entered where there is nothing that can be read."""
+    """The draft stored last; an empty one where none can be read."""
     return load_form(_FILE, SharesDraft) or SharesDraft()
 
 
 def save_shares_draft(sharing: SharesDraft) -> None:
-    """Keep it for the next start. Where it cannot be kept, it lasts as long as the program."""
-    keep(_FILE, sharing)
+    """Store the entries for the next run. If that fails, they last as long as the program."""
+    save_form(_FILE, sharing)

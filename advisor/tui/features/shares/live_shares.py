@@ -1,4 +1,4 @@
-"""Files that are moved to several destinations now: the process, and its story."""
+"""The transfer to several destinations: its process and its model."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from advisor.tui.kit.live_run import LiveRun
 
 
 class LiveShares(LiveRun[SharesModel]):
-    """Started with the words of `advisor share plan --run`."""
+    """Started with the arguments of `advisor share plan --run`."""
 
     name = "transfer"
 

@@ -1,4 +1,4 @@
-"""Destinations as they are shown: asked against predicted against measured. Pure."""
+"""The rows of destinations: requested, predicted and measured rates. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -12,17 +12,17 @@ from advisor.tui.features.shares.shares_model import DestinationModel, SharesMod
 from advisor.tui.kit.axis import nice_end
 
 _ROOM: Final = 1.5
-"""How much farther than what was ever got the axis goes for what is asked: a slip of the hand must
-not make all else small."""
+"""How far beyond any measured rate the axis extends for a request: a typing error must
+not shrink everything else."""
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
-    """One destination. Rates are in bit/s, None for what is not known, or not asked.
+    """One destination. Rates are in bit/s, None if unknown or not requested.
 
-    `got_bps`: measured in an epoch, `now_bps`: just now. `concurrency`: files at a time, 0 for
-    none. `missed`: why what is asked cannot be had. `samples`, `model_error`: of its model.
-    `epoch`: that of `got_bps`, 0 before the first. `moved_bytes`, `total_bytes`: how far it is.
-    `end`: how it ended; `is_there`: with all its files. `remark`: what stands in place of the bar.
+    `got_bps`: measured in an epoch, `now_bps`: at present. `concurrency`: files at a time, 0 for
+    none. `missed`: why the request cannot be met. `samples`, `model_error`: of its model. `epoch`:
+    that of `got_bps`, 0 before the first. `moved_bytes`, `total_bytes`: its progress. `end`: how it
+    ended; `is_there`: all its files arrived. `remark`: a text in place of the bar.
     """
 
     destination: str
@@ -46,7 +46,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def reach_bps(self) -> float:
-        """How far to the right anything but what is asked is drawn."""
+        """The right end of all its marks but that of the request."""
         interval_bps = self.interval_bps or (0.0, 0.0)
         return max(interval_bps[1], self.expected_bps or 0.0, self.got_bps or 0.0)
 
@@ -54,7 +54,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
 def planned(
     destinations: Iterable[str], asked: Mapping[str, Asked], plan: SharePlan | None
 ) -> list[Seen]:
-    """Before anything is moved. Of `destinations` those that are not `asked` are left out."""
+    """Rows before a transfer. Destinations that are not in `asked` are left out of it."""
     rows = {row.destination: row for row in plan.rows} if plan else {}
     return [
         _planned(name, asked[name], rows.get(name))
@@ -81,7 +81,7 @@ def _planned(name: str, asked: Asked, row: ShareRow | None) -> Seen:
 
 
 def with_model(rows: Sequence[Seen], model: SharesModel, *, is_running: bool) -> list[Seen]:
-    """The same, with what was measured, and while it runs with what is expected of it now."""
+    """The rows with measurements, and while it runs with present expectations."""
     comes_to_bps = _comes_to_bps(rows, model) if is_running else {}
     return [
         _with_model(row, model.destinations[row.destination], model, comes_to_bps, is_running)
@@ -124,7 +124,7 @@ def _with_model(
 
 
 def _comes_to_bps(rows: Sequence[Seen], model: SharesModel) -> dict[str, float]:
-    """What is asked, where all get what they got in the last epoch; shares are parts of that."""
+    """The requested rates, with shares taken of the total of the last epoch."""
     targets: dict[str, Target] = {}
     got_bps: list[float] = []
     for row in rows:
@@ -136,24 +136,24 @@ def _comes_to_bps(rows: Sequence[Seen], model: SharesModel) -> dict[str, float]:
 
 
 def _target(row: Seen) -> Target | None:
-    """None where no rate is asked, or it is not known which."""
+    """None if no rate is requested, or it is unknown."""
     if row.asked is None or row.asked.held is not None:
         return None
     if row.asked.factor is not None:
-        # The base case that it counts from is in the plan alone.
+        # The base case of a factor is known only in the plan.
         return Target(rate_bps=row.asked_bps) if row.asked_bps else None
     return Target(share=row.asked.share, rate_bps=row.asked.rate_bps)
 
 
 def axis_end_bps(rows: Sequence[Seen], most_bps: float) -> float:
-    """Where the axis ends that all have in common. `most_bps`: what one of them ever got."""
+    """The end of the common axis. `most_bps`: the highest rate ever measured."""
     reach_bps = max([most_bps, *(row.reach_bps for row in rows)])
     asked_bps = max((row.asked_bps or 0.0 for row in rows), default=0.0)
     return nice_end(max(reach_bps, min(asked_bps, _ROOM * reach_bps)))
 
 
 def about(row: Seen) -> str:
-    """All that is known of it in words."""
+    """All that is known of a destination, in words."""
     if row.asked is None:
         return f"{row.destination}: {row.remark}."
     parts = [row.end or _asked_words(row), _got_words(row), _expected_words(row), _done_words(row)]

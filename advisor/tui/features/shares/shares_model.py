@@ -1,4 +1,4 @@
-"""What moving files to several destinations has come to, rebuilt from its events alone. Pure."""
+"""The state of a transfer to several destinations, rebuilt from its events alone. Pure."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -9,18 +9,17 @@ from advisor.domain.plan import ClassProgress
 from advisor.domain.shares import ServedRow, SharePlan
 
 Logged: TypeAlias = ev.SharesSeen | ev.SharesChanged | ev.DestinationEnded | ev.Notice
-"""What is worth a line: of the epochs those in which a destination got nothing."""
+"""Events shown in the log: of the epochs those in which a destination got nothing."""
 
 _MOST_LOGGED: Final = 400
 
 
 class DestinationModel:
-    """One of them. `concurrency`: files at a time now. Rates are in bit/s, None before the first.
+    """One destination. `concurrency`: files at a time now. Rates are in bit/s, None if unknown.
 
-    `expected_bps`: by the newest word; `interval_bps`: where the plan expects it nine times out of
-    ten, None once the concurrencies are others than in the plan. `asked_bps`: what was asked came
-    to. `seen`: its last epoch. `progress`: how far it is; `ended`: how it ended. `mean_bps`: what
-    it got over all, known at the end.
+    `expected_bps`: the newest prediction; `interval_bps`: the plan's 90 % interval, None once the
+    concurrencies differ from the plan. `asked_bps`: the requested rate. `seen`: its last epoch.
+    `progress`: how far it is; `ended`: how it ended. `mean_bps`: its mean rate, known at the end.
     """
 
     def __init__(self) -> None:
@@ -35,22 +34,22 @@ class DestinationModel:
 
     @property
     def now_bps(self) -> float | None:
-        """What arrives just now; None where nothing is on its way."""
+        """The present rate; None where nothing is being moved."""
         return self.progress.rate_bps if self.progress and not self.ended else None
 
     @property
     def got_bps(self) -> float | None:
-        """Over the whole run once that is over, else in the last epoch, in the first one now."""
+        """The mean rate of the whole run once it ended, else of the last epoch, else at present."""
         if self.mean_bps is not None:
             return self.mean_bps
         return self.seen.measured_bps if self.seen else self.now_bps
 
 
 class SharesModel:
-    """A listener. Its attributes are the transfer as it stands; `version` grows with every event.
+    """Applies events; its attributes are the present state. `version` grows with each event.
 
-    `epoch`: the one under way, which began at `epoch_began_s`; 0 before the first. `destinations`:
-    by name. `moving`: how far all are.
+    `epoch`: the present one, which began at `epoch_began_s`; 0 before the first. `destinations`: by
+    name. `moving`: total progress.
     """
 
     def __init__(self, events: Iterable[ev.AnyEvent] = ()) -> None:
@@ -76,7 +75,7 @@ class SharesModel:
     def apply(self, event: ev.AnyEvent) -> None:
         """Take the next event."""
         self.version += 1
-        # Some notices are of no moment.
+        # Some notices have no time.
         self.at_s = max(self.at_s, event.at_s)
         if not self._apply_to_all(event):
             self._apply_to_some(event)
@@ -139,7 +138,7 @@ class SharesModel:
             self.log.append((self.at_s, event))
 
     def _set(self, levels: dict[str, int]) -> None:
-        """These concurrencies from now on."""
+        """Set the concurrencies."""
         for name, level in levels.items():
             self._of(name).concurrency = level
         planned = {row.destination: row.concurrency for row in self.plan.rows} if self.plan else {}

@@ -1,4 +1,4 @@
-"""What the screen of shares says in sentences. Pure."""
+"""The sentences of the shares screen. Pure."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -23,13 +23,13 @@ _NAMED_AT_MOST: Final = 4
 
 
 def train_line(untrained: Sequence[str]) -> str:
-    """The command that learns; with the destinations that are known, where there are some."""
+    """The command that trains, with the known destinations if there are any."""
     names = untrained[:_NAMED_AT_MOST] if len(untrained) > 1 else ["HOST1", "HOST2"]
     return shlex.join(["advisor", "share", "train", *names, "--to", "FOLDER"])
 
 
 def plan_line(plan: SharePlan | None, parallelism: int, *, is_wide: bool) -> str:
-    """What all come to, and where there is room what it is told by."""
+    """The predicted total, and on a wide screen its basis."""
     if plan is None:
         return f"{parallelism} streams for each file"
     total = format_rate(sum(row.expected_bps for row in plan.rows))
@@ -40,7 +40,7 @@ def plan_line(plan: SharePlan | None, parallelism: int, *, is_wide: bool) -> str
 
 
 def run_lines(model: SharesModel, cells: int, *, is_wide: bool) -> list[str]:
-    """How far all is, with a bar of so many cells, how fast and how long yet."""
+    """Progress with a bar of this many cells, rate, and time left."""
     started, moving = model.started, model.moving
     if model.is_over:
         return []
@@ -64,14 +64,16 @@ def run_lines(model: SharesModel, cells: int, *, is_wide: bool) -> list[str]:
 
 
 def note_lines(rows: Sequence[Seen], plan: SharePlan | None, trouble: str) -> list[str]:
-    """What is wrong, what cannot be had, and what else is to be known."""
+    """Problems, requests that cannot be met, and notes."""
     lines = [f"✗ {_sentence(trouble)}"] if trouble else []
     lines += [f"✗ {row.destination}: {row.missed}." for row in rows if row.missed]
     return lines + (plan.notes if plan else [])
 
 
 def ordered_lines(ordered: Mapping[str, tuple[str, int]], model: SharesModel) -> list[str]:
-    """`ordered`: by destination what was asked anew, in which epoch; it counts from the next on."""
+    """`ordered`: changed requests by destination, with the epoch of the change; they apply from the
+    next epoch on.
+    """
     return [
         f"… {name}: {words} is asked from epoch {epoch + 1} on"
         for name, (words, epoch) in ordered.items()
@@ -80,7 +82,7 @@ def ordered_lines(ordered: Mapping[str, tuple[str, int]], model: SharesModel) ->
 
 
 def end_lines(model: SharesModel) -> list[str]:
-    """What became of it; none before its end."""
+    """The outcome; empty before the end."""
     if model.gave_up:
         return [_sentence(model.gave_up.message), "Nothing is being moved. r tries again."]
     if model.ended is None:

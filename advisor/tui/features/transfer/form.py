@@ -1,4 +1,4 @@
-"""What the user has entered to have files moved, as typed; kept on disk, so nothing is lost."""
+"""The form of a transfer: the entries as typed, stored on disk."""
 
 import contextlib
 from pathlib import Path
@@ -12,7 +12,7 @@ from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
 from advisor.transfer.tuned.parsing import parse_start
 from advisor.tui.features.advising.form import Draft
-from advisor.tui.kit.form_state import keep, load_form
+from advisor.tui.kit.form_state import load_form, save_form
 
 METHODS: Final = {
     "doubling": "doubles and halves one number, and keeps what helps",
@@ -22,7 +22,7 @@ METHODS: Final = {
     "harp": "goes by past transfers of like files, and this one",
     "fixed": "changes nothing: keeps the setting it starts at",
 }
-"""What tunes a transfer, each in words for people who have not read the papers."""
+"""The methods that tune a transfer, described for people who have not read the papers."""
 
 _FILE = "move.json"
 _REACH: Final = (
@@ -39,11 +39,11 @@ _REACH: Final = (
 
 
 class TransferDraft(Draft, kw_only=True):
-    """Each field of text is that of an option of `advisor transfer`, "" where nothing was entered.
+    """Each text field holds the value of an option of `advisor transfer`, "" if not entered.
 
-    The fields of a draft that say what is moved and where to have the same meaning; of those that
-    say what is profiled, none counts but `max_concurrency`, `max_streams` and `verify`. `anew`:
-    also what an earlier run moved.
+    A draft's fields for data and destination have the same meaning; of those for profiling only
+    `max_concurrency`, `max_streams` and `verify` are used. `anew`: move also what an earlier run
+    moved.
     """
 
     method: str = next(iter(METHODS))
@@ -56,7 +56,7 @@ class TransferDraft(Draft, kw_only=True):
     anew: bool = False
 
     def transfer_arguments(self) -> list[str]:
-        """The words of `advisor transfer`."""
+        """The arguments of `advisor transfer`."""
         options = {
             "--to": self.to,
             "--server": self.server,
@@ -72,14 +72,14 @@ class TransferDraft(Draft, kw_only=True):
         }
         given = [f"{name}={text.strip()}" for name, text in options.items() if text.strip()]
         marks = [name for name, said in (("--verify", self.verify), ("--anew", self.anew)) if said]
-        # A whole path begins with a slash, and so is no option.
+        # An absolute path begins with a slash, so it cannot be an option.
         data = str(Path(self.data.strip()).expanduser())
         return [*given, *marks, data, *self.reach_arguments()]
 
     def why_not(self) -> str:
-        """What is missing, or does not go together, a sentence with the remedy; "" when nothing is.
+        """What is missing or contradictory: a sentence with the remedy; "" if nothing is.
 
-        Each field alone is taken to be right.
+        Each field by itself is assumed to be valid.
         """
         if not self.data.strip():
             return "nothing is said to be moved: type the path of a folder or a file here in 'What'"
@@ -109,7 +109,7 @@ class TransferDraft(Draft, kw_only=True):
         return ""
 
     def go_to(self, destination: str) -> None:
-        """Another host, with what was said of the one before forgotten; the same stays."""
+        """Change the destination; entries for another host are cleared."""
         agent = self.agent.strip().rpartition(":")[0] if self.way == "agent" else ""
         if destination in (self.destination.strip().rpartition("@")[2], agent):
             return
@@ -117,12 +117,12 @@ class TransferDraft(Draft, kw_only=True):
         self.to = self.server = ""
 
     def reach_as(self, draft: Draft) -> None:
-        """The same destination, by the same way."""
+        """Take over the destination and how to reach it."""
         for name in _REACH:
             setattr(self, name, getattr(draft, name))
 
     def take_up(self, request: AdviceRequest) -> None:
-        """What, where to and how to get there, as far as a session's question says it."""
+        """Take over data, destination and how to reach it from the request of a session."""
         dataset = request.dataset
         self.data = (dataset.path if dataset else None) or ""
         self.to, self.server = request.destination_path or "", request.server_url or ""
@@ -130,7 +130,7 @@ class TransferDraft(Draft, kw_only=True):
 
 
 def _reached_as(request: AdviceRequest) -> Draft:
-    """The fields of the way to the destination, as they would be typed."""
+    """The fields that say how to reach the destination, as they would be typed."""
     return Draft(
         destination=str(request.destination),
         way="agent" if request.agent else "ssh",
@@ -145,7 +145,7 @@ def _reached_as(request: AdviceRequest) -> Draft:
 
 
 def of_draft(draft: Draft) -> TransferDraft:
-    """With what was entered on the way to an advice: what is moved, where to, how to get there."""
+    """A transfer draft with the data and destination that were entered for an advice."""
     move = TransferDraft(
         to=draft.to, server=draft.server, data=draft.data if draft.what == "data" else ""
     )
@@ -154,7 +154,7 @@ def of_draft(draft: Draft) -> TransferDraft:
 
 
 def of_session(store: Store, advice: Advice) -> TransferDraft:
-    """As it was entered last, with what the session of this advice was asked and came to.
+    """The last draft, updated with the request and the result of this advice's session.
 
     Raises StoreError.
     """
@@ -166,7 +166,7 @@ def of_session(store: Store, advice: Advice) -> TransferDraft:
     )
     move.go_to(advice.pair.destination)
     for record in found:
-        # That of another version may not be read any more.
+        # A request stored by another version may be unreadable.
         with contextlib.suppress(msgspec.ValidationError):
             move.take_up(msgspec.convert(record.request, AdviceRequest))
     levels = [advice.setting.get(name) for name in ("concurrency", "parallelism")]
@@ -175,10 +175,10 @@ def of_session(store: Store, advice: Advice) -> TransferDraft:
 
 
 def load_transfer_draft() -> TransferDraft | None:
-    """The one that was kept last; None where there is none that can be read."""
+    """The draft stored last; None where none can be read."""
     return load_form(_FILE, TransferDraft)
 
 
 def save_transfer_draft(move: TransferDraft) -> None:
-    """Keep it for the next start. Where it cannot be kept, it lasts as long as the program."""
-    keep(_FILE, move)
+    """Store the entries for the next run. If that fails, they last as long as the program."""
+    save_form(_FILE, move)

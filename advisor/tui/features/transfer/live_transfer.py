@@ -7,10 +7,10 @@ from advisor.tui.kit.live_run import LiveRun
 
 
 class LiveTransfer(LiveRun[TransferModel]):
-    """A tuned transfer, started with the words of `advisor transfer`."""
+    """A tuned transfer, started with the arguments of `advisor transfer`."""
 
     name = "transfer"
 
     def __init__(self, arguments: Sequence[str], model: TransferModel | None = None) -> None:
-        """`model`: that of the run before, to go on with."""
+        """`model`: that of the previous run, when it is resumed."""
         super().__init__(arguments, model or TransferModel())

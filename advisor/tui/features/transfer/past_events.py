@@ -1,4 +1,4 @@
-"""What was told in a past tuned transfer: as it was kept, or made from its stored epochs."""
+"""The events of a past tuned transfer: as stored, or derived from its stored epochs."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -14,7 +14,7 @@ _LABEL: Final = "epoch"
 
 
 def past_transfer_events(store: Store, session: SessionDigest) -> list[ev.AnyEvent]:
-    """Everything from its beginning; empty where it did not tune itself. Raises StoreError."""
+    """All its events; empty where it was not a tuned transfer. Raises StoreError."""
     kept = store.events(session.pair, session.session)
     if any(isinstance(event, ev.TransferStarted) for event in kept):
         return kept
@@ -23,7 +23,7 @@ def past_transfer_events(store: Store, session: SessionDigest) -> list[ev.AnyEve
 
 
 def epochs_of(records: Iterable[Record], session: str) -> list[ProbeRecord]:
-    """The control epochs of that session, in the order they came; none of any other session."""
+    """The control epochs of that session in order of time."""
     found = (
         r
         for r in records
@@ -33,9 +33,9 @@ def epochs_of(records: Iterable[Record], session: str) -> list[ProbeRecord]:
 
 
 def events_from_epochs(epochs: list[ProbeRecord]) -> list[ev.AnyEvent]:
-    """From the start of the first to the end of the last; `epochs`: one at least.
+    """Events from the start of the first epoch to the end of the last; `epochs`: at least one.
 
-    What was not stored is not told: the last epoch, in which the work ran out, the reasons of the
+    What is not stored is missing: the last epoch, in which the work ran out, the reasons of the
     method, and the external load.
     """
     first = epochs[0]

@@ -1,4 +1,4 @@
-"""What a tuned transfer has come to, rebuilt from its events alone. Pure."""
+"""The state of a tuned transfer, rebuilt from its events alone. Pure."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -12,21 +12,22 @@ from advisor.tui.kit.thinning import Thinned
 Logged: TypeAlias = (
     ev.TransferStarted | ev.SettingChanged | ev.EpochEnded | ev.LoadChanged | ev.Notice
 )
-"""What is worth a line: of the starts those after the first, of the epochs those that failed."""
+"""Events shown in the log: of the starts all but the first, of the epochs those that failed."""
 
 _MOST_LOGGED: Final = 400
 _MOST_LOADS: Final = 100
 
 
 class TransferModel:
-    """A listener. Its attributes are the transfer as it stands; `version` grows with every event.
+    """Applies events; its attributes are the present state. `version` grows with each event.
 
-    Times are seconds since it was begun first, the runs behind each other; `runs` are when each
-    began to move files. `setting`: of the epoch under way, whose number is `epoch` and which began
-    at `epoch_began_s`; 0 before the first. `changed`: the last change of it. `moving`: how far it
-    is. Curves: `rates` in bit/s about each second, `epochs` the mean of each at its middle with
-    `epoch_errors`, and `concurrency` and `parallelism` as they change. `loads`: the external load
-    from each moment on. Long transfers have thinner curves, and the newest of all else.
+    Times are seconds since the first start, consecutive runs joined; `runs`: when each began to
+    move files. `setting`: that of the present epoch, whose number is `epoch` and which began at
+    `epoch_began_s`; 0 before the first. `changed`: the last change of setting. `moving`: the
+    progress. Curves: `rates` in bit/s about each second, `epochs` the mean of each at its middle
+    with `epoch_errors`, and `concurrency` and `parallelism` as they change. `loads`: the external
+    load from each time on. Long transfers have thinned curves, and only the newest of everything
+    else.
     """
 
     def __init__(self, events: Iterable[ev.AnyEvent] = ()) -> None:
@@ -48,14 +49,14 @@ class TransferModel:
         self.log: deque[tuple[float, Logged]] = deque(maxlen=_MOST_LOGGED)
         self.ended: ev.TransferEnded | None = None
         self.gave_up: ev.GaveUp | None = None
-        # A run counts its seconds anew: what came before lies before.
+        # Each run counts its seconds from zero: this offset joins it to the runs before.
         self._before_s = 0.0
         for event in events:
             self.apply(event)
 
     @property
     def pair(self) -> Pair | None:
-        """From where to where, once that is told."""
+        """The pair, once it is known."""
         return self.started.pair if self.started else None
 
     @property
@@ -65,11 +66,11 @@ class TransferModel:
 
     @property
     def is_verifying(self) -> bool:
-        """Whether all has arrived, and both sides read it again."""
+        """Whether everything arrived and the checksums are being compared."""
         return self.moving is not None and self.moving.phase == "verify"
 
     def go_on(self) -> None:
-        """It is begun again after its end: what comes is of another run."""
+        """Prepare for a resumed run: the events to come belong to it."""
         self.version += 1
         self._before_s = self.at_s
         self.ended = self.gave_up = self.moving = None
@@ -78,7 +79,7 @@ class TransferModel:
     def apply(self, event: ev.AnyEvent) -> None:
         """Take the next event."""
         self.version += 1
-        # Some notices are of no moment.
+        # Some notices have no time.
         self.at_s = at_s = max(self.at_s, self._before_s + event.at_s)
         if not self._apply_transfer(event, at_s):
             self._apply_tuning(event, at_s)

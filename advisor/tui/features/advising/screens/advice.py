@@ -1,4 +1,4 @@
-"""Advice: the command lines, what to expect of them, and what holds the transfer back."""
+"""Advice: command lines, expected throughput, and limits."""
 
 import signal
 import time
@@ -40,7 +40,7 @@ from advisor.tui.screens import screen_named
 
 
 class AdviceScreen(OutcomeStep):
-    """What to run, what it will give, and ways to take it along."""
+    """What to run, the expected result, and ways to copy and save it."""
 
     NAME = "Advice"
     STEP = "advice"
@@ -75,7 +75,7 @@ class AdviceScreen(OutcomeStep):
         yield Button("Home", id="home")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        # It is the last step.
+        # This is the last step.
         return action != "next"
 
     def action_home(self) -> None:
@@ -99,7 +99,7 @@ class AdviceScreen(OutcomeStep):
             yield RemedyCard(limit)
 
     def _composition(self, model: SessionModel, advice: Advice) -> Iterable[Widget]:
-        """The picture of disks and network, where files were moved."""
+        """The chart of disks and network, where files were moved."""
         if advice.composition is None:
             return
         yield heading("Disks and network")
@@ -118,14 +118,14 @@ class AdviceScreen(OutcomeStep):
             yield chart
 
     def _advice(self) -> Advice | None:
-        """The advice, or a word on why there is none."""
+        """The advice; the user is told if there is none."""
         advice = self.model.advice if self.model else None
         if advice is None:
             self.advisor.refuse("there is no advice yet: let a session come to its end first")
         return advice
 
     def action_copy(self) -> None:
-        """Copy the framed line, the first one where none is framed."""
+        """Copy the focused line, or the first one."""
         card = self.focused
         if not isinstance(card, LineCard):
             card = next(iter(self.query(LineCard)), None)
@@ -140,7 +140,7 @@ class AdviceScreen(OutcomeStep):
             self.notify(escape(said), title=str(card.border_title))
 
     def action_save(self) -> None:
-        """Ask for format and file."""
+        """Ask for a format and a file name."""
         if advice := self._advice():
             history, model = self.advisor.history, self.model
             formats = [
@@ -161,14 +161,14 @@ class AdviceScreen(OutcomeStep):
             self.notify(escape(f"{path}.{run}"), title="Saved")
 
     def action_pager(self) -> None:
-        """The whole advice as text in the user's pager."""
+        """Show the whole advice as text in the user's pager."""
         advice = self._advice()
         if advice is None:
             return
         text = advice_text(advice, self.size.width)
         try:
             with self.app.suspend():
-                # Ctrl-C in the pager is the pager's.
+                # Ctrl-C in the pager is for the pager.
                 before = signal.signal(signal.SIGINT, signal.SIG_IGN)
                 try:
                     click.echo_via_pager(text)
@@ -178,7 +178,7 @@ class AdviceScreen(OutcomeStep):
             self.advisor.refuse("this terminal cannot be lent to a pager: save the advice instead")
 
     def action_move(self) -> None:
-        """Have it moved, by a transfer that begins as advised and tunes itself."""
+        """Open the form of a tuned transfer that starts with the advised setting."""
         if self.advisor.is_moving:
             self.advisor.refuse("files are being moved already: f at home leads there")
         elif advice := self._advice():
@@ -195,13 +195,13 @@ class AdviceScreen(OutcomeStep):
         self.app.call_from_thread(lambda: self.advisor.open(screen_named("move", move)))
 
     def action_record(self) -> None:
-        """Ask what the transfer gave."""
+        """Ask for the result of the real transfer."""
         if advice := self._advice():
             ask_for_transfer(self.advisor, advice)
 
 
 def facts(advice: Advice) -> list[str]:
-    """What to use and to expect, one line of markup each."""
+    """The setting and what to expect, one line of markup each."""
     ends = "from disk to disk" if advice.composition else "from memory to memory"
     lines = [
         f"[b]Use[/b]     {escape(describe(advice.transport, advice.setting))}",
@@ -232,7 +232,7 @@ def facts(advice: Advice) -> list[str]:
 
 
 def _gain(gain: Estimate, default_bps: float, over: str) -> str:
-    """`over`: how the default comes about."""
+    """The gain in words; `over`: what the default is."""
     low, high = gain.interval
     rate = format_rate(default_bps)
     if low == high == 1:
@@ -250,7 +250,7 @@ def _as_json(advice: Advice) -> bytes:
 
 
 def _as_markdown(advice: Advice, model: SessionModel | None, history: OpenHistory) -> bytes:
-    """With how it was measured, which the store knows."""
+    """As Markdown, with the measurements behind it from the store."""
     with history.store() as store:
         records = [r for r in store.records(advice.pair) if session_of(r) == advice.session]
     probes = [r for r in records if isinstance(r, ProbeRecord)]

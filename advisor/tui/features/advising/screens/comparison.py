@@ -1,4 +1,4 @@
-"""Comparison: what was measured beside what was known and what comes untuned, and who wins."""
+"""Comparison: the results of the session beside the history and the untuned default."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -24,11 +24,11 @@ ROLES: Final = {
     "default": "Untuned default",
     "globus default": "Globus default",
 }
-"""What the contenders of an advice are called on screens."""
+"""The names of an advice's contenders on screens."""
 
 
 class ComparisonScreen(OutcomeStep):
-    """Bars on one axis, and in words which differences are real."""
+    """Bars on one axis, and which differences are significant."""
 
     NAME = "Compare"
     STEP = "comparison"
@@ -81,24 +81,24 @@ class ComparisonScreen(OutcomeStep):
 
 
 def compared(model: SessionModel) -> list[Bar]:
-    """All bars of a session: its contenders, history, and the best of what did not get so far."""
+    """All bars of a session: contenders, history, and the best of the other probes."""
     bars = contender_bars(model)
     known = {bar.detail for bar in bars}
     past = (_past_bar(result) for result in model.past if result.transport not in DISKS)
     single = (probe_bar(probe) for probe in best_probes(model) if not _is_judged(model, probe))
-    # Two transports' best may be contenders already, and so may be a setting of history.
+    # The best of each transport, or a setting from history, may be a contender already.
     return bars + list(past) + [bar for bar in single if bar.detail not in known]
 
 
 def _is_judged(model: SessionModel, probe: ProbeModel) -> bool:
-    """Whether contenders say what it is worth for all files; its own rate is that of a part."""
+    """Whether the contenders cover it: they rate the whole dataset, a probe only a part."""
     if model.files is None or model.advice is None:
         return False
     return bool(model.advice.contenders) and probe.transport == model.files.tool
 
 
 def contender_bars(model: SessionModel, prefix: str = "") -> list[Bar]:
-    """One for each contender of the session's advice; none without an advice."""
+    """One bar for each contender of the session's advice; none without an advice."""
     if model.advice is None:
         return []
     advice = model.advice
@@ -121,9 +121,9 @@ def contender_bars(model: SessionModel, prefix: str = "") -> list[Bar]:
 
 
 def best_probes(model: SessionModel) -> list[ProbeModel]:
-    """The best single probe of each transport, and of the default, by the order they came in.
+    """The best single probe of each transport, and of the default, in order of time.
 
-    Disks are not among them: they move nothing to the other host.
+    Probes of disks are excluded: they move nothing to the other host.
     """
     best: dict[str, ProbeModel] = {}
     for probe in (p for p in model.probes if p.transport not in DISKS):
@@ -174,7 +174,7 @@ def _decided(model: SessionModel) -> str:
 
 
 def transports_in_words(model: SessionModel) -> list[str]:
-    """Which transport was decided for and why, from what the session said itself."""
+    """Which transport was chosen and why, in the session's own words."""
     advice = model.advice
     if advice is None:
         return ["[dim]Not decided yet.[/dim]"]

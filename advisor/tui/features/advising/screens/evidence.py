@@ -1,4 +1,4 @@
-"""What past transfers say: which were found similar, what they expect here, surfaces and points."""
+"""Past transfers: those found similar, what they predict here, surfaces and points."""
 
 from collections.abc import Iterable
 from typing import ClassVar, Final
@@ -25,7 +25,7 @@ _ALL_LEVELS_FROM: Final = 160
 
 
 class EvidenceScreen(Page):
-    """Of a story that has an evidence, and of what it hears further."""
+    """Shows the evidence of a model, and follows its updates."""
 
     NAME = "What past transfers say"
     HELP = (
@@ -93,7 +93,7 @@ class EvidenceScreen(Page):
 
     @property
     def _is_alone(self) -> bool:
-        """Whether the chart has taken the table's place."""
+        """Whether the chart replaces the table."""
         return self.has_class("single") and self._is_sliced
 
     def _look(self) -> None:
@@ -110,7 +110,7 @@ class EvidenceScreen(Page):
         self._draw_group()
 
     def on_data_table_row_highlighted(self) -> None:
-        """The group under the cursor."""
+        """Draw the selected group."""
         self._draw_group()
 
     def _draw_group(self) -> None:
@@ -121,7 +121,7 @@ class EvidenceScreen(Page):
         self._draw_slices(group if isinstance(group, SimilarGroup) else None)
 
     def _arrange(self, has_slices: bool) -> None:
-        """What there is and there is room for."""
+        """Show what exists and fits."""
         has_rows = bool(self._evidence.groups or self._evidence.left_out)
         has_room = self._is_alone or not self.has_class("single")
         self.query_one("#answer").display = not self._is_alone
@@ -131,7 +131,7 @@ class EvidenceScreen(Page):
         self.query_one("#no-slice").display = not has_slices and (has_room or not has_rows)
 
     def _draw_slices(self, group: SimilarGroup | None) -> None:
-        """All of them where there is room, else the level's that was asked for."""
+        """Draw all slices where they fit, else that of the chosen level."""
         there = [level for level in LEVELS if group and slice_of(group, level)]
         if there and self.size.width < _ALL_LEVELS_FROM:
             there = [self._level if self._level in there else there[0]]
@@ -144,7 +144,7 @@ class EvidenceScreen(Page):
             button.variant = "primary" if level in there else "default"
 
     def on_data_table_row_selected(self, _: DataTable.RowSelected) -> None:
-        """The chosen group's surface."""
+        """Show the chosen group's surface."""
         self._show_slices()
 
     def _show_slices(self) -> None:
@@ -155,15 +155,15 @@ class EvidenceScreen(Page):
             chart.focus()
 
     def action_concurrency(self) -> None:
-        """What the chosen group says of files at a time."""
+        """Show the chosen group's slice along concurrency."""
         self._choose("concurrency")
 
     def action_parallelism(self) -> None:
-        """What it says of streams for each file."""
+        """Show its slice along parallelism."""
         self._choose("parallelism")
 
     def action_pipelining(self) -> None:
-        """What it says of files asked for ahead."""
+        """Show its slice along pipelining."""
         self._choose("pipelining")
 
     def _choose(self, level: Level) -> None:
@@ -176,12 +176,12 @@ class EvidenceScreen(Page):
         self.query_one(f"#by-{level}").focus()
 
     def action_group(self, by: int) -> None:
-        """The row after, or before, also where the chart stands alone."""
+        """Select the next or previous row, also while the chart is shown alone."""
         table = self.query_one(EvidenceTable)
         table.move_cursor(row=min(max(table.cursor_row + by, 0), max(table.row_count - 1, 0)))
 
     def action_search(self) -> None:
-        """What another search of this session was told."""
+        """Show the evidence of the session's next search."""
         searches = list(self._model.evidence)
         if len(searches) < 2:
             self.advisor.refuse("one search alone asked past transfers: there is no other")
@@ -199,7 +199,7 @@ class EvidenceScreen(Page):
 
 
 def open_evidence(advisor: Shell, model: SessionModel | None) -> None:
-    """Show what past transfers said in this session, or a word on why they said nothing."""
+    """Show what past transfers predicted in this session, or tell the user why there is nothing."""
     if reason := why_no_evidence(model):
         advisor.refuse(reason)
     elif model is not None:
@@ -207,7 +207,7 @@ def open_evidence(advisor: Shell, model: SessionModel | None) -> None:
 
 
 def why_no_evidence(model: SessionModel | None) -> str:
-    """Why there is none, a clause with the remedy; "" where there is."""
+    """Why there is no evidence: a clause with the remedy; "" if there is."""
     if model is None:
         return "nothing is being measured: start from Where"
     if model.evidence:
@@ -225,7 +225,7 @@ def why_no_evidence(model: SessionModel | None) -> str:
 
 
 def answer_words(evidence: Evidence) -> list[str]:
-    """What is advised and what it stands on, in lines."""
+    """The answer and its basis, in lines."""
     answer = f"Answer: {evidence.levels.words}; expect {format_rate(evidence.throughput_bps)}."
     sample = (
         f"The sample gave {format_rate(evidence.sample.throughput_bps)} with "
@@ -237,7 +237,7 @@ def answer_words(evidence: Evidence) -> list[str]:
 
 
 def words_of(group: SimilarGroup | GroupLeftOut | None) -> str:
-    """A row of the table in words, with what has no room in it."""
+    """A row of the table in words, with what does not fit there."""
     if group is None:
         return ""
     if isinstance(group, GroupLeftOut):

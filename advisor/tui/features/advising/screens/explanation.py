@@ -1,4 +1,4 @@
-"""What one is looking at while a session runs, in plain words and with its numbers."""
+"""An explanation of the session screen in plain words, with its numbers."""
 
 from typing import ClassVar
 
@@ -19,7 +19,7 @@ from advisor.tui.features.advising.widgets.probe_curve import default_of
 
 
 class WhatIsThisScreen(ModalScreen[None]):
-    """Of a story as it stood when it was asked."""
+    """Explains the session as it was when it was opened."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,w,q,enter", "dismiss", "Close", id="close")
@@ -44,7 +44,7 @@ class WhatIsThisScreen(ModalScreen[None]):
 
 
 def explain(model: SessionModel) -> str:
-    """The screen in plain words."""
+    """The explanation, in markup."""
     return "\n\n".join([_what_happens(model), _numbers(model), _marks(model), _panels(), _keys()])
 
 

@@ -1,4 +1,4 @@
-"""History: what is stored of this pair and of pairs like it; take it, or profile now."""
+"""History: stored results of this pair and of similar pairs; use them, or profile now."""
 
 import time
 from collections.abc import Iterable
@@ -44,7 +44,7 @@ _OF_THE_NETWORK: Final = ("#field-transports", "#field-congestion")
 
 
 class HistoryScreen(Step):
-    """The best of what is stored, and whether it is enough."""
+    """The best stored results, and the options for profiling."""
 
     NAME = "History"
     STEP = "history"
@@ -73,7 +73,7 @@ class HistoryScreen(Step):
 
     def content(self) -> Iterable[Widget]:
         draft = self.advisor.draft
-        yield Static("… looking into the history", id="past", classes="words")
+        yield Static("… reading the history", id="past", classes="words")
         stored = RowTable("Stored of this pair", "with", "best", "probes", "age", id="stored")
         alike = RowTable(
             "Similar pairs", "similar pair", "round trip", "best", "with", "age", id="similar"
@@ -149,7 +149,7 @@ class HistoryScreen(Step):
         self._explain_method()
 
     def _explain_method(self) -> None:
-        """What it needs, where that is not what the others need."""
+        """Explain the requirements of harp, which differ from those of other methods."""
         words = _HARP if self.advisor.draft.method.strip() == "harp" else ""
         self.query_one("#field-method", Field).hint(words)
 
@@ -196,7 +196,7 @@ class HistoryScreen(Step):
         self._draw_chart(series)
 
     def _draw_chart(self, series: dict[str, list[tuple[float, float]]]) -> None:
-        """The chart is loaded when there is something to draw: it takes its time."""
+        """Draw the chart; its module is imported only when needed, because that is slow."""
         shown = {name: points for name, points in series.items() if len(points) > 1}
         self.query_one("#chart-place").display = bool(shown)
         if not shown:
@@ -210,7 +210,7 @@ class HistoryScreen(Step):
         self._chart.show(_series(shown, time.time()), x_label="days ago", y_label="throughput")
 
     def _show_cost(self) -> None:
-        """What profiling takes, and what it may give."""
+        """Show the time that profiling takes, and the gain to hope for."""
         seen = self.advisor.draft.path_seen
         rtt_s = seen.path.rtt_s if seen else 0.0
         usual_s = default_budget_s(rtt_s, files=bool(self.advisor.draft.tool_name))
@@ -234,7 +234,7 @@ class HistoryScreen(Step):
         self.query_one("#cost", Static).update(Content(words))
 
     def why_not_next(self) -> str:
-        """Why nothing can be measured now."""
+        """Why profiling cannot start; "" when it can."""
         if not self.advisor.draft.where:
             return "no destination is given: go back to Where and type one"
         return (
@@ -248,7 +248,7 @@ class HistoryScreen(Step):
         self._begin("--measure")
 
     def action_take_it(self) -> None:
-        """Advice from what is stored, without measuring."""
+        """Get advice from stored results, without measuring."""
         if not self._past:
             self.advisor.refuse("nothing is stored of this pair: profile now (ctrl+n)")
             return
@@ -263,7 +263,7 @@ class HistoryScreen(Step):
 
 
 def _is_meant(subject: str, draft: Draft) -> bool:
-    """Whether a stored result is of what is to be profiled: the tool, else a transport."""
+    """Whether a stored result is of the subject to profile: the tool, else a transport."""
     from advisor import registry
 
     if draft.tool_name:
@@ -273,7 +273,7 @@ def _is_meant(subject: str, draft: Draft) -> bool:
 
 
 def _pair(draft: Draft) -> Pair | None:
-    """The pair as the history knows it; None where no destination can be read."""
+    """The pair as the history names it; None for an invalid destination."""
     from advisor.domain.addresses import parse_host_port
     from advisor.runtime.connect import pair_of
     from advisor.runtime.request import AdviceRequest

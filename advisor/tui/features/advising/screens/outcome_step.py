@@ -14,7 +14,7 @@ from advisor.tui.features.advising.step import Step
 
 
 class OutcomeStep(Step):
-    """A step about what a session came to: of `model`, or of the session that runs or ran last."""
+    """A step about the outcome of a session: of `model`, or of the one that runs or ran last."""
 
     EMPTY: ClassVar[str] = ""
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -37,14 +37,14 @@ class OutcomeStep(Step):
 
     @property
     def model(self) -> SessionModel | None:
-        """The session's; None where there is no session."""
+        """The session's model; None if there is no session."""
         if self._past is not None:
             return self._past
         return self.advisor.session.model if self.advisor.session else None
 
     @property
     def is_of_the_past(self) -> bool:
-        """Whether this was opened from the review, and not walked to."""
+        """Whether it was opened from Review instead of by the steps."""
         return self._past is not None
 
     def trail(self) -> str:
@@ -70,9 +70,9 @@ class OutcomeStep(Step):
         await self._show()
 
     async def _show(self) -> None:
-        """Build what is seen anew, when there is something new."""
+        """Rebuild the content when the outcome changed."""
         model = self.model
-        # Only these change what is said here; a probe's intervals do not.
+        # Only these change the content; a probe's intervals do not.
         ended = sum(probe.ended_s is not None for probe in model.probes) if model else 0
         now = (model.session, ended + model.is_over) if model else ("", -1)
         if now == self._shown or not self.is_current:
@@ -84,11 +84,11 @@ class OutcomeStep(Step):
         await outcome.mount_all(parts or [Static(self.EMPTY)])
 
     def outcome(self, model: SessionModel) -> Iterable[Widget]:
-        """What is to be seen; nothing where it is too early."""
+        """The widgets of the outcome; none if it is too early."""
         return ()
 
     def past_transfers(self, model: SessionModel) -> Iterable[Widget]:
-        """A line on them, where the method asked them."""
+        """A line about past transfers, if the method consulted them."""
         if model.evidence:
             newest = list(model.evidence.values())[-1]
             went_by = f"{newest.similar} of {newest.known}" if newest.similar else "no"
@@ -98,12 +98,12 @@ class OutcomeStep(Step):
             )
 
     def action_past(self) -> None:
-        """What past transfers say, where the method asks them."""
+        """Open what past transfers predict, if the method consults them."""
         from advisor.tui.features.advising.screens.evidence import open_evidence
 
         open_evidence(self.advisor, self.model)
 
 
 def heading(words: str) -> Static:
-    """The line above a part of the screen."""
+    """A heading above a part of the screen."""
     return Static(words, classes="heading")

@@ -1,4 +1,4 @@
-"""Path and hosts: the round trip as it is now, and both hosts held against what is recommended."""
+"""Path and hosts: the present round trip, and both hosts against the recommendations."""
 
 from collections.abc import Iterable
 from typing import ClassVar, Final
@@ -32,7 +32,7 @@ _MARKS: Final = {
 
 
 class PathScreen(Step):
-    """What of the path and the two hosts will hold a transfer back."""
+    """The facts of the path and both hosts that limit a transfer."""
 
     NAME = "Path"
     STEP = "path"
@@ -73,14 +73,14 @@ class PathScreen(Step):
         self.every(_REDRAW_S, self._draw)
 
     async def on_screen_resume(self, _: ScreenResume) -> None:
-        """Watch the path that the draft says now."""
+        """Start watching the draft's path."""
         look = self._look
         if look is None or look.reach != self.advisor.draft.reach_arguments():
             await self.action_look_again()
         self._draw()
 
     async def on_screen_suspend(self, _: ScreenSuspend) -> None:
-        """Left: nobody watches any more."""
+        """Stop watching."""
         if not isinstance(self.app.screen, ModalScreen):
             await self._end_look()
 
@@ -162,7 +162,7 @@ class PathScreen(Step):
         return self._findings.get(self.query_one("#findings", RowTable).chosen)
 
     def _show_detail(self) -> None:
-        """What the chosen row costs here, and the lines that lift it."""
+        """Show what the chosen row costs here, and the commands that fix it."""
         finding = self._chosen()
         if finding is None:
             return
@@ -180,7 +180,7 @@ class PathScreen(Step):
             )
 
     def action_copy_remedy(self) -> None:
-        """The line that lifts what the chosen row says."""
+        """Copy the command that fixes the chosen row."""
         line = self.query_one("#remedy-0", Copyable)
         if line.line:
             line.action_copy()

@@ -1,4 +1,4 @@
-"""Profiling, live: what a session measures while it measures, and the user's hand on it."""
+"""Profiling: a running session live, and the user's orders to it."""
 
 import time
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ _SURE_WITHIN_S: Final = 6.0
 
 
 class ProfilingScreen(Step):
-    """Shows the application's session, from one timer."""
+    """Shows the application's session, redrawn by one timer."""
 
     NAME = "Profile"
     STEP = "profiling"
@@ -74,7 +74,7 @@ Nothing has to be done: it ends by itself, then ctrl+n compares what was found."
         return self.advisor.session.model if self.advisor.session else None
 
     def content(self) -> Iterable[Widget]:
-        """The head, a word where one is due, and the session."""
+        """The head, a message if needed, and the session."""
         yield Static(id="head")
         yield Static(id="word")
         yield SessionView(id="view")
@@ -85,7 +85,7 @@ Nothing has to be done: it ends by itself, then ctrl+n compares what was found."
         )
 
     def buttons(self) -> Iterable[Button]:
-        """Back, the two orders one is most likely to want, what past transfers say, and on."""
+        """The most used actions."""
         yield Button("Back", id="back")
         yield Button("Pause", id="pause")
         yield Button("Stop", id="stop")
@@ -97,11 +97,11 @@ Nothing has to be done: it ends by itself, then ctrl+n compares what was found."
         self.every(_DRAWN_ANEW_EVERY_S / len(PANELS), self._look)
 
     def on_screen_resume(self) -> None:
-        # What was there answers the key at once; what came meanwhile follows.
+        # Answer the key with the old content at once; the updates follow.
         self.call_after_refresh(self._look)
 
     def _look(self) -> None:
-        """Draw what is new; nothing while something else is shown."""
+        """Draw what changed, unless another screen is shown."""
         if not self.is_mounted or self.app.screen is not self:
             return
         model = self._model
@@ -114,7 +114,7 @@ Nothing has to be done: it ends by itself, then ctrl+n compares what was found."
     def _say(self, model: SessionModel) -> None:
         words = (head_words(model), word_on(model))
         if words == self._said:
-            # Even the same words would have the whole screen laid out anew.
+            # Even an equal text would cause a layout of the whole screen.
             return
         self._said = words
         self.query_one("#head", Static).update(Text(words[0]))
@@ -126,7 +126,7 @@ Nothing has to be done: it ends by itself, then ctrl+n compares what was found."
         self.query_one("#buttons #pause", Button).label = "Go on" if model.paused else "Pause"
 
     def why_not_next(self) -> str:
-        """Not before the session is over."""
+        """Why the next step must wait for the session's end."""
         model = self._model
         if model is None:
             return "nothing is measured yet: start from Where"
@@ -153,7 +153,7 @@ Nothing has to be done: it ends by itself, then ctrl+n compares what was found."
             self.notify(words)
 
     def action_pause(self) -> None:
-        """Pause before the next probe, or go on."""
+        """Pause before the next probe, or resume."""
         model = self._model
         if model and model.paused:
             self._order(o.GoOn(), "Going on")
@@ -161,7 +161,7 @@ Nothing has to be done: it ends by itself, then ctrl+n compares what was found."
             self._order(o.Pause(), "Pausing after this probe; space goes on")
 
     def action_skip(self) -> None:
-        """No more of what is searched now."""
+        """Skip the present search."""
         stage = self._stage_under_way()
         if stage is None:
             self._order_nothing("between two searches there is nothing to skip: wait a moment")
@@ -178,11 +178,11 @@ Nothing has to be done: it ends by itself, then ctrl+n compares what was found."
         return stage if stage and stage.ended_s is None else None
 
     def action_extend(self) -> None:
-        """30 s more; it counts from the next probe on."""
+        """Extend the budget by 30 s, from the next probe on."""
         self._order(o.Extend(by_s=_MORE_S), "30 s more")
 
     def action_stop(self) -> None:
-        """End with the best so far: the second time within a few seconds."""
+        """Stop with the best so far, if pressed twice within a few seconds."""
         if reason := self._why_no_order():
             self.advisor.refuse(reason)
             return
@@ -201,7 +201,7 @@ Nothing has to be done: it ends by itself, then ctrl+n compares what was found."
         )
 
     def action_try(self) -> None:
-        """Ask for a setting, and have it measured next."""
+        """Ask for a setting to measure next."""
         model = self._model
         stages = [s for s in model.stages if s.space] if model else []
         if (reason := self._why_no_order()) or not stages or model is None:
@@ -219,42 +219,42 @@ Nothing has to be done: it ends by itself, then ctrl+n compares what was found."
         self.app.push_screen(screen, answered)
 
     def action_what(self) -> None:
-        """This screen in plain words."""
+        """Explain this screen in plain words."""
         if model := self._model:
             self.app.push_screen(WhatIsThisScreen(model))
         else:
             self.advisor.refuse("nothing is being measured: start from Where")
 
     def action_past(self) -> None:
-        """What past transfers say, where the method asks them."""
+        """Open what past transfers predict, if the method consults them."""
         open_evidence(self.advisor, self._model)
 
     def action_resume(self) -> None:
-        """Go on with a session that ended without advice."""
+        """Resume a session that ended without advice."""
         model = self._model
         if model is None or model.gave_up is None:
             self.advisor.refuse("there is nothing to resume: this is for a session that broke off")
         elif reason := self.advisor.why_no_session():
             self.advisor.refuse(reason)
         else:
-            # The application makes this screen anew: it must not be the one that is shown.
+            # The application replaces this screen, so it must not be the one on top.
             self.advisor.action_home()
             self.advisor.resume_session()
 
     def action_values(self) -> None:
-        """Numbers of probes or throughputs on the map."""
+        """Toggle probe numbers and throughputs on the map."""
         self.query_one(SessionView).toggle_values()
 
     def action_other(self) -> None:
-        """The other transport's map."""
+        """Show the other transport's map."""
         self.query_one(SessionView).switch_transport()
 
     def action_enlarge(self, panel: str) -> None:
-        """One panel alone."""
+        """Show one panel alone."""
         self.query_one(SessionView).enlarge(panel)
 
     def action_panel(self, by: int) -> None:
-        """The next panel where one is shown at a time; else the next thing to focus."""
+        """Show the next panel if one is shown at a time; else focus the next widget."""
         view = self.query_one(SessionView)
         if view.has_class("alone"):
             view.next_panel(by)
@@ -265,7 +265,7 @@ Nothing has to be done: it ends by itself, then ctrl+n compares what was found."
 
 
 def head_words(model: SessionModel) -> str:
-    """The pair, the round trip, the session."""
+    """The pair, the round-trip time, and the session's id."""
     if model.pair is None:
         return "Reaching the other host …"
     parts = [f"{model.pair.source} → {model.pair.destination}"]
@@ -276,7 +276,7 @@ def head_words(model: SessionModel) -> str:
 
 
 def word_on(model: SessionModel) -> str:
-    """What the user should know above all else; "" while all goes its way."""
+    """The most important message; "" while everything is normal."""
     if model.gave_up:
         going_on = " r resumes it." if model.probes else ""
         return (
@@ -292,7 +292,7 @@ def word_on(model: SessionModel) -> str:
 
 
 def best_of(model: SessionModel, stage: StageModel) -> Setting:
-    """The best setting so far that lies in the space of this search; empty where none does."""
+    """The best setting so far inside the space of this search; empty if there is none."""
     assert stage.space is not None
     box = Grid.fitting(stage.space, 1, 1)
     fitting = [p for p in model.probes if p.transport == stage.transport and box.cell_of(p.setting)]

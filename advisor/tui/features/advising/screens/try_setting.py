@@ -1,4 +1,4 @@
-"""A setting to be tried by hand: one line for each parameter of the space that is searched."""
+"""A form for a setting to try: one field for each parameter of the space."""
 
 from typing import ClassVar
 
@@ -15,7 +15,7 @@ from advisor.tui.features.advising.widgets.bins import name_of, words_of
 
 
 class TrySettingScreen(ModalScreen[Setting | None]):
-    """Answers with the whole setting, or None. `start`: what it is filled in with."""
+    """Returns the whole setting, or None. `start`: the initial values."""
 
     HELP: ClassVar[str | None] = """[b]Try a setting[/b]
 It is measured next, once, and counts like any other. Sizes may be written as 4MiB or 500kB."""
@@ -81,7 +81,7 @@ It is measured next, once, and counts like any other. Sizes may be written as 4M
 
 
 def bounds_words(parameter: Parameter) -> str:
-    """What may be written."""
+    """The bounds in words."""
     words = f"{words_of(parameter, parameter.lower)} to {words_of(parameter, parameter.upper)}"
     if parameter.quantum > 1:
         words += f", in steps of {parameter.quantum} {parameter.unit}".rstrip()
@@ -89,7 +89,7 @@ def bounds_words(parameter: Parameter) -> str:
 
 
 def filled_in(parameter: Parameter, start: Setting) -> str:
-    """The value as it would be typed, inside the bounds."""
+    """The value clipped to the bounds, as it would be typed."""
     value = start.get(parameter.name, 0)
     if not isinstance(value, int | float):
         value = parameter.lower
@@ -100,7 +100,7 @@ def filled_in(parameter: Parameter, start: Setting) -> str:
 
 
 def read_value(parameter: Parameter, typed: str) -> int:
-    """The value that was typed. Raises ValueError with a sentence that names the remedy."""
+    """Parse a typed value. Raises ValueError with a sentence that names the remedy."""
     name = name_of(parameter)
     try:
         value = parse_size(typed) if parameter.unit == "B" else int(typed)

@@ -1,4 +1,4 @@
-"""What: the files to move, scanned in the background, or sizes by hand."""
+"""What: the files to move, scanned in the background, or typed sizes."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -58,7 +58,7 @@ _FIELDS: Final[dict[What, tuple[str, ...]]] = {
 
 
 def existing_path(text: str) -> Path:
-    """The whole path of something on this host. Raises ValueError for any other."""
+    """An absolute path that exists on this host. Raises ValueError."""
     path = Path(text).expanduser()
     if not path.is_absolute():
         raise ValueError("write the whole path, from / or ~ on")
@@ -82,7 +82,7 @@ def _at_once(text: str) -> None:
 
 
 class WhatScreen(Step):
-    """How much there is to move, and in files of what sizes."""
+    """The amount of data, the sizes of its files, and what to profile."""
 
     NAME = "What"
     STEP = "what"
@@ -113,7 +113,7 @@ class WhatScreen(Step):
         self._said = ""
 
     def content(self) -> Iterable[Widget]:
-        """What it is, how much, and where it goes."""
+        """The fields for the dataset, the command lines, and profiling."""
         draft = self.advisor.draft
         yield ChoiceSet(
             *(Choice(word, draft.what == what, id=what) for what, word in _CHOICES.items()),
@@ -214,7 +214,7 @@ class WhatScreen(Step):
             self._scan.give_up()
 
     def on_radio_set_changed(self, event: RadioSet.Changed) -> None:
-        """The fields for it."""
+        """Show the fields of the chosen option."""
         if event.radio_set.id == "profiled":
             self.advisor.draft.profiled = cast(Profiled, event.pressed.id)
         else:
@@ -224,7 +224,7 @@ class WhatScreen(Step):
         self._draw()
 
     def on_checkbox_changed(self, event: Checkbox.Changed) -> None:
-        """Kept at once, as texts are."""
+        """Store it at once, as texts are."""
         setattr(self.advisor.draft, event.checkbox.id or "", event.value)
         self._draw()
 
@@ -236,7 +236,7 @@ class WhatScreen(Step):
             self.query_one(one).display = bool(self.advisor.draft.tool_name)
 
     def on_field_changed(self, changed: Field.Changed) -> None:
-        """Scan another path once nobody types any more."""
+        """Scan a changed path after typing pauses."""
         if changed.field.id == "field-data":
             self._forget_scan()
             self._scan_soon()
@@ -281,7 +281,7 @@ class WhatScreen(Step):
         self._draw()
 
     def action_scan(self) -> None:
-        """Cancel the scan under way, or scan anew."""
+        """Cancel the running scan, or scan again."""
         if self.advisor.draft.what != "data":
             self.advisor.refuse("there is nothing to scan: choose 'a directory or a file here'")
         elif self._scan and not self._scan.is_over:
@@ -301,7 +301,7 @@ class WhatScreen(Step):
             return None
 
     def _draw(self) -> None:
-        """What is known now; nothing is drawn where that is the same as before."""
+        """Draw what is known, if it changed."""
         self._say_what_is_profiled()
         progress = self._scan.progress if self._scan and self._counts_a_path() else None
         dataset = self._dataset()
@@ -321,7 +321,7 @@ class WhatScreen(Step):
         )
 
     def _say_what_is_profiled(self) -> None:
-        """What a tool needs, else what it will do."""
+        """Say what the tool still needs, else what it will do."""
         draft = self.advisor.draft
         reason = draft.why_no_tool()
         about = self.query_one("#about-profiled", Static)
@@ -349,7 +349,7 @@ class WhatScreen(Step):
         return "\n".join(line for line in lines if line)
 
     def _scan_words(self) -> str:
-        """How far the scan is, or what came of it."""
+        """The progress of the scan, or its result."""
         scan, kept = self._scan, self.advisor.draft.scanned
         if kept:
             unread = f", {kept.unreadable:,} could not be read" if kept.unreadable else ""
@@ -365,7 +365,7 @@ class WhatScreen(Step):
         return f"… counting: {counted} so far (F4 cancels)"
 
     def why_not_next(self) -> str:
-        """Wrong entries are to be mended; a scan may go on behind."""
+        """Entries must be valid; a scan may continue in the background."""
         if problem := first_problem(list(self.query(Field))):
             return problem
         draft = self.advisor.draft
@@ -391,7 +391,7 @@ def _amount(total_bytes: int) -> str:
 
 
 def _path_words(draft: Draft) -> tuple[float, float, str]:
-    """The path's rate in bit/s and RTT in seconds, and in words what of them was assumed."""
+    """The path's rate in bit/s, its RTT in seconds, and in words which of them are assumed."""
     if (seen := draft.path_seen) and not is_loopback(seen.path):
         rate_bps, rtt_s = wanted_bps(seen.path), seen.path.rtt_s
     else:
@@ -400,6 +400,6 @@ def _path_words(draft: Draft) -> tuple[float, float, str]:
         rate_bps = parse_rate(draft.bandwidth) if draft.bandwidth.strip() else rate_bps
         rtt_s = parse_duration(draft.rtt) if draft.rtt.strip() else rtt_s
     except ValueError:
-        pass  # The step before says what is wrong with it.
+        pass  # The previous step reports what is wrong with it.
     known = "this path" if draft.path_seen else "a path not looked at yet"
     return rate_bps, rtt_s, f"{known}: {format_rate(rate_bps)} × {format_duration(rtt_s)}"

@@ -1,4 +1,4 @@
-"""Where: the destination, and how to reach the agent there; tried as one types."""
+"""Where: the destination, and how to reach its agent; checked while typing."""
 
 import socket
 from collections.abc import Iterable
@@ -35,7 +35,7 @@ _WAYS: Final[dict[Way, str]] = {
 
 
 class WhereScreen(Step):
-    """Source, destination, and the way between them."""
+    """The fields for source and destination, and the result of checking the path."""
 
     NAME = "Where"
     STEP = "where"
@@ -64,7 +64,7 @@ class WhereScreen(Step):
         self._completing = DestinationSuggester()
 
     def content(self) -> Iterable[Widget]:
-        """Fields, and what came of trying."""
+        """The fields, and the result of the check."""
         draft = self.advisor.draft
         yield Static(
             Content.assemble(("From".ljust(17), "dim"), f"{socket.gethostname()} (this host)")
@@ -161,14 +161,14 @@ class WhereScreen(Step):
         self._show()
 
     def on_screen_resume(self, _: ScreenResume) -> None:
-        """Shown again: what was entered elsewhere, and a fresh try where that is another."""
+        """Refill the fields, and check again if the entries changed elsewhere."""
         for field in self.query(Field):
             field.refill()
         if self._look is None or self._look.reach != self.advisor.draft.reach_arguments():
             self._try_soon()
 
     async def on_screen_suspend(self, _: ScreenSuspend) -> None:
-        """Left: nothing goes on behind."""
+        """Stop the check."""
         if not isinstance(self.app.screen, ModalScreen):
             await self._end_look()
 
@@ -197,13 +197,13 @@ class WhereScreen(Step):
             field.hint(f"known: {named}{more}")
 
     def on_field_changed(self, changed: Field.Changed) -> None:
-        """Try it, once nobody types any more."""
+        """Check the path after typing pauses."""
         if changed.field.id == "field-destination":
             changed.field.hint("")
         self._try_soon()
 
     def on_radio_set_changed(self, event: RadioSet.Changed) -> None:
-        """The fields of the other way."""
+        """Show the fields of the chosen way."""
         way = cast(Way, event.pressed.id)
         self.advisor.draft.way = way
         for name in ("agent", "secret-file"):
@@ -219,7 +219,7 @@ class WhereScreen(Step):
         self._show()
 
     async def _try(self) -> None:
-        """Look at what is entered now; the look before it is ended."""
+        """Check the path of the present entries; a check of earlier entries is stopped."""
         reach = self.advisor.draft.reach_arguments()
         if self._look and self._look.reach == reach and not self._look.trouble:
             return
@@ -231,7 +231,7 @@ class WhereScreen(Step):
         self._show()
 
     def _incomplete(self) -> str:
-        """What is still missing or wrong; "" when it can be tried."""
+        """What is still missing or wrong; "" when the path can be checked."""
         draft = self.advisor.draft
         if problem := first_problem(list(self.query(Field))):
             return problem
@@ -245,7 +245,7 @@ class WhereScreen(Step):
         return ""
 
     def _show(self) -> None:
-        """What is known of the path at this moment."""
+        """Show the present result of the check."""
         if not self.is_mounted:
             return
         words, manner = self._state()
@@ -257,7 +257,7 @@ class WhereScreen(Step):
         self.query_one("#fix", Copyable).hold(*(fix or ("", "")))
 
     def _state(self) -> tuple[str, str]:
-        """A sentence, and whether it is good, bad or neither."""
+        """A sentence, and whether it is "good", "bad" or "" for neither."""
         if missing := self._incomplete():
             return f"· {missing}", ""
         look, draft = self._look, self.advisor.draft
@@ -285,11 +285,11 @@ class WhereScreen(Step):
         )
 
     def why_not_next(self) -> str:
-        """A destination that can be one is needed, not that it answers."""
+        """A valid destination is required; it need not answer."""
         return self._incomplete()
 
     def action_next(self) -> None:
-        """On, with a word where nobody has answered yet."""
+        """Go to the next step, and say so if the destination has not answered yet."""
         if not self.why_not_next() and self.advisor.draft.path_seen is None:
             where = self.advisor.draft.where
             self.notify(f"{where} has not answered yet: going on, and trying again later.")

@@ -1,4 +1,4 @@
-"""A space cut into cells that fit a screen: pure."""
+"""A parameter space divided into cells that fit a screen. Pure."""
 
 import itertools
 import math
@@ -18,9 +18,9 @@ _SAID: Final = {"concurrency": "files at a time", "parallelism": "streams each"}
 
 
 class Axis(msgspec.Struct, frozen=True):
-    """One parameter in `count` parts of the same length on its own scale.
+    """One parameter, divided into `count` parts of equal length on its own scale.
 
-    `about_values`: the parts lie about so many values, the bounds among them, instead of between.
+    `about_values`: the parts are centred on values, including the bounds, instead of between them.
     """
 
     parameter: Parameter
@@ -29,52 +29,52 @@ class Axis(msgspec.Struct, frozen=True):
 
     @classmethod
     def fitting(cls, parameter: Parameter, most: int) -> "Axis":
-        """As many parts as fit, and no more than there are values."""
+        """As many parts as fit, but no more than there are values."""
         values = (parameter.upper - parameter.lower) // parameter.quantum + 1
         return cls(parameter, max(1, min(values, most)))
 
     def index_of(self, value: float) -> int:
-        """The part that a value lies in, the least first."""
+        """The index of the part that contains a value, from the lowest."""
         fraction = self.parameter.fraction_of(value)
         if self.about_values:
             return round(fraction * (self.count - 1))
         return min(self.count - 1, int(fraction * self.count))
 
     def value_at(self, index: int) -> int:
-        """Where a part begins, or the value it lies about."""
+        """The lower end of a part, or the value it is centred on."""
         if self.about_values:
             return self.parameter.value_at(index / max(1, self.count - 1))
         return self.parameter.value_at(index / self.count)
 
 
 def words_of(parameter: Parameter, value: float) -> str:
-    """A value as people write it."""
+    """A value as text."""
     return format_bytes(value) if parameter.unit == "B" else f"{value:g}"
 
 
 def name_of(parameter: Parameter) -> str:
-    """`buffer_bytes` is a buffer; a tool's own words are said as what they count."""
+    """The parameter's name on screens: `buffer_bytes` is a buffer."""
     if known := _SAID.get(parameter.name):
         return known
     return parameter.name.removesuffix("_bytes").replace("_", " ")
 
 
 class Grid(msgspec.Struct, frozen=True):
-    """Cells over a space's first two parameters, `across` and `up`: None in a space of one."""
+    """Cells over a space's first two parameters; `up` is None in a space of one."""
 
     across: Axis
     up: Axis | None
 
     @classmethod
     def fitting(cls, space: Space, columns: int, rows: int) -> "Grid":
-        """At most so many cells."""
+        """A grid of at most this many cells."""
         first, *others = space.parameters
         up = Axis.fitting(others[0], max(1, rows)) if others else None
         return cls(Axis.fitting(first, max(1, columns)), up)
 
     @classmethod
     def of_doublings(cls, space: Space, columns: int, rows: int) -> "Grid":
-        """At most so many cells, and no more than one for each doubling from bound to bound."""
+        """At most this many cells, and at most one for each doubling between the bounds."""
         most = [
             1 + round(math.log2(parameter.upper / parameter.lower))
             for parameter in space.parameters
@@ -87,7 +87,7 @@ class Grid(msgspec.Struct, frozen=True):
         )
 
     def cell_of(self, setting: Setting) -> Cell | None:
-        """(column, row from below); None for a setting that is not in this box."""
+        """(column, row from below); None for a setting outside the space."""
         indices = []
         for axis in (self.across, self.up):
             if axis is None:
@@ -103,9 +103,9 @@ class Grid(msgspec.Struct, frozen=True):
 
 
 def spanned(probes: Iterable[ProbeModel]) -> Space | None:
-    """The box about what was probed, by doublings; None where less than two values differ.
+    """The box around the probed settings, by doublings; None for fewer than two distinct values.
 
-    For runs of probes that search no space: a disk's, with threads and requests of given sizes.
+    For stages without a search space: those of a disk, with given threads and request sizes.
     """
     settings = [probe.setting for probe in probes]
     names = dict.fromkeys(name for setting in settings for name in setting)
@@ -127,9 +127,9 @@ _MOVES: Final = 4
 
 
 def trail(grid: Grid, probes: Sequence[ProbeModel]) -> list[Cell]:
-    """The cells on the way the search took with its last moves, from one to the next.
+    """The cells of the search's last moves, in order.
 
-    A search that marks where it moves (y*) is followed by these, any other by all its probes.
+    A search that marks its centres (y*) is traced by these, any other by all its probes.
     """
     searched = [p for p in probes if p.purpose == "search" and p.label != "by hand"]
     moves = [p for p in searched if p.label == "y*"] or searched

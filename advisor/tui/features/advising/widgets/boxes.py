@@ -1,6 +1,6 @@
-"""Throughput by how much goes on at once, as boxes over repeats: pure.
+"""Throughput by the number of flows or threads, as box plots over probes. Pure.
 
-Rao et al. 2016, figures 7, 9 and 11: a box for each number of flows over all probes with so many.
+Rao et al. 2016, figures 7, 9 and 11: a box for each number of flows, over all its probes.
 """
 
 import math
@@ -15,7 +15,7 @@ from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.kit.chart import Series
 
 BOX_FROM: Final = 3
-"""Fewer probes have no quartiles worth drawing: they are shown as they are."""
+"""Fewer probes have no meaningful quartiles: they are shown as points."""
 
 _HALF_WIDTH: Final = 0.3
 _WHISKER: Final = 1.5
@@ -24,19 +24,19 @@ _SIDE_BY_SIDE: Final = 0.4
 
 
 class Box(msgspec.Struct, frozen=True):
-    """All probes with so many flows, or threads, at once: what they gave in bit/s, at least one."""
+    """All probes with one number of flows or threads: their throughputs in bit/s, at least one."""
 
     at_once: int
     rates_bps: tuple[float, ...]
 
     @property
     def median_bps(self) -> float:
-        """Half of the probes gave no more."""
+        """The median of the probes."""
         return statistics.median(self.rates_bps)
 
     @property
     def quartiles_bps(self) -> tuple[float, float] | None:
-        """Between them lies the middle half; None for fewer than three probes."""
+        """The first and third quartile; None for fewer than three probes."""
         if len(self.rates_bps) < BOX_FROM:
             return None
         low, _, high = statistics.quantiles(self.rates_bps, n=4, method="inclusive")
@@ -44,7 +44,7 @@ class Box(msgspec.Struct, frozen=True):
 
     @property
     def whiskers_bps(self) -> tuple[float, float] | None:
-        """The furthest probes within 1.5 box heights of the box; None where there is no box."""
+        """The furthest probes within 1.5 box heights of the box; None without a box."""
         if self.quartiles_bps is None:
             return None
         low, high = self.quartiles_bps
@@ -54,13 +54,13 @@ class Box(msgspec.Struct, frozen=True):
 
 
 def at_once(setting: Setting) -> int:
-    """How much goes on at a time: threads on a disk, flows on the network."""
+    """The number of threads on a disk, or of flows on the network."""
     threads = setting.get("threads")
     return threads if isinstance(threads, int) else flows_of(setting)
 
 
 def boxes_of(model: SessionModel, subject: str) -> list[Box]:
-    """One for each number that was probed of this transport, tool or disk, the least first."""
+    """One box for each probed number of this transport, tool or disk, in ascending order."""
     rates: dict[int, list[float]] = {}
     for probe in model.probes:
         if probe.transport == subject and probe.throughput_bps is not None:
@@ -69,12 +69,12 @@ def boxes_of(model: SessionModel, subject: str) -> list[Box]:
 
 
 def place_of(index: int) -> float:
-    """Where on the x axis a box stands, which has its number below it."""
+    """The position of a box on the x axis, which is labelled with its number."""
     return index + 0.5
 
 
 def box_series(boxes: Sequence[Box], colour: str) -> list[Series]:
-    """Boxes, whiskers, medians, and each probe beside its box."""
+    """Series for boxes, whiskers, medians, and the probes beside their boxes."""
     outlines: list[tuple[float, float]] = []
     medians: list[tuple[float, float]] = []
     probes: list[tuple[float, float]] = []
@@ -91,7 +91,7 @@ def box_series(boxes: Sequence[Box], colour: str) -> list[Series]:
 
 
 def _outline(x: float, box: Box) -> Iterable[tuple[float, float]]:
-    """The box and its whiskers, each stretch ended by a gap."""
+    """The outline of box and whiskers, its parts separated by gaps."""
     if box.quartiles_bps is None or box.whiskers_bps is None:
         return
     (low, high), (least, most) = box.quartiles_bps, box.whiskers_bps

@@ -1,4 +1,4 @@
-"""Cards with a line to be copied: a command with what its flags do, a limit with its remedy."""
+"""Cards with a line to copy: a command with its flags explained, or a limit with its remedy."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Final
@@ -18,7 +18,7 @@ _FLAG_COLUMNS: Final = 24
 
 
 class LineCard(Static, can_focus=True):
-    """`line`: what is copied. Subclasses say what is drawn."""
+    """A card. `line`: the text to copy. Subclasses draw it."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"card--line", "card--note", "card--flag"}
     DEFAULT_CSS = """
@@ -34,7 +34,7 @@ class LineCard(Static, can_focus=True):
     def __init__(self, line: str, title: str) -> None:
         super().__init__()
         self.line = line
-        # A title is markup, and may have a path or a host in it.
+        # A title is markup, and may contain a path or a host.
         self.border_title = escape(title)
 
     def on_mount(self) -> None:
@@ -45,15 +45,15 @@ class LineCard(Static, can_focus=True):
         self.update(self.drawn())
 
     def drawn(self) -> Group:
-        """What is on the card."""
+        """The content of the card."""
         return Group(self.line_drawn())
 
     def line_drawn(self) -> Text:
-        """The line in its colour."""
+        """The styled line."""
         return Text(self.line, self.style_of("line"))
 
     def style_of(self, part: str) -> Style:
-        """The theme's colour of a part: line, note or flag."""
+        """The theme's style of a part: line, note or flag."""
         return self.get_component_rich_style(f"card--{part}", partial=True)
 
 
@@ -82,7 +82,7 @@ class CommandCard(LineCard):
 
 
 class RemedyCard(LineCard):
-    """What holds a transfer back, and the line or the sentence that lifts it."""
+    """A limit of the transfer, and the command or sentence that lifts it."""
 
     HELP = (
         "[b]A limit[/b] What holds the transfer back now, and what lifts it. Nothing is ever "
@@ -101,6 +101,6 @@ class RemedyCard(LineCard):
 
 
 def flag_lines(flags: Sequence[tuple[tuple[str, ...], str]]) -> list[tuple[str, str]]:
-    """The flags that have something to say, each as one text; a flag met twice is said once."""
+    """The flags with an explanation, one text each; a repeated flag is explained once."""
     said = ((" ".join(words), sentence) for words, sentence in flags if sentence)
     return list(dict.fromkeys(said))

@@ -1,4 +1,4 @@
-"""Disks, network and the transfer of files through all three, as bars on one axis."""
+"""Bars of disks, network, and the file transfer through all three."""
 
 from collections.abc import Iterator
 from typing import ClassVar, Final
@@ -10,11 +10,11 @@ from advisor.tui.kit.axis import nice_end
 from advisor.tui.kit.interval_bars import Bar, IntervalBars
 
 _ROOM: Final = 2.5
-"""How many times the composition's rate the axis holds: what is far beyond limits nothing."""
+"""The axis ends at this multiple of the composed rate: what is far beyond is no limit."""
 
 
 class CompositionBars(IntervalBars):
-    """Of an advice that has a composition; anything longer than the axis ends in an arrow."""
+    """Bars of an advice with a composition; a bar longer than the axis ends in an arrow."""
 
     HELP = (
         "[b]Disks and network[/b] What each lets pass alone, what that comes to together (the "
@@ -37,14 +37,14 @@ class CompositionBars(IntervalBars):
 
 
 def axis_end_bps(bars: list[Bar]) -> float | None:
-    """Where the axis ends: all is on it unless one lets many times more pass than another."""
+    """The end of the axis: it holds all bars unless one is many times longer than another."""
     together = [bar.reach_bps for bar in bars if bar.kind in ("past", "joint")]
     longest = max((bar.reach_bps for bar in bars), default=0.0)
     return nice_end(min(longest, _ROOM * max(together))) if together else None
 
 
 def composition_bars(advice: Advice, composition: Composition) -> Iterator[Bar]:
-    """The subsystems as data goes through them, then both rates together."""
+    """The subsystems in the order of the data flow, then the predicted and measured total."""
     yield from (_alone(part, composition.limiting) for part in composition.subsystems)
     yield Bar(
         name="Together at most",

@@ -1,4 +1,4 @@
-"""The groups of past transfers that an answer stands on, a row each, and those left out."""
+"""The groups of past transfers behind an answer, one per row, and those left out."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ _SCROLLBAR: Final = 2
 
 
 class Column(msgspec.Struct, frozen=True):
-    """A name of one or two lines, and what each row has in it."""
+    """A heading of one or two lines, and the cells of the column."""
 
     name: str
     cells: list[str]
@@ -32,12 +32,12 @@ class Column(msgspec.Struct, frozen=True):
 
     @property
     def width(self) -> int:
-        """Columns of the terminal that it takes, without the space beside it."""
+        """Its width in terminal columns, without padding."""
         return max(len(line) for text in (self.name, *self.cells) for line in text.split("\n"))
 
 
 class EvidenceTable(RowTable):
-    """`show` it an evidence. `group`: the one under the cursor."""
+    """`show` evidence in it. `group`: the selected group."""
 
     HELP = (
         "[b]Groups of past transfers[/b]\nA group is transfers of like files over one path within "
@@ -70,7 +70,7 @@ class EvidenceTable(RowTable):
 
     @property
     def group(self) -> Group | None:
-        """The one under the cursor; None where there is none."""
+        """The selected group; None if there is none."""
         return self._groups.get(self.chosen)
 
     def show(self, evidence: Evidence, drawing: str, width: int) -> None:
@@ -90,7 +90,7 @@ class EvidenceTable(RowTable):
 
 
 def columns_of(evidence: Evidence, drawing: str, width: int) -> list[Column]:
-    """What fits into the width, the network cut to what the others leave."""
+    """The columns that fit the width; the network's name is cut to the rest."""
     listed: list[Group] = [*evidence.groups, *evidence.left_out]
     wide = width >= _WIDE
     columns = [*_known(listed), *_said(evidence, drawing, wide=wide)]
@@ -103,14 +103,14 @@ def columns_of(evidence: Evidence, drawing: str, width: int) -> list[Column]:
         networks = [_short(name) for name in networks]
     network = Column(_NETWORK, _cut(networks, max(_LEAST_OF_NETWORK, left)))
     if wide:
-        # What the names leave is for the reasons.
+        # The reasons get the width that the names leave.
         more = max(0, left - network.width)
         columns[-1] = Column(_BEST, _cut(best.cells, columns[-1].width + more))
     return [network, *columns]
 
 
 def best_width(listed: Sequence[Group]) -> int:
-    """What the last column needs for settings alone."""
+    """The width that the last column needs for settings alone."""
     shown = [_best(group) for group in listed if isinstance(group, SimilarGroup)]
     return Column(_BEST, shown).width
 
@@ -124,7 +124,7 @@ def _known(listed: Sequence[Group]) -> list[Column]:
 
 
 def _said(evidence: Evidence, drawing: str, *, wide: bool) -> list[Column]:
-    """What each group is worth and says; nothing of those left out."""
+    """The cells of weight and prediction; empty for groups left out."""
     none = [""] * len(evidence.left_out)
     groups = evidence.groups
     rates = [rate for one in groups for rate in (one.sample_bps or 0.0, one.answer_bps)]
@@ -145,7 +145,7 @@ def _said(evidence: Evidence, drawing: str, *, wide: bool) -> list[Column]:
 
 
 def _of_sample(group: SimilarGroup, gave_bps: float, scale: float) -> str:
-    """`1.92  +1 %`: expected of the sample, and how far that is from what it gave."""
+    """`1.92 +1 %`: predicted for the sample, and its deviation from the measured value."""
     if group.sample_bps is None:
         return ""
     return f"{group.sample_bps / scale:.3g} {group.sample_bps / gave_bps - 1:+.0%}"
@@ -176,7 +176,7 @@ def _cut(texts: Sequence[str], width: int) -> list[str]:
 
 
 def _short(network: str) -> str:
-    """Names of hosts without their domains; addresses as they are."""
+    """Host names without their domains; addresses unchanged."""
     hosts = network.split("->")
     return "->".join(
         host if host[-1:].isdigit() else host.partition(".")[0] or host for host in hosts

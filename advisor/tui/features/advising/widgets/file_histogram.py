@@ -1,4 +1,4 @@
-"""How large the files are, in four classes, and what that means for the settings."""
+"""A histogram of file sizes in four classes."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -15,7 +15,7 @@ _LOWER: Final = dict(zip(list(Size)[1:], list(BELOW_BDP.values()), strict=False)
 
 
 class FileHistogram(Static, can_focus=False):
-    """One row a class: its bounds, how many files, how much, a bar of its share of the bytes."""
+    """One row per class: its bounds, number of files, total size, and share of the bytes."""
 
     HELP = (
         "[b]Sizes of files[/b]\nTiny, small, medium and large are meant against what is under way "
@@ -25,7 +25,7 @@ class FileHistogram(Static, can_focus=False):
     DEFAULT_CSS = "FileHistogram { height: auto; margin-top: 1; }"
 
     def show(self, classes: Sequence[FileClass], bdp_bytes: float, drawing: str) -> None:
-        """Draw these; `bdp_bytes` is what the classes were made with."""
+        """Draw these; `bdp_bytes`: the bandwidth-delay product that defines the classes."""
         if not classes:
             self.update("")
             return
@@ -57,6 +57,6 @@ def _bounds(size: Size, bdp_bytes: float) -> str:
 
 
 def _bar(share: float, drawing: str) -> str:
-    """A bar of a share from 0 to 1; what there is at all has one mark at least."""
+    """A bar of a share from 0 to 1; a share above zero has at least one mark."""
     mark = "#" if drawing == "ascii" else "█"
     return mark * max(1, round(share * _BAR)) + f" {share:.0%}"

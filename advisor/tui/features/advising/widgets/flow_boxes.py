@@ -1,4 +1,4 @@
-"""The chart of boxes: how throughput depends on how much goes on at once, and how it scatters."""
+"""Box plots: throughput and its scatter by the number of flows."""
 
 from textual.markup import escape
 
@@ -26,7 +26,7 @@ class FlowBoxes(Chart):
         self._subject = ""
 
     def show_model(self, model: SessionModel, subject: str) -> None:
-        """The boxes of this subject as the story stands."""
+        """Draw the boxes of this subject."""
         if subject != self._subject:
             self._subject = subject
             self.restart()
@@ -44,7 +44,7 @@ class FlowBoxes(Chart):
 
     @property
     def HELP(self) -> str:  # type: ignore[override]  # noqa: N802  # F1 looks for this name
-        """What a box is, and the boxes in words."""
+        """An explanation of boxes, and the present ones as text."""
         said = [_words(box) for box in self._boxes[:_MOST_IN_WORDS]] or ["No probe yet."]
         if more := len(self._boxes) - len(said):
             said.append(f"… and {more} more." if more > 0 else "")
@@ -63,7 +63,7 @@ class FlowBoxes(Chart):
 
 
 def counted_words(setting: Setting) -> str:
-    """What the numbers under the boxes count."""
+    """The label of the x axis."""
     if "threads" in setting:
         return "threads"
     return "flows (files × streams)" if "concurrency" in setting else "flows"

@@ -1,4 +1,4 @@
-"""What each subsystem, and all together, give by how much goes on at once: pure."""
+"""Throughput of each subsystem and of all together by the number of flows. Pure."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -13,13 +13,13 @@ from advisor.tui.kit.chart import Level, Series
 _TOGETHER: Final = "together, median of probes"
 _MARKS: Final = {NETWORK: ("●", "primary"), _TOGETHER: ("○", "success")}
 _REACH: Final = 3.0
-"""A line this many times above the best of all together would flatten it."""
+"""A line this many times above the best total would flatten it."""
 
 
 class FlowLines:
     """The lines of a composition. `series`, `levels` and `x_ticks` are for a chart.
 
-    Fewer than two numbers of flows make no line: `series` is empty then.
+    With fewer than two numbers of flows `series` is empty.
     """
 
     def __init__(self, model: SessionModel, composition: Composition) -> None:

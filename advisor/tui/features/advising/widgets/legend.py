@@ -1,5 +1,4 @@
-"""Which mark and colour a probe has: by what it was for; full for TCP, a letter for a disk, else
-hollow."""
+"""Marks and colours of probes by their purpose: full for TCP, letters for disks, else hollow."""
 
 from typing import Final
 
@@ -35,13 +34,13 @@ DISK_MARKS: Final = {
     SOURCE_DISK: ("r", "read at the source, no network"),
     DESTINATION_DISK: ("w", "written at the destination, no network"),
 }
-"""Each disk's mark, and what its probes did."""
+"""Each disk's mark and description."""
 
 ROLES: Final = (*_BY_LABEL.values(), *_BY_PURPOSE.values())
 
 
 def role_of(probe: ProbeModel) -> Role:
-    """What a probe was for."""
+    """The role of a probe."""
     return _BY_LABEL.get(probe.label) or _BY_PURPOSE[probe.purpose]
 
 
@@ -54,7 +53,7 @@ def mark_of(probe: ProbeModel) -> str:
 
 
 def colour_of(transport: str) -> str:
-    """A word of the theme."""
+    """A colour name of the theme."""
     if transport in DISK_MARKS:
         return "foreground"
     return "primary" if transport == "tcp" else "accent"

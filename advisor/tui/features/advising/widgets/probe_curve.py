@@ -1,4 +1,4 @@
-"""What a session's story puts on its two charts: pure."""
+"""The curves of a session's two charts. Pure."""
 
 import math
 from collections.abc import Iterator
@@ -17,10 +17,9 @@ from advisor.tui.kit.chart import Level, Series
 
 
 def probe_series(model: SessionModel) -> list[Series]:
-    """Throughput of each probe over the session, one series for each role and transport.
+    """Throughput of each probe over time, one series for each role and transport.
 
-    A disk under way is shown alone, and not beside what went over the network: it may be many times
-    as quick.
+    A disk being probed is shown alone, not beside the network: it may be many times faster.
     """
     probes = [p for p in model.probes if shown_together(model, p.transport)]
     groups: dict[tuple[str, str], list[ProbeModel]] = {}
@@ -38,13 +37,13 @@ def probe_series(model: SessionModel) -> list[Series]:
 
 
 def disk_under_way(model: SessionModel) -> str:
-    """The disk that the last run of probes was of; "" for any other."""
+    """The disk of the last stage; "" if it was not of a disk."""
     subject = model.stage.transport if model.stage else ""
     return subject if subject in DISK_MARKS else ""
 
 
 def shown_together(model: SessionModel, subject: str) -> bool:
-    """Whether probes of this are on the chart now."""
+    """Whether probes of this subject are on the chart now."""
     disk = disk_under_way(model)
     return subject == disk if disk else subject not in DISK_MARKS
 
@@ -74,10 +73,9 @@ def _points(name: str, probes: list[ProbeModel]) -> Series:
 
 
 def levels_of(model: SessionModel) -> Iterator[Level]:
-    """Best so far, the default, what path and disks can carry, and what would be good enough.
+    """Lines for the best so far, the default, the capacity of path and disks, and the target.
 
-    The best of a tool is told for the whole dataset with all that it takes to begin and end, which
-    single probes are not.
+    The best of a tool refers to the whole dataset including start-up and end, unlike single probes.
     """
     if disk_under_way(model):
         return
@@ -97,7 +95,9 @@ def levels_of(model: SessionModel) -> Iterator[Level]:
 
 
 def default_of(model: SessionModel) -> float | None:
-    """What comes without tuning, bit/s: one TCP stream, or the tool as it is; None before that."""
+    """The untuned throughput in bit/s: one TCP stream, or the tool's default; None before it is
+    measured.
+    """
     for probe in model.probes:
         if probe.label == "default" and probe.throughput_bps:
             return probe.throughput_bps
@@ -110,7 +110,7 @@ def _goal(model: SessionModel) -> float | None:
 
 
 def curve_series(model: SessionModel) -> list[Series]:
-    """The running probe second by second, and the last one with the mean of its steady part."""
+    """The running probe per second, or the last one with the mean of its steady part."""
     series: list[Series] = []
     ended = [p for p in model.probes if p.ended_s is not None and p.curve]
     if ended:

@@ -1,4 +1,4 @@
-"""The search in words: where it is, why it moved, when it stops, and how much time is left."""
+"""The search in words: position, last moves, stopping conditions, and time left."""
 
 from typing import ClassVar
 
@@ -18,7 +18,7 @@ _NOTICES = 3
 
 
 class SearchPanel(VerticalScroll):
-    """`show` a story."""
+    """`show` a model."""
 
     HELP: ClassVar[str | None] = """[b]The search[/b]
 Which method looks for a good setting, in which round it is, and why it moved last.
@@ -43,22 +43,22 @@ The time is shared: the searches leave enough of it to measure the best ones aga
         yield Static()
 
     def show(self, model: SessionModel) -> None:
-        """Say it, where it has changed."""
+        """Update the text, if it changed."""
         words = "\n".join(search_lines(model))
         if getattr(self.app, "drawing", "") == "ascii":
             words = words.translate(ASCII)
         if words != self._words and self.is_mounted:
-            # Text, not markup: messages may hold brackets.
+            # Text, not markup: messages may contain brackets.
             text = Text(words)
             rows = len(text.wrap(self.app.console, max(self.content_size.width, 1)))
-            # Laying out is dear: only where there is more to scroll, or less.
+            # Layout is expensive: only when the scroll height changes.
             scrolls = max(rows, self._rows) > self.content_size.height
             self.query_one(Static).update(text, layout=scrolls and rows != self._rows)
             self._words, self._rows = words, rows
 
 
 def search_lines(model: SessionModel) -> list[str]:
-    """What the panel says."""
+    """The lines of the panel."""
     lines = [_time_line(model)]
     if model.best:
         best = model.best

@@ -1,4 +1,4 @@
-"""A session as it stands, live or replayed: its panels, as many at once as there is room for."""
+"""The view of a session, live or replayed: as many panels as fit."""
 
 from collections.abc import Callable
 from typing import ClassVar, Final
@@ -21,7 +21,7 @@ from advisor.tui.kit.chart import Chart
 from advisor.tui.kit.panel_view import PanelView
 
 PANELS: Final = ("throughput", "probe", "map", "search", "boxes")
-"""By number, from 1. The boxes are among the others where a tool is profiled, else only alone."""
+"""By number, from 1. Boxes join the other panels only where a tool is profiled."""
 
 _SINGLE_BELOW: Final = (100, 28)
 _BOTH_MAPS_FROM: Final = 160
@@ -29,7 +29,7 @@ _CURVE_AT_LEAST_S: Final = 3.0
 
 
 class SessionView(PanelView):
-    """`show` a story as often as you like: what has not changed is not drawn again."""
+    """`show` a model as often as you like: only changes are redrawn."""
 
     NAMES = PANELS
     HELP: ClassVar[str | None] = """[b]The session[/b]
@@ -99,18 +99,18 @@ The numbers show one of them alone, 0 shows all again where there is room."""
         return self._model is not None and self._model.files is not None
 
     def _make_room(self) -> None:
-        """For the boxes, once it is known that files are moved."""
+        """Add the boxes once it is known that files are moved."""
         room = self._is_of_files and not self.has_class("alone")
         if room != self.has_class("files"):
             self._arrange()
 
     def toggle_values(self) -> None:
-        """On the maps: numbers of probes, or throughputs."""
+        """Toggle probe numbers and throughputs on the maps."""
         for space_map in self.query(SpaceMap):
             space_map.toggle_values()
 
     def switch_transport(self) -> None:
-        """Show the map of what was searched before, in turn; from the first on, the newest's."""
+        """Show the map of the search before this one; after the first, the newest again."""
         _, other = self._transports()
         if other:
             newest = searched_in(self._model)[-1] if self._model else ""
@@ -120,7 +120,7 @@ The numbers show one of them alone, 0 shows all again where there is room."""
                 self._show_boxes(self._model)
 
     def _transports(self) -> tuple[str, str]:
-        """The one whose map is shown, and the one searched before; "" for what there is not."""
+        """The subject whose map is shown, and the one searched before it; "" if there is none."""
         searched = searched_in(self._model) if self._model else []
         if not searched:
             return "tcp", ""
@@ -129,7 +129,7 @@ The numbers show one of them alone, 0 shows all again where there is room."""
         return shown, before if before != shown else ""
 
     def show(self, model: SessionModel) -> None:
-        """The story as it stands."""
+        """Show the present state of the model."""
         if model is not self._model:
             self._begin(model)
         self._make_room()
@@ -138,9 +138,9 @@ The numbers show one of them alone, 0 shows all again where there is room."""
             self._versions[part] = model.version
 
     def show_next(self, model: SessionModel) -> None:
-        """One panel in turn as the story stands; all of them of a story not shown before.
+        """Update one panel in turn; all of them for a model not shown before.
 
-        A key that is pressed meanwhile waits for one panel, not for all.
+        So a key waits for the drawing of one panel, not of all.
         """
         if model is not self._model:
             self.show(model)
@@ -162,7 +162,7 @@ The numbers show one of them alone, 0 shows all again where there is room."""
     def _show_throughput(self, model: SessionModel) -> None:
         chart = self.query_one("#throughput", Chart)
         if (disk := disk_under_way(model)) != self._disk:
-            # A disk's rates say nothing of the axis for those of the network.
+            # A disk's rates must not scale the axis of the network.
             self._disk = disk
             chart.restart()
         chart.border_title = f"Throughput of each probe{f': {disk}' if disk else ''}"
@@ -194,7 +194,7 @@ The numbers show one of them alone, 0 shows all again where there is room."""
     def _show_maps(self, model: SessionModel) -> None:
         main, other = self._transports()
         if self.has_class("wide"):
-            # Side by side they keep their places.
+            # Side by side, the maps keep their places.
             main, other = self._side_by_side(model)
         self.query_one("#map", SpaceMap).show(model, main)
         if self.has_class("wide"):
@@ -205,7 +205,7 @@ The numbers show one of them alone, 0 shows all again where there is room."""
             self.query_one(FlowBoxes).show_model(model, self._transports()[0])
 
     def _side_by_side(self, model: SessionModel) -> tuple[str, str]:
-        """Both transports; of a tool, its map and the last one of what it goes through."""
+        """Both transports; for a tool, its map and the last one of a subsystem."""
         if model.files is None:
             return "tcp", "udt"
         parts = [subject for subject in searched_in(model) if subject != model.files.tool]

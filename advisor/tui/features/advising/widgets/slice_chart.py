@@ -1,4 +1,4 @@
-"""What a group of past transfers says along one level: its fitted surface and its points."""
+"""A slice through a group of past transfers along one level: fitted surface and points."""
 
 import math
 from typing import Final, get_args
@@ -16,13 +16,13 @@ MEANINGS: Final[dict[Level, str]] = {
     "parallelism": "streams for each file",
     "pipelining": "files asked for ahead",
 }
-"""What each counts."""
+"""What each level counts."""
 
 _HEADROOM: Final = 1.04
 _SIDE_BY_SIDE: Final = 0.2
-"""Octaves that are left free at both ends, for no point to lie on the frame."""
+"""Octaves left free at both ends, so that no point lies on the frame."""
 _FLAT_BELOW: Final = 0.25
-"""A group that stays below this share of the others' axis gets one of its own."""
+"""A group below this share of the common axis gets its own axis."""
 
 
 class SliceChart(Chart):
@@ -33,7 +33,7 @@ class SliceChart(Chart):
         self.level = level
 
     def show_slice(self, evidence: Evidence, group: SimilarGroup) -> None:
-        """The curve, the points, the answer's value and what the sample gave; see `slice_of`."""
+        """Draw curve, points, the advised value, and the sample's throughput; see `slice_of`."""
         along = slice_of(group, self.level)
         if along is None:
             return
@@ -55,7 +55,7 @@ class SliceChart(Chart):
 
     @property
     def HELP(self) -> str:  # type: ignore[override]  # noqa: N802  # F1 looks for this name
-        """What is seen, and the values in words."""
+        """An explanation of the chart, and its values as text."""
         return (
             f"[b]{escape(str(self.border_title))}[/b]\n"
             "The points are past transfers of the chosen group, measured on the day it stands for. "
@@ -69,12 +69,12 @@ class SliceChart(Chart):
 
 
 def slice_of(group: SimilarGroup, level: Level) -> SurfaceSlice | None:
-    """Its slice along this level; None where all its transfers had the same value of it."""
+    """The group's slice along this level; None if all its transfers share one value."""
     return next((one for one in group.slices if one.level == level), None)
 
 
 def axis_end_bps(evidence: Evidence, group: SimilarGroup) -> float:
-    """The same for all groups, so that they can be compared, unless this one would lie flat."""
+    """The end of the axis: the same for all groups, unless this one would be flat."""
     heights = {id(one): _highest_bps(one) for one in (*evidence.groups, group)}
     highest_bps, own_bps = max(heights.values()), heights[id(group)]
     shown_bps = own_bps if own_bps < _FLAT_BELOW * highest_bps else highest_bps
@@ -88,7 +88,7 @@ def _highest_bps(group: SimilarGroup) -> float:
 
 
 def _series(along: SurfaceSlice) -> list[Series]:
-    # A polynomial may go below nothing, which no transfer can.
+    # A polynomial may be negative, which no throughput can.
     return [
         Series(
             "fitted",

@@ -1,4 +1,4 @@
-"""Where the search is in its space: a map of cells, coloured and numbered by what was measured."""
+"""A map of the search space: cells coloured and numbered by measurements."""
 
 from typing import ClassVar, Final
 
@@ -34,9 +34,9 @@ _NO_SEARCH: Final = ("baseline", "confirm")
 
 
 class SpaceMap(Widget, can_focus=True):
-    """`show` a story: the map of one transport's last search.
+    """`show` a model: the map of one transport's last search.
 
-    A cell has the number of its best probe, or with `toggle_values` its throughput.
+    A cell shows the number of its best probe, or after `toggle_values` its throughput.
     """
 
     HELP: ClassVar[str | None] = """[b]The map of the settings[/b]
@@ -80,7 +80,7 @@ underlined is the best of this map."""
         self._draw()
 
     def toggle_values(self) -> None:
-        """Numbers of probes, or throughputs."""
+        """Toggle probe numbers and throughputs."""
         self._values = not self._values
         self._draw()
 
@@ -166,7 +166,7 @@ underlined is the best of this map."""
         return Style(color=Color.parse(variables["error"]).rich_color, bold=True)
 
     def _shade(self, share: float) -> Style:
-        """From the surface to the theme's green. A terminal's own sixteen colours do not blend."""
+        """A shade from the surface to the theme's green. ANSI colours cannot be blended."""
         variables = self.app.theme_variables
         surface, green = (Color.parse(variables[word]) for word in ("surface", "success"))
         if surface.ansi is not None or green.ansi is not None:
@@ -176,21 +176,21 @@ underlined is the best of this map."""
 
 
 def search_of(model: SessionModel, transport: str) -> StageModel | None:
-    """The last run of probes that searched a space of this transport, or tried several settings."""
+    """The last stage that searched a space of this transport, or tried several settings."""
     runs = [s for s in model.stages if s.transport == transport and s.name not in _NO_SEARCH]
     searches = [s for s in runs if s.space] or runs
     return searches[-1] if searches else None
 
 
 def searched_in(model: SessionModel) -> list[str]:
-    """What has a map, the first one that was searched first."""
+    """The subjects that have a map, in order of their searches."""
     probed = {probe.transport for probe in model.probes}
     searched = (s.transport for s in model.stages if s.name not in _NO_SEARCH)
     return list(dict.fromkeys(subject for subject in searched if subject in probed))
 
 
 def space_of(model: SessionModel, stage: StageModel) -> Space | None:
-    """What a run of probes searches; where it searches none, the box about what it tried."""
+    """The space of a stage; without one, the box around its settings."""
     return stage.space or spanned(p for p in model.probes if p.stage == stage.name)
 
 
@@ -207,7 +207,7 @@ def _best_by_cell(grid: Grid, probes: list[ProbeModel]) -> dict[Cell, ProbeModel
 
 
 def _counts_doubled(space: Space) -> bool:
-    """Whether it is searched by doublings of numbers of things, as a tool's is."""
+    """Whether it is a space of counts searched by doublings, as a tool's is."""
     return all(p.scale is Scale.LOG2 and p.unit != "B" for p in space.parameters)
 
 
@@ -220,7 +220,7 @@ def _row_label(axis: Axis | None, row: int) -> str:
 
 
 def _column_labels(axis: Axis) -> str:
-    """Under every other cell or so where it begins, and the upper bound at the end."""
+    """The lower ends of every other cell or so, and the upper bound at the end."""
     width = axis.count * _CELL
     labels = [" "] * width
     upper = words_of(axis.parameter, axis.parameter.upper)

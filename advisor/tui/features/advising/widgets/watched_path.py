@@ -1,4 +1,4 @@
-"""The round trip of a path as it is now: a line that grows by a look a second."""
+"""The round-trip time of a path, sampled every second."""
 
 import statistics
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _WORDS_WIDTH: Final = 62
 
 
 class WatchedPath(Static, can_focus=False):
-    """Now, least and median of the round trips seen, and their course."""
+    """Present, minimum and median round-trip time, and a sparkline."""
 
     HELP = (
         "[b]Round trip[/b]\nThe time a small packet takes there and back on the idle path. The "

@@ -1,4 +1,4 @@
-"""A session as a film: what a past one and a recorded one have in common on the screen."""
+"""Playback of a session: the base of the screens of a past one and of the recording."""
 
 from collections.abc import Iterable
 from typing import ClassVar, Final
@@ -17,7 +17,7 @@ _TICK_S: Final = 0.5
 
 
 class PlaybackPage(Page):
-    """Shows a Replay as soon as it is given one with `take`."""
+    """Shows the Replay that it is given with `take`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "play", "Play/pause", id="play"),
@@ -50,7 +50,7 @@ class PlaybackPage(Page):
         self._replay: Replay | None = None
 
     def about(self) -> list[str]:
-        """What is said above the charts, in lines of markup."""
+        """The lines of markup above the charts."""
         return []
 
     def content(self) -> Iterable[Widget]:
@@ -64,11 +64,11 @@ class PlaybackPage(Page):
 
     @property
     def playing_at_s(self) -> float:
-        """Where the film stands, in seconds since the session began."""
+        """The position of the replay, in seconds since the session began."""
         return self._replay.at_s if self._replay else 0.0
 
     def take(self, replay: Replay) -> None:
-        """Show this one."""
+        """Show this replay."""
         if not self._is_there():
             return
         self._replay = replay
@@ -76,7 +76,7 @@ class PlaybackPage(Page):
         self._draw()
 
     def fail(self, sentence: str) -> None:
-        """Say why there is nothing to show."""
+        """Show why there is nothing to play."""
         if self._is_there():
             self.query_one("#film", Static).update(sentence)
 
@@ -85,7 +85,7 @@ class PlaybackPage(Page):
         return bool(self.query("#about")) and bool(self.query(SessionView))
 
     def say_about(self) -> None:
-        """Say anew what stands above the charts."""
+        """Update the lines above the charts."""
         self.query_one("#about", Static).update("\n".join(self.about()))
 
     def _draw(self) -> None:
@@ -141,12 +141,12 @@ class PlaybackPage(Page):
         self.query_one(SessionView).switch_transport()
 
     def _whole(self) -> SessionModel | None:
-        """The story to its end, wherever the film stands."""
+        """The state at the session's end, wherever the replay is."""
         replay = self._ready()
         return replay.whole() if replay else None
 
     def action_advice(self) -> None:
-        """The advice it came to."""
+        """Open the session's advice."""
         model = self._whole()
         if model is None:
             return
@@ -158,14 +158,14 @@ class PlaybackPage(Page):
         self.advisor.open(AdviceScreen(model))
 
     def action_compare(self) -> None:
-        """What it compared, as bars."""
+        """Open the session's comparison."""
         from advisor.tui.features.advising.screens.comparison import ComparisonScreen
 
         if model := self._whole():
             self.advisor.open(ComparisonScreen(model))
 
     def action_past(self) -> None:
-        """What past transfers said, where its method asked them."""
+        """Open what past transfers predicted, if its method consulted them."""
         from advisor.tui.features.advising.screens.evidence import open_evidence
 
         if model := self._whole():
@@ -173,7 +173,7 @@ class PlaybackPage(Page):
 
 
 def playback_line(replay: Replay) -> str:
-    """Where the film stands, in one line."""
+    """The position and speed of the replay in one line."""
     state = f"▶ {replay.speed:g} × as fast" if replay.playing else "❚❚ stands"
     at = format_duration(replay.at_s) if replay.at_s else "0 s"
     return (

@@ -11,7 +11,7 @@ from advisor.tui.features.history.screens.playback import PlaybackPage
 
 
 class RecordingScreen(PlaybackPage):
-    """Plays by itself. `events`: the recording. `speed`: how many times as fast as it was."""
+    """Plays the recording `events` when it opens."""
 
     NAME = "Recording"
     HELP = (

@@ -1,4 +1,4 @@
-"""Review: all past sessions, what can be said of them, and what can be made of them."""
+"""Review: all past sessions, with remarks, comparisons and export."""
 
 import gzip
 import io
@@ -36,7 +36,7 @@ _NOTHING_YET = (
 
 
 class ReviewScreen(Page):
-    """The table and its filter. What is done is done to the marked sessions, else to the one."""
+    """The table and its filter. Actions apply to the marked sessions, else to the selected one."""
 
     NAME = "Review"
     HELP = SessionTable.HELP
@@ -86,7 +86,7 @@ class ReviewScreen(Page):
         self._table.focus()
 
     def on_screen_resume(self) -> None:
-        """What is listed may have changed while another screen was seen."""
+        """Reload: the list may have changed while another screen was shown."""
         self.call_after_refresh(self._check_again)
 
     def _check_again(self) -> None:
@@ -113,7 +113,7 @@ class ReviewScreen(Page):
             self._table.show(sessions)
 
     def on_session_table_changed(self) -> None:
-        """Say how many there are, or why there is none."""
+        """Show the number of sessions, or why there is none."""
         if self._sessions is None:
             return
         shown, every = len(self._table.shown), len(self._sessions)
@@ -140,7 +140,7 @@ class ReviewScreen(Page):
         self._table.focus()
 
     def action_filter(self) -> None:
-        """Type words; Enter goes to the table, Escape takes the filter away."""
+        """Focus the filter; Enter goes to the table, Escape clears the filter."""
         self.query_one(Input).focus()
 
     def action_back(self) -> None:
@@ -155,7 +155,7 @@ class ReviewScreen(Page):
         self.action_open()
 
     def action_open(self) -> None:
-        """Open the one under the cursor."""
+        """Open the selected session."""
         session = self._table.chosen
         if session is None:
             self._refuse_without_session()
@@ -171,7 +171,7 @@ class ReviewScreen(Page):
 
     @work(thread=True, exclusive=True, group="open")
     def _open_moved(self, session: SessionDigest) -> None:
-        """One that moved files: its charts where it tuned itself, else the film of its probes."""
+        """Open a transfer: its charts if it was tuned, else the playback of its probes."""
         try:
             with self.advisor.history.store() as store:
                 told = past_transfer_events(store, session)
@@ -186,7 +186,7 @@ class ReviewScreen(Page):
         self.app.call_from_thread(lambda: self.advisor.open(PastTransferScreen(session, told)))
 
     def _meant(self) -> list[SessionDigest]:
-        """The marked ones, else the one under the cursor; a word where there is none."""
+        """The marked sessions, else the selected one; the user is told if there is none."""
         if not (meant := self._table.meant):
             self._refuse_without_session()
         return meant
@@ -195,7 +195,7 @@ class ReviewScreen(Page):
         self.advisor.refuse("no session is chosen: go to one with the arrows, or mark some")
 
     def action_beside(self) -> None:
-        """Put the marked sessions beside each other."""
+        """Show the marked sessions side by side."""
         from advisor.tui.features.history.screens.side_by_side import MOST, SideBySideScreen
 
         count = len(self._table.marked)
@@ -207,12 +207,12 @@ class ReviewScreen(Page):
             self.advisor.open(SideBySideScreen(self._table.meant))
 
     def action_note(self) -> None:
-        """Write a note beside them."""
+        """Add a note to them."""
         if meant := self._meant():
             ask_for_note(self.advisor, meant, self._check_again)
 
     def action_outlier(self) -> None:
-        """Mark them as outliers; if all of them are, let them count again."""
+        """Mark them as outliers; if all of them are, remove the marks."""
         meant = self._meant()
         on = not all(session.outlier for session in meant)
         if meant and all(keep_remark(self.advisor, s, "outlier", on=on) for s in meant):
@@ -221,7 +221,7 @@ class ReviewScreen(Page):
             self._load()
 
     def action_delete(self) -> None:
-        """Hide them; undo brings them back."""
+        """Delete them; undo restores them."""
         meant = self._meant()
         if gone := [s for s in meant if keep_remark(self.advisor, s, "deleted")]:
             self._deleted.append(gone)
@@ -229,7 +229,7 @@ class ReviewScreen(Page):
             self._load()
 
     def action_undo(self) -> None:
-        """Bring back what was deleted last."""
+        """Restore the sessions deleted last."""
         if not self._deleted:
             self.advisor.refuse(
                 "nothing was deleted since this screen was opened: `advisor history sessions "
@@ -243,7 +243,7 @@ class ReviewScreen(Page):
             self._load()
 
     def action_record(self) -> None:
-        """Ask what the transfer gave that followed the one session."""
+        """Ask for the result of a real transfer that followed the session."""
         meant = self._meant()
         if len(meant) > 1:
             self.advisor.refuse("a transfer follows one session: take the marks away first")
@@ -269,7 +269,7 @@ def _named(sessions: Sequence[SessionDigest]) -> str:
 
 
 def formats(history: OpenHistory, sessions: Sequence[SessionDigest]) -> list[Format]:
-    """What sessions can be written as."""
+    """The formats in which sessions can be written."""
 
     def records() -> list[Record]:
         return records_of(history, sessions)
@@ -291,7 +291,7 @@ def formats(history: OpenHistory, sessions: Sequence[SessionDigest]) -> list[For
 
 
 def records_of(history: OpenHistory, sessions: Sequence[SessionDigest]) -> list[Record]:
-    """All that is stored of these, those of a pair behind each other."""
+    """All stored records of these sessions, grouped by pair."""
     wanted = {key_of(session) for session in sessions}
     pairs = dict.fromkeys(session.pair for session in sessions)
     with history.store() as store:

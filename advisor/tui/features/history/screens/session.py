@@ -1,4 +1,4 @@
-"""One past session: its charts as they were, at any moment and any speed, its advice, its notes."""
+"""One past session: playback at any speed, its advice, and its notes."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -23,7 +23,7 @@ from advisor.tui.kit.local_time import local_time
 
 
 class SessionScreen(PlaybackPage):
-    """Opened from the review. `session` is what the list knows of it."""
+    """Opened from Review. `session` is its entry in the list."""
 
     NAME = "Session"
     HELP = (
@@ -48,7 +48,7 @@ class SessionScreen(PlaybackPage):
         return [*about(self._session, kept=self._kept), *self._composed()]
 
     def _composed(self) -> list[str]:
-        """What disks and network came to together, where files were moved."""
+        """The limits by disks and network, where files were moved."""
         advice = self._replay.whole().advice if self._replay else None
         if advice is None or advice.composition is None:
             return []
@@ -83,15 +83,15 @@ class SessionScreen(PlaybackPage):
         self.take(replay)
 
     def action_note(self) -> None:
-        """Write a note beside it."""
+        """Add a note to it."""
         ask_for_note(self.advisor, [self._session], self._check_again)
 
     def action_record(self) -> None:
-        """Ask what the transfer gave that followed it."""
+        """Ask for the result of a real transfer that followed it."""
         ask_for_transfer(self.advisor, self._session, self._check_again)
 
     def _check_again(self) -> None:
-        """What was said of it has changed."""
+        """Reload the remarks."""
         try:
             with self.advisor.history.store() as store:
                 known = store.sessions(self._session.pair)
@@ -105,7 +105,7 @@ class SessionScreen(PlaybackPage):
 
 
 def about(session: SessionDigest, *, kept: bool = True) -> list[str]:
-    """What the list knows of it, in lines of markup; `kept`: whether its events were."""
+    """A summary in lines of markup; `kept`: whether its events were stored."""
     best = session.best
     reached = (
         f", at best {format_rate(best.throughput_bps)} with "

@@ -1,4 +1,4 @@
-"""Two past sessions or more beside each other, on the same axes."""
+"""Two or more past sessions side by side, on the same axes."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -25,13 +25,13 @@ from advisor.tui.kit.local_time import local_time
 from advisor.tui.page import Page
 
 MOST: Final = 6
-"""More lines than that cannot be told from each other."""
+"""More lines cannot be distinguished."""
 
 _COLOURS: Final = ("primary", "warning", "success", "secondary", "error", "accent")
 
 
 class SideBySideScreen(Page):
-    """Throughput of each probe over each session's own time, and what each compared at its end."""
+    """Each session's probes over its own time, and its closing comparison."""
 
     NAME = "Beside each other"
     HELP = (
@@ -128,7 +128,7 @@ def _series(letter: str, session: SessionDigest, model: SessionModel, colour: st
 
 
 def end_bars(letter: str, model: SessionModel) -> list[Bar]:
-    """What a session compared at its end; its best probes where it did not come so far."""
+    """The bars of a session's closing comparison; of its best probes if it has none."""
     return contender_bars(model, f"{letter}: ") or [
         probe_bar(probe, f"{letter}: ") for probe in best_probes(model)
     ]

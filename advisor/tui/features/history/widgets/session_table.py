@@ -1,4 +1,4 @@
-"""The table of past sessions: sorted by any column, filtered as one types, marked by hand."""
+"""The table of past sessions: sortable, filterable, with marks."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ _BETWEEN_S: Final = 0.03
 
 
 class Column(msgspec.Struct, frozen=True):
-    """One column: how it is told in a cell, and what it is sorted by."""
+    """One column: the text of a cell, and the sort key."""
 
     name: str
     width: int
@@ -77,13 +77,13 @@ COLUMNS: Final = (
     Column("probes", 7, _probes, lambda s: float(s.probes)),
     Column("came true", 10, _came_true, _came_true),
 )
-"""`width` is the least: what a wide terminal has more is the pair's, then the others'."""
+"""`width` is the minimum: extra width goes to the pair first, then to the others."""
 
 _WIDEN: Final = {"pair": 30, "state": 14, "probes": 12}
 
 
 class _Cell:
-    """Told when it is drawn: most cells of a long list never are."""
+    """A cell whose text is made when it is drawn: most cells of a long list never are."""
 
     __slots__ = ("_column", "_session")
 
@@ -97,7 +97,7 @@ class _Cell:
 
 
 class SessionTable(DataTable[Text | _Cell]):
-    """`show` it sessions. `chosen`: the one under the cursor; `marked`: those marked with space."""
+    """`show` sessions. `chosen`: the selected one; `marked`: those marked with space."""
 
     HELP = (
         "[b]Past sessions[/b] One a line. Enter opens it. Space marks it, b puts the marked ones "
@@ -126,7 +126,7 @@ class SessionTable(DataTable[Text | _Cell]):
     ]
 
     class Changed(Message):
-        """Other rows, or other marks."""
+        """Rows or marks changed."""
 
     def __init__(self, id: str | None = None) -> None:  # noqa: A002  # as every widget of Textual has it
         super().__init__(cursor_type="row", zebra_stripes=True, id=id)
@@ -151,7 +151,7 @@ class SessionTable(DataTable[Text | _Cell]):
             self._arrange()
 
     def show(self, sessions: Sequence[SessionDigest]) -> None:
-        """Other sessions; marks and cursor stay on those that are still there."""
+        """Show these sessions; marks and cursor stay on those that remain."""
         self._sessions = list(sessions)
         self._told.clear()
         by_key = {key_of(s): s for s in sessions}
@@ -159,12 +159,12 @@ class SessionTable(DataTable[Text | _Cell]):
         self._arrange()
 
     def filter(self, text: str) -> None:
-        """Show those alone in which every word of the text is found."""
+        """Show only sessions that contain every word of the text."""
         self._words = text.lower().split()
         self._arrange()
 
     def sort_by(self, name: str) -> None:
-        """Sort by that column; once more, the other way round."""
+        """Sort by that column; a second time reverses the order."""
         column = next(c for c in COLUMNS if c.name == name)
         same = column is self.sorted_by
         self.downwards = not self.downwards if same else column.downwards
@@ -173,18 +173,18 @@ class SessionTable(DataTable[Text | _Cell]):
 
     @property
     def shown(self) -> list[SessionDigest]:
-        """What the filter lets through, in its order."""
+        """The sessions that pass the filter, in order."""
         return self._rows
 
     @property
     def chosen(self) -> SessionDigest | None:
-        """The one under the cursor."""
+        """The selected session."""
         here = self.is_valid_row_index(self.cursor_row) and self.cursor_row < len(self._rows)
         return self._rows[self.cursor_row] if here else None
 
     @property
     def meant(self) -> list[SessionDigest]:
-        """The marked ones, else the one under the cursor."""
+        """The marked sessions, else the selected one."""
         if self.marked:
             return sorted(self.marked.values(), key=lambda s: s.began_s)
         return [self.chosen] if self.chosen else []
@@ -216,7 +216,7 @@ class SessionTable(DataTable[Text | _Cell]):
         self.post_message(self.Changed())
 
     def _add_some(self) -> None:
-        """Rows for some screens; the rest follow between the keys: thousands take a while."""
+        """Add rows for a few screens; the rest follow between keys: thousands take a while."""
         some = list(islice(self._rest, _AT_ONCE))
         for session in some:
             key = key_of(session)
@@ -237,7 +237,7 @@ class SessionTable(DataTable[Text | _Cell]):
         return all(word in self._told[key] for word in self._words)
 
     def _update_dimensions(self, new_rows: Iterable[RowKey]) -> None:
-        # Widths and heights are given: to measure thousands of cells would take seconds.
+        # Widths and heights are fixed: measuring thousands of cells would take seconds.
         super()._update_dimensions(())
 
     def _wanted_widths(self) -> dict[str, int]:
@@ -250,7 +250,7 @@ class SessionTable(DataTable[Text | _Cell]):
         return widths
 
     def action_mark(self) -> None:
-        """Mark the one under the cursor, or take its mark away; and go on to the next."""
+        """Toggle the mark of the selected session, and move to the next."""
         session = self.chosen
         if session is None:
             return
@@ -273,12 +273,12 @@ class SessionTable(DataTable[Text | _Cell]):
 
 
 def key_of(session: SessionDigest) -> str:
-    """What tells a session from all others, of other pairs too."""
+    """A key that is unique among the sessions of all pairs."""
     return f"{session.pair}\0{session.session}"
 
 
 def _told(session: SessionDigest) -> str:
-    """All that a filter looks at."""
+    """The text that a filter searches."""
     words = [column.cell(session) for column in COLUMNS]
     words += [session.session, session.method, *session.transports, session.origin]
     words += [note.text for note in session.notes]

@@ -1,4 +1,4 @@
-"""What is moved to several destinations now, and where it goes there."""
+"""The form of a transfer to several destinations."""
 
 from collections.abc import Iterable
 from typing import ClassVar
@@ -19,7 +19,7 @@ from advisor.tui.page import Page
 
 
 class SharesFormScreen(Page):
-    """The form. `sharing`: what was asked, and is filled in. `destinations`: those that can be."""
+    """The form. `sharing`: the draft. `destinations`: those that can be planned."""
 
     NAME = "Move files to several destinations"
     HELP = (
@@ -86,11 +86,11 @@ class SharesFormScreen(Page):
         yield Button("Move now", id="begin", variant="primary")
 
     def on_checkbox_changed(self, event: Checkbox.Changed) -> None:
-        """Kept at once, as texts are."""
+        """Store it at once, as texts are."""
         self.sharing.anew = event.value
 
     def why_not_begin(self) -> str:
-        """What is wrong, missing, or under way."""
+        """Why it cannot start: wrong or missing entries, or a running session."""
         return (
             first_problem(list(self.query(Field)))
             or self.sharing.why_not_run()
@@ -99,13 +99,13 @@ class SharesFormScreen(Page):
         )
 
     def action_begin(self) -> None:
-        """Move them, and show it on the screen that this one is over."""
+        """Start the transfer, and show it on the screen below this one."""
         if reason := self.why_not_begin():
             self.advisor.refuse(reason)
             return
         directory = self.advisor.history.directory
         words = self.sharing.run_arguments(directory, self._destinations)
-        # Said of this once: the next time it is to go on from where it was.
+        # It holds for this run only: the next one resumes.
         self.sharing.anew = False
         self.advisor.leave()
         self.advisor.begin_shares(words)

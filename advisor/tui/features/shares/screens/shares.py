@@ -1,4 +1,4 @@
-"""Shares: what several destinations of this host are to get, can get, and get while files move."""
+"""Shares: requested, predicted and measured rates of several destinations."""
 
 import time
 from collections.abc import Iterable
@@ -37,7 +37,7 @@ _ORDERED_AFTER_S: Final = 0.8
 
 
 class SharesScreen(Page):
-    """Plans from what was learned; shows the application's shares live, while they run."""
+    """Plans from forecasts; shows the application's transfer to several destinations live."""
 
     NAME = "Shares of several destinations"
     HELP = (
@@ -73,7 +73,7 @@ class SharesScreen(Page):
         self._ordered: dict[str, tuple[str, int]] = {}
 
     def content(self) -> Iterable[Widget]:
-        yield Static("… looking into the history, and fitting models to it", id="empty")
+        yield Static("… reading the history, and fitting models to it", id="empty")
         yield ShareView(self.advisor.drawing, id="view")
         yield Copyable(id="command")
 
@@ -85,7 +85,7 @@ class SharesScreen(Page):
 
     @property
     def _live(self) -> LiveShares | None:
-        """What runs, or ran last."""
+        """The transfer that runs, or ran last."""
         return self.advisor.shares
 
     @property
@@ -100,7 +100,7 @@ class SharesScreen(Page):
         self._keep()
 
     def on_screen_resume(self) -> None:
-        # What was learned may be more by now. Beside a run, fitting models would disturb it.
+        # There may be new measurements. During a run, fitting models would disturb it.
         if not (self._is_running and self.board.learned):
             self._learn()
         self.call_after_refresh(self._draw)
@@ -128,11 +128,11 @@ class SharesScreen(Page):
 
     @property
     def _is_open(self) -> bool:
-        """Whether there is anything to draw on: what a thread found may come too late."""
+        """Whether the widgets exist: the result of a thread may come too late."""
         return self.is_mounted and self.app.is_running
 
     def _say_empty(self, words: str, line: str = "") -> None:
-        """In place of destinations, with a line to copy."""
+        """Show this text and a line to copy in place of destinations."""
         if not self._is_open:
             return
         self.query_one("#empty", Static).update(Content(words))
@@ -157,12 +157,12 @@ class SharesScreen(Page):
         self.call_after_refresh(self._draw)
 
     def _plan_soon(self) -> None:
-        """Not with every move of the mouse: what stands there in a moment is planned."""
+        """Plan after a short delay, not at every move of the mouse."""
         if self._waiting is None:
             self._waiting = self.set_timer(_PLANNED_AFTER_S, self._begin_plan)
 
     def _begin_plan(self) -> None:
-        """One at a time: a thread is not stopped, and two of them take twice as long."""
+        """One plan at a time: threads cannot be stopped, and two take twice as long."""
         self._waiting = None
         if self._is_planning:
             self._plan_soon()
@@ -176,7 +176,7 @@ class SharesScreen(Page):
         self._draw()
 
     def _ended(self) -> set[str]:
-        """Those that are not served any more by what runs now."""
+        """The destinations that the running transfer has finished."""
         if not self._live or not self._is_running:
             return set()
         return {name for name, one in self._live.model.destinations.items() if one.ended}
@@ -198,7 +198,7 @@ class SharesScreen(Page):
         self._draw()
 
     def _draw(self) -> None:
-        """What is new; nothing while something else is shown."""
+        """Draw what changed, unless another screen is shown."""
         if not self._is_open or self.app.screen is not self or not self.board.names:
             return
         self._keep()
@@ -215,25 +215,25 @@ class SharesScreen(Page):
 
     @property
     def _line(self) -> str:
-        """The command that plans what is asked; "" where it cannot be planned."""
+        """The command that plans these requests; "" if they cannot be planned."""
         board = self.board
         return "" if board.sharing.why_not(board.names) else board.sharing.plan_line(board.names)
 
     def on_share_row_typed(self, event: ShareRow.Typed) -> None:
-        """Planned as it is typed; ordered when it is left."""
+        """Plan while typing; send the order when the field is left."""
         name = event.row.destination
         self.board.type(name, event.text)
         self._changed(name, is_left=event.is_left)
 
     def on_share_row_dragged(self, event: ShareRow.Dragged) -> None:
-        """Planned as it is dragged; ordered when it is left."""
+        """Plan while dragging; send the order when it is dropped."""
         name = event.row.destination
         if self.board.drag(name, event.rate_bps, is_left=event.is_left):
             event.row.refill(self.board.sharing.asked[name])
             self._changed(name, is_left=event.is_left)
 
     def on_share_row_stepped(self, event: ShareRow.Stepped) -> None:
-        """Planned at once; ordered when no more keys come."""
+        """Plan at once; send the order when no more keys come."""
         name = event.row.destination
         if name not in self.board.asked:
             self.advisor.refuse(f"{name} is left out: space takes it in")
@@ -251,13 +251,13 @@ class SharesScreen(Page):
             self._order(name)
 
     def _order_soon(self, name: str) -> None:
-        """Once no more keys come."""
+        """Send the order after keys pause."""
         if before := self._ordering.pop(name, None):
             before.stop()
         self._ordering[name] = self.set_timer(_ORDERED_AFTER_S, lambda: self._order(name))
 
     def _order(self, name: str) -> None:
-        """What is asked of it now, from what runs."""
+        """Send the destination's request to the running transfer."""
         if before := self._ordering.pop(name, None):
             before.stop()
         live, sharing = self._live, self.board.sharing
@@ -272,7 +272,7 @@ class SharesScreen(Page):
         self._draw()
 
     def action_take(self) -> None:
-        """Leave the chosen destination out, or take it in."""
+        """Toggle whether the chosen destination takes part."""
         row = self.query_one(ShareView).chosen
         if self._is_running:
             self.advisor.refuse("files are being moved: who gets some can be changed after that")
@@ -285,7 +285,7 @@ class SharesScreen(Page):
             self._changed(row.destination, is_left=False)
 
     def action_copy(self) -> None:
-        """The command line, for a script or another day."""
+        """Copy the equivalent command line."""
         line = self.query_one(Copyable).line or self._line
         if line:
             self.notify(copy(self.app, line))
@@ -293,7 +293,7 @@ class SharesScreen(Page):
             self.advisor.refuse(self.board.sharing.why_not(self.board.names))
 
     def action_run(self) -> None:
-        """Ask which files, and begin."""
+        """Open the form that starts the transfer."""
         board = self.board
         if self._is_running:
             self.advisor.refuse("it is under way: x stops it")
@@ -308,7 +308,7 @@ class SharesScreen(Page):
             self.advisor.open(SharesFormScreen(board.sharing, board.names))
 
     def action_stop(self) -> None:
-        """End it, after a question."""
+        """Stop it, after a confirmation."""
         live = self._live
         if live is None or not self._is_running or live.model.is_over:
             self.advisor.refuse("no files are being moved: r begins")
@@ -322,7 +322,7 @@ class SharesScreen(Page):
             self.notify("Stopping: what arrived stays there.")
 
     def action_back(self) -> None:
-        """Leave; what runs goes on."""
+        """Leave the screen; the transfer continues."""
         if self._is_running:
             self.notify("Files go on being moved: f at home leads back.")
         super().action_back()

@@ -1,6 +1,6 @@
-"""A destination's bar: what it got with what is asked marked on it, below it what is expected.
+"""A destination's bar: measured rate with the request marked, and below it the prediction.
 
-A bullet chart: where the bar ends before the mark, the destination is short of what is asked.
+A bullet chart: a bar that ends before the mark falls short of the request.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ LEAST_COLUMNS: Final = 8
 
 
 class Glyphs(NamedTuple):
-    """What each part is drawn with: told apart without any colour."""
+    """The characters of each part, distinguishable without colour."""
 
     got: str
     short: str
@@ -37,23 +37,23 @@ GLYPHS: Final = {
 }
 
 Cell = tuple[str, str]
-"""A character, and the part that it is of."""
+"""A character and its part."""
 
 BLANK: Final[Cell] = (" ", "none")
 
 
 def glyphs_of(drawing: str) -> Glyphs:
-    """`drawing`: as the application has it."""
+    """`drawing`: braille, block or ascii."""
     return GLYPHS["ascii" if drawing == "ascii" else "block"]
 
 
 def column_of(rate_bps: float, columns: int, top_bps: float) -> int:
-    """Where a rate is on an axis from 0 to `top_bps`; the last column for what is beyond."""
+    """The column of a rate on an axis from 0 to `top_bps`; the last column for rates beyond it."""
     return min(columns - 1, max(0, round(rate_bps / top_bps * (columns - 1))))
 
 
 def upper_cells(row: Seen, columns: int, top_bps: float, glyphs: Glyphs) -> list[Cell]:
-    """What it got, and what is asked."""
+    """The measured rate and the request."""
     cells = [BLANK] * columns
     if row.asked_bps is not None:
         asked = column_of(row.asked_bps, columns, top_bps)
@@ -67,7 +67,7 @@ def upper_cells(row: Seen, columns: int, top_bps: float, glyphs: Glyphs) -> list
 
 
 def lower_cells(row: Seen, columns: int, top_bps: float, glyphs: Glyphs) -> list[Cell]:
-    """What is expected, with its interval where that is known."""
+    """The prediction, with its interval if known."""
     cells = [BLANK] * columns
     if row.expected_bps is None:
         return cells
@@ -84,7 +84,7 @@ def lower_cells(row: Seen, columns: int, top_bps: float, glyphs: Glyphs) -> list
 
 
 def legend(glyphs: Glyphs) -> Iterator[tuple[str, str, str]]:
-    """Of each part its name, how it looks and what it is."""
+    """Name, look and meaning of each part."""
     point = f"{glyphs.expected * 2}{glyphs.low}{glyphs.middle}{glyphs.point}{glyphs.middle}"
     yield "asked", glyphs.short * 2 + glyphs.asked, "asked (drag or arrows)"
     yield "expected", point + glyphs.high, "expected, 90 % in brackets"
@@ -92,7 +92,7 @@ def legend(glyphs: Glyphs) -> Iterator[tuple[str, str, str]]:
 
 
 class ShareBar(Widget):
-    """`show` it what is to be seen. The mark of what is asked is dragged with the mouse."""
+    """`show` a row in it. The mark of the request can be dragged with the mouse."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "share--asked",
@@ -109,7 +109,7 @@ class ShareBar(Widget):
     """
 
     class Dragged(Message):
-        """The mark is to be at this rate, in bit/s; `is_left` there once the button is up."""
+        """The mark was dragged to this rate, in bit/s; `is_left`: the button was released."""
 
         def __init__(self, rate_bps: float, *, is_left: bool) -> None:
             super().__init__()
@@ -150,7 +150,7 @@ class ShareBar(Widget):
         return text
 
     def on_mouse_down(self, event: MouseDown) -> None:
-        """Hold it. A click alone changes nothing: it may be meant to choose the row."""
+        """Start a drag. A click alone changes nothing: it may be meant to select the row."""
         if self._shown and self._shown[0].is_in and event.button == 1:
             self._is_held = True
             self.capture_mouse()

@@ -1,4 +1,4 @@
-"""What happened while several destinations were served, a line each, the newest at the bottom."""
+"""The log of a transfer to several destinations, one line per event."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from advisor.tui.kit.line_log import LineLog, moment_words
 
 
 class ShareLog(LineLog):
-    """`show` a story."""
+    """`show` a model."""
 
     HELP = (
         "[b]What happened[/b]\nA line for each change of files at a time, with the control epoch "
@@ -22,7 +22,7 @@ class ShareLog(LineLog):
         self.border_title = "What happened"
 
     def show(self, model: SharesModel) -> None:
-        """All that is known of it."""
+        """Show all that is known."""
         self.fill(tuple(model.log), log_lines(model))
 
 
@@ -45,7 +45,7 @@ def _words(event: Logged) -> str:
 
 
 def changes_words(event: ev.SharesChanged) -> str:
-    """Only what is other than before; all concurrencies stand beside the bars."""
+    """Only the changes; all concurrencies are shown beside the bars."""
     changes = [
         f"{name} {files_words(new)} instead of {event.old.get(name, 0)}"
         for name, new in event.new.items()

@@ -1,4 +1,4 @@
-"""A destination's row: whether it takes part, what is asked of it, its bar and its numbers."""
+"""A destination's row: whether it takes part, its request, bar and numbers."""
 
 from typing import ClassVar, Final
 
@@ -20,7 +20,7 @@ _LONGEST: Final = 12
 
 
 class ShareRow(Horizontal, can_focus=True):
-    """`show` it what is to be seen. What is typed is told at once, and again when it is left."""
+    """`show` a row in it. Typed text is reported at once, and again when the field is left."""
 
     HELP = (
         "[b]A destination[/b]\nDrag the mark of what is asked, or use left and right, with shift "
@@ -57,7 +57,7 @@ class ShareRow(Horizontal, can_focus=True):
     """
 
     class Typed(Message):
-        """Another text; `is_left` when nothing more is typed."""
+        """The text changed; `is_left`: typing ended."""
 
         def __init__(self, row: "ShareRow", text: str, *, is_left: bool) -> None:
             super().__init__()
@@ -66,7 +66,7 @@ class ShareRow(Horizontal, can_focus=True):
             self.is_left = is_left
 
     class Stepped(Message):
-        """So many steps more is asked, or less."""
+        """The request was changed by this many steps."""
 
         def __init__(self, row: "ShareRow", by: int) -> None:
             super().__init__()
@@ -74,7 +74,7 @@ class ShareRow(Horizontal, can_focus=True):
             self.by = by
 
     class Dragged(Message):
-        """The mark is to be at this rate, in bit/s; `is_left` there once the button is up."""
+        """The mark was dragged to this rate, in bit/s; `is_left`: the button was released."""
 
         def __init__(self, row: "ShareRow", rate_bps: float, *, is_left: bool) -> None:
             super().__init__()
@@ -83,7 +83,7 @@ class ShareRow(Horizontal, can_focus=True):
             self.is_left = is_left
 
     def __init__(self, destination: str, name: str, text: str, drawing: str = "block") -> None:
-        """`name`: what it is called where there is little room. `text`: what is asked of it."""
+        """`name`: its short name. `text`: its request."""
         super().__init__()
         self.destination = destination
         self._short_name = name
@@ -91,7 +91,7 @@ class ShareRow(Horizontal, can_focus=True):
         self._seen: Seen | None = None
         self._is_wide = False
         self._before = text
-        # Made here: a row may be shown before it is composed.
+        # Made here, because a row may be shown before it is composed.
         self._who = Static(classes="who")
         self._files = Static(classes="files")
         self._numbers = Static(classes="numbers")
@@ -110,7 +110,7 @@ class ShareRow(Horizontal, can_focus=True):
         yield self._numbers
 
     def show(self, seen: Seen, top_bps: float, *, is_wide: bool) -> None:
-        """As it stands, on an axis from 0 to `top_bps`."""
+        """Draw it on an axis from 0 to `top_bps`."""
         self._bar.show(seen, top_bps)
         if (seen, is_wide) == (self._seen, self._is_wide):
             return
@@ -131,7 +131,7 @@ class ShareRow(Horizontal, can_focus=True):
                 self._input.value = text
 
     def action_go(self, by: int) -> None:
-        """To the next row, or the one before."""
+        """Focus the next or previous row."""
         if by > 0:
             self.screen.focus_next(ShareRow)
         else:
@@ -142,7 +142,7 @@ class ShareRow(Horizontal, can_focus=True):
         self.post_message(self.Stepped(self, by))
 
     def on_key(self, event: Key) -> None:
-        """Typing begins by typing, or with enter; escape takes back what was typed."""
+        """Start typing with a character or enter; escape restores the text."""
         if self._input.has_focus:
             if event.key == "escape":
                 event.stop()
@@ -155,7 +155,7 @@ class ShareRow(Horizontal, can_focus=True):
                 self._begin_typing(begun_with)
 
     def _begin_typing(self, begun_with: str | None) -> None:
-        """What stands in the field is chosen, or this in place of it."""
+        """Select the field's text, or replace it by `text`."""
         self._input.select_on_focus = begun_with is None
         if begun_with:
             self._input.value = begun_with
@@ -171,7 +171,7 @@ class ShareRow(Horizontal, can_focus=True):
         self.focus()
 
     def on_descendant_blur(self, event: DescendantBlur) -> None:
-        """The field is left: what stands in it counts."""
+        """Accept the text when the field is left."""
         if event.widget is self._input and self._input.value != self._before:
             self._before = self._input.value
             self.post_message(self.Typed(self, self._input.value, is_left=True))
@@ -182,18 +182,18 @@ class ShareRow(Horizontal, can_focus=True):
 
 
 def who(seen: Seen, name: str, columns: int) -> str:
-    """Whether it takes part, its name, and whether something is the matter; in so many columns."""
+    """Whether it takes part, its name, and a mark for problems; in this many columns."""
     mark = "[x]" if seen.is_in else "[ ]"
     state = " ✓" if seen.is_there else " ✗" if seen.end or (seen.is_in and seen.missed) else ""
     room = columns - len(mark) - 1 - len(state)
     if len(name) > room:
-        # What tells the hosts of a lab apart is at the end.
+        # Names of lab hosts differ at the end.
         name = f"…{name[1 - room :]}" if name.startswith("lab:") else f"{name[: room - 1]}…"
     return f"{mark} {name}{state}"
 
 
 def numbers(seen: Seen, is_wide: bool) -> tuple[str, str]:
-    """What is asked over what was measured, or what is expected as long as nothing was."""
+    """The request above the measured rate, or the prediction before any measurement."""
     if seen.asked is None:
         return "", ""
     asked = seen.asked.words if seen.asked.held is not None else _rate("asked", seen.asked_bps)

@@ -1,4 +1,4 @@
-"""Several destinations as bars on one axis, with what is to be said of them and what happened."""
+"""Several destinations as bars on one axis, with notes and a log."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -31,13 +31,13 @@ _ENOUGH: Final = 14
 _COLOURS: Final = {"asked": "$text-warning", "expected": "$text-secondary", "got": "$success"}
 _BAR_SHARE: Final = 0.3
 _BELOW: Final = 9
-"""Lines for what is not a row: head, legend, axis, what is said, the newest events."""
+"""Lines for everything but rows: head, legend, axis, notes, the newest events."""
 
 Ordered = Mapping[str, tuple[str, int]]
 
 
 class ShareView(Container):
-    """`show` it as often as you like: what has not changed is not drawn again."""
+    """`show` may be called often: only changes are redrawn."""
 
     DEFAULT_CSS = """
     ShareView { height: 1fr; layout: vertical; }
@@ -88,14 +88,14 @@ class ShareView(Container):
         self._drawn = None
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
-        """What is said is of the row that was chosen last."""
+        """Describe the row that was focused last."""
         for node in event.widget.ancestors_with_self:
             if isinstance(node, ShareRow):
                 self._chosen = node.destination
 
     @property
     def chosen(self) -> ShareRow | None:
-        """The row that has the focus, itself or with its field."""
+        """The row that has the focus, or contains it."""
         return next((row for row in self.query(ShareRow) if row.has_focus_within), None)
 
     def row_of(self, destination: str) -> ShareRow:
@@ -103,7 +103,7 @@ class ShareView(Container):
         return next(row for row in self.query(ShareRow) if row.destination == destination)
 
     async def make_rows(self, destinations: list[str], asked: Mapping[str, str]) -> None:
-        """One for each, unless they are there; `asked` as it was typed."""
+        """Make a row for each destination, unless they exist; `asked`: as typed."""
         if [row.destination for row in self.query(ShareRow)] == destinations:
             return
         rows = self.query_one("#rows", VerticalScroll)
@@ -132,7 +132,7 @@ class ShareView(Container):
         self._say_the_end(model)
         chosen = [about(row) for row in rows if row.destination == self._chosen]
         notes = note_lines(rows, board.plan, board.trouble)
-        # While files move, what one gets says more than what could be had.
+        # While files move, measured rates matter more than predictions.
         lines = [*ordered_lines(ordered, live), *chosen, *notes] if live else [*notes, *chosen]
         self.query_one("#said > Static", Static).update(Content("\n".join(lines)))
         if model:
@@ -144,7 +144,7 @@ class ShareView(Container):
 
     @property
     def _is_low(self) -> bool:
-        """Whether the rows leave little room for all else."""
+        """Whether the rows leave little room for the rest."""
         return self.size.height - 2 * len(self.query(ShareRow)) < _ENOUGH
 
     def _arrange(self) -> None:
@@ -157,7 +157,7 @@ class ShareView(Container):
     def _draw_rows(self, rows: list[Seen], top_bps: float) -> None:
         for row, widget in zip(rows, self.query(ShareRow), strict=False):
             widget.show(row, top_bps, is_wide=self._is_wide)
-        # Where the bars are is known once they are laid out.
+        # The position of the bars is known only after layout.
         self.call_after_refresh(self._draw_axis, top_bps)
 
     def _draw_axis(self, top_bps: float) -> None:

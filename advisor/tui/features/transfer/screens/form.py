@@ -1,4 +1,4 @@
-"""Move: what is to be moved now, where it goes, and how it is to be tuned on the way."""
+"""The form of a transfer: what to move, where to, and how to tune it."""
 
 from collections.abc import Callable, Iterable
 from typing import ClassVar, Final
@@ -35,7 +35,7 @@ _NICEST: Final = 19
 
 
 def whole_number(least: int, most: int) -> Callable[[str], int]:
-    """A check for a field: it raises ValueError for anything but such a number."""
+    """A check for a field: it raises ValueError unless the text is a number in this range."""
 
     def check(text: str) -> int:
         if not (text.isascii() and text.isdigit()) or not least <= int(text) <= most:
@@ -46,7 +46,7 @@ def whole_number(least: int, most: int) -> Callable[[str], int]:
 
 
 class TransferFormScreen(Page):
-    """The form. `move`: what it is filled in with, by itself what was entered last."""
+    """The form. `move`: its initial entries, by default those entered last."""
 
     NAME = "Move files now"
     HELP = (
@@ -75,7 +75,7 @@ class TransferFormScreen(Page):
 
     @property
     def move(self) -> TransferDraft:
-        """What is entered."""
+        """The entries."""
         if self._given is None:
             self._given = load_transfer_draft() or of_draft(self.advisor.draft)
         return self._given
@@ -300,20 +300,20 @@ class TransferFormScreen(Page):
         self._completing.names = [one.name for one in known]
 
     def on_field_changed(self, changed: Field.Changed) -> None:
-        """An agent that listens is the way."""
+        """Use the listening agent once one is entered."""
         if changed.field.id == "field-agent":
             self.move.way = "agent" if changed.field.text else "ssh"
 
     def on_radio_set_changed(self, event: RadioSet.Changed) -> None:
-        """Kept at once, as texts are."""
+        """Store it at once, as texts are."""
         self.move.method = event.pressed.id or ""
 
     def on_checkbox_changed(self, event: Checkbox.Changed) -> None:
-        """Kept at once, as texts are."""
+        """Store it at once, as texts are."""
         setattr(self.move, event.checkbox.id or "", event.value)
 
     def why_not_begin(self) -> str:
-        """What is wrong, missing, or under way."""
+        """Why it cannot start: wrong or missing entries, or a running session."""
         return (
             first_problem(list(self.query(Field)))
             or self.move.why_not()
@@ -321,11 +321,11 @@ class TransferFormScreen(Page):
         )
 
     def action_begin(self) -> None:
-        """Move them."""
+        """Start the transfer."""
         if reason := self.why_not_begin():
             self.advisor.refuse(reason)
             return
         words = ["transfer", "--json", "--orders", *self.advisor.history.arguments]
         self.advisor.begin_transfer([*words, *self.move.transfer_arguments()])
-        # Said of this once: the next time it is to go on from where it was.
+        # It holds for this run only: the next one resumes.
         self.move.anew = False

@@ -1,4 +1,4 @@
-"""Moving, live: how far a tuned transfer is, what it gives at which setting, and how to end it."""
+"""A tuned transfer live: its progress, its throughput by setting, and how to stop it."""
 
 from collections.abc import Iterable
 from typing import ClassVar, Final
@@ -34,7 +34,7 @@ _BAR_SHARE: Final = 0.3
 
 
 class TransferLiveScreen(Page):
-    """Shows the application's transfer, from one timer."""
+    """Shows the application's transfer, redrawn by one timer."""
 
     NAME = "Moving files"
     HELP = """[b]Moving files[/b]
@@ -101,7 +101,7 @@ Nothing has to be done. Leaving the screen does not stop it: Home shows the way 
         self._said = None
 
     def _look(self) -> None:
-        """Draw what is new; nothing while something else is shown."""
+        """Draw what changed, unless another screen is shown."""
         if not self.is_mounted or self.app.screen is not self:
             return
         transfer = self._transfer
@@ -142,7 +142,7 @@ Nothing has to be done. Leaving the screen does not stop it: Home shows the way 
         self.advisor.action_home()
 
     def action_stop(self) -> None:
-        """End it, after a question."""
+        """Stop it, after a confirmation."""
         transfer = self._transfer
         if transfer is None:
             self.advisor.refuse("no files are being moved: m at home begins")
@@ -162,7 +162,7 @@ Nothing has to be done. Leaving the screen does not stop it: Home shows the way 
             self.notify("Stopping: what arrived stays there.")
 
     def action_go_on(self) -> None:
-        """Begin again what did not come to its end."""
+        """Resume a transfer that did not complete."""
         transfer = self._transfer
         if transfer is None:
             self.advisor.refuse("there is nothing to go on with: m at home begins")
@@ -177,22 +177,22 @@ Nothing has to be done. Leaving the screen does not stop it: Home shows the way 
             self._look()
 
     def action_enlarge(self, panel: str) -> None:
-        """One panel alone."""
+        """Show one panel alone."""
         self.query_one(TransferView).enlarge(panel)
 
     def action_panel(self, by: int) -> None:
-        """The next panel alone."""
+        """Show the next panel alone."""
         self.query_one(TransferView).next_panel(by)
 
     def action_back(self) -> None:
-        """Leave; what runs goes on."""
+        """Leave the screen; the transfer continues."""
         if self._transfer and self._transfer.is_running:
             self.notify("Files go on being moved: f at home leads back.")
         super().action_back()
 
 
 def head_words(model: TransferModel) -> str:
-    """The pair and how it is tuned."""
+    """The pair and the method."""
     started = model.started
     if started is None:
         return "… counting the files, and reaching the other host"
@@ -203,10 +203,10 @@ def head_words(model: TransferModel) -> str:
 
 
 def progress_lines(model: TransferModel, cells: int) -> list[str]:
-    """A bar of so many cells with how much is there, and below it how fast and how long yet."""
+    """A progress bar of this many cells, and below it the rate and the time left."""
     moving, started, ended = model.moving, model.started, model.ended
     if started and ended:
-        # A small one is over before anything was said of how far it is.
+        # A small transfer ends before any progress is reported.
         return [_there(ended.moved_bytes, ended.files, started, cells)]
     if started is None or moving is None:
         return []
@@ -235,7 +235,7 @@ def _bar(done: int, total: int, cells: int) -> str:
 
 
 def tuning_lines(model: TransferModel) -> list[str]:
-    """The setting of the epoch under way, and why it is this one."""
+    """The setting of the present epoch, and why it was chosen."""
     if model.started is None or model.is_over or model.is_verifying:
         return []
     epoch_s = model.at_s - model.epoch_began_s
@@ -260,7 +260,7 @@ def _counted(number: int, word: str) -> str:
 
 
 def end_lines(model: TransferModel) -> list[str]:
-    """What became of it, what is missing, and whether an advice came true; none before its end."""
+    """The outcome, what is missing, and whether an advice came true; empty before the end."""
     if model.gave_up:
         return [
             _sentence(model.gave_up.message),
@@ -278,14 +278,14 @@ def end_lines(model: TransferModel) -> list[str]:
 
 
 def _missing_lines(ended: ev.TransferEnded) -> list[str]:
-    """The first of them: the log has more room."""
+    """The first missing files: the log has room for all."""
     lines = [f"✗ {line}" for line in ended.missing[:_SHOWN_MISSING]]
     more = ended.missing_files - len(lines)
     return [*lines, *([f"✗ and {more} more: 3 lists them"] if more > 0 else [])]
 
 
 def came_true_words(fulfilment: Fulfilment) -> str:
-    """Beside what was advised."""
+    """The measured rate compared with the advice."""
     came = verdict(fulfilment.rate_bps, fulfilment.interval_bps)
     return f"The advice of {local_time(fulfilment.advised_s)}: {came}"
 

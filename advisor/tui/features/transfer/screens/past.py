@@ -1,4 +1,4 @@
-"""A past transfer that tuned itself: its charts, from what it told then."""
+"""A past tuned transfer: its charts, from its events."""
 
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
@@ -17,7 +17,7 @@ from advisor.tui.page import Page
 
 
 class PastTransferScreen(Page):
-    """Opened from the review. `session` is what the list knows of it; `told` what it told then."""
+    """Opened from Review. `session`: its entry in the list; `told`: its events."""
 
     NAME = "Past transfer"
     HELP = (

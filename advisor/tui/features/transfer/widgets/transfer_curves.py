@@ -1,4 +1,4 @@
-"""What a transfer's story puts on its two charts: pure."""
+"""The curves of a transfer's two charts. Pure."""
 
 import itertools
 import math
@@ -18,7 +18,7 @@ Points = Sequence[tuple[float, float]]
 
 
 class Clock(NamedTuple):
-    """The time axis: what is counted on it, its unit in seconds, and where it ends in that unit."""
+    """The time axis: its label, its unit in seconds, and its end in that unit."""
 
     word: str
     unit_s: float
@@ -26,7 +26,7 @@ class Clock(NamedTuple):
 
 
 def clock_of(model: TransferModel) -> Clock:
-    """In what reads well for as long as it has run."""
+    """The time axis with a unit that suits the elapsed time."""
     at_s = max(model.at_s, _SHORTEST_S)
     word, unit_s = next(
         (f"{word} since it began", unit_s)
@@ -41,7 +41,7 @@ def clock_of(model: TransferModel) -> Clock:
 
 
 def throughput_series(model: TransferModel, clock: Clock) -> list[Series]:
-    """What arrived each second, and the mean of each control epoch over its length."""
+    """Throughput of each second, and the mean of each control epoch over its duration."""
     epochs = model.epochs.points
     series = [_line("as it arrives", model.rates.points, clock, "foreground-muted")]
     if not epochs:
@@ -73,7 +73,7 @@ def setting_series(model: TransferModel, clock: Clock) -> list[Series]:
 
 
 def load_marks(model: TransferModel, clock: Clock) -> list[Upright]:
-    """Where the external load changed; a word for each of the last few."""
+    """Lines where the external load changed; the last few are labelled."""
     loads = list(model.loads)
     unnamed = len(loads) - _NAMED_AT_MOST
     return [
@@ -87,7 +87,7 @@ def load_marks(model: TransferModel, clock: Clock) -> list[Upright]:
 
 
 def load_words(load: ev.LoadChanged) -> str:
-    """What else goes on, in a few words."""
+    """The external load in a few words."""
     parts = [
         f"{number} {word}{'' if number == 1 else plural}"
         for number, word, plural in (
@@ -100,7 +100,7 @@ def load_words(load: ev.LoadChanged) -> str:
 
 
 def stepped(epochs: Points) -> list[tuple[float, float]]:
-    """Values at the middles of stretches as steps: each from its stretch's beginning on."""
+    """Turn values at the middles of intervals into steps that start with the interval."""
     middles = [at_s for at_s, _ in epochs]
     bounds = [(one + other) / 2 for one, other in itertools.pairwise(middles)]
     half = (bounds[0] - middles[0]) if bounds else 0.0
@@ -122,7 +122,7 @@ def _line(name: str, points: Points, clock: Clock, colour: str, *, steps: bool =
 def _held(
     model: TransferModel, name: str, points: Points, clock: Clock, mark: str, colour: str
 ) -> list[Series]:
-    """A line of steps up to now, with marks by which it is told from the other."""
+    """A step line up to now, with marks that distinguish it from the other."""
     if not points:
         return []
     every = math.ceil(len(points) / _MARKED_AT_MOST)

@@ -1,4 +1,4 @@
-"""What happened in a transfer, a line each, the newest at the bottom."""
+"""The log of a transfer, one line per event."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from advisor.tui.kit.line_log import LineLog, moment_words
 
 
 class TransferLog(LineLog):
-    """`show` a story."""
+    """`show` a model."""
 
     HELP = (
         "[b]What happened[/b]\nA line for each change of the setting: what the control epoch gave "
@@ -20,12 +20,12 @@ class TransferLog(LineLog):
     )
 
     def show(self, model: TransferModel) -> None:
-        """All that is known of it."""
+        """Show all that is known."""
         self.fill((*model.log, model.ended), log_lines(model))
 
 
 def log_lines(model: TransferModel) -> Iterator[str]:
-    """The oldest first; at the end what could not be moved."""
+    """Lines, the oldest first; last what could not be moved."""
     for at_s, event in model.log:
         yield f"{moment_words(at_s):>12}  {_words(event)}"
     if model.ended:

@@ -1,6 +1,6 @@
-"""A tuned transfer as it stands, live or past: throughput over setting over time, and its log.
+"""The view of a tuned transfer, live or past: throughput, setting, and log over one time axis.
 
-Laid out as figures 5, 6 and 8 of Balaprakash et al. (2016): one time axis, upright lines where the
+Laid out as figures 5, 6 and 8 of Balaprakash et al. (2016): one time axis, vertical lines where the
 external load changed.
 """
 
@@ -22,7 +22,7 @@ from advisor.tui.kit.chart import Chart
 from advisor.tui.kit.panel_view import PanelView
 
 PANELS: Final = ("throughput", "setting", "log")
-"""By number, from 1."""
+"""In order of their numbers, from 1."""
 
 _TITLES: Final = {
     "throughput": "Throughput at the destination",
@@ -36,7 +36,7 @@ _LOG_BESIDE_FROM: Final = 150
 
 
 class TransferView(PanelView):
-    """`show` a story as often as you like: what has not changed is not drawn again."""
+    """`show` a model as often as you like: only changes are redrawn."""
 
     NAMES = PANELS
     HELP: ClassVar[str | None] = """[b]The transfer[/b]
@@ -89,7 +89,7 @@ load, which is marked by an upright line where it is known."""
             self.query_one(f"#{name}").border_title = f"{title}{more}"
 
     def show(self, model: TransferModel) -> None:
-        """The story as it stands."""
+        """Show the present state of the model."""
         if model is self._model and model.version == self._drawn:
             return
         clock = clock_of(model)
