@@ -255,9 +255,13 @@ def _stage_of(request: AdviceRequest) -> ToolStage:
     tool = registry.transfer_tool(profiled.tool)
     availability = tool.available()
     if not availability.ok:
-        raise ValueError(f"--tool {tool.name}: {availability.reason} ({availability.remedy})")
+        raise ValueError(
+            f"--profile-tool {tool.name}: {availability.reason} ({availability.remedy})"
+        )
     if profiled.dataset.largest and not tool.moves_several:
-        raise ValueError(f"--tool {tool.name}: {tool.name} moves one file: give --data FILE")
+        raise ValueError(
+            f"--profile-tool {tool.name}: {tool.name} moves one file: give --data FILE"
+        )
     streams = min(request.max_streams, ToolLimits().max_streams)
     limits = ToolLimits(max_concurrency=request.max_concurrency, max_streams=streams)
     return ToolStage(tool, profiled.dataset, limits)

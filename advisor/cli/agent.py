@@ -1,68 +1,92 @@
-"""`advisor agent`: the other side."""
+"""`advisor agent`: runs at the far end."""
 
 import asyncio
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-import click
+import typer
 
 from advisor.agent.secret import BadSecret, new_secret, read_secret, write_secret
 from advisor.cli import parameters as p
+from advisor.cli.commands import command
+from advisor.cli.errors import Failure, UsageError
 
 
-@click.command()
-@click.option("--stdio", is_flag=True, help="Serve on standard input and output (ssh does this).")
-@click.option("--listen", type=p.LISTEN, help="Serve on this address and port, over TLS.")
-@click.option(
-    "--secret-file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Keep the secret here: made if it is not there yet, and the same at every start.",
-)
-@click.option(
-    "--ports",
-    type=p.PORTS,
-    envvar="GLOBUS_TCP_PORT_RANGE",
-    help="Ports that may be opened for data. [any; GLOBUS_TCP_PORT_RANGE counts]",
-)
-@click.option(
-    "--files",
-    multiple=True,
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="FOLDER",
-    help="With --listen: a folder whose files advisors may measure, check, put in place. [none]",
-)
-def agent(**options: Any) -> int:
-    """Be the destination of an advisor on another host.
+@command()
+def agent(
+    *,
+    stdio: Annotated[
+        bool,
+        typer.Option(
+            "--stdio", help="Serve on standard input and output; ssh starts the agent so."
+        ),
+    ] = False,
+    listen: Annotated[
+        p.HostPort | None,
+        typer.Option("--listen", **p.LISTEN, help="Serve on this address and port, over TLS."),
+    ] = None,
+    secret_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--secret-file",
+            dir_okay=False,
+            metavar="FILE",
+            help="The file that keeps the secret: made if it is missing, used again at each start.",
+        ),
+    ] = None,
+    ports: Annotated[
+        p.Ports | None,
+        typer.Option(
+            "--ports",
+            **p.PORTS,
+            envvar="GLOBUS_TCP_PORT_RANGE",
+            show_default="any",
+            help="Ports that the agent may open for data.",
+        ),
+    ] = None,
+    files: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--files",
+            file_okay=False,
+            metavar="FOLDER",
+            show_default="none",
+            help="With --listen: a folder whose files remote advisors may measure, check and "
+            "write. Can be repeated.",
+        ),
+    ] = None,
+) -> int:
+    """Run the agent that a remote advisor connects to.
 
-    An advisor starts this by itself over ssh. Where there is no ssh between the hosts, start it
-    by hand with --listen and give the secret it prints to the person at the other side.
+    A remote advisor starts it by itself over ssh. Where there is no ssh between the hosts, start it
+    by hand with --listen and give the secret it prints to the person at the other host.
     """
     from advisor.agent.listen import serve_stdio, serve_tls
 
-    if options["stdio"] == bool(options["listen"]):
-        raise click.UsageError("give either --stdio or --listen ADDRESS:PORT")
-    if options["stdio"] and options["files"]:
-        raise click.UsageError("--files is for --listen: over ssh all files of the user are open")
-    ports = options["ports"] or (0, 0)
-    if options["stdio"]:
-        asyncio.run(serve_stdio(ports))
+    if stdio == bool(listen):
+        raise UsageError("give either --stdio or --listen ADDRESS:PORT")
+    if stdio and files:
+        raise UsageError("--files is for --listen: over ssh all files of the user are open")
+    allowed = ports or (0, 0)
+    if listen is None:
+        asyncio.run(serve_stdio(allowed))
         return 0
-    address, port = options["listen"]
-    folders = [folder.absolute() for folder in options["files"]]
-    secret, told = _secret(options["secret_file"])
+    address, port = listen
+    folders = [folder.absolute() for folder in files or ()]
+    secret, told = _secret(secret_file)
 
     def listening(bound: int) -> None:
-        click.echo(f"listening on {address}:{bound}", err=True)
+        typer.echo(f"listening on {address}:{bound}", err=True)
         if told:
-            click.echo("secret, shown this once; it goes into a file for --secret-file:", err=True)
-            click.echo(secret)
+            typer.echo("secret, shown this once; it goes into a file for --secret-file:", err=True)
+            typer.echo(secret)
             sys.stdout.flush()
 
     try:
-        asyncio.run(serve_tls(address, port, secret, ports, folders, listening))
+        asyncio.run(serve_tls(address, port, secret, allowed, folders, listening))
     except OSError as error:
-        raise click.ClickException(
+        raise Failure(
             f"--listen {address}:{port}: {error.strerror}: choose another address or port"
         ) from None
     return 0
@@ -78,7 +102,7 @@ def _secret(path: Path | None) -> tuple[str, bool]:
         secret = new_secret()
         write_secret(path, secret)
     except BadSecret as error:
-        raise click.UsageError(f"--secret-file {path} {error}") from None
+        raise UsageError(f"--secret-file {path} {error}") from None
     except OSError as error:
-        raise click.UsageError(f"--secret-file {path}: {error.strerror}") from None
+        raise UsageError(f"--secret-file {path}: {error.strerror}") from None
     return secret, True

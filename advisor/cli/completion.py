@@ -1,20 +1,21 @@
 """`advisor completion`: what a shell needs to complete commands, options and destinations."""
 
-from typing import Any, Final
+from typing import Annotated, Literal
 
-import click
-from click.shell_completion import CompletionItem, get_completion_class
+import typer
 
+from advisor.cli.commands import command, completion_script
 from advisor.cli.config.configuration import BadConfiguration
 from advisor.cli.options import configured_store
 from advisor.store.history import Store
 
-_VARIABLE: Final = "_ADVISOR_COMPLETE"
 
-
-@click.command()
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def completion(shell: str) -> int:
+@command()
+def completion(
+    shell: Annotated[
+        Literal["bash", "zsh", "fish"], typer.Argument(metavar="SHELL", help="Your shell.")
+    ],
+) -> int:
     """Print what SHELL needs to complete advisor's commands, options and destinations.
 
     \b
@@ -22,24 +23,17 @@ def completion(shell: str) -> int:
     zsh:  eval "$(advisor completion zsh)"       in ~/.zshrc
     fish: advisor completion fish | source       in ~/.config/fish/config.fish
     """
-    from advisor.cli.main import cli
-
-    found = get_completion_class(shell)
-    if found is None:
-        raise click.UsageError(f"'{shell}' cannot be completed")
-    # Not `source()`: it runs bash to ask for its version.
-    script = found(cli, {}, "advisor", _VARIABLE)
-    click.echo(script.source_template % script.source_vars())
+    typer.echo(completion_script(shell))
     return 0
 
 
-def destinations(_: click.Context, __: click.Parameter, incomplete: str) -> list[Any]:
+def destinations(incomplete: str) -> list[tuple[str, str]]:
     """Where transfers may go: labs that are up, pairs of the history, names that ssh knows."""
     from advisor.runtime.destinations import known_destinations
 
     user, at, host = incomplete.rpartition("@")
-    known = (one for one in known_destinations(history_to_complete()) if one.name.startswith(host))
-    return [CompletionItem(f"{user}{at}{one.name}", help=one.what) for one in known]
+    known = known_destinations(history_to_complete())
+    return [(f"{user}{at}{one.name}", one.what) for one in known if one.name.startswith(host)]
 
 
 def history_to_complete() -> Store:
@@ -53,10 +47,10 @@ def history_to_complete() -> Store:
         return Store.default()
 
 
-def transfer_tools(_: click.Context, __: click.Parameter, incomplete: str) -> list[Any]:
+def transfer_tools(incomplete: str) -> list[tuple[str, str]]:
     """The tools that can be profiled."""
     from advisor import registry
     from advisor.api.tool import TransferTool
 
     known = (tool for tool in registry.tools() if isinstance(tool, TransferTool))
-    return [CompletionItem(t.name, help=t.summary) for t in known if t.name.startswith(incomplete)]
+    return [(tool.name, tool.summary) for tool in known if tool.name.startswith(incomplete)]

@@ -1,110 +1,145 @@
-"""From what was typed and configured to the question: the options that say where, and how."""
+"""The destination of a command, and how it is reached."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any
 
-import click
-from click.core import ParameterSource
+import typer
 
 from advisor.cli import parameters as p
+from advisor.cli.commands import Options
 from advisor.cli.completion import destinations
 from advisor.cli.config import configuration
+from advisor.cli.errors import UsageError
+from advisor.cli.options import CONNECTION
+from advisor.cli.urls import GridFtpUrl
 from advisor.domain.addresses import parse_address
 from advisor.domain.endpoints import Endpoint
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
 
-_TYPED = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
+def with_host_defaults(
+    context: typer.Context, destination: Endpoint | GridFtpUrl | None
+) -> Endpoint | GridFtpUrl | None:
+    """What is configured for this destination becomes the default of the other options.
 
-
-def reach_options_for(destination: click.ParamType[Any]) -> Callable[[_Command], _Command]:
-    """DESTINATION of this type, and the options that say how to reach it and what is known."""
-    return lambda command: _decorated(command, destination)
-
-
-def reach_options(command: _Command) -> _Command:
-    """The same, with a host for DESTINATION."""
-    return _decorated(command, p.ENDPOINT)
-
-
-def _decorated(command: _Command, destination: click.ParamType[Any]) -> _Command:
-    for decorate in reversed(
-        [
-            click.argument(
-                "destination", type=destination, required=False, shell_complete=destinations
-            ),
-            click.option("--agent", type=p.HOST_PORT, help="A listening agent instead of ssh."),
-            click.option(
-                "--secret-file",
-                type=click.Path(path_type=Path),
-                help="The secret that agent printed.",
-            ),
-            click.option(
-                "--agent-command", help="The agent's command on the other side, if not in PATH."
-            ),
-            click.option(
-                "--address", help="The destination's IP address for data, if not that of its name."
-            ),
-            click.option(
-                "--ports", type=p.PORTS, help="Ports the agent may open for data (with ssh)."
-            ),
-            click.option(
-                "--bandwidth", type=p.RATE, help="The reserved rate of the path, as in 10Gbit."
-            ),
-            click.option(
-                "--rtt", type=p.DURATION, help="The round-trip time, where it cannot be measured."
-            ),
-        ]
-    ):
-        command = decorate(command)
-    return command
+    For a destination that is parsed before them (`is_eager`). Raises BadConfiguration.
+    """
+    endpoint = destination.endpoint if isinstance(destination, GridFtpUrl) else destination
+    own = configuration.of_host(endpoint.host if endpoint else "")
+    context.default_map = {**(context.default_map or {}), **own}
+    return destination
 
 
-def with_those_of_the_host(context: click.Context, options: dict[str, Any]) -> dict[str, Any]:
-    """The options, and those the configuration has for this destination where none was typed."""
-    destination: Endpoint | None = options["destination"]
-    for name, text in configuration.of_host(destination.host if destination else "").items():
-        found = next((one for one in context.command.params if one.name == name), None)
-        if found is None or context.get_parameter_source(name) in _TYPED:
-            continue
+class ReachOptions(Options, frozen=True):
+    """How a destination is reached, and what is known of the path."""
+
+    agent: Annotated[
+        p.HostPort | None,
+        typer.Option(
+            "--agent",
+            **p.HOST_PORT,
+            help="Connect to an agent that listens there, instead of starting one over ssh.",
+            rich_help_panel=CONNECTION,
+        ),
+    ] = None
+    secret_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--secret-file",
+            metavar="FILE",
+            help="With --agent: the file with the secret that the agent printed.",
+            rich_help_panel=CONNECTION,
+        ),
+    ] = None
+    agent_command: Annotated[
+        str | None,
+        typer.Option(
+            "--agent-command",
+            metavar="COMMAND",
+            help="The command that starts advisor at the destination, if it is not in PATH there.",
+            rich_help_panel=CONNECTION,
+        ),
+    ] = None
+    address: Annotated[
+        str | None,
+        typer.Option(
+            "--address",
+            metavar="IP",
+            help="The destination's IP address for data, if its name has another one.",
+            rich_help_panel=CONNECTION,
+        ),
+    ] = None
+    ports: Annotated[
+        p.Ports | None,
+        typer.Option(
+            "--ports",
+            **p.PORTS,
+            show_default="any",
+            help="TCP and UDP ports that the agent may open for data (with ssh).",
+            rich_help_panel=CONNECTION,
+        ),
+    ] = None
+    bandwidth: Annotated[
+        float | None,
+        typer.Option(
+            "--bandwidth",
+            **p.RATE,
+            help="The rate reserved for you on the path, as in 10Gbit.",
+            rich_help_panel=CONNECTION,
+        ),
+    ] = None
+    rtt: Annotated[
+        float | None,
+        typer.Option(
+            "--rtt",
+            **p.DURATION,
+            help="The round-trip time, as in 47ms, where it cannot be measured.",
+            rich_help_panel=CONNECTION,
+        ),
+    ] = None
+
+    def request_fields(self, destination: Endpoint | None) -> dict[str, Any]:
+        """The fields of an AdviceRequest that say what is reached, and how. Raises UsageError."""
+        return {
+            "destination": self._endpoint(destination),
+            "agent": self.agent,
+            "secret_file": str(self.secret_file.absolute()) if self.secret_file else None,
+            "agent_command": self.agent_command,
+            "address": self._address(),
+            "ports": self.ports or (0, 0),
+            "bandwidth_bps": self.bandwidth,
+            "rtt_s": self.rtt,
+        }
+
+    def _endpoint(self, destination: Endpoint | None) -> Endpoint:
+        if self.agent and not self.secret_file:
+            raise UsageError("--agent needs --secret-file, with the secret that the agent printed")
+        if self.secret_file and not self.agent:
+            raise UsageError("--secret-file is for --agent HOST:PORT: give both")
+        if destination is None and not self.agent:
+            raise UsageError("DESTINATION is missing: give [USER@]HOST, localhost or --agent")
+        return destination or Endpoint(self.agent[0] if self.agent else "")
+
+    def _address(self) -> str | None:
         try:
-            options[name] = found.type_cast_value(context, text)
-        except click.BadParameter as error:
-            raise configuration.BadConfiguration(
-                f"{configuration.path()}: {destination}: {name}: {error.message}"
-            ) from None
-    return options
+            return parse_address(self.address) if self.address is not None else None
+        except ValueError as error:
+            raise UsageError(f"--address {error}") from None
 
 
-def reach_fields(options: dict[str, Any]) -> dict[str, Any]:
-    """The fields of an AdviceRequest that `reach_options` fill."""
-    return {
-        "destination": _destination(options),
-        "agent": options["agent"],
-        "secret_file": str(options["secret_file"].absolute()) if options["secret_file"] else None,
-        "agent_command": options["agent_command"],
-        "address": _address(options["address"]),
-        "ports": options["ports"] or (0, 0),
-        "bandwidth_bps": options["bandwidth"],
-        "rtt_s": options["rtt"],
-    }
+def destination_argument(**settings: Any) -> Any:
+    """DESTINATION, whose configuration the other options have for defaults."""
+    return typer.Argument(
+        autocompletion=destinations,
+        callback=with_host_defaults,
+        is_eager=True,
+        metavar="DESTINATION",
+        **settings,
+    )
 
 
-def _destination(options: dict[str, Any]) -> Endpoint:
-    destination: Endpoint | None = options["destination"]
-    agent = options["agent"]
-    if agent and not options["secret_file"]:
-        raise click.UsageError("--agent needs --secret-file, with the secret that agent printed")
-    if options["secret_file"] and not agent:
-        raise click.UsageError("--secret-file is for --agent HOST:PORT: give both")
-    if destination is None and not agent:
-        raise click.UsageError("DESTINATION is missing: give [USER@]HOST, localhost or --agent")
-    return destination or Endpoint(agent[0])
-
-
-def _address(text: str | None) -> str | None:
-    try:
-        return parse_address(text) if text is not None else None
-    except ValueError as error:
-        raise click.UsageError(f"--address {error}") from None
+DestinationArgument = Annotated[
+    Endpoint | None,
+    destination_argument(
+        parser=p.parsed(Endpoint.parse), help="[USER@]HOST, localhost, or lab:NAME for a lab."
+    ),
+]

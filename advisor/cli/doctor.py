@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
-import click
 import msgspec
+import typer
 
+from advisor.cli.commands import command
+from advisor.cli.options import ResultAsJson
 from advisor.domain.path import HostFacts
 from advisor.domain.quantities import format_rate
 from advisor.hosts.facts import host_facts
@@ -30,16 +32,15 @@ class Checkup(msgspec.Struct, frozen=True, kw_only=True):
     can_run_tcp: bool
 
 
-@click.command()
-@click.option("--json", "as_json", is_flag=True, help="One object of JSON.")
-def doctor(as_json: bool) -> int:
+@command()
+def doctor(*, as_json: ResultAsJson = False) -> int:
     """Check this host: what is installed and allowed, and what in it will limit transfers.
 
     Sends nothing and changes nothing. Exits with 0 when TCP can be profiled here, else with 1.
     """
     checkup = _look()
     if as_json:
-        click.echo(msgspec.json.encode(checkup).decode())
+        typer.echo(msgspec.json.encode(checkup).decode())
     else:
         _print(checkup)
     return 0 if checkup.can_run_tcp else 1

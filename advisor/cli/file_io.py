@@ -7,15 +7,19 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Annotated, Any, Final, Protocol
 
-import click
 import msgspec
+import typer
 
 from advisor.cli import parameters as p
+from advisor.cli.commands import command, option_of
 from advisor.cli.completion import destinations
-from advisor.cli.connection import reach_fields, reach_options, with_those_of_the_host
+from advisor.cli.connection import ReachOptions, with_host_defaults
+from advisor.cli.errors import UsageError
+from advisor.cli.options import CONNECTION, ResultAsJson
 from advisor.domain.advice import Side
+from advisor.domain.endpoints import Endpoint
 from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem, IoDirection
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
 from advisor.hosts.file_io import FileIoError, file_io_workplace
@@ -33,8 +37,6 @@ from advisor.runtime.exit_codes import (
 from advisor.runtime.request import AdviceRequest
 
 _SIDES: Final[dict[IoDirection, Side]] = {"read": "source", "write": "destination"}
-# Said by --at, or of no matter for what lies on a disk.
-_NOT_ASKED: Final = ("address", "ports", "bandwidth", "rtt")
 
 Run = Callable[[FileIoJob], Awaitable[FileIoResult]]
 
@@ -79,22 +81,33 @@ class Place(Protocol):
         """What measures there for as long as the block lasts. Raises FileIoError."""
 
 
-@click.command(name="file-io")
-@click.argument("folder")
-@click.option("--read", "directions", flag_value=("read",), help="Reading alone.")
-@click.option("--write", "directions", flag_value=("write",), help="Writing alone.")
-@click.option("--quick", is_flag=True, help="Three measurements a direction, not the whole grid.")
-@click.option("--json", "as_json", is_flag=True, help="One object of JSON.")
-@click.option(
-    "--at",
-    "destination",
-    type=p.ENDPOINT,
-    shell_complete=destinations,
-    help="The folder is on this host, where an agent measures it.",
-)
-@reach_options
-@click.pass_context
-def file_io(context: click.Context, /, **options: Any) -> int:
+@command("file-io")
+def file_io(
+    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="The folder to measure in.")],
+    *,
+    read: Annotated[bool, typer.Option("--read", help="Measure reading only.")] = False,
+    write: Annotated[bool, typer.Option("--write", help="Measure writing only.")] = False,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="Three measurements for each direction, not the whole grid."),
+    ] = False,
+    destination: Annotated[
+        Endpoint | None,
+        typer.Option(
+            "--at",
+            **p.ENDPOINT,
+            autocompletion=destinations,
+            callback=with_host_defaults,
+            is_eager=True,
+            help="The host of the folder, [USER@]HOST or lab:NAME, where an agent measures it.",
+            rich_help_panel=CONNECTION,
+        ),
+    ] = None,
+    agent: Annotated[p.HostPort | None, option_of(ReachOptions, "agent")] = None,
+    secret_file: Annotated[Path | None, option_of(ReachOptions, "secret_file")] = None,
+    agent_command: Annotated[str | None, option_of(ReachOptions, "agent_command")] = None,
+    as_json: ResultAsJson = False,
+) -> int:
     """Measure how fast files are read and written in FOLDER, with fio.
 
     \b
@@ -104,32 +117,24 @@ def file_io(context: click.Context, /, **options: Any) -> int:
     It writes a file of its own there, of 5 % of the free space and 4 GiB at most, and removes it,
     also on Ctrl-C. Exits with 0 when something was measured, else with 1.
     """
-    directions: tuple[IoDirection, ...] = options["directions"] or ("read", "write")
-    place = _place(context, options)
+    directions: tuple[IoDirection, ...] = ("read",) if read and not write else ("write",)
+    if read == write:
+        directions = ("read", "write")
+    reach = ReachOptions(agent=agent, secret_file=secret_file, agent_command=agent_command)
+    place = _place(destination, reach)
     try:
-        report = asyncio.run(
-            _until_signal(_profile(place, options["folder"], directions, options["quick"]))
-        )
+        report = asyncio.run(_until_signal(_profile(place, folder, directions, quick)))
     except FileIoError as error:
         return _told(error, EXIT_FAILED)
     except _Unreachable as error:
         return _told(error, error.exit_code)
     except asyncio.CancelledError:
         return EXIT_INTERRUPTED
-    if options["as_json"]:
-        click.echo(msgspec.json.encode(report).decode())
+    if as_json:
+        typer.echo(msgspec.json.encode(report).decode())
     else:
         _print(report)
     return EXIT_DONE if any(one.measured for one in report.profiles) else EXIT_FAILED
-
-
-# The destination is an option here, and what else is known of a path does not matter to a disk.
-file_io.params = [
-    one
-    for one in file_io.params
-    if one.name not in _NOT_ASKED
-    and not (isinstance(one, click.Argument) and one.name == "destination")
-]
 
 
 class _Unreachable(Exception):
@@ -139,17 +144,16 @@ class _Unreachable(Exception):
 
 
 def _told(error: Exception, exit_code: int) -> int:
-    click.echo(f"advisor: {error}", err=True)
+    typer.echo(f"advisor: {error}", err=True)
     return exit_code
 
 
-def _place(context: click.Context, options: dict[str, Any]) -> Place:
-    if options["destination"] is None and not options["agent"] and not options["secret_file"]:
+def _place(destination: Endpoint | None, reach: ReachOptions) -> Place:
+    if destination is None and not reach.agent and not reach.secret_file:
         return _Here()
     from advisor.cli.advise.sessions import on_lab
 
-    options = with_those_of_the_host(context, options) | dict.fromkeys(_NOT_ASKED)
-    return _There(on_lab(AdviceRequest(**reach_fields(options))))
+    return _There(on_lab(AdviceRequest(**reach.request_fields(destination))))
 
 
 class _Here:
@@ -237,7 +241,7 @@ async def _profile(
     jobs_of = quick_jobs if quick else full_jobs
     jobs = {direction: jobs_of(direction, filesystem) for direction in directions}
     if Path(filesystem.folder) != Path(folder).absolute():
-        raise click.UsageError(f"{folder} on {place.name} is no folder: name one that is there")
+        raise UsageError(f"{folder} on {place.name} is no folder: name one that is there")
     _tell_plan(place.name, filesystem, jobs)
     with _progress(sum(map(len, jobs.values()))) as advance:
         profiles = [
@@ -266,7 +270,7 @@ def _tell_plan(host: str, filesystem: Filesystem, jobs: dict[IoDirection, list[F
         )
     count = sum(map(len, jobs.values()))
     ceilings_s = sum(job.ceiling_s for some in jobs.values() for job in some)
-    click.echo(
+    typer.echo(
         f"{where} on {host}: {filesystem.kind} ({filesystem.device}), "
         f"{format_bytes(filesystem.free_bytes)} free of {format_bytes(filesystem.total_bytes)}\n"
         f"Writes a file of at most {format_bytes(largest_bytes)} "
@@ -347,16 +351,16 @@ def _mode(job: FileIoJob) -> str:
 def _print(report: Report) -> None:
     for profile in report.profiles:
         if profile.measured:
-            click.echo()
+            typer.echo()
             print_table(*_table(profile))
         if profile.best:
             best = profile.best
-            click.echo(f"* best: {_words(best.job)}: {format_rate(best.throughput_bps)}")
+            typer.echo(f"* best: {_words(best.job)}: {format_rate(best.throughput_bps)}")
         for failure in profile.failures:
-            click.echo(f"not measured: {failure}")
-    click.echo()
+            typer.echo(f"not measured: {failure}")
+    typer.echo()
     for note in report.notes:
-        click.echo(note)
+        typer.echo(note)
 
 
 def _table(profile: Profile) -> tuple[tuple[str, ...], list[list[str]]]:

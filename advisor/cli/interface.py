@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import click
+import typer
 
 from advisor.cli.config import configuration
 
@@ -70,8 +70,8 @@ def plain_report() -> None:
     """The known pairs with their best results, and what to do next."""
     from advisor.cli.history.command import history
 
-    history.main([], standalone_mode=False)
-    click.echo(
+    history.main([], prog_name="advisor history", standalone_mode=False)
+    typer.echo(
         "\nNew advice: advisor advise [USER@]HOST. An interrupted session: advisor resume."
         "\nA session again: advisor history replay PAIR. All commands: advisor --help."
     )

@@ -1,100 +1,75 @@
 """The `advisor` command: its subcommands, each loaded when it is called."""
 
-import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Annotated, Any, ClassVar, get_args
 
 # Before numpy is loaded, by whatever command. The matrices of a search are small: threads that wait
 # for each other take twice the time, ten times where a probe keeps the cores busy, and disturb it.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import click
+import typer
 
 import advisor
-from advisor.cli.config import configuration
-from advisor.cli.errors import one_sentence
-
-# Name, where it is, and its line in `advisor --help`: help must not load what runs.
-_COMMANDS: Final = {
-    "advise": (
-        "advise.command",
-        "Measure the path to DESTINATION and recommend settings.",
-    ),
-    "resume": ("advise.resume", "Go on with the last interrupted session."),
-    "plan": (
-        "transfer.plan",
-        "Plan how files of all sizes are best moved, and move them.",
-    ),
-    "transfer": (
-        "transfer.command",
-        "Move files, and tune the transfer while it runs.",
-    ),
-    "share": (
-        "share.command",
-        "Serve several destinations at once, each with its share.",
-    ),
-    "path": ("advise.path", "Look at the path and both hosts, without any load."),
-    "file-io": ("file_io", "Measure how fast a folder is read and written."),
-    "verify": (
-        "transfer.verify",
-        "Compare what arrived at DESTINATION with what was sent.",
-    ),
-    "history": ("history.command", "List, show, import and export past results."),
-    "backtest": (
-        "backtest.command",
-        "Replay search methods against recorded transfers.",
-    ),
-    "lab": ("lab.command", "Make an emulated wide-area path on this machine."),
-    "agent": ("agent", "Be the other side of somebody's advisor."),
-    "plugins": ("plugins", "List methods, transports and tools."),
-    "config": ("config.command", "Show, make and check the configuration file."),
-    "completion": ("completion", "Print what a shell needs to complete commands."),
-    "demo": ("demo", "Show a recorded session, without a second host."),
-    "doctor": ("doctor", "Check this host: what is installed, what will limit."),
-}
+from advisor.cli.commands import LazyGroup, group
+from advisor.tui.screens import FirstScreen
 
 
-class _Lazy(click.Group):
-    """Imports a command's module when that command is wanted, and no other's."""
+class _Advisor(LazyGroup):
+    modules: ClassVar = {
+        "advise": ("advise.command", "Measure the path to DESTINATION and recommend settings."),
+        "resume": ("advise.resume", "Continue the last interrupted session."),
+        "plan": ("transfer.plan", "Plan how to move files of all sizes, and move them."),
+        "transfer": ("transfer.command", "Move files, and tune the transfer while it runs."),
+        "share": ("share.command", "Serve several destinations at once, each with its share."),
+        "path": ("advise.path", "Check the path and both hosts, without sending any load."),
+        "file-io": ("file_io", "Measure how fast a folder is read and written."),
+        "verify": ("transfer.verify", "Compare what arrived at DESTINATION with what was sent."),
+        "history": ("history.command", "List, show, import and export past results."),
+        "backtest": ("backtest.command", "Replay search methods against recorded transfers."),
+        "lab": ("lab.command", "Make an emulated wide-area path on this machine."),
+        "agent": ("agent", "Run the agent that a remote advisor connects to."),
+        "plugins": ("plugins", "List methods, transports and tools."),
+        "config": ("config.command", "Show, make and check the configuration file."),
+        "completion": ("completion", "Print what a shell needs to complete commands."),
+        "demo": ("demo", "Show a recorded session, without a second host."),
+        "doctor": ("doctor", "Check this host: what is installed, what limits transfers."),
+    }
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            return None
-        module = importlib.import_module(f"advisor.cli.{_COMMANDS[cmd_name][0]}")
-        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"advisor, version {advisor.__version__}")
+        raise typer.Exit
 
 
-@click.group(
-    cls=_Lazy,
-    invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-@click.version_option(advisor.__version__, prog_name="advisor")
-@click.option("--plain", is_flag=True, help="Without a command: text instead of screens.")
-@click.option(
-    "--open",
-    "screen",
-    type=click.Choice(["home", "where", "what", "path", "history", "review", "lab"]),
-    default="home",
-    help="Without a command: the screen to begin with.",
-)
-@click.pass_context
-def cli(context: click.Context, plain: bool, screen: str) -> int | None:
+@group(_Advisor, invoke_without_command=True)
+def cli(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Without a command: text instead of screens.")
+    ] = False,
+    screen: Annotated[
+        FirstScreen,
+        typer.Option(
+            "--open",
+            metavar="SCREEN",
+            help=f"Without a command: the first screen, {', '.join(get_args(FirstScreen))}.",
+        ),
+    ] = "home",
+) -> int | None:
     """Measure the path between two hosts, and get globus-url-copy and xdd command lines that are
     measurably better than the defaults.
 
-    Without a command, on a terminal, it opens screens that walk you through it; 'advisor advise
-    localhost' and 'advisor advise [USER@]HOST' do the same as text.
+    Without a command, on a terminal, it opens screens that walk you through it;
+    'advisor advise localhost' and 'advisor advise [USER@]HOST' do the same as text.
     """
     if context.invoked_subcommand is None:
         from advisor.cli import interface
@@ -102,19 +77,32 @@ def cli(context: click.Context, plain: bool, screen: str) -> int | None:
         if not plain and interface.is_possible():
             return interface.open_interface(screen)
         interface.plain_report()
-    elif context.invoked_subcommand in ("advise", "path"):
-        context.default_map = configuration.default_map()
     return None
+
+
+def one_sentence(error: typer.TyperException) -> str:
+    """What is wrong with the arguments, or with the configuration that stands in for them."""
+    text = " ".join(error.format_message().replace("Value error, ", "").split())
+    context = getattr(error, "ctx", None)
+    if context is None:
+        return f"advisor: {text.rstrip('.')}"
+    name = error.param.name if isinstance(error, typer.BadParameter) and error.param else None
+    source = context.get_parameter_source(name) if name else None
+    if source is not None and source.name == "DEFAULT_MAP":
+        from advisor.cli.config import configuration
+
+        return f"advisor: {configuration.path()}: {text}"
+    return f"advisor: {text.rstrip('.')} (see '{context.command_path} --help')"
 
 
 def main(arguments: Sequence[str] | None = None) -> Any:
     """Run the command; usage errors are one sentence on standard error and exit code 2."""
     try:
         status = cli.main(args=arguments, standalone_mode=False)
-    except click.ClickException as error:
-        click.echo(one_sentence(error), err=True)
+    except typer.TyperException as error:
+        typer.echo(one_sentence(error), err=True)
         status = error.exit_code
-    except click.Abort:
+    except typer.Abort:
         status = 130
     except BrokenPipeError:
         # Whoever read our output has left, as `head` does. What was measured is stored.

@@ -1,41 +1,75 @@
-"""The `--store` option and the pair argument, which several commands share."""
+"""Options that several commands have."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final
 
-import click
+import typer
 
+from advisor.cli import parameters as p
 from advisor.cli.config import configuration
-from advisor.cli.parameters import Parsed
 from advisor.domain.endpoints import Pair
 from advisor.store.history import Store
 from advisor.store.layout import shipped_profiles
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
+CONNECTION: Final = "Connection"
+SEARCH: Final = "Search"
+FILES: Final = "Files"
+LIMITS: Final = "Limits"
+OUTPUT: Final = "Output and history"
 
-PAIR: Final = Parsed("'SOURCE->DESTINATION'", Pair.parse)
-
-
-def store_option(command: _Command) -> _Command:
-    """`--store DIR`, handed to the command as `store`; without it, `configured_store()`.
-
-    A subcommand without the option has the store of its group.
-    """
-    return click.option(
-        "--store",
-        "store",
-        type=click.Path(file_okay=False, path_type=Path),
-        metavar="DIR",
-        callback=_opened,
-        help="Folder of the history.  [default: as configured, else in your data folder]",
-    )(command)
+PAIR: Final[Any] = {"parser": p.parsed(Pair.parse), "metavar": "'SOURCE->DESTINATION'"}
 
 
-def _opened(context: click.Context, _: click.Parameter, directory: Path | None) -> Store:
-    if directory is not None:
+def _opened(context: typer.Context, directory: Path | Store | None) -> Store:
+    if isinstance(directory, Path):
         return Store(directory, shipped_profiles())
     return context.find_object(Store) or configured_store()
+
+
+def _folder(text: str) -> Path:
+    folder = Path(text)
+    if folder.exists() and not folder.is_dir():
+        raise ValueError("it is a file: name a folder")
+    return folder
+
+
+def _unset() -> None:
+    return None
+
+
+StoreOption = Annotated[
+    Store,
+    typer.Option(
+        "--store",
+        parser=p.parsed(_folder),
+        default_factory=_unset,
+        callback=_opened,
+        metavar="DIR",
+        show_default="as configured, else in your data folder",
+        help="Folder of the history of measurements.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+"""`--store DIR`; without it the store of the group, else `configured_store()`."""
+
+
+def json_option(help_text: str) -> Any:
+    """`--json`, with what it prints."""
+    return typer.Option("--json", help=help_text, rich_help_panel=OUTPUT)
+
+
+EventsAsJson = Annotated[
+    bool, json_option("Print each event of the session as a line of JSON, instead of text.")
+]
+ResultAsJson = Annotated[bool, json_option("Print the result as JSON, instead of text.")]
+OrdersOption = Annotated[
+    bool,
+    typer.Option(
+        "--orders",
+        help="Read orders (stop, retry, …) from standard input, as lines of JSON.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 
 
 def configured_store() -> Store:

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NewType
 
-import click
+import typer
 
 from advisor.cli.urls import parse_file_url
 from advisor.domain.addresses import parse_host_port, parse_listen, parse_ports
@@ -13,39 +13,71 @@ from advisor.domain.endpoints import Endpoint
 from advisor.domain.names import parse_names
 from advisor.domain.quantities import parse_duration, parse_rate, parse_size
 
+# Typer takes a tuple or list for an option with several values: these have one.
+HostPort = NewType("HostPort", tuple[str, int])
+Ports = NewType("Ports", tuple[int, int])
+Names = NewType("Names", list[str])
+Constant = NewType("Constant", tuple[str, float])
+
 _CONSTANT: Final = re.compile(r"([A-Za-z_]+)=(\S+)")
 
 
-class Parsed(click.ParamType[Any]):
-    """An option whose text is read by a function that raises ValueError with a sentence."""
+def parsed(parse: Callable[[str], Any]) -> Callable[[Any], Any]:
+    """For options whose text is read by a function that raises ValueError with a sentence.
 
-    def __init__(self, name: str, parse: Callable[[str], Any]) -> None:
-        self.name = name
-        self._parse = parse
+    A value that is no text is a default, and is taken as it is.
+    """
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The value, or a usage error that shows what was given."""
+    def read(value: Any) -> Any:
         if not isinstance(value, str):
             return value
         try:
-            return self._parse(value)
+            return parse(value)
         except ValueError as error:
-            self.fail(f"'{value}': {error}", param, ctx)
+            raise typer.BadParameter(f"'{value}': {error}") from None
+
+    return read
 
 
-class LocalData(click.Path):
-    """A path that is there, also as a file:// URL."""
+def _within(text: str, kind: Callable[[str], Any], low: float, high: float, what: str) -> Any:
+    try:
+        number = kind(text)
+    except ValueError:
+        number = None
+    if number is None or not low <= number <= high:
+        raise ValueError(f"give {what} from {low} to {high}")
+    return number
 
-    def __init__(self) -> None:
-        super().__init__(exists=True, path_type=Path)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The path, or a usage error."""
+def whole(*names: str, low: int, high: int, **settings: Any) -> Any:
+    """An option with a whole number in these bounds."""
+    parse = parsed(lambda text: _within(text, int, low, high, "a whole number"))
+    return typer.Option(*names, parser=parse, metavar=f"{low}-{high}", **settings)
+
+
+def number(*names: str, low: float, high: float, **settings: Any) -> Any:
+    """An option with a number in these bounds."""
+    parse = parsed(lambda text: _within(text, float, low, high, "a number"))
+    return typer.Option(*names, parser=parse, metavar=f"{low}-{high}", **settings)
+
+
+def _as(kind: Callable[[str], Any], what: str) -> Callable[[str], Any]:
+    def parse(text: str) -> Any:
         try:
-            path = parse_file_url(value) if isinstance(value, str) else value
-        except ValueError as error:
-            self.fail(f"'{value}': {error}", param, ctx)
-        return super().convert(path, param, ctx)
+            return kind(text)
+        except ValueError:
+            raise ValueError(f"give {what}") from None
+
+    return parse
+
+
+def _local_data(text: str) -> Path:
+    path = Path(parse_file_url(text))
+    try:
+        path.stat()
+    except OSError as error:
+        raise ValueError(f"{error.strerror}: name a file or folder that is there") from None
+    return path
 
 
 def parse_constant(text: str) -> tuple[str, float]:
@@ -59,12 +91,15 @@ def parse_constant(text: str) -> tuple[str, float]:
         raise ValueError(f"{match.group(2)} is not a number") from None
 
 
-RATE: Final = Parsed("rate", parse_rate)
-SIZE: Final = Parsed("size", parse_size)
-DURATION: Final = Parsed("time", parse_duration)
-ENDPOINT: Final = Parsed("[USER@]HOST", Endpoint.parse)
-HOST_PORT: Final = Parsed("HOST:PORT", parse_host_port)
-LISTEN: Final = Parsed("ADDRESS:PORT", parse_listen)
-PORTS: Final = Parsed("FIRST-LAST", parse_ports)
-CONSTANT: Final = Parsed("NAME=NUMBER", parse_constant)
-NAMES: Final = Parsed("names", parse_names)
+INTEGER: Final[Any] = {"parser": parsed(_as(int, "a whole number"))}
+DECIMAL: Final[Any] = {"parser": parsed(_as(float, "a number"))}
+RATE: Final[Any] = {"parser": parsed(parse_rate), "metavar": "RATE"}
+SIZE: Final[Any] = {"parser": parsed(parse_size), "metavar": "SIZE"}
+DURATION: Final[Any] = {"parser": parsed(parse_duration), "metavar": "TIME"}
+ENDPOINT: Final[Any] = {"parser": parsed(Endpoint.parse), "metavar": "HOST"}
+HOST_PORT: Final[Any] = {"parser": parsed(parse_host_port), "metavar": "HOST:PORT"}
+LISTEN: Final[Any] = {"parser": parsed(parse_listen), "metavar": "ADDRESS:PORT"}
+PORTS: Final[Any] = {"parser": parsed(parse_ports), "metavar": "FIRST-LAST"}
+CONSTANT: Final[Any] = {"parser": parsed(parse_constant), "metavar": "NAME=NUMBER"}
+NAMES: Final[Any] = {"parser": parsed(parse_names), "metavar": "NAME,…"}
+LOCAL_DATA: Final[Any] = {"parser": parsed(_local_data), "metavar": "DATA"}

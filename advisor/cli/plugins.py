@@ -1,20 +1,25 @@
 """`advisor plugins`: what there is, and what is missing for the rest."""
 
-import click
-import msgspec
+from typing import Annotated
 
+import msgspec
+import typer
+
+from advisor.cli.commands import command
+from advisor.cli.options import json_option
 from advisor.registry import Listed, listing, user_folder
 
 
-@click.command()
-@click.option("--json", "as_json", is_flag=True, help="A line of JSON each.")
-def plugins(as_json: bool) -> int:
+@command()
+def plugins(
+    *, as_json: Annotated[bool, json_option("Print a line of JSON for each.")] = False
+) -> int:
     """List methods, transports and tools, where they come from, and what they lack."""
     found = listing()
     for one in found:
-        click.echo(msgspec.json.encode(one).decode() if as_json else _line(one))
+        typer.echo(msgspec.json.encode(one).decode() if as_json else _line(one))
     if not as_json:
-        click.echo(
+        typer.echo(
             f"\nYour own go into {user_folder()}, in methods, transports or tools.", err=True
         )
     return 0

@@ -77,7 +77,9 @@ class AdviceRequest(ConnectionOptions, frozen=True, kw_only=True):
         """What the tool is profiled with. Raises ValueError if it was not said."""
         dataset = self.dataset
         if not self.tool or not dataset or dataset.path is None or self.destination_path is None:
-            raise ValueError("--tool needs --data and --to: what to move, and where it goes")
+            raise ValueError(
+                "--profile-tool needs --data and --to: what to move, and where it goes"
+            )
         return ProfiledFiles(self.tool, dataset, dataset.path, self.destination_path)
 
 

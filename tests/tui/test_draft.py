@@ -75,13 +75,13 @@ def test_a_tool_is_said_with_what_is_asked_of_it() -> None:
     assert draft.advise_arguments() == [
         "--data=/d",
         "--to=/there",
-        "--tool=globus-url-copy",
+        "--profile-tool=globus-url-copy",
         "--max-concurrency=8",
         "--keep",
         "--verify",
     ]
     draft.tool = "xdd"
-    assert "--tool=xdd" in draft.advise_arguments()
+    assert "--profile-tool=xdd" in draft.advise_arguments()
 
 
 def test_nothing_of_the_tool_is_said_of_the_network_alone_nor_the_other_way_round() -> None:

@@ -162,7 +162,7 @@ async def test_a_tool_takes_longer_and_has_no_transports(
                 str(store.directory),
                 "--data=/d",
                 "--to=/there",
-                "--tool=globus-url-copy",
+                "--profile-tool=globus-url-copy",
                 "--",
                 "dtn02",
             ]

@@ -3,7 +3,8 @@
 import re
 from pathlib import Path
 
-import click
+import typer
+from typer.core import TyperOption
 
 from advisor.cli.main import cli
 from advisor.report.ndjson import schema, schema_text
@@ -29,19 +30,19 @@ def test_every_event_is_described() -> None:
 
 
 def test_every_option_has_a_help_text_or_a_telling_default() -> None:
-    context = click.Context(cli)
+    context = typer.Context(cli)
     for name in cli.list_commands(context):
         command = cli.get_command(context, name)
         assert command is not None
         assert command.help
         for parameter in command.params:
-            if isinstance(parameter, click.Option):
+            if isinstance(parameter, TyperOption):
                 assert parameter.help or parameter.show_default, f"{name} {parameter.name}"
 
 
 def test_every_command_is_in_the_readme() -> None:
     readme = (ROOT / "README.md").read_text()
-    context = click.Context(cli)
+    context = typer.Context(cli)
     assert [n for n in cli.list_commands(context) if f"advisor {n}" not in readme] == []
 
 

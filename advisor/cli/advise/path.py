@@ -3,14 +3,15 @@
 import asyncio
 import signal
 import sys
-from typing import Any
+from typing import Annotated
 
-import click
+import typer
 
 from advisor.advising.path_check import check_path
 from advisor.cli.advise.sessions import on_lab
-from advisor.cli.connection import reach_fields, reach_options, with_those_of_the_host
-from advisor.cli.options import store_option
+from advisor.cli.commands import command
+from advisor.cli.connection import DestinationArgument, ReachOptions
+from advisor.cli.options import EventsAsJson, StoreOption
 from advisor.domain import events as ev
 from advisor.report import ndjson
 from advisor.report.lines import line_of
@@ -19,20 +20,25 @@ from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
 
 
-@click.command()
-@reach_options
-@click.option("--watch", is_flag=True, help="Go on telling the round-trip time, until Ctrl-C.")
-@click.option("--json", "as_json", is_flag=True, help="Events as lines of JSON.")
-@store_option
-@click.pass_context
-def path(context: click.Context, /, **options: Any) -> int:
-    """Look at the path to DESTINATION, and at both hosts, without sending any load.
+@command()
+def path(
+    reach: ReachOptions,
+    *,
+    store: StoreOption,
+    destination: DestinationArgument = None,
+    watch: Annotated[
+        bool,
+        typer.Option("--watch", help="Keep reporting the round-trip time, until Ctrl-C."),
+    ] = False,
+    as_json: EventsAsJson = False,
+) -> int:
+    """Check the path to DESTINATION, and both hosts, without sending any load.
 
     It tells whether the agent there answers, the round-trip time, the MTU, what will limit a
     transfer, and what is stored of this pair.
     """
-    request = AdviceRequest(**reach_fields(with_those_of_the_host(context, options)))
-    return _look(on_lab(request), options["store"], options["as_json"], options["watch"])
+    request = AdviceRequest(**reach.request_fields(destination))
+    return _look(on_lab(request), store, as_json, watch)
 
 
 def _look(request: AdviceRequest, store: Store, as_json: bool, watch: bool) -> int:
@@ -54,4 +60,4 @@ def _look(request: AdviceRequest, store: Store, as_json: bool, watch: bool) -> i
 
 def _as_text(event: ev.AnyEvent) -> None:
     if line := line_of(event):
-        click.echo(line, err=isinstance(event, ev.GaveUp))
+        typer.echo(line, err=isinstance(event, ev.GaveUp))

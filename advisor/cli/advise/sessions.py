@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-import click
 import msgspec
+import typer
 
 from advisor.advising.session import Interrupted, advise
 from advisor.cli.terminal import stdout_columns
@@ -61,7 +61,7 @@ def run_session(
         status = asyncio.run(with_signals(session, control, publish, orders=orders))
     wanted = request.destination.lab_host
     if wanted and status == EXIT_DONE and not as_json:
-        click.echo(f"Run the lines inside the lab: advisor lab exec {wanted.lab} -- …", err=True)
+        typer.echo(f"Run the lines inside the lab: advisor lab exec {wanted.lab} -- …", err=True)
     return status
 
 
@@ -88,7 +88,7 @@ def on_lab(request: _Request) -> _Request:
 
 def _advice_as_text(event: ev.AnyEvent) -> None:
     if isinstance(event, ev.AdviceGiven):
-        click.echo(advice_text(event, stdout_columns()))
+        typer.echo(advice_text(event, stdout_columns()))
 
 
 async def _never(_: list[ev.PastResult]) -> bool:

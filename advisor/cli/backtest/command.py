@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Final
 
-import click
 import msgspec
+import typer
 
 from advisor import registry
 from advisor.backtest.running import Backtest, Finished, LeftOut, Searched, ranked, run
+from advisor.cli import parameters as p
 from advisor.cli.backtest.output import echo_event, echo_scores, print_scores
 from advisor.cli.backtest.tables import (
     GIVEN,
@@ -17,8 +18,10 @@ from advisor.cli.backtest.tables import (
     lines_on,
     read_tables,
 )
+from advisor.cli.commands import Options, command
+from advisor.cli.errors import Failure, UsageError
 from advisor.cli.history.lookup import store_errors
-from advisor.cli.options import store_option
+from advisor.cli.options import OUTPUT, StoreOption, json_option
 from advisor.methods.api import MethodPlugin
 from advisor.report.backtest import left_out_sentence, progress
 from advisor.report.backtest_plot import CannotPlot, check_plot, write_plot
@@ -28,75 +31,94 @@ _NOTHING_USABLE: Final = 1
 _INTERRUPTED: Final = 130
 
 
-def _complete_method(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+def _complete_method(incomplete: str) -> list[str]:
     listed, comma, last = incomplete.rpartition(",")
     names = (_ALL, *(one.name for one in _listed()))
     return [f"{listed}{comma}{name}" for name in names if name.startswith(last)]
 
 
-@click.command()
-@click.argument("tables", metavar="TABLE...", nargs=-1, shell_complete=complete_table)
-@click.option(
-    "--method",
-    "methods",
-    multiple=True,
-    default=(_ALL,),
-    show_default=True,
-    metavar="NAME",
-    shell_complete=_complete_method,
-    help="Replay this one: several with commas between, or the option again.",
-)
-@click.option(
-    "--seeds",
-    type=click.IntRange(1, 10_000),
-    default=50,
-    show_default=True,
-    help="Searches of each method against each table.",
-)
-@click.option(
-    "--budget",
-    type=click.IntRange(1, 100_000),
-    default=48,
-    show_default=True,
-    metavar="PROBES",
-    help="Probes of a search at most. Live tuners (compass, nelder-mead, …) use all: they never "
-    "stop by themselves.",
-)
-@click.option(
-    "--drift", is_flag=True, help="Answer with the repeats in the order of time, not any of them."
-)
-@click.option(
-    "--learn-from-others",
-    is_flag=True,
-    help="Tell each search what the tables of the other sources gave.",
-)
-@click.option(
-    "--plot",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Draw regret over time: .svg, .png or .pdf. Needs matplotlib.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Lines of JSON, the scores last.")
-@store_option
-def backtest(tables: tuple[str, ...], **options: Any) -> int:
+class ReplayOptions(Options, frozen=True):
+    """How the tables are replayed."""
+
+    methods: Annotated[
+        list[str],
+        typer.Option(
+            "--method",
+            metavar="NAME",
+            autocompletion=_complete_method,
+            help="Replay this method. Several with commas between, or repeat the option.",
+        ),
+    ] = msgspec.field(default_factory=lambda: [_ALL])
+    seeds: Annotated[
+        int, p.whole("--seeds", low=1, high=10_000, help="Searches of each method per table.")
+    ] = 50
+    budget: Annotated[
+        int,
+        p.whole(
+            "--budget",
+            low=1,
+            high=100_000,
+            help="Most probes of a search. Live tuners (compass, nelder-mead, …) use all of them: "
+            "they never stop by themselves.",
+        ),
+    ] = 48
+    drift: Annotated[
+        bool,
+        typer.Option(
+            "--drift", help="Answer with the repeats in the order of time, not at random."
+        ),
+    ] = False
+    learn_from_others: Annotated[
+        bool,
+        typer.Option(
+            "--learn-from-others",
+            help="Give each search the results in the tables of the other sources.",
+        ),
+    ] = False
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot",
+            metavar="FILE",
+            help="Plot regret over time to a .svg, .png or .pdf file. Needs matplotlib.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None
+
+
+@command()
+def backtest(
+    options: ReplayOptions,
+    *,
+    store: StoreOption,
+    tables: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="TABLE",
+            autocompletion=complete_table,
+            help="A CSV file, a folder of them, history, history:DESTINATION, or synthetic.",
+        ),
+    ] = None,
+    as_json: Annotated[bool, json_option("Print lines of JSON, the scores last.")] = False,
+) -> int:
     """Replay search methods against recorded tables: which would have served these paths best?
 
     TABLE is a CSV file of transfers at many settings, a folder of such files, 'history' or
-    'history:DESTINATION' for what advisor itself has measured, or 'synthetic' for made-up
-    surfaces whose best setting is known. Nothing is measured.
+    'history:DESTINATION' for what advisor itself has measured, or 'synthetic' for
+    generated surfaces whose best setting is known. Nothing is measured.
     """
     if not tables:
-        raise click.UsageError(f"TABLE is missing: give {GIVEN}")
-    if options["plot"]:
-        _check_plot(options["plot"])
-    plugins = _plugins(options["methods"])
+        raise UsageError(f"TABLE is missing: give {GIVEN}")
+    if options.plot:
+        _check_plot(options.plot)
+    plugins = _plugins(options.methods)
     try:
         with store_errors():
-            sources = read_tables(tables, options["store"])
+            sources = read_tables(tables, store)
     except KeyboardInterrupt:
-        click.echo("advisor: interrupted before anything was replayed", err=True)
+        typer.echo("advisor: interrupted before anything was replayed", err=True)
         return _INTERRUPTED
-    return _replayed(sources, plugins, options)
+    return _replayed(sources, plugins, options, as_json)
 
 
 def _check_plot(path: Path) -> None:
@@ -104,7 +126,7 @@ def _check_plot(path: Path) -> None:
     try:
         check_plot(path)
     except CannotPlot as error:
-        raise click.UsageError(f"--plot: {error}") from None
+        raise UsageError(f"--plot: {error}") from None
 
 
 def _listed() -> list[registry.Listed]:
@@ -123,31 +145,32 @@ def _plugin(name: str) -> MethodPlugin:
     try:
         plugin = registry.method(name)
     except registry.PluginMissing as error:
-        raise click.UsageError(f"--method: {error}, or {_ALL}") from None
+        raise UsageError(f"--method: {error}, or {_ALL}") from None
     lacking = plugin.available()
     if not lacking.ok:
-        raise click.UsageError(
-            f"--method: {name} cannot run here: {lacking.reason}: {lacking.remedy}"
-        )
+        raise UsageError(f"--method: {name} cannot run here: {lacking.reason}: {lacking.remedy}")
     return plugin
 
 
 def _replayed(
-    sources: Sequence[TableSource], plugins: Sequence[MethodPlugin], options: dict[str, Any]
+    sources: Sequence[TableSource],
+    plugins: Sequence[MethodPlugin],
+    options: ReplayOptions,
+    as_json: bool,
 ) -> int:
-    as_json, plot = options["as_json"], options["plot"]
+    plot = options.plot
     _tell_sources(sources, as_json)
     settings = Backtest(
         methods=plugins,
         tables=[table for source in sources for table in source.tables],
-        seeds=options["seeds"],
-        budget=options["budget"],
-        in_order=options["drift"],
-        learn_from_others=options["learn_from_others"],
+        seeds=options.seeds,
+        budget=options.budget,
+        in_order=options.drift,
+        learn_from_others=options.learn_from_others,
         with_regret=plot is not None,
     )
     if not settings.tables:
-        click.echo("advisor: nothing to replay against: no table has enough settings", err=True)
+        typer.echo("advisor: nothing to replay against: no table has enough settings", err=True)
         return _NOTHING_USABLE
     finished, interrupted = _searched(settings, as_json)
     if as_json:
@@ -157,13 +180,13 @@ def _replayed(
     if interrupted:
         return _INTERRUPTED
     if not finished:
-        click.echo("advisor: no method got through: there are no scores", err=True)
+        typer.echo("advisor: no method got through: there are no scores", err=True)
         return _NOTHING_USABLE
     if plot:
         try:
             write_plot(plot, ranked(finished))
         except CannotPlot as error:
-            raise click.ClickException(f"--plot: {error}") from error
+            raise Failure(f"--plot: {error}") from error
     return 0
 
 
@@ -190,10 +213,10 @@ def _searched(settings: Backtest, as_json: bool) -> tuple[list[Finished], bool]:
     for one in left_out:
         if as_json:
             echo_event("left_out", one._asdict())
-        click.echo(f"advisor: {left_out_sentence(one)}", err=True)
+        typer.echo(f"advisor: {left_out_sentence(one)}", err=True)
     if interrupted:
         of = len(settings.methods)
-        click.echo(f"advisor: interrupted: {len(finished)} of {of} methods were finished", err=True)
+        typer.echo(f"advisor: interrupted: {len(finished)} of {of} methods were finished", err=True)
     return finished, interrupted
 
 
@@ -206,4 +229,4 @@ def _tell_sources(sources: Sequence[TableSource], as_json: bool) -> None:
         )
     for source in sources:
         for line in lines_on(source):
-            click.echo(line, err=True)
+            typer.echo(line, err=True)

@@ -4,8 +4,8 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import click
 import msgspec
+import typer
 
 from advisor.backtest.running import Backtest, Finished, ranked
 from advisor.cli.terminal import stdout_columns
@@ -28,22 +28,22 @@ def print_scores(backtest: Backtest, finished: Sequence[Finished]) -> None:
     _print_wrapped(extent(backtest))
     print_table(METHOD_COLUMNS, [method_cells(one) for one in ranking])
     _print_wrapped(caption(backtest.tables))
-    click.echo()
+    typer.echo()
     rows = [table_cells(table, place, finished) for place, table in enumerate(backtest.tables)]
     print_table(TABLE_COLUMNS, rows)
-    click.echo()
+    typer.echo()
     _print_wrapped(conclusion(ranking))
 
 
 def echo_event(event: str, fields: Mapping[str, Any]) -> None:
     """A line of JSON on the way to the scores."""
-    click.echo(msgspec.json.encode({"event": event, **fields}))
+    typer.echo(msgspec.json.encode({"event": event, **fields}))
 
 
 def echo_scores(backtest: Backtest, finished: Sequence[Finished]) -> None:
     """The scores and the tables as one line of JSON."""
-    click.echo(msgspec.json.encode(scores_data(backtest, finished)))
+    typer.echo(msgspec.json.encode(scores_data(backtest, finished)))
 
 
 def _print_wrapped(text: str) -> None:
-    click.echo(textwrap.fill(text, max(40, stdout_columns()), break_on_hyphens=False))
+    typer.echo(textwrap.fill(text, max(40, stdout_columns()), break_on_hyphens=False))

@@ -2,17 +2,16 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import click
 import msgspec
-from click.shell_completion import CompletionItem
 
 from advisor.backtest.from_history import history_tables
 from advisor.backtest.from_transfers import tables_of
 from advisor.backtest.recorded import RecordedTable
 from advisor.backtest.synthetic import synthetic_tables
 from advisor.cli.completion import history_to_complete
+from advisor.cli.errors import UsageError
 from advisor.cli.history.lookup import resolve_pair
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import ProbeRecord
@@ -45,14 +44,16 @@ class TableSource(msgspec.Struct, kw_only=True):
     tables: Sequence[RecordedTable] = ()
 
 
-def complete_table(_: click.Context, __: click.Parameter, incomplete: str) -> list[Any]:
-    """Words that stand for tables, destinations of the history, or files."""
-    words = [w for w in (_HISTORY, _SYNTHETIC) if w.startswith(incomplete)]
+def complete_table(incomplete: str) -> list[str]:
+    """Words that stand for tables, and destinations of the history.
+
+    Where it knows none, the shell completes names of files.
+    """
+    words = [_HISTORY, _SYNTHETIC]
     if incomplete.startswith(_OF_DESTINATION):
         pairs = (summary.pair for summary in history_to_complete().pairs())
         words = [f"{_OF_DESTINATION}{d}" for d in dict.fromkeys(p.destination for p in pairs)]
-    found = [CompletionItem(word) for word in words if word.startswith(incomplete)]
-    return found or [CompletionItem(incomplete, type="file")]
+    return [word for word in words if word.startswith(incomplete)]
 
 
 def read_tables(given: Sequence[str], store: Store) -> list[TableSource]:
@@ -92,9 +93,9 @@ def _files(path: Path) -> list[Path]:
     except OSError:  # a name that is too long, a folder that may not be entered
         found = False
     if not found:
-        raise click.UsageError(f"TABLE: there is no '{path}': give {GIVEN}")
+        raise UsageError(f"TABLE: there is no '{path}': give {GIVEN}")
     if not files:
-        raise click.UsageError(f"TABLE: there is no *.csv in '{path}': give {GIVEN}")
+        raise UsageError(f"TABLE: there is no *.csv in '{path}': give {GIVEN}")
     return files
 
 
@@ -102,10 +103,10 @@ def _file(file: Path) -> TableSource:
     try:
         transfers = read_transfer_table(file)
     except ValueError as error:
-        raise click.UsageError(f"TABLE: {error}") from None
+        raise UsageError(f"TABLE: {error}") from None
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise click.UsageError(
+        raise UsageError(
             f"TABLE: '{file}' cannot be read: {reason}; mend that or name another file"
         ) from None
     tables, notes = tables_of(file.stem, transfers)

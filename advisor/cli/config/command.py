@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
-import click
 import msgspec
+import typer
+from typer.core import TyperOption
 
 from advisor.cli.advise.command import advise
+from advisor.cli.commands import command, group
 from advisor.cli.config import configuration as c
+from advisor.cli.errors import UsageError
 from advisor.cli.interface import checked_settings
 
 _HEAD = """\
@@ -33,39 +36,39 @@ _HOSTS = """
 """
 
 
-@click.group()
+@group()
 def config() -> None:
     """Show, make and check the configuration file."""
 
 
-@config.command()
+@command()
 def path() -> int:
     """Print where the file is looked for."""
-    click.echo(c.path())
+    typer.echo(c.path())
     return 0
 
 
-@config.command()
+@command()
 def show() -> int:
     """Print what is set, and where it was said; then what may be set."""
     said = c.load()
-    click.echo(f"{c.path()}{'' if c.path().is_file() else '  (there is no such file)'}")
+    typer.echo(f"{c.path()}{'' if c.path().is_file() else '  (there is no such file)'}")
     for where, word, value in c.entries(said):
-        click.echo(f"  {where + ' ' if where else ''}{word} = {c.as_typed(value)}")
+        typer.echo(f"  {where + ' ' if where else ''}{word} = {c.as_typed(value)}")
     set_words = msgspec.to_builtins(said.advise)
     free = [word for word in c.words(c.Sessions) if word not in set_words]
-    click.echo(f"as built in: {', '.join(free)}")
+    typer.echo(f"as built in: {', '.join(free)}")
     return 0
 
 
-@config.command()
+@command()
 def schema() -> int:
     """Print the JSON schema of the file, for editors and other programs."""
-    click.echo(msgspec.json.format(msgspec.json.encode(msgspec.json.schema(c.Configuration))))
+    typer.echo(msgspec.json.format(msgspec.json.encode(msgspec.json.schema(c.Configuration))))
     return 0
 
 
-@config.command()
+@command()
 def init() -> int:
     """Write a file with every word in it, none of them in use yet."""
     file = c.path()
@@ -74,10 +77,10 @@ def init() -> int:
         with file.open("x", encoding="utf-8") as new:
             new.write(_template())
     except FileExistsError:
-        raise click.UsageError(f"{file} is there already: edit it, or move it away") from None
+        raise UsageError(f"{file} is there already: edit it, or move it away") from None
     except OSError as error:
-        raise click.UsageError(f"{file}: {error.strerror}") from None
-    click.echo(file)
+        raise UsageError(f"{file}: {error.strerror}") from None
+    typer.echo(file)
     return 0
 
 
@@ -92,16 +95,15 @@ def _template() -> str:
     return "\n".join([_HEAD, *lines, _HOSTS, *keys, ""])
 
 
-def _example(option: click.Option) -> str:
-    # Click says "unset" by an object of its own.
-    return str(option.default) if isinstance(option.default, str | int) else "…"
+def _example(option: TyperOption) -> str:
+    default = option.default
+    return c.as_typed(default) if isinstance(default, str | int | list) else "…"
 
 
-@config.command()
+@command()
 def validate() -> int:
     """Check every word and value of the file."""
     said = list(c.entries(c.load()))
-    context = click.Context(advise, info_name="advise")
     checked_settings()
     for where, word, value in said:
         if where in ("[screen]", "[keys]"):
@@ -109,14 +111,21 @@ def validate() -> int:
         if word == "store":
             _check_directory(Path(str(value)))
             continue
-        try:
-            option = option_of(word)
-            typed = c.as_typed(value)
-            option.type_cast_value(context, typed.split(",") if option.multiple else typed)
-        except click.BadParameter as error:
-            raise c.BadConfiguration(f"{c.path()}: {where} {word}: {error.message}") from None
-    click.echo(f"{c.path()}: {'good' if said else 'nothing is set'}")
+        problem = _problem(option_of(word), c.as_typed(value))
+        if problem:
+            raise c.BadConfiguration(f"{c.path()}: {where} {word}: {problem}")
+    typer.echo(f"{c.path()}: {'good' if said else 'nothing is set'}")
     return 0
+
+
+def _problem(option: TyperOption, typed: str) -> str | None:
+    """Why the option does not take this, None if it does."""
+    context = typer.Context(advise, info_name="advise", resilient_parsing=True)
+    try:
+        option.process_value(context, typed.split(",") if option.multiple else typed)
+    except typer.BadParameter as error:
+        return error.message
+    return None
 
 
 def _check_directory(directory: Path) -> None:
@@ -124,10 +133,14 @@ def _check_directory(directory: Path) -> None:
         raise c.BadConfiguration(f"{c.path()}: store: {directory} is no directory")
 
 
-def option_of(word: str) -> click.Option:
+def option_of(word: str) -> TyperOption:
     """The option of `advisor advise` that a word stands for."""
     name = c.parameter(word)
     for parameter in advise.params:
-        if isinstance(parameter, click.Option) and parameter.name == name:
+        if isinstance(parameter, TyperOption) and parameter.name == name:
             return parameter
     raise KeyError(word)
+
+
+for _command in (path, show, schema, init, validate):
+    config.add_command(_command)

@@ -4,6 +4,7 @@
 
     [advise]                          # every advice session
     budget = "2min"
+    agent-command = "~/advisor"       # this and ports: every command that starts an agent
     transports = ["tcp"]
 
     [hosts."dtn02.example.org"]       # every command to this destination; precedes [advise]
@@ -24,14 +25,15 @@ precedes [advise], and that precedes what is built in.
 
 import difflib
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-import click
 import msgspec
 import platformdirs
 from msgspec import inspect
+
+from advisor.cli.errors import UsageError
 
 Value: TypeAlias = str | int | float | bool | list[str | int | float]
 """A value as in TOML. The option that it is the default of parses it."""
@@ -92,14 +94,17 @@ class Configuration(
 
 
 # Where the option's name in Python is not its long name.
-_PARAMETERS: Final = {"gain-ratio": "C", "impeded": "L", "iterations": "N"}
+_PARAMETERS: Final = {
+    "gain-ratio": "C",
+    "impeded": "L",
+    "iterations": "N",
+    "for-tool": "tools",
+}
 _REPEATED: Final = "constant"
 
 
-class BadConfiguration(click.ClickException):
+class BadConfiguration(UsageError):
     """The file cannot be used; the message names the file, the entry and the remedy."""
-
-    exit_code = 2
 
 
 def path() -> Path:
@@ -211,14 +216,16 @@ def defaults(table: msgspec.Struct) -> dict[str, Any]:
     }
 
 
-def default_map() -> dict[str, Any]:
-    """What click takes as defaults of each command. Raises BadConfiguration."""
-    said = defaults(load().advise)
-    of_connections = {parameter(word) for word in words(Connections)}
-    return {
-        "advise": said,
-        "path": {name: value for name, value in said.items() if name in of_connections},
-    }
+def defaults_for(command: str, options: Collection[str]) -> dict[str, Any]:
+    """What is configured for the options of a command, as typed. Raises BadConfiguration.
+
+    [advise] holds for `advise` as a whole; how connections are made it says for all commands.
+    """
+    of_command = words(Sessions if command == "advise" else Connections)
+    known = {parameter(word) for word in of_command} & set(options)
+    if not known:
+        return {}
+    return {name: value for name, value in defaults(load().advise).items() if name in known}
 
 
 def store_folder() -> Path | None:

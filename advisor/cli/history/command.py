@@ -3,16 +3,19 @@
 import csv
 import sys
 import time
-from collections.abc import Callable, Iterable
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Annotated, Final
 
-import click
 import msgspec
+import typer
 
+from advisor.cli import parameters as p
+from advisor.cli.commands import command, group
+from advisor.cli.errors import Failure, UsageError
 from advisor.cli.history.files import export, import_files
 from advisor.cli.history.lookup import resolve_pair, store_errors
 from advisor.cli.history.review import delete, note, outlier, sessions, transferred
-from advisor.cli.options import store_option
+from advisor.cli.options import OUTPUT, StoreOption, json_option
 from advisor.domain.endpoints import Pair
 from advisor.domain.events import PastResult
 from advisor.domain.measurement import Measurement
@@ -24,40 +27,57 @@ from advisor.store.exporters import utc_text, write_csv
 from advisor.store.history import PairSummary, Store
 from advisor.store.remarks import session_of, visible
 
-
-def _format_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    command = click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")(command)
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+AsJson = Annotated[bool, json_option("Print JSON, instead of tables.")]
+AsCsv = Annotated[
+    bool,
+    typer.Option("--csv", help="Print CSV, instead of tables.", rich_help_panel=OUTPUT),
+]
+PairArgument = Annotated[
+    str,
+    typer.Argument(metavar="PAIR", help="'SOURCE->DESTINATION', or its destination alone."),
+]
 
 
 def _one_format(as_json: bool, as_csv: bool) -> None:
     if as_json and as_csv:
-        raise click.UsageError("--csv: it cannot be given together with --json: choose one of them")
+        raise UsageError("--csv: it cannot be given together with --json: choose one of them")
 
 
-@click.group(invoke_without_command=True)
-@store_option
-@_format_options
-@click.pass_context
-def history(context: click.Context, store: Store, as_json: bool, as_csv: bool) -> None:
-    """List the pairs that were measured, and look into them."""
+@group(invoke_without_command=True)
+def history(
+    context: typer.Context, *, store: StoreOption, as_json: AsJson = False, as_csv: AsCsv = False
+) -> None:
+    """List the pairs that were measured, and look into them.
+
+    Without a command it is 'advisor history list'.
+    """
     context.obj = store
     if context.invoked_subcommand is not None:
         if as_json or as_csv:
             given = "--json" if as_json else "--csv"
-            raise click.UsageError(f"{given}: write it after '{context.invoked_subcommand}'")
+            raise UsageError(f"{given}: write it after '{context.invoked_subcommand}'")
         return
+    _list(store, as_json=as_json, as_csv=as_csv)
+
+
+@command("list")
+def list_(*, store: StoreOption, as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+    """List the pairs that were measured, with the best result and the last advice of each."""
+    _list(store, as_json=as_json, as_csv=as_csv)
+
+
+def _list(store: Store, *, as_json: bool, as_csv: bool) -> None:
     _one_format(as_json, as_csv)
     with store_errors():
         summaries = store.pairs()
     if as_json:
-        click.echo(msgspec.json.encode(summaries))
+        typer.echo(msgspec.json.encode(summaries))
     elif as_csv:
         _list_csv(summaries)
     elif summaries:
         print_table(_LIST_COLUMNS, [_list_cells(s) for s in summaries])
     else:
-        click.echo("Nothing is stored yet: measure with `advisor advise`.", err=True)
+        typer.echo("Nothing is stored yet: measure with `advisor advise`.", err=True)
 
 
 _MOST_NAMED: Final = 10
@@ -108,35 +128,49 @@ def _best_columns(best: PastResult) -> list[object]:
     return [best.transport, *figures, setting, best.caution]
 
 
-@history.command()
-@click.argument("pair")
-@store_option
-@_format_options
-def show(pair: str, store: Store, as_json: bool, as_csv: bool) -> None:
+@command()
+def show(
+    pair: PairArgument, *, store: StoreOption, as_json: AsJson = False, as_csv: AsCsv = False
+) -> None:
     """Show what is known of PAIR: 'SOURCE->DESTINATION', or its destination alone."""
     _one_format(as_json, as_csv)
     with store_errors():
         found = resolve_pair(store, pair)
         best, records = store.best(found, time.time()), visible(store.records(found))
     if as_json:
-        click.echo(_show_json(found, best, records))
+        typer.echo(_show_json(found, best, records))
     elif as_csv:
         write_csv(records, sys.stdout)
     else:
         _show_text(found, best, records)
 
 
-@history.command()
-@click.argument("pair")
-@click.option("--session", help="Which one, as 'show' and the advice name it.  [the last]")
-@click.option(
-    "--speed",
-    type=click.FloatRange(min=0, min_open=True, max=1000),
-    help="Times the pace it had, as in 1 or 10.  [at once]",
-)
-@store_option
-def replay(pair: str, session: str | None, speed: float | None, store: Store) -> None:
-    """Show a past session of PAIR again as it was: its probes, moves and advice.
+@command()
+def replay(
+    pair: PairArgument,
+    *,
+    store: StoreOption,
+    session: Annotated[
+        str | None,
+        typer.Option(
+            "--session",
+            metavar="SESSION",
+            show_default="the last",
+            help="The session, by its name in 'advisor history sessions'.",
+        ),
+    ] = None,
+    speed: Annotated[
+        float | None,
+        p.number(
+            "--speed",
+            low=0.001,
+            high=1000,
+            show_default="all at once",
+            help="Speed relative to that of the session, as in 1 or 10.",
+        ),
+    ] = None,
+) -> None:
+    """Replay a past session of PAIR as it ran: its probes, moves and advice.
 
     Of a transfer that tuned itself: its settings, their reasons, and its end.
     """
@@ -147,11 +181,11 @@ def replay(pair: str, session: str | None, speed: float | None, store: Store) ->
         known = list(dict.fromkeys(map(session_of, store.records(found))))
         if session is not None and session not in known:
             newest = ", ".join(known[-_MOST_NAMED:]) or "none"
-            raise click.UsageError(f"--session {session}: {found} has {newest}")
+            raise UsageError(f"--session {session}: {found} has {newest}")
         wanted = [session] if session else reversed(known)
         events = next(filter(None, (store.events(found, one) for one in wanted)), [])
     if not events:
-        raise click.ClickException(f"no events were kept of {session or 'any session'} of {found}")
+        raise Failure(f"no events were kept of {session or 'any session'} of {found}")
     replay_session(events, speed)
 
 
@@ -167,16 +201,16 @@ def _show_json(pair: Pair, best: list[PastResult], records: list[Record]) -> byt
 
 
 def _show_text(pair: Pair, best: list[PastResult], records: list[Record]) -> None:
-    click.echo(f"{pair}\n\nBest")
+    typer.echo(f"{pair}\n\nBest")
     print_table(_BEST_COLUMNS, [_best_cells(result) for result in best])
     for result in best:
         if result.caution:
-            click.echo(f"{result.transport}: {result.caution}")
+            typer.echo(f"{result.transport}: {result.caution}")
     advices = [r for r in records if isinstance(r, AdviceRecord)]
     if advices:
-        click.echo("\nAdvice")
+        typer.echo("\nAdvice")
         print_table(_ADVICE_COLUMNS, [_advice_cells(advice) for advice in advices])
-    click.echo("\nProbes")
+    typer.echo("\nProbes")
     print_table(_PROBE_COLUMNS, [_probe_cells(r) for r in records if isinstance(r, ProbeRecord)])
 
 
@@ -220,5 +254,16 @@ def _probe_cells(probe: ProbeRecord) -> list[str]:
     ]
 
 
-for _command in (sessions, note, outlier, delete, transferred, import_files, export):
+for _command in (
+    list_,
+    show,
+    replay,
+    sessions,
+    note,
+    outlier,
+    delete,
+    transferred,
+    import_files,
+    export,
+):
     history.add_command(_command)

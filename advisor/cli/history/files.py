@@ -3,17 +3,20 @@
 import gc
 import gzip
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Annotated, Final, Literal, TextIO
 
-import click
 import msgspec
+import typer
 
+from advisor.cli.commands import command
+from advisor.cli.errors import Failure, UsageError
 from advisor.cli.history.lookup import resolve_pair, resolve_session, store_errors
-from advisor.cli.options import PAIR, store_option
+from advisor.cli.options import StoreOption, json_option
+from advisor.cli.parameters import parsed
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import ProbeRecord, Record
 from advisor.store.exporters import write_csv, write_jsonl, write_markdown
@@ -34,29 +37,31 @@ _INTERRUPTED: Final = 130
 _BATCH: Final = 20_000
 
 
-@click.command("import")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--pair",
-    type=PAIR,
-    metavar="'A->B'",
-    help="Where the data came from and went to, when the files do not say it as you would.",
-)
-@click.option("--json", "as_json", is_flag=True, help="End with one line of JSON.")
-@store_option
-@click.pass_context
+@command("import")
 def import_files(
-    context: click.Context,
-    files: tuple[Path, ...],
-    pair: Pair | None,
-    as_json: bool,
-    store: Store,
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILES", help="The files to read; gzip is unpacked.")
+    ],
+    *,
+    store: StoreOption,
+    pair: Annotated[
+        Pair | None,
+        typer.Option(
+            "--pair",
+            parser=parsed(Pair.parse),
+            metavar="'A->B'",
+            help="Where the data came from and went to, if the files do not name the hosts as you "
+            "would.",
+        ),
+    ] = None,
+    as_json: Annotated[bool, json_option("End with one line of JSON.")] = False,
 ) -> None:
-    """Take over what other programs measured or logged; gzip is unpacked.
+    """Import what other programs measured or logged; gzip is unpacked.
 
     FILE is a GridFTP server's transfer log (-log-transfer) or usage records, a CSV table of
     transfers as the HARP papers published them, a .PROF file of ProbData, or what `iperf3 -J`
-    printed. The same measurement is never stored twice. What cannot be taken is told on stderr.
+    printed. The same measurement is never stored twice. What cannot be imported is reported on
+    stderr.
     """
     done = _Imported()
     try:
@@ -66,13 +71,13 @@ def import_files(
         done.interrupted = True
     # After the bar, which would be torn by lines between.
     for line in done.refused.lines():
-        click.echo(line, err=True)
+        typer.echo(line, err=True)
     _tell_imported(done, as_json)
     if done.interrupted:
-        click.echo("advisor: interrupted: import again to take over the rest", err=True)
-        context.exit(_INTERRUPTED)
+        typer.echo("advisor: interrupted: import again to take over the rest", err=True)
+        raise typer.Exit(_INTERRUPTED)
     if not done.probes:
-        context.exit(_NOTHING_USABLE)
+        raise typer.Exit(_NOTHING_USABLE)
 
 
 class _Imported:
@@ -120,13 +125,13 @@ def _without_cycles() -> Iterator[None]:
 
 
 @contextmanager
-def _progress(files: tuple[Path, ...]) -> Iterator[Callable[[int], None]]:
+def _progress(files: Sequence[Path]) -> Iterator[Callable[[int], None]]:
     """What to tell how many bytes were read; shown on stderr where that is a terminal."""
     total = sum(map(_size_bytes, files))
     if not (total and sys.stderr.isatty()):
         yield lambda _: None
         return
-    with click.progressbar(length=total, label="Importing", file=sys.stderr) as bar:
+    with typer.progressbar(length=total, label="Importing", file=sys.stderr) as bar:
 
         def seen(read_bytes: int) -> None:
             bar.update(read_bytes - bar.pos)
@@ -150,34 +155,40 @@ def _tell_imported(done: _Imported, as_json: bool) -> None:
             totals["already_there"] = already_there
         if done.interrupted:
             totals["interrupted"] = True
-        click.echo(msgspec.json.encode(totals))
+        typer.echo(msgspec.json.encode(totals))
         return
     parts = [f"Imported {done.new}", f"refused {refused}"]
     if already_there:
         parts.append(f"{already_there} already there")
-    click.echo(f"{', '.join(parts)}.")
+    typer.echo(f"{', '.join(parts)}.")
 
 
-@click.command()
-@click.argument("pair", required=False)
-@click.option("--session", metavar="SESSION", help="Only this one; its beginning is enough.")
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice([*_WRITERS, _FLENT]),
-    default="jsonl",
-    show_default=True,
-)
-@click.option(
-    "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write there, not to stdout."
-)
-@store_option
+@command()
 def export(
-    pair: str | None,
-    session: str | None,
-    format_name: str,
-    output: Path | None,
-    store: Store,
+    pair: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="PAIR",
+            show_default="all pairs",
+            help="'SOURCE->DESTINATION', or its destination alone.",
+        ),
+    ] = None,
+    *,
+    store: StoreOption,
+    session: Annotated[
+        str | None,
+        typer.Option(
+            "--session", metavar="SESSION", help="Only this one; the beginning of its name will do."
+        ),
+    ] = None,
+    format_name: Annotated[
+        Literal["jsonl", "csv", "markdown", "flent"],
+        typer.Option("--format", help="The format of the output."),
+    ] = "jsonl",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", metavar="FILE", help="Write to this file, not to stdout."),
+    ] = None,
 ) -> None:
     """Write the records of PAIR, or of all pairs.
 
@@ -185,9 +196,9 @@ def export(
     of one PAIR or --session, which needs --output FILE.flent.gz; outliers are left out of it.
     """
     if format_name == _FLENT and not (pair or session):
-        raise click.UsageError("--format flent: name a PAIR or a --session: a file holds one test")
+        raise UsageError("--format flent: name a PAIR or a --session: a file holds one test")
     if format_name == _FLENT and output is None:
-        raise click.UsageError("--format flent: say where to with --output FILE.flent.gz")
+        raise UsageError("--format flent: say where to with --output FILE.flent.gz")
     with store_errors():
         pairs, wanted = _wanted(store, pair, session)
         records: Iterable[Record] = chain.from_iterable(store.records(each) for each in pairs)
@@ -209,7 +220,7 @@ def _wanted(store: Store, pair: str | None, session: str | None) -> tuple[list[P
         return [named] if named else [summary.pair for summary in everything], None
     found = resolve_session(store, session)
     if named not in (None, found.pair):
-        raise click.UsageError(f"--session {session}: it is of {found.pair}, not of {named}")
+        raise UsageError(f"--session {session}: it is of {found.pair}, not of {named}")
     return [found.pair], found.session
 
 
@@ -219,7 +230,7 @@ def _write_flent(path: Path, records: list[Record], title: str) -> None:
     try:
         data = flent_data(counting(records), title)
     except NoProbes as error:
-        raise click.ClickException(str(error)) from error
+        raise Failure(str(error)) from error
     with _output_errors(path):
         path.write_bytes(gzip.compress(data, mtime=0))
 
@@ -237,6 +248,4 @@ def _output_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise click.ClickException(
-            f"--output: cannot write '{path}': {reason}; name another file"
-        ) from error
+        raise Failure(f"--output: cannot write '{path}': {reason}; name another file") from error

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-import click
-
-from advisor.cli.options import PAIR
+from advisor.cli.errors import Failure, UsageError
+from advisor.cli.parameters import parsed
 from advisor.domain.endpoints import Pair
 from advisor.store.errors import StoreError
 from advisor.store.history import SessionDigest, Store
@@ -20,44 +19,43 @@ def store_errors() -> Iterator[None]:
     try:
         yield
     except StoreError as error:
-        raise click.ClickException(str(error)) from error
+        raise Failure(str(error)) from error
+
+
+_pair = parsed(Pair.parse)
 
 
 def resolve_pair(store: Store, text: str) -> Pair:
-    """The stored pair a user means. Raises click.UsageError when it may be several."""
+    """The stored pair a user means. Raises UsageError when it may be several."""
     if "->" in text:
-        wanted: Pair = PAIR.convert(text, None, None)
+        wanted: Pair = _pair(text)
         matching = [wanted] if store.records(wanted) else []
     else:
         pairs = (summary.pair for summary in store.pairs(include_deleted=True))
         matching = [pair for pair in pairs if pair.destination == text]
     if not matching:
-        raise click.ClickException(
-            f"nothing is stored of '{text}': `advisor history` lists the pairs"
-        )
+        raise Failure(f"nothing is stored of '{text}': `advisor history` lists the pairs")
     if len(matching) > 1:
         choices = ", ".join(f"'{pair}'" for pair in matching)
-        raise click.UsageError(f"PAIR: '{text}' may be several: write one of {choices}")
+        raise UsageError(f"PAIR: '{text}' may be several: write one of {choices}")
     return matching[0]
 
 
 def resolve_session(store: Store, text: str) -> SessionDigest:
     """The stored session a user means, by its name or the beginning of it; deleted ones too.
 
-    Raises click.UsageError when it may be several, click.ClickException when it is none.
+    Raises UsageError when it may be several, Failure when it is none.
     """
     known = store.sessions(include_deleted=True)
     found = [s for s in known if s.session == text] or [
         s for s in known if text and s.session.startswith(text)
     ]
     if not found:
-        raise click.ClickException(
-            f"no session begins with '{text}': `advisor history sessions` lists them"
-        )
+        raise Failure(f"no session begins with '{text}': `advisor history sessions` lists them")
     if len(found) > 1:
         choices = ", ".join(s.session for s in found[:_MOST_CHOICES])
         more = ", …" if len(found) > _MOST_CHOICES else ""
-        raise click.UsageError(
+        raise UsageError(
             f"SESSION: {len(found)} begin with '{text}': write more of one of {choices}{more}"
         )
     return found[0]

@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 
-import click
+import typer
 
 from advisor.cli.terminal import stdout_columns
 from advisor.cli.transfer.moving import say_end
@@ -55,4 +55,4 @@ def _replay_advising(events: list[ev.AnyEvent], speed: float | None) -> None:
             narration(event)
             if isinstance(event, ev.AdviceGiven):
                 narration.finish()
-                click.echo(advice_text(event, stdout_columns()))
+                typer.echo(advice_text(event, stdout_columns()))

@@ -4,12 +4,15 @@ import functools
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, Final, Literal, NewType
 
-import click
 import msgspec
+import typer
 
 from advisor.cli import parameters as p
+from advisor.cli.commands import Options, command, group
+from advisor.cli.errors import UsageError
+from advisor.cli.options import ResultAsJson, json_option
 from advisor.domain.endpoints import LAB_NAME
 from advisor.lab import catalogue
 from advisor.lab.messages import Cut, GetStatus, LabCommand, LabStatus, Play, SetLoad, SetPath
@@ -23,9 +26,7 @@ from advisor.lab.paths import (
 )
 from advisor.lab.state import LabError
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-
-
+_PATH: Final = "The path"
 _TAKEN = {"source", "localhost"}
 
 
@@ -48,31 +49,96 @@ def _host_paths(text: str) -> list[tuple[str, str | None]]:
     return found
 
 
-NAME = p.Parsed("NAME", _name)
-SHARE = p.Parsed("share", parse_share)
-TIME = p.Parsed("time", parse_time)
+NAME: Final[Any] = {"parser": p.parsed(_name), "metavar": "NAME"}
+SHARE: Final[Any] = {"parser": p.parsed(parse_share), "metavar": "SHARE"}
+TIME: Final[Any] = {"parser": p.parsed(parse_time), "metavar": "TIME"}
+_Hosts = NewType("_Hosts", list[tuple[str, str | None]])
+
+NameArgument = Annotated[str, typer.Argument(**NAME, help="The name of the lab.")]
+HostOption = Annotated[
+    str | None,
+    typer.Option(
+        "--host",
+        metavar="HOST",
+        show_default="all; for load the first",
+        help="In a lab with several destinations: only this one, or the path to it.",
+    ),
+]
+StatusAsJson = Annotated[bool, json_option("Print the state of the lab as JSON.")]
 
 
-def _path_options(command: _Command) -> _Command:
+class PathOptions(Options, frozen=True):
     """What of a path can be changed while it runs."""
-    for option in reversed(
-        (
-            click.option("--rtt", "rtt_s", type=TIME, help="Round-trip propagation time."),
-            click.option("--rate", "rate_bps", type=p.RATE, help="Bottleneck rate, each way."),
-            click.option("--loss", type=SHARE, help="Share of packets lost, each way."),
-            click.option("--burst", "burst_packets", type=float, help="Lost in a row, on average."),
-            click.option("--queue", "queue_bytes", type=p.SIZE, help="Drop-tail queue. [one BDP]"),
-            click.option("--jitter", "jitter_s", type=TIME, help="Random delay, from 0 to this."),
-            click.option("--reordering/--no-reordering", default=None, help="Jitter may reorder."),
-        )
-    ):
-        command = option(command)
-    return command
+
+    rtt_s: Annotated[
+        float | None,
+        typer.Option(
+            "--rtt",
+            **TIME,
+            help="Round-trip propagation time, as in 47ms.",
+            rich_help_panel=_PATH,
+        ),
+    ] = None
+    rate_bps: Annotated[
+        float | None,
+        typer.Option(
+            "--rate",
+            **p.RATE,
+            help="Bottleneck rate in each direction, as in 1Gbit.",
+            rich_help_panel=_PATH,
+        ),
+    ] = None
+    loss: Annotated[
+        float | None,
+        typer.Option(
+            "--loss",
+            **SHARE,
+            help="Share of packets lost in each direction, as in 0.1% or 3e-4.",
+            rich_help_panel=_PATH,
+        ),
+    ] = None
+    burst_packets: Annotated[
+        float | None,
+        typer.Option(
+            "--burst",
+            **p.DECIMAL,
+            metavar="PACKETS",
+            help="Mean number of packets lost in a row.",
+            rich_help_panel=_PATH,
+        ),
+    ] = None
+    queue_bytes: Annotated[
+        int | None,
+        typer.Option(
+            "--queue",
+            **p.SIZE,
+            show_default="one bandwidth-delay product",
+            help="Size of the drop-tail queue at the bottleneck.",
+            rich_help_panel=_PATH,
+        ),
+    ] = None
+    jitter_s: Annotated[
+        float | None,
+        typer.Option(
+            "--jitter",
+            **TIME,
+            help="Each packet is delayed at random by 0 up to this.",
+            rich_help_panel=_PATH,
+        ),
+    ] = None
+    reordering: Annotated[
+        bool | None,
+        typer.Option(
+            "--reordering/--no-reordering",
+            show_default="no",
+            help="Whether jitter may change the order of packets.",
+            rich_help_panel=_PATH,
+        ),
+    ] = None
 
 
-def _changes(options: dict[str, Any]) -> Changes:
-    known = {name: options[name] for name in Changes.__struct_fields__ if name in options}
-    return Changes(**known)
+def _changes(options: PathOptions, **more: Any) -> Changes:
+    return Changes(**msgspec.structs.asdict(options), **more)
 
 
 def _errors(command: Callable[..., int]) -> Callable[..., int]:
@@ -83,12 +149,12 @@ def _errors(command: Callable[..., int]) -> Callable[..., int]:
         try:
             return command(*args, **options)
         except (LabError, BadPath) as error:
-            raise click.UsageError(str(error)) from None
+            raise UsageError(str(error)) from None
 
     return run
 
 
-@click.group()
+@group()
 def lab() -> None:
     """Make hosts joined by an emulated wide-area path on this machine, and use it.
 
@@ -102,26 +168,102 @@ def lab() -> None:
     """
 
 
-@lab.command()
-@click.argument("name", type=NAME)
-@click.option("--path", "path_name", help="A named path ('advisor lab paths'), or a TOML file.")
-@_path_options
-@click.option("--mtu", "mtu_bytes", type=p.SIZE, help="Of the path and its hosts. [9000]")
-@click.option("--tcp-buffer", "tcp_buffer_bytes", type=p.SIZE, help="Kernels' limit. [64MiB]")
-@click.option("--hosts", type=p.Parsed("HOST[=PATH],…", _host_paths), help="Several destinations.")
-@click.option("--source-rate", type=p.RATE, help="Of the source's interface, which all share.")
-@click.option("--source-queue", type=p.SIZE, help="Of that interface. [one BDP]")
-@click.option("--schedule", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--seed", type=click.IntRange(0, 2**31), default=0, show_default=True)
-@click.option(
-    "--backend",
-    type=click.Choice(["auto", "netem", "own"]),
-    default="auto",
-    help="The kernel's netem, or the emulator of our own. [netem where there is one]",
-)
-@click.option("--json", "as_json", is_flag=True)
+class HostsOptions(Options, frozen=True):
+    """The hosts of a lab, and what they share."""
+
+    hosts: Annotated[
+        _Hosts | None,
+        typer.Option(
+            "--hosts",
+            parser=p.parsed(_host_paths),
+            metavar="HOST[=PATH],…",
+            show_default="one, far",
+            help="Several destinations, each with a named path of its own if you give one.",
+        ),
+    ] = None
+    source_rate: Annotated[
+        float | None,
+        typer.Option(
+            "--source-rate", **p.RATE, help="Rate of the source's interface, which all paths share."
+        ),
+    ] = None
+    source_queue: Annotated[
+        int | None,
+        typer.Option(
+            "--source-queue",
+            **p.SIZE,
+            show_default="one bandwidth-delay product",
+            help="With --source-rate: size of that interface's queue.",
+        ),
+    ] = None
+
+
+@command()
 @_errors
-def up(name: str, **options: Any) -> int:
+def up(
+    name: NameArgument,
+    path: PathOptions,
+    hosts: HostsOptions,
+    *,
+    path_name: Annotated[
+        str | None,
+        typer.Option(
+            "--path",
+            metavar="NAME|FILE",
+            help="A named path ('advisor lab paths'), or a TOML file.",
+            rich_help_panel=_PATH,
+        ),
+    ] = None,
+    mtu_bytes: Annotated[
+        int | None,
+        typer.Option(
+            "--mtu",
+            **p.SIZE,
+            show_default="9000",
+            help="MTU of the path and its hosts, in bytes.",
+            rich_help_panel=_PATH,
+        ),
+    ] = None,
+    tcp_buffer_bytes: Annotated[
+        int | None,
+        typer.Option(
+            "--tcp-buffer",
+            **p.SIZE,
+            show_default="64MiB",
+            help="Largest TCP buffer that the hosts' kernels allow.",
+            rich_help_panel=_PATH,
+        ),
+    ] = None,
+    schedule: Annotated[
+        Path | None,
+        typer.Option(
+            "--schedule",
+            exists=True,
+            dir_okay=False,
+            metavar="FILE",
+            help="Changes that happen by themselves while the lab is up, as a file for "
+            "'advisor lab schedule'.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int,
+        p.whole(
+            "--seed",
+            low=0,
+            high=2**31,
+            help="Seed of the random losses and delays: the same seed repeats them.",
+        ),
+    ] = 0,
+    backend: Annotated[
+        Literal["auto", "netem", "own"],
+        typer.Option(
+            "--backend",
+            help="What emulates the path: the kernel's netem, advisor's own emulator, or auto: "
+            "netem if this kernel has it.",
+        ),
+    ] = "auto",
+    as_json: StatusAsJson = False,
+) -> int:
     """Make hosts and the paths to them, with an agent and a GridFTP server on each.
 
     Without --path, NAME is the path too if there is one of that name.
@@ -129,39 +271,45 @@ def up(name: str, **options: Any) -> int:
     from advisor.lab.lifecycle import Plan, bring_up
 
     own = None
-    if options["source_rate"]:
-        queue = options["source_queue"]
-        wanted = Changes(rate_bps=options["source_rate"], delay_s=0.0, queue_bytes=queue)
+    if hosts.source_rate:
+        queue = hosts.source_queue
+        wanted = Changes(rate_bps=hosts.source_rate, delay_s=0.0, queue_bytes=queue)
         try:
             own = changed(EmulatedPath(), wanted).forward
         except BadPath as error:
-            raise click.UsageError(f"--source-rate: {error}") from None
-    elif options["source_queue"]:
-        raise click.UsageError("--source-queue needs --source-rate")
-    steps = _schedule(options["schedule"])
+            raise UsageError(f"--source-rate: {error}") from None
+    elif hosts.source_queue:
+        raise UsageError("--source-queue needs --source-rate")
+    steps = _schedule(schedule)
     plan = Plan(
-        hosts=_hosts(name, options),
+        hosts=_hosts(
+            name,
+            path_name,
+            hosts.hosts,
+            _changes(path, mtu_bytes=mtu_bytes, tcp_buffer_bytes=tcp_buffer_bytes),
+        ),
         own=own,
-        seed=options["seed"],
+        seed=seed,
         steps=steps,
-        backend=options["backend"],
+        backend=backend,
     )
-    _show(bring_up(name, plan), options["as_json"])
-    if not options["as_json"]:
+    _show(bring_up(name, plan), as_json)
+    if not as_json:
         first = next(iter(plan.hosts))
         where = name if len(plan.hosts) == 1 else f"{name}:{first}"
-        click.echo(f"\n  advisor advise lab:{where}")
+        typer.echo(f"\n  advisor advise lab:{where}")
     return 0
 
 
-def _hosts(name: str, options: dict[str, Any]) -> dict[str, EmulatedPath]:
-    changes = _changes(options)
-    common = options["path_name"] or (name if catalogue.has(name) else None)
-    if options["hosts"] is None:
+def _hosts(
+    name: str, path_name: str | None, hosts: _Hosts | None, changes: Changes
+) -> dict[str, EmulatedPath]:
+    common = path_name or (name if catalogue.has(name) else None)
+    if hosts is None:
         return {"far": _path(common, changes)}
     paths = {}
-    for host, own in options["hosts"]:
-        named = own or options["path_name"] or (host if catalogue.has(host) else common)
+    for host, own in hosts:
+        named = own or path_name or (host if catalogue.has(host) else common)
         paths[host] = _path(named, changes)
     return paths
 
@@ -178,7 +326,7 @@ def _schedule(file: Path | None) -> list[Any]:
     try:
         return list(parse_schedule(file.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, BadSchedule) as error:
-        raise click.UsageError(f"{file}: {error}") from None
+        raise UsageError(f"{file}: {error}") from None
 
 
 def _tell(name: str, order: LabCommand, as_json: bool) -> int:
@@ -190,77 +338,99 @@ def _tell(name: str, order: LabCommand, as_json: bool) -> int:
 
 def _show(status: LabStatus, as_json: bool) -> None:
     if as_json:
-        click.echo(msgspec.json.encode(status))
+        typer.echo(msgspec.json.encode(status))
         return
     from advisor.report.lab import status_text
 
-    click.echo(status_text(status))
+    typer.echo(status_text(status))
 
 
-@lab.command(name="set")
-@click.argument("name", type=NAME)
-@click.option("--host", help="Of several: this one's path only.")
-@click.option("--forward", "which", flag_value="forward", help="Only from the source.")
-@click.option("--reverse", "which", flag_value="reverse", help="Only to the source.")
-@_path_options
-@click.option("--json", "as_json", is_flag=True)
+@command("set")
 @_errors
-def set_(name: str, host: str | None, which: str | None, as_json: bool, **options: Any) -> int:
+def set_(
+    name: NameArgument,
+    path: PathOptions,
+    *,
+    host: HostOption = None,
+    forward: Annotated[
+        bool, typer.Option("--forward", help="Only the direction from the source.")
+    ] = False,
+    reverse: Annotated[
+        bool, typer.Option("--reverse", help="Only the direction to the source.")
+    ] = False,
+    as_json: StatusAsJson = False,
+) -> int:
     """Change the path while things run."""
-    changes = _changes(options)
+    changes = _changes(path)
     if not changes.said:
-        raise click.UsageError("nothing to change: give --rtt, --rate, --loss, …")
+        raise UsageError("nothing to change: give --rtt, --rate, --loss, …")
+    which = None if forward == reverse else "forward" if forward else "reverse"
     return _tell(name, SetPath(changes=changes, host=host, which=which), as_json)
 
 
-@lab.command()
-@click.argument("name", type=NAME)
-@click.option("--host", help="Of several: only the path to this one.")
-@click.option("--json", "as_json", is_flag=True)
+@command()
 @_errors
-def cut(name: str, host: str | None, as_json: bool) -> int:
+def cut(name: NameArgument, *, host: HostOption = None, as_json: StatusAsJson = False) -> int:
     """Let nothing through any more, either way."""
     return _tell(name, Cut(is_cut=True, host=host), as_json)
 
 
-@lab.command()
-@click.argument("name", type=NAME)
-@click.option("--host", help="Of several: only the path to this one.")
-@click.option("--json", "as_json", is_flag=True)
+@command()
 @_errors
-def restore(name: str, host: str | None, as_json: bool) -> int:
+def restore(name: NameArgument, *, host: HostOption = None, as_json: StatusAsJson = False) -> int:
     """Let packets through again."""
     return _tell(name, Cut(is_cut=False, host=host), as_json)
 
 
-@lab.command()
-@click.argument("name", type=NAME)
-@click.option("--transfers", type=click.IntRange(0, 128), help="ext.tfr: parallel TCP streams.")
-@click.option("--compute", type=click.IntRange(0, 256), help="ext.cmp: matrix products.")
-@click.option("--host", help="Of several: where the streams go. [the first]")
-@click.option("--json", "as_json", is_flag=True)
+@command()
 @_errors
 def load(
-    name: str, transfers: int | None, compute: int | None, host: str | None, as_json: bool
+    name: NameArgument,
+    *,
+    transfers: Annotated[
+        int | None,
+        p.whole(
+            "--transfers",
+            low=0,
+            high=128,
+            help="Parallel TCP streams that fill the path (ext.tfr in the papers).",
+        ),
+    ] = None,
+    compute: Annotated[
+        int | None,
+        p.whole(
+            "--compute",
+            low=0,
+            high=256,
+            help="Matrix products that keep the cores busy (ext.cmp in the papers).",
+        ),
+    ] = None,
+    host: HostOption = None,
+    as_json: StatusAsJson = False,
 ) -> int:
     """Put external load on path and machine, as much as said from now on; 0 takes it away.
 
     Computing loads this whole machine: the hosts of a lab share its cores.
     """
     if transfers is None and compute is None:
-        raise click.UsageError("give --transfers, --compute or both")
+        raise UsageError("give --transfers, --compute or both")
     return _tell(name, SetLoad(transfers=transfers, compute=compute, host=host), as_json)
 
 
-@lab.command()
-@click.argument("name", type=NAME)
-@click.argument(
-    "file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False
-)
-@click.option("--stop", is_flag=True, help="Stop the one that runs.")
-@click.option("--json", "as_json", is_flag=True)
+@command()
 @_errors
-def schedule(name: str, file: Path | None, stop: bool, as_json: bool) -> int:
+def schedule(
+    name: NameArgument,
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            exists=True, dir_okay=False, metavar="FILE", help="A line for each change, as above."
+        ),
+    ] = None,
+    *,
+    stop: Annotated[bool, typer.Option("--stop", help="Stop the schedule that runs.")] = False,
+    as_json: StatusAsJson = False,
+) -> int:
     """Have changes happen by themselves, from now on, after the lines of FILE.
 
     \b
@@ -270,15 +440,19 @@ def schedule(name: str, file: Path | None, stop: bool, as_json: bool) -> int:
     at 125s: restore
     """
     if stop == (file is not None):
-        raise click.UsageError("give either FILE or --stop")
+        raise UsageError("give either FILE or --stop")
     return _tell(name, Play(steps=_schedule(file)), as_json)
 
 
-@lab.command()
-@click.argument("name", type=NAME, required=False)
-@click.option("--json", "as_json", is_flag=True)
+@command()
 @_errors
-def status(name: str | None, as_json: bool) -> int:
+def status(
+    name: Annotated[
+        str | None, typer.Argument(**NAME, help="The name of the lab; without it, every lab.")
+    ] = None,
+    *,
+    as_json: StatusAsJson = False,
+) -> int:
     """Hosts, paths, and what has crossed; without NAME, every lab."""
     from advisor.lab.state import labs
 
@@ -290,18 +464,15 @@ def status(name: str | None, as_json: bool) -> int:
             _tell(place.name, GetStatus(), as_json)
         elif not as_json:
             why = place.last_words() or "its supervisor has ended"
-            click.echo(f"{place.name}: ended ({why}): 'advisor lab down {place.name}' tidies up")
+            typer.echo(f"{place.name}: ended ({why}): 'advisor lab down {place.name}' tidies up")
     if not found and not as_json:
-        click.echo("no lab is up: 'advisor lab up wan' makes one")
+        typer.echo("no lab is up: 'advisor lab up wan' makes one")
     return 0
 
 
-@lab.command()
-@click.argument("name", type=NAME)
-@click.option("--host", help="Of several: the path to this one.")
-@click.option("--json", "as_json", is_flag=True)
+@command()
 @_errors
-def check(name: str, host: str | None, as_json: bool) -> int:
+def check(name: NameArgument, *, host: HostOption = None, as_json: ResultAsJson = False) -> int:
     """Measure the path against what was asked: RTT, rate and loss, both ways.
 
     Takes about 15 seconds; nothing else may use the path. Exits with 0 when it is what was asked,
@@ -312,51 +483,61 @@ def check(name: str, host: str | None, as_json: bool) -> int:
 
     with progress() as narrate:
         found = checking.check_path(name, host, narrate)
-    click.echo(msgspec.json.encode(found) if as_json else check_text(found))
+    typer.echo(msgspec.json.encode(found) if as_json else check_text(found))
     return 0 if found.is_as_asked else 1
 
 
-@lab.command()
-@click.argument("name", type=NAME, required=False)
-@click.option("--all", "every", is_flag=True, help="All labs of this user.")
+@command()
 @_errors
-def down(name: str | None, every: bool) -> int:
+def down(
+    name: Annotated[str | None, typer.Argument(**NAME, help="The name of the lab.")] = None,
+    *,
+    every: Annotated[bool, typer.Option("--all", help="All labs of this user.")] = False,
+) -> int:
     """End the lab and everything in it."""
     from advisor.lab.lifecycle import take_down
     from advisor.lab.state import labs
 
     if every == (name is not None):
-        raise click.UsageError("give either NAME or --all")
+        raise UsageError("give either NAME or --all")
     for one in [place.name for place in labs()] if every else [str(name)]:
         if not take_down(one):
             raise LabError(f"no lab '{one}' is up")
-        click.echo(f"{one} is down")
+        typer.echo(f"{one} is down")
     return 0
 
 
-@lab.command()
-@click.option("--json", "as_json", is_flag=True)
+@command()
 @_errors
-def paths(as_json: bool) -> int:
+def paths(*, as_json: ResultAsJson = False) -> int:
     """List the paths that have names, and where to put your own."""
     found = {name: catalogue.find(name) for name in catalogue.names()}
     if as_json:
-        click.echo(msgspec.json.encode(found))
+        typer.echo(msgspec.json.encode(found))
         return 0
     from advisor.cli.terminal import stdout_columns
     from advisor.report.lab import paths_text
 
-    click.echo(paths_text(found, stdout_columns()))
-    click.echo(f"\nYour own: a TOML file each in {catalogue.user_paths_folder()}")
+    typer.echo(paths_text(found, stdout_columns()))
+    typer.echo(f"\nYour own: a TOML file each in {catalogue.user_paths_folder()}")
     return 0
 
 
-@lab.command(name="exec", context_settings={"ignore_unknown_options": True})
-@click.argument("name", type=NAME)
-@click.argument("command", nargs=-1, type=click.UNPROCESSED)
-@click.option("--host", default="source", show_default=True, help="The host to run it on.")
+@command("exec", context_settings={"ignore_unknown_options": True})
 @_errors
-def exec_(name: str, command: tuple[str, ...], host: str) -> int:
+def exec_(
+    name: NameArgument,
+    argv: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="COMMAND", show_default="a shell", help="The command and its arguments."
+        ),
+    ] = None,
+    *,
+    host: Annotated[
+        str, typer.Option("--host", metavar="HOST", help="The host to run it on.")
+    ] = "source",
+) -> int:
     """Run COMMAND on a host of the lab, the source by default; without one, a shell.
 
     \b
@@ -369,8 +550,24 @@ def exec_(name: str, command: tuple[str, ...], host: str) -> int:
     from advisor.lab.state import state_of
 
     state = state_of(name)
-    argv = list(command) or [os.environ.get("SHELL", "/bin/sh")]
+    words = argv or [os.environ.get("SHELL", "/bin/sh")]
     try:
-        become(state, state.host(host), argv)
+        become(state, state.host(host), words)
     except OSError as error:
-        raise LabError(f"{shlex.join(argv)}: {error.strerror}") from None
+        raise LabError(f"{shlex.join(words)}: {error.strerror}") from None
+
+
+for _command in (
+    up,
+    set_,
+    cut,
+    restore,
+    load,
+    schedule,
+    status,
+    check,
+    down,
+    paths,
+    exec_,
+):
+    lab.add_command(_command)

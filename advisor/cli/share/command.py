@@ -1,16 +1,13 @@
 """`advisor share`: several destinations of this host at once, each with its share."""
 
-import click
-
+from advisor.cli.commands import group
 from advisor.cli.share.models import models
 from advisor.cli.share.more import more
 from advisor.cli.share.plan import plan
 from advisor.cli.share.train import train
 
-_COMMANDS = (train, plan, more, models)
 
-
-@click.group(commands={str(one.name): one for one in _COMMANDS})
+@group()
 def share() -> None:
     """Serve several destinations of this host at once, each with the share that is asked for it.
 
@@ -22,3 +19,7 @@ def share() -> None:
     An experiment teaches models of that, which are solved for what is asked (Kettimuthu et al.
     2014).
     """
+
+
+for _command in (train, plan, more, models):
+    share.add_command(_command)

@@ -3,9 +3,9 @@
 import shlex
 from collections.abc import Iterable, Sequence
 
-import click
-from click.core import ParameterSource
+import typer
 
+from advisor.cli.commands import is_typed
 from advisor.domain.shares import Served
 from advisor.models.shares.fitting import TooFew, fit
 from advisor.models.shares.forecast import DEFAULT, Modelling
@@ -53,11 +53,11 @@ def _range(levels: Iterable[int]) -> tuple[int, int] | None:
 def print_learnt(learnt: Sequence[Learnt], modelling: Modelling = DEFAULT) -> None:
     """A table of them."""
     streams = f"{learnt[0].parallelism} streams for each file"
-    click.echo(f"Models: {modelling.words}, {streams}; errors are means")
+    typer.echo(f"Models: {modelling.words}, {streams}; errors are means")
     print_table(COLUMNS, learnt_rows(learnt))
 
 
-def with_this_store(context: click.Context, store: Store) -> str:
+def with_this_store(context: typer.Context, store: Store) -> str:
     """What a command to be typed next needs for the history that this one was given."""
-    typed = context.get_parameter_source("store") is ParameterSource.COMMANDLINE
+    typed = is_typed(context, "store")
     return f" --store {shlex.quote(str(store.directory))}" if typed else ""

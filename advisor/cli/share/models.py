@@ -1,17 +1,23 @@
 """`advisor share models`: what is known of each destination of this host."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Annotated, Final
 
-import click
 import msgspec
+import typer
 
 from advisor.cli import parameters as p
-from advisor.cli.completion import destinations
+from advisor.cli.commands import command
 from advisor.cli.history.lookup import store_errors
-from advisor.cli.options import store_option
+from advisor.cli.options import ResultAsJson, StoreOption
 from advisor.cli.share.learnt import learnt_of, print_learnt
-from advisor.cli.share.requests import model_options, modelling_of, streams_option
+from advisor.cli.share.requests import (
+    DESTINATIONS,
+    MODELS,
+    ModelOptions,
+    StreamsOption,
+    modelling_of,
+)
 from advisor.domain.endpoints import Endpoint
 from advisor.models.shares.features import Form, Load
 from advisor.models.shares.forecast import DEFAULT, Modelling
@@ -46,24 +52,31 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     validation_error: float | None
 
 
-@click.command()
-@click.argument(
-    "wanted",
-    metavar="[DESTINATION]...",
-    type=p.ENDPOINT,
-    nargs=-1,
-    shell_complete=destinations,
-)
-@model_options
-@streams_option
-@click.option(
-    "--compare",
-    is_flag=True,
-    help="Validation errors beside those of simpler models, down to one that is a mean.",
-)
-@click.option("--json", "as_json", is_flag=True, help="JSON: a list with an entry for each.")
-@store_option
-def models(**options: Any) -> int:
+@command()
+def models(
+    options: ModelOptions,
+    *,
+    store: StoreOption,
+    wanted: Annotated[
+        list[Endpoint] | None,
+        typer.Argument(
+            parser=p.parsed(Endpoint.parse),
+            metavar="DESTINATION",
+            help="[USER@]HOST or lab:NAME. Without any: all that were measured.",
+            **DESTINATIONS,
+        ),
+    ] = None,
+    streams: StreamsOption = None,
+    compare: Annotated[
+        bool,
+        typer.Option(
+            "--compare",
+            help="Print validation errors beside those of simpler models, down to a mean.",
+            rich_help_panel=MODELS,
+        ),
+    ] = False,
+    as_json: ResultAsJson = False,
+) -> int:
     """Show what is known of each DESTINATION: how often it was measured, its model, its errors.
 
     \b
@@ -74,17 +87,17 @@ def models(**options: Any) -> int:
     Without DESTINATION all are shown that an experiment or a transfer with shares has measured.
     The formulas are those of table IV in Kettimuthu et al. (2014).
     """
-    store, modelling = options["store"], modelling_of(options)
+    modelling = modelling_of(options)
     with store_errors():
-        names = _names(store, options["wanted"])
-        if not names and not options["as_json"]:
-            click.echo("Nothing is learnt yet: `advisor share train` does.", err=True)
+        names = _names(store, wanted or [])
+        if not names and not as_json:
+            typer.echo("Nothing is learnt yet: `advisor share train` does.", err=True)
             return 0
-        if options["compare"]:
-            return _compare(store, names, options["streams"], as_json=options["as_json"])
-        learnt = learnt_of(store, names, options["streams"], modelling)
-    if options["as_json"]:
-        click.echo(msgspec.json.encode(learnt))
+        if compare:
+            return _compare(store, names, streams, as_json=as_json)
+        learnt = learnt_of(store, names, streams, modelling)
+    if as_json:
+        typer.echo(msgspec.json.encode(learnt))
     else:
         _print(learnt, modelling)
     return 0
@@ -97,8 +110,8 @@ def _names(store: Store, wanted: Sequence[Endpoint]) -> list[str]:
 def _print(learnt: Sequence[Learnt], modelling: Modelling) -> None:
     print_learnt(learnt, modelling)
     if lines := formula_lines(learnt):
-        click.echo("\n" + "\n".join(lines))
-        click.echo(symbols_line(modelling.load))
+        typer.echo("\n" + "\n".join(lines))
+        typer.echo(symbols_line(modelling.load))
 
 
 def _compare(store: Store, names: Sequence[str], streams: int | None, *, as_json: bool) -> int:
@@ -108,10 +121,10 @@ def _compare(store: Store, names: Sequence[str], streams: int | None, *, as_json
             model = one.model
             errors[one.destination].append(model.validation_error if model else None)
     if as_json:
-        click.echo(msgspec.json.encode(_as_list(errors)))
+        typer.echo(msgspec.json.encode(_as_list(errors)))
         return 0
     print_table(compared_columns(_ABLATION), compared_rows(errors))
-    click.echo(
+    typer.echo(
         f"\nMean validation errors. A model with {DEFAULT.load} is told the load that each"
         " measurement met;\nfor a transfer that is to come it has to be estimated."
     )

@@ -4,25 +4,28 @@ import re
 import textwrap
 import time
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Annotated, Final, NewType
 
-import click
 import msgspec
+import typer
 
 from advisor.cli import parameters as p
-from advisor.cli.completion import destinations
+from advisor.cli.commands import command
+from advisor.cli.errors import UsageError
 from advisor.cli.history.lookup import store_errors
-from advisor.cli.options import store_option
+from advisor.cli.options import ResultAsJson, StoreOption
 from advisor.cli.share.requests import (
-    estimate_option,
-    model_options,
+    DESTINATIONS,
+    EstimateOption,
+    ModelOptions,
+    StreamsOption,
     modelling_of,
-    streams_option,
 )
 from advisor.cli.terminal import stdout_columns
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.shares import BASE
 from advisor.models.shares.fitting import LEAST_SAMPLES
+from advisor.models.shares.forecast import DEFAULT
 from advisor.models.shares.marginal import Change, changes
 from advisor.models.shares.measured import beyond_words
 from advisor.report.share_models import (
@@ -55,6 +58,9 @@ class More(msgspec.Struct, frozen=True, kw_only=True):
     by_stream: list[Change]
 
 
+_Level = NewType("_Level", tuple[str, int])
+
+
 def _level(text: str) -> tuple[str, int]:
     """`DESTINATION` or `DESTINATION=N`. Raises ValueError."""
     name, equals, level = text.rpartition("=")
@@ -65,42 +71,45 @@ def _level(text: str) -> tuple[str, int]:
     return Endpoint.parse(name).host, int(level)
 
 
-@click.command()
-@click.argument(
-    "wanted",
-    metavar="DESTINATION[=N]...",
-    type=p.Parsed("DESTINATION[=N]", _level),
-    nargs=-1,
-    required=True,
-    shell_complete=destinations,
-)
-@model_options
-@estimate_option
-@streams_option
-@click.option("--json", "as_json", is_flag=True, help="One object of JSON.")
-@store_option
-def more(**options: Any) -> int:
-    """Show what one more file at a time to the first DESTINATION brings it, and costs the others.
+@command()
+def more(
+    options: ModelOptions,
+    *,
+    store: StoreOption,
+    wanted: Annotated[
+        list[_Level],
+        typer.Argument(
+            parser=p.parsed(_level),
+            metavar="DESTINATION[=N]",
+            help="The destinations, with the files at the same time that each has now.",
+            **DESTINATIONS,
+        ),
+    ],
+    estimate: EstimateOption = DEFAULT.estimate,
+    streams: StreamsOption = None,
+    as_json: ResultAsJson = False,
+) -> int:
+    """Show what one more file at the same time gains the first DESTINATION, and costs the others.
 
     \b
     advisor share more kraken
     advisor share more kraken=3 mason=1 blacklight=0
 
-    So many files at a time as N says go to each now; 2 where nothing is said, also to the others
-    that are known. 0 leaves one out. Beside it: one more stream for each file of the first.
+    N is the number of files that go to a destination at the same time now; 2 without N, also for
+    the others that are known. 0 leaves one out. Shown beside it: one more stream for each file of
+    the first.
     """
-    typed = dict(options["wanted"])
-    first = options["wanted"][0][0]
+    typed = dict(wanted)
+    first = wanted[0][0]
     if typed[first] == _WITHOUT:
-        raise click.UsageError(f"{first}=0: nothing goes to it: give 1 at least")
-    store = options["store"]
+        raise UsageError(f"{first}=0: nothing goes to it: give 1 at least")
     with store_errors():
-        known = _known(store, typed, options["streams"])
+        known = _known(store, typed, streams)
     levels = {name: typed.get(name, BASE) for name in known.samples}
     try:
-        forecasts = forecasts_of(known, time.time(), modelling_of(options))
+        forecasts = forecasts_of(known, time.time(), modelling_of(options, estimate))
     except NothingKnown as error:
-        raise click.UsageError(str(error)) from None
+        raise UsageError(str(error)) from None
     by_stream = levels[first] / known.parallelism
     found = More(
         destination=first,
@@ -109,8 +118,8 @@ def more(**options: Any) -> int:
         by_file=changes(forecasts, levels, first),
         by_stream=changes(forecasts, levels, first, by_stream),
     )
-    if options["as_json"]:
-        click.echo(msgspec.json.encode(found))
+    if as_json:
+        typer.echo(msgspec.json.encode(found))
     else:
         _print(found, known)
     return 0
@@ -132,7 +141,7 @@ def _known(store: Store, typed: Mapping[str, int], streams: int | None) -> Prior
 def _print(found: More, known: PriorKnowledge) -> None:
     level = found.levels[found.destination]
     rows = change_rows(found.levels, found.by_file, found.by_stream)
-    click.echo(f"{found.parallelism} streams for each file")
+    typer.echo(f"{found.parallelism} streams for each file")
     print_table(CHANGE_COLUMNS, rows)
     each = f"each of its {level} files" if level > 1 else "its file"
     said = []
@@ -145,4 +154,4 @@ def _print(found: More, known: PriorKnowledge) -> None:
     said.append(beyond_words(after, known.samples, shown(after)))
     for sentence in said:
         if sentence:
-            click.echo(textwrap.fill(sentence, stdout_columns(), subsequent_indent="  "))
+            typer.echo(textwrap.fill(sentence, stdout_columns(), subsequent_indent="  "))

@@ -1,16 +1,20 @@
 """From what was typed of several destinations, and configured for each, to a request for each."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, Literal
 
-import click
 import msgspec
+import typer
 
 from advisor.cli import parameters as p
 from advisor.cli.advise.sessions import on_lab
-from advisor.cli.connection import reach_fields, reach_options, with_those_of_the_host
+from advisor.cli.commands import Options, command
+from advisor.cli.completion import destinations
+from advisor.cli.connection import DestinationArgument, ReachOptions
+from advisor.cli.errors import UsageError
+from advisor.cli.options import CONNECTION, LIMITS
 from advisor.cli.urls import GridFtpUrl, parse_file_url
 from advisor.domain.addresses import parse_server
 from advisor.domain.dataset import Dataset
@@ -23,8 +27,7 @@ from advisor.models.shares.forecast import DEFAULT, Modelling
 from advisor.runtime.request import ShareRequest
 from advisor.transfer.shared.parsing import parse_asked, parse_destination
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-
+MODELS: Final = "Models"
 _NAME: Final = "%h"
 _LOADS: Final = {"EL1": Load.EL1, "EL2": Load.EL2, "EL3": Load.EL3, "none": Load.NONE}
 
@@ -72,87 +75,129 @@ def parse_wanted(text: str) -> Wanted:
     return msgspec.structs.replace(parse_place(url), asked=parse_asked(what))
 
 
-def all_reach_options(command: _Command) -> _Command:
-    """How to reach the destinations: what can hold for all of them."""
-    for decorate in (
-        click.option("--bandwidth", type=p.RATE, help="The reserved rate of each path."),
-        click.option("--ports", type=p.PORTS, help="Ports the agents may open for data."),
-        click.option("--agent-command", help="The agents' command, if not in PATH there."),
-    ):
-        command = decorate(command)
-    return command
+class AllReachOptions(Options, frozen=True):
+    """How the destinations are reached: what can hold for all of them."""
+
+    bandwidth: Annotated[
+        float | None,
+        typer.Option(
+            "--bandwidth",
+            **p.RATE,
+            help="The rate reserved for you on each path, as in 10Gbit.",
+            rich_help_panel=CONNECTION,
+        ),
+    ] = None
+    ports: Annotated[
+        p.Ports | None,
+        typer.Option(
+            "--ports",
+            **p.PORTS,
+            show_default="any",
+            help="TCP and UDP ports that the agents may open for data.",
+            rich_help_panel=CONNECTION,
+        ),
+    ] = None
+    agent_command: Annotated[
+        str | None,
+        typer.Option(
+            "--agent-command",
+            metavar="COMMAND",
+            help="The command that starts advisor at the destinations, if it is not in PATH there.",
+            rich_help_panel=CONNECTION,
+        ),
+    ] = None
 
 
-def model_options(command: _Command) -> _Command:
+class ModelOptions(Options, frozen=True):
     """Which form of model, with which external load in it."""
-    for decorate in (
-        click.option(
+
+    load: Annotated[
+        Literal["EL1", "EL2", "EL3", "none"],
+        typer.Option(
             "--load",
-            type=click.Choice(list(_LOADS)),
-            default=DEFAULT.load.value,
-            show_default=True,
-            help="What the models take for the external load.",
+            help="How the models take the load by others into account.",
+            rich_help_panel=MODELS,
         ),
-        click.option(
+    ] = "EL1"
+    model: Annotated[
+        Literal["log", "linear", "ratio"],
+        typer.Option(
             "--model",
-            type=click.Choice([Form.LOG.value, Form.LINEAR.value, Form.RATIO.value]),
-            default=DEFAULT.form.value,
-            show_default=True,
             help="How throughput depends on concurrency.",
+            rich_help_panel=MODELS,
         ),
-    ):
-        command = decorate(command)
-    return command
+    ] = "log"
 
 
-def estimate_option(command: _Command) -> _Command:
-    """How the present load is had."""
-    return click.option(
+EstimateOption = Annotated[
+    Estimate,
+    typer.Option(
         "--estimate",
-        type=click.Choice([one.value for one in Estimate]),
-        default=DEFAULT.estimate.value,
-        show_default=True,
-        help="The present load: followed through all measurements (FT), of the last half hour, "
-        "with the model's own errors taken out (RTEC) or not (RT), or of the last one (PT).",
-    )(command)
-
-
-def streams_option(command: _Command) -> _Command:
-    """With how many streams the models were learnt, and files are moved."""
-    return click.option(
+        help="How the present load by others is estimated: followed through all measurements "
+        "(FT), from the last half hour with the model's own errors taken out (RTEC) or not (RT), "
+        "or from the last measurement (PT).",
+        rich_help_panel=MODELS,
+    ),
+]
+StreamsOption = Annotated[
+    int | None,
+    p.whole(
         "--streams",
-        type=click.IntRange(1, 128),
-        help="Streams for each file, of all. [those that most was measured with]",
-    )(command)
+        low=1,
+        high=128,
+        show_default="those of most measurements",
+        help="Streams for each file, at all destinations.",
+        rich_help_panel=LIMITS,
+    ),
+]
+DESTINATIONS: Final[Any] = {"autocompletion": destinations}
 
 
-def modelling_of(options: Mapping[str, Any]) -> Modelling:
+def modelling_of(options: ModelOptions, estimate: Estimate = DEFAULT.estimate) -> Modelling:
     """What these options say."""
-    estimate = Estimate(options.get("estimate", DEFAULT.estimate))
-    return Modelling(Form(options["model"]), _LOADS[options["load"]], estimate)
+    return Modelling(Form(options.model), _LOADS[options.load], estimate)
 
 
-# What the configuration may say of one host.
-_ONE_HOST: Final = reach_options(
-    click.option("--server")(click.option("--to")(click.Command("destination")))
-)
-_HOLD_FOR_ALL: Final = ("bandwidth", "ports", "agent_command")
+class _Configured(Options, frozen=True):
+    """What the configuration may say of one destination."""
+
+    reach: ReachOptions
+    to: str | None
+    server: str | None
+
+
+@command("destination")
+def _one_host(
+    reach: ReachOptions,
+    *,
+    destination: DestinationArgument = None,
+    to: Annotated[str | None, typer.Option("--to")] = None,
+    server: Annotated[str | None, typer.Option("--server")] = None,
+) -> _Configured:
+    return _Configured(reach=reach, to=to, server=server)
+
+
+def _configured(destination: Endpoint) -> _Configured:
+    """What the configuration says of a destination. Raises UsageError."""
+    with _one_host.make_context("destination", ["--", str(destination)]) as context:
+        found: _Configured = _one_host.invoke(context)
+    return found
 
 
 def requests_for(
-    context: click.Context, wanted: Sequence[Wanted], options: Mapping[str, Any]
+    wanted: Sequence[Wanted], to: Sequence[str], for_all: AllReachOptions
 ) -> list[ShareRequest]:
-    """One for each destination, which may have `to`. Raises UsageError.
+    """One for each destination; `to`: the texts of --to. Raises UsageError.
 
     For destinations in a lab this process goes there.
     """
     _check(wanted)
-    _check_paths(wanted, options["to"])
-    places = of_each("--to", options["to"], wanted)
-    requests = [_request(context, one, places[one.name], options) for one in wanted]
+    _check_paths(wanted, to)
+    places = of_each("--to", to, wanted)
+    requests = [_request(one, places[one.name], for_all) for one in wanted]
     twice = [name for name, n in Counter(r.destination_host for r in requests).items() if n > 1]
     if twice:
-        raise click.UsageError(f"{twice[0]} is named twice: name each destination once")
+        raise UsageError(f"{twice[0]} is named twice: name each destination once")
     return [on_lab(one) for one in requests]
 
 
@@ -160,10 +205,10 @@ def _check(wanted: Sequence[Wanted]) -> None:
     names = [one.name for one in wanted]
     for name in names:
         if names.count(name) > 1:
-            raise click.UsageError(f"{name} is named twice: name each destination once")
+            raise UsageError(f"{name} is named twice: name each destination once")
     labs = {one.endpoint.lab_host for one in wanted if not one.endpoint.is_local}
     if len({lab and lab.lab for lab in labs}) > 1:
-        raise click.UsageError(
+        raise UsageError(
             f"{', '.join(names)} have no source in common: name hosts of one lab, or of none"
         )
 
@@ -173,30 +218,25 @@ def _check_paths(wanted: Sequence[Wanted], texts: Iterable[str]) -> None:
     named = {text.partition("=")[0]: text for text in texts if "=" in text}
     for one in wanted:
         if one.path and (twice := one.names & named.keys()):
-            raise click.UsageError(
+            raise UsageError(
                 f"--to {named[twice.pop()]}: the URL of {one.name} says {one.path}: leave one out"
             )
 
 
-def _request(
-    context: click.Context, one: Wanted, places: Sequence[str], options: Mapping[str, Any]
-) -> ShareRequest:
-    own = with_those_of_the_host(
-        click.Context(_ONE_HOST, parent=context),
-        dict.fromkeys(str(known.name) for known in _ONE_HOST.params)
-        | {"destination": one.endpoint},
-    )
-    typed = {name: options[name] for name in _HOLD_FOR_ALL if options[name] is not None}
-    to = one.path or (places[-1] if places else own["to"])
+def _request(one: Wanted, places: Sequence[str], for_all: AllReachOptions) -> ShareRequest:
+    own = _configured(one.endpoint)
+    said = {name: value for name, value in msgspec.structs.asdict(for_all).items() if value}
+    reach = msgspec.structs.replace(own.reach, **said)
+    to = one.path or (places[-1] if places else own.to)
     try:
-        server = one.server or own["server"]
+        server = one.server or own.server
         return ShareRequest(
-            **reach_fields(own | typed),
+            **reach.request_fields(one.endpoint),
             destination_path=to.replace(_NAME, one.short_name) if to else None,
             server_url=parse_server(server) if server else None,
         )
     except ValueError as error:
-        raise click.UsageError(f"{one.name}: server {error}") from None
+        raise UsageError(f"{one.name}: server {error}") from None
 
 
 def of_each(option: str, texts: Iterable[str], wanted: Sequence[Wanted]) -> dict[str, list[str]]:
@@ -214,7 +254,7 @@ def of_each(option: str, texts: Iterable[str], wanted: Sequence[Wanted]) -> dict
         elif name in known:
             found[known[name]].append(value)
         else:
-            raise click.UsageError(f"{option} {text}: '{name}' is none of {', '.join(found)}")
+            raise UsageError(f"{option} {text}: '{name}' is none of {', '.join(found)}")
     return {name: for_all + own for name, own in found.items()}
 
 
@@ -236,6 +276,6 @@ def _dataset(text: str) -> Dataset:
     try:
         return scan(Path(parse_file_url(text)))
     except OSError as error:
-        raise click.UsageError(f"--data {text}: {error.strerror or error}") from None
+        raise UsageError(f"--data {text}: {error.strerror or error}") from None
     except ValueError as error:
-        raise click.UsageError(f"--data {text}: {error}") from None
+        raise UsageError(f"--data {text}: {error}") from None

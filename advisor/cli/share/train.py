@@ -1,16 +1,24 @@
 """`advisor share train`: the experiment that teaches the models of several destinations."""
 
 from collections.abc import Coroutine, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
-import click
+import typer
 
 from advisor.cli import parameters as p
-from advisor.cli.completion import destinations
+from advisor.cli.commands import Options, command
+from advisor.cli.errors import UsageError
 from advisor.cli.history.lookup import store_errors
-from advisor.cli.options import store_option
+from advisor.cli.options import FILES, LIMITS, EventsAsJson, StoreOption
 from advisor.cli.share.learnt import learnt_of, print_learnt, with_this_store
-from advisor.cli.share.requests import all_reach_options, parse_place, requests_for
+from advisor.cli.share.requests import (
+    DESTINATIONS,
+    AllReachOptions,
+    Wanted,
+    parse_place,
+    requests_for,
+)
 from advisor.cli.transfer.moving import run_moving
 from advisor.domain import events as ev
 from advisor.domain.quantities import format_bytes, format_duration
@@ -23,59 +31,90 @@ from advisor.store.history import Store
 from advisor.transfer.shared.training import SPACE_BYTES, TrainOptions, step_of, train_shares
 
 
-@click.command()
-@click.argument(
-    "wanted",
-    metavar="DESTINATION...",
-    type=p.Parsed("[USER@]HOST", parse_place),
-    nargs=-1,
-    required=True,
-    shell_complete=destinations,
-)
-@click.option(
-    "--to",
-    "to",
-    multiple=True,
-    metavar="[DEST=]FOLDER",
-    help="A folder that it may write in at the destinations; %h is the name of each.",
-)
-@click.option(
-    "--data",
-    type=p.LocalData(),
-    help="The file to send. [a sparse one, for which no disk is read]",
-)
-@click.option(
-    "--time",
-    "lasts",
-    type=p.DURATION,
-    default="10min",
-    show_default=True,
-    help="How long all steps take.",
-)
-@click.option(
-    "--step",
-    type=p.DURATION,
-    help="How long one takes. [4s to 15s: a whole round, if time allows]",
-)
-@click.option(
-    "--streams",
-    type=click.IntRange(1, 128),
-    default=8,
-    show_default=True,
-    help="Streams for each file, of all destinations.",
-)
-@click.option(
-    "--space",
-    type=p.SIZE,
-    default=f"{SPACE_BYTES}",
-    help="What there may be at each destination at a time. [1GiB]",
-)
-@all_reach_options
-@click.option("--json", "as_json", is_flag=True, help="Events as lines of JSON.")
-@store_option
-@click.pass_context
-def train(context: click.Context, /, **options: Any) -> int:
-    """Learn what each DESTINATION gets, by sending files to all with ever other concurrencies.
+class TrainingOptions(Options, frozen=True):
+    """What the experiment sends, and for how long."""
+
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            **p.LOCAL_DATA,
+            show_default="a sparse file, for which no disk is read",
+            help="The file to send.",
+            rich_help_panel=FILES,
+        ),
+    ] = None
+    lasts: Annotated[
+        float,
+        typer.Option(
+            "--time",
+            **p.DURATION,
+            show_default="10min",
+            help="How long the whole experiment takes.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = 600.0
+    step: Annotated[
+        float | None,
+        typer.Option(
+            "--step",
+            **p.DURATION,
+            show_default="4s to 15s: a whole round, if time allows",
+            help="How long one step of it takes.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = None
+    streams: Annotated[
+        int,
+        p.whole(
+            "--streams",
+            low=1,
+            high=128,
+            help="Streams for each file, at all destinations.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = 8
+    space: Annotated[
+        int,
+        typer.Option(
+            "--space",
+            **p.SIZE,
+            show_default="1GiB",
+            help="Most space that is taken at each destination at any time.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = SPACE_BYTES
+
+
+@command()
+def train(
+    context: typer.Context,
+    for_all: AllReachOptions,
+    training: TrainingOptions,
+    *,
+    store: StoreOption,
+    wanted: Annotated[
+        list[Wanted],
+        typer.Argument(
+            parser=p.parsed(parse_place),
+            metavar="DESTINATION",
+            help="[USER@]HOST, lab:NAME, or a URL as in gsiftp://HOST/PATH.",
+            **DESTINATIONS,
+        ),
+    ],
+    to: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--to",
+            metavar="[DEST=]FOLDER",
+            help="A folder at the destinations that may be written in; %h is the name of each. "
+            "Can be repeated.",
+            rich_help_panel=FILES,
+        ),
+    ] = None,
+    as_json: EventsAsJson = False,
+) -> int:
+    """Learn what each DESTINATION gets, by sending files to all at varying concurrencies.
 
     \b
     advisor share train kraken mason blacklight --to /scratch
@@ -84,60 +123,57 @@ def train(context: click.Context, /, **options: Any) -> int:
     It is the load variation experiment of Kettimuthu et al. (2014): all with the same files at a
     time, then one of them with more, and all the same again, for each of them in turn. One file is
     sent over and over to a folder of its own in FOLDER, which is removed at the end. What is
-    measured is kept: run again, the command adds to it.
+    measured is stored: run again, the command adds to it.
     """
-    wanted = options["wanted"]
-    training = _training(options)
-    requests = requests_for(context, wanted, options)
+    wished = _training(training, len(wanted))
+    requests = requests_for(wanted, to or [], for_all)
     for one in requests:
         if not one.destination_path:
-            raise click.UsageError(
+            raise UsageError(
                 f"--to is missing: name a folder of {one.destination_host} that it may write in"
             )
-    if not options["as_json"]:
-        click.echo(_cost(training, len(wanted)), err=True)
+    if not as_json:
+        typer.echo(_cost(wished, len(wanted)), err=True)
 
     def session(publish: Publish, control: Control) -> Coroutine[Any, Any, int]:
-        return train_shares(
-            requests, training, store=options["store"], publish=publish, control=control
-        )
+        return train_shares(requests, wished, store=store, publish=publish, control=control)
 
     status = run_moving(
         session,
         ShareNarration,
         _as_text,
-        as_json=options["as_json"],
+        as_json=as_json,
         stopping="stopping; what was measured is kept",
     )
-    if not options["as_json"] and status in (EXIT_DONE, EXIT_INTERRUPTED):
-        _print_learnt(context, options["store"], [one.destination_host for one in requests])
+    if not as_json and status in (EXIT_DONE, EXIT_INTERRUPTED):
+        _print_learnt(context, store, [one.destination_host for one in requests])
     return status
 
 
-def _training(options: dict[str, Any]) -> TrainOptions:
-    data = options["data"]
-    _check_size("--space", options["space"])
+def _training(options: TrainingOptions, destinations: int) -> TrainOptions:
+    data = options.data
+    _check_size("--space", options.space)
     if data is not None:
         if not data.is_file():
-            raise click.UsageError(f"--data {data}: name a file: it is sent over and over")
+            raise UsageError(f"--data {data}: name a file: it is sent over and over")
         _check_size("--data", data.stat().st_size)
     found = TrainOptions(
-        lasts_s=options["lasts"],
-        step_s=options["step"],
-        parallelism=options["streams"],
+        lasts_s=options.lasts,
+        step_s=options.step,
+        parallelism=options.streams,
         data=data,
-        space_bytes=options["space"],
+        space_bytes=options.space,
     )
     try:
-        step_of(found, len(options["wanted"]))
+        step_of(found, destinations)
     except ValueError as error:
-        raise click.UsageError(f"--time: {error}") from None
+        raise UsageError(f"--time: {error}") from None
     return found
 
 
 def _check_size(option: str, size_bytes: int) -> None:
     if size_bytes < LEAST_BYTES:
-        raise click.UsageError(
+        raise UsageError(
             f"{option}: {format_bytes(size_bytes)} are too few: give {format_bytes(LEAST_BYTES)}"
         )
 
@@ -154,19 +190,19 @@ def _cost(training: TrainOptions, destinations: int) -> str:
 def _as_text(event: ev.AnyEvent) -> None:
     match event:
         case ev.SharesEnded():
-            click.echo(event.message)
+            typer.echo(event.message)
         case ev.GaveUp():
-            click.echo(f"advisor: {event.message}", err=True)
+            typer.echo(f"advisor: {event.message}", err=True)
 
 
-def _print_learnt(context: click.Context, store: Store, names: Sequence[str]) -> None:
+def _print_learnt(context: typer.Context, store: Store, names: Sequence[str]) -> None:
     with store_errors():
         learnt = learnt_of(store, names, context.params["streams"])
     print_learnt(learnt)
     lacking = [one.destination for one in learnt if one.model is None]
     if lacking:
-        click.echo(f"Too little is known of {', '.join(lacking)}: run the same command again.")
+        typer.echo(f"Too little is known of {', '.join(lacking)}: run the same command again.")
         return
     asked = " ".join(f"{name}=1" for name in names)
     this_store = with_this_store(context, store)
-    click.echo(f"Next, with the shares you want: advisor share plan {asked}{this_store}")
+    typer.echo(f"Next, with the shares you want: advisor share plan {asked}{this_store}")

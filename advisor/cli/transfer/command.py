@@ -1,22 +1,23 @@
 """`advisor transfer`: moves a dataset, at settings that are tuned while it runs."""
 
 from collections.abc import Coroutine
-from typing import Any
+from typing import Annotated, Any
 
-import click
+import typer
 
 from advisor import registry
 from advisor.cli import parameters as p
-from advisor.cli.connection import with_those_of_the_host
-from advisor.cli.options import store_option
+from advisor.cli.commands import Options, command
+from advisor.cli.errors import UsageError
+from advisor.cli.options import FILES, LIMITS, SEARCH, EventsAsJson, OrdersOption, StoreOption
 from advisor.cli.transfer.moving import (
+    MovingOptions,
     kept_of,
-    moving_options,
     moving_request,
     run_moving,
     say_end,
-    with_urls,
 )
+from advisor.domain.transfers import Levels
 from advisor.report.transfer_narration import TransferNarration
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
@@ -26,145 +27,218 @@ from advisor.transfer.tuned.transfer import EPOCH_S, TransferOptions, transfer_t
 from advisor.transfer.tuned.tuners import FIXED
 
 
-@click.command()
-@moving_options
-@click.option(
-    "--method",
-    default="doubling",
-    show_default=True,
-    help="What tunes: any of `advisor plugins`, or fixed for a setting that stays.",
-)
-@click.option(
-    "--epoch",
-    type=p.Parsed("time", parse_epoch),
-    default=f"{EPOCH_S:g}s",
-    show_default=True,
-    help="Time between two decisions.",
-)
-@click.option(
-    "--start",
-    type=p.Parsed("CxP", parse_start),
-    help="Files at a time × streams for each to begin with. [what was advised, else 2x8]",
-)
-@click.option(
-    "--max-concurrency",
-    type=click.IntRange(1, 128),
-    default=32,
-    show_default=True,
-    help="Files, and ranges of large ones, at a time at most.",
-)
-@click.option(
-    "--max-streams",
-    type=click.IntRange(1, 128),
-    default=16,
-    show_default=True,
-    help="Streams for each at most.",
-)
-@click.option(
-    "--max-flows",
-    type=click.IntRange(1, 128 * 128),
-    default=128,
-    show_default=True,
-    help="Streams in all at most: files at a time × streams for each.",
-)
-@click.option(
-    "--price",
-    type=p.Parsed("percent", parse_price),
-    help="Price of one flow, as in 2%: a flow more has to bring more than that. Two transfers "
-    "that are tuned at one source then settle instead of outdoing each other.",
-)
-@click.option(
-    "--max-rate", type=p.RATE, help="What all together are held to on average, as in 2Gbit."
-)
-@click.option(
-    "--nice",
-    type=click.IntRange(0, 19),
-    default=0,
-    show_default=True,
-    help="Niceness of the clients: they give way to others on this host's cores.",
-)
-@click.option(
-    "--verify", is_flag=True, help="Compare checksums of all files at the end; both sides read."
-)
-@click.option(
-    "--patience",
-    type=p.DURATION,
-    default=f"{RETRY_S / 60:g}min",
-    show_default=True,
-    help="How long the path may be lost before the transfer gives up.",
-)
-@click.option("--anew", is_flag=True, help="Move everything, whatever an earlier run has moved.")
-@click.option(
-    "--restart-epochs",
-    is_flag=True,
-    help="End all clients and begin anew each epoch, as the tuners of the paper: to compare.",
-)
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Of the method.")
-@click.option("--json", "as_json", is_flag=True, help="Events as lines of JSON.")
-@click.option("--orders", is_flag=True, help="Read orders from standard input, as lines of JSON.")
-@store_option
-@click.pass_context
-def transfer(context: click.Context, /, **options: Any) -> int:
+class TuningOptions(Options, frozen=True):
+    """How the transfer is tuned."""
+
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            metavar="NAME",
+            help="The method that tunes it, one of `advisor plugins`, or fixed to keep the "
+            "setting it starts with.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = "doubling"
+    epoch: Annotated[
+        float,
+        typer.Option(
+            "--epoch",
+            parser=p.parsed(parse_epoch),
+            metavar="TIME",
+            show_default=f"{EPOCH_S:g}s",
+            help="Time between two decisions of the method.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = EPOCH_S
+    start: Annotated[
+        Levels | None,
+        typer.Option(
+            "--start",
+            parser=p.parsed(parse_start),
+            metavar="CxP",
+            show_default="what was advised, else 2x8",
+            help="The setting to start with: files at the same time x streams for each.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None
+    price: Annotated[
+        float | None,
+        typer.Option(
+            "--price",
+            parser=p.parsed(parse_price),
+            metavar="PERCENT",
+            help="Each extra flow must gain more than this, as in 2%. With a price, two transfers "
+            "that are tuned at one source settle instead of outdoing each other.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None
+    restart_epochs: Annotated[
+        bool,
+        typer.Option(
+            "--restart-epochs",
+            help="Restart all clients at each epoch, as the tuners of the paper do; for "
+            "comparisons.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = False
+    seed: Annotated[
+        int,
+        p.whole(
+            "--seed",
+            low=0,
+            high=2**32 - 1,
+            help="Seed of the method's random numbers.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = 0
+
+
+class LimitOptions(Options, frozen=True):
+    """What the transfer may take."""
+
+    max_concurrency: Annotated[
+        int,
+        p.whole(
+            "--max-concurrency",
+            low=1,
+            high=128,
+            help="Most files, and ranges of large files, at the same time.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = 32
+    max_streams: Annotated[
+        int,
+        p.whole(
+            "--max-streams",
+            low=1,
+            high=128,
+            help="Most streams for each file.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = 16
+    max_flows: Annotated[
+        int,
+        p.whole(
+            "--max-flows",
+            low=1,
+            high=128 * 128,
+            help="Most streams in all: files at the same time × streams for each.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = 128
+    max_rate: Annotated[
+        float | None,
+        typer.Option(
+            "--max-rate",
+            **p.RATE,
+            help="Limit of the average rate of all streams together, as in 2Gbit.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = None
+    nice: Annotated[
+        int,
+        p.whole(
+            "--nice",
+            low=0,
+            high=19,
+            help="Niceness of the clients' processes: the higher, the more they yield to others "
+            "on this host.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = 0
+    retry_time: Annotated[
+        float,
+        typer.Option(
+            "--retry-time",
+            **p.DURATION,
+            show_default=f"{RETRY_S / 60:g}min",
+            help="How long to retry when the connection is lost, before the transfer gives up.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = RETRY_S
+
+
+@command()
+def transfer(
+    context: typer.Context,
+    moving: MovingOptions,
+    tuning: TuningOptions,
+    limits: LimitOptions,
+    *,
+    store: StoreOption,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify",
+            help="Compare checksums of all files at the end; both hosts read them.",
+            rich_help_panel=FILES,
+        ),
+    ] = False,
+    anew: Annotated[
+        bool,
+        typer.Option(
+            "--anew",
+            help="Move everything, whatever an earlier run has moved.",
+            rich_help_panel=FILES,
+        ),
+    ] = False,
+    as_json: EventsAsJson = False,
+    orders: OrdersOption = False,
+) -> int:
     """Move the files in DATA to DESTINATION, and tune the transfer while it runs.
 
     \b
     advisor transfer /data/run42 dtn02 --to /store/run42
     advisor transfer file:///data/run42 gsiftp://dtn02/store/run42 --method compass --epoch 10s
 
-    After each control epoch the method is told what the present setting gave, and says how many
-    files at a time over how many streams are next (Balaprakash et al. 2016). Nothing is restarted
-    for it: clients that run end their piece, those that follow have the new setting.
+    After each control epoch the method is told the throughput of the present setting, and chooses
+    how many files at the same time and streams for each are next (Balaprakash et al. 2016). Nothing
+    is restarted for that: clients that run finish their piece, those that follow have the new
+    setting.
 
-    Run again after it was broken off, the same command goes on from where it was.
+    Run again after an interruption, the same command resumes the transfer.
     """
-    options = with_those_of_the_host(context, with_urls(options))
-    _check(options)
+    _check(tuning, limits)
     request = moving_request(
-        options,
-        method=options["method"],
-        max_concurrency=options["max_concurrency"],
-        max_streams=options["max_streams"],
-        seed=options["seed"],
+        context,
+        moving,
+        method=tuning.method,
+        max_concurrency=limits.max_concurrency,
+        max_streams=limits.max_streams,
+        seed=tuning.seed,
     )
     wanted = TransferOptions(
-        journal_options=kept_of(options),
-        epoch_s=options["epoch"],
-        start=options["start"],
-        most_flows=options["max_flows"],
-        price=options["price"],
-        restarts=options["restart_epochs"],
-        rate_limit_bps=options["max_rate"],
-        niceness=options["nice"],
-        verify=options["verify"],
-        retry_s=options["patience"],
+        journal_options=kept_of(anew=anew),
+        epoch_s=tuning.epoch,
+        start=tuning.start,
+        most_flows=limits.max_flows,
+        price=tuning.price,
+        restarts=tuning.restart_epochs,
+        rate_limit_bps=limits.max_rate,
+        niceness=limits.nice,
+        verify=verify,
+        retry_s=limits.retry_time,
     )
 
     def session(publish: Publish, control: Control) -> Coroutine[Any, Any, int]:
-        return transfer_tuned(
-            request, wanted, store=options["store"], publish=publish, control=control
-        )
+        return transfer_tuned(request, wanted, store=store, publish=publish, control=control)
 
-    return run_moving(
-        session,
-        TransferNarration,
-        say_end,
-        as_json=options["as_json"],
-        orders=options["orders"],
-    )
+    return run_moving(session, TransferNarration, say_end, as_json=as_json, orders=orders)
 
 
-def _check(options: dict[str, Any]) -> None:
-    method, start = options["method"], options["start"]
+def _check(tuning: TuningOptions, limits: LimitOptions) -> None:
+    method, start = tuning.method, tuning.start
     if method != FIXED:
         try:
             registry.method(method)
         except registry.PluginMissing as error:
-            raise click.UsageError(f"--method: {error}, or {FIXED}") from None
+            raise UsageError(f"--method: {error}, or {FIXED}") from None
     if start is None:
         return
-    if start.concurrency > options["max_concurrency"]:
-        raise click.UsageError("--start has more files at a time than --max-concurrency")
-    if start.parallelism > options["max_streams"]:
-        raise click.UsageError("--start has more streams than --max-streams")
-    if start.concurrency * start.parallelism > options["max_flows"]:
-        raise click.UsageError("--start has more streams in all than --max-flows")
+    if start.concurrency > limits.max_concurrency:
+        raise UsageError("--start has more files at a time than --max-concurrency")
+    if start.parallelism > limits.max_streams:
+        raise UsageError("--start has more streams than --max-streams")
+    if start.concurrency * start.parallelism > limits.max_flows:
+        raise UsageError("--start has more streams in all than --max-flows")

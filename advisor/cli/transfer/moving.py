@@ -3,14 +3,18 @@
 import asyncio
 import sys
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Annotated, Any
 
-import click
+import typer
 from platformdirs import user_state_path
 
 from advisor.cli import parameters as p
 from advisor.cli.advise.sessions import on_lab, with_signals
-from advisor.cli.connection import reach_fields, reach_options_for
+from advisor.cli.commands import is_typed
+from advisor.cli.connection import ReachOptions, destination_argument
+from advisor.cli.errors import UsageError
+from advisor.cli.options import FILES
 from advisor.cli.urls import GridFtpUrl
 from advisor.domain import events as ev
 from advisor.domain.addresses import parse_server
@@ -24,8 +28,6 @@ from advisor.runtime.events import Publish
 from advisor.runtime.request import TransferRequest
 from advisor.transfer.engine.session import JournalOptions
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-
 Session = Callable[[Publish, Control], Coroutine[Any, Any, int]]
 
 
@@ -33,61 +35,75 @@ def _destination(text: str) -> Endpoint | GridFtpUrl:
     return GridFtpUrl.parse(text) if "://" in text else Endpoint.parse(text)
 
 
-def moving_options(command: _Command) -> _Command:
-    """DATA, DESTINATION with how to reach it, `--to` and `--server`."""
-    for decorate in (
-        click.option(
-            "--server", help="The destination's GridFTP server, as in gsiftp://HOST:2811."
+class MovingOptions(ReachOptions, frozen=True, kw_only=True):
+    """DATA, DESTINATION with how to reach it, and where the files go there."""
+
+    data: Annotated[
+        Path,
+        typer.Argument(**p.LOCAL_DATA, help="The file or folder to move; a file:// URL will do."),
+    ]
+    destination: Annotated[
+        Any,
+        destination_argument(
+            parser=p.parsed(_destination),
+            help="[USER@]HOST, lab:NAME, or a URL as in gsiftp://HOST/PATH.",
         ),
-        click.option("--to", "to", help="Where it goes on the destination."),
-        reach_options_for(p.Parsed("[USER@]HOST", _destination)),
-        click.argument("data", type=p.LocalData()),
-    ):
-        command = decorate(command)
-    return command
+    ] = None
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="PATH",
+            help="The folder at the destination that the files go to.",
+            rich_help_panel=FILES,
+        ),
+    ] = None
+    server: Annotated[
+        str | None,
+        typer.Option(
+            "--server",
+            metavar="URL",
+            help="The destination's GridFTP server, as in gsiftp://HOST:2811.",
+            rich_help_panel=FILES,
+        ),
+    ] = None
 
 
-def with_urls(options: dict[str, Any]) -> dict[str, Any]:
-    """The options, with what a destination's URL says in its place. Raises UsageError."""
-    url = options["destination"]
-    if not isinstance(url, GridFtpUrl):
-        return options
-    if options["to"] or options["server"]:
-        raise click.UsageError(
-            "DESTINATION is a URL, which says where: leave out --to and --server"
-        )
-    return options | {"destination": url.endpoint, "to": url.path, "server": url.server}
-
-
-def moving_request(options: dict[str, Any], **more: Any) -> TransferRequest:
+def moving_request(context: typer.Context, options: MovingOptions, **more: Any) -> TransferRequest:
     """The question these options ask, with `more` of its fields. Raises UsageError.
 
-    For a destination in a lab this process goes there.
+    What a destination's URL says precedes the configuration. For a destination in a lab this
+    process goes there.
     """
-    if not options["to"]:
-        raise click.UsageError("--to is missing: say where the files go on the destination")
+    destination, to, server = options.destination, options.to, options.server
+    if isinstance(destination, GridFtpUrl):
+        if is_typed(context, "to") or is_typed(context, "server"):
+            raise UsageError("DESTINATION is a URL, which says where: leave out --to and --server")
+        to, server, destination = destination.path, destination.server, destination.endpoint
+    if not to:
+        raise UsageError("--to is missing: say where the files go on the destination")
     try:
-        dataset = scan(options["data"])
+        dataset = scan(options.data)
     except (OSError, ValueError) as error:
-        raise click.UsageError(f"DATA {options['data']}: {error}") from None
+        raise UsageError(f"DATA {options.data}: {error}") from None
     try:
-        server = parse_server(options["server"]) if options["server"] else None
+        server = parse_server(server) if server else None
     except ValueError as error:
-        raise click.UsageError(f"--server {error}") from None
+        raise UsageError(f"--server {error}") from None
     return on_lab(
         TransferRequest(
-            **reach_fields(options),
+            **options.request_fields(destination),
             dataset=dataset,
-            destination_path=options["to"],
+            destination_path=to,
             server_url=server,
             **more,
         )
     )
 
 
-def kept_of(options: dict[str, Any]) -> JournalOptions:
-    """Where a transfer that is broken off goes on from."""
-    return JournalOptions(journals=user_state_path("advisor") / "transfers", anew=options["anew"])
+def kept_of(*, anew: bool) -> JournalOptions:
+    """Where an interrupted transfer is resumed from."""
+    return JournalOptions(journals=user_state_path("advisor") / "transfers", anew=anew)
 
 
 def run_moving(
@@ -126,6 +142,6 @@ def say_end(event: ev.AnyEvent) -> None:
     """Print what became of a transfer when it has ended; on standard error why there was none."""
     match event:
         case ev.TransferEnded():
-            click.echo("\n".join(ended_lines(event)))
+            typer.echo("\n".join(ended_lines(event)))
         case ev.GaveUp():
-            click.echo(f"advisor: {event.message}", err=True)
+            typer.echo(f"advisor: {event.message}", err=True)

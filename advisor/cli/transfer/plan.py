@@ -3,21 +3,17 @@
 import secrets
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-import click
+import typer
 from platformdirs import user_state_path
 
-from advisor.cli.connection import with_those_of_the_host
-from advisor.cli.options import store_option
+from advisor.cli import parameters as p
+from advisor.cli.commands import command
+from advisor.cli.errors import UsageError
+from advisor.cli.options import FILES, LIMITS, SEARCH, EventsAsJson, StoreOption
 from advisor.cli.terminal import stdout_columns
-from advisor.cli.transfer.moving import (
-    kept_of,
-    moving_options,
-    moving_request,
-    run_moving,
-    with_urls,
-)
+from advisor.cli.transfer.moving import MovingOptions, kept_of, moving_request, run_moving
 from advisor.domain import events as ev
 from advisor.domain.plan import TransferPlan
 from advisor.domain.quantities import format_bytes
@@ -34,104 +30,138 @@ from advisor.transfer.planned.transfer import PlanOptions, plan_transfer
 _STREAMS: Final = 32
 
 
-@click.command()
-@moving_options
-@click.option(
-    "--method",
-    type=click.Choice([rule.value for rule in Rule]),
-    default=Rule.HARP.value,
-    show_default=True,
-    help="Whose rules: harp learns from past transfers, the others are rules of thumb.",
-)
-@click.option("--run", "run", is_flag=True, help="Move the files, with progress for each class.")
-@click.option(
-    "--sample/--no-sample",
-    default=None,
-    help="With --run: a short sample of each class first. [where it can be expected to pay off]",
-)
-@click.option(
-    "--anew",
-    "anew",
-    is_flag=True,
-    help="With --run: move everything, whatever an earlier run has moved already.",
-)
-@click.option(
-    "--max-concurrency",
-    type=click.IntRange(1, 128),
-    default=PAPERS_CHANNELS,
-    show_default=True,
-    help="Files at a time at most, over all classes for promc.",
-)
-@click.option(
-    "--max-streams",
-    type=click.IntRange(1, 128),
-    default=_STREAMS,
-    show_default=True,
-    help="Streams for each file at most.",
-)
-@click.option(
-    "--relaxation",
-    type=click.FloatRange(0.1, 1.0),
-    default=1.0,
-    show_default=True,
-    help="harp: share of the rate that fewer files at a time, and fewer streams, must each keep; "
-    "0.7 in its paper.",
-)
-@click.option(
-    "--lists",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder for the lists of files and a script of the lines. [a new one of advisor's own]",
-)
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Repeats the fits.")
-@click.option("--json", "as_json", is_flag=True, help="Events as lines of JSON.")
-@store_option
-@click.pass_context
-def plan(context: click.Context, /, **options: Any) -> int:
+@command()
+def plan(
+    context: typer.Context,
+    moving: MovingOptions,
+    *,
+    store: StoreOption,
+    method: Annotated[
+        Rule,
+        typer.Option(
+            "--method",
+            help="The rules: harp learns from past transfers, the others are rules of thumb.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = Rule.HARP,
+    run: Annotated[
+        bool,
+        typer.Option(
+            "--run",
+            help="Move the files, with progress for each class of sizes.",
+            rich_help_panel=FILES,
+        ),
+    ] = False,
+    sample: Annotated[
+        bool | None,
+        typer.Option(
+            "--sample/--no-sample",
+            show_default="where it can be expected to pay off",
+            help="With --run: move a short sample of each class first.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None,
+    anew: Annotated[
+        bool,
+        typer.Option(
+            "--anew",
+            help="With --run: move everything, whatever an earlier run has moved.",
+            rich_help_panel=FILES,
+        ),
+    ] = False,
+    max_concurrency: Annotated[
+        int,
+        p.whole(
+            "--max-concurrency",
+            low=1,
+            high=128,
+            help="Most files at the same time; for promc in all classes together.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = PAPERS_CHANNELS,
+    max_streams: Annotated[
+        int,
+        p.whole(
+            "--max-streams",
+            low=1,
+            high=128,
+            help="Most streams for each file.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = _STREAMS,
+    relaxation: Annotated[
+        float,
+        p.number(
+            "--relaxation",
+            low=0.1,
+            high=1.0,
+            help="For harp: the share of the rate that is kept when files at the same time, and "
+            "then streams, are reduced; 0.7 in its paper.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = 1.0,
+    lists: Annotated[
+        Path | None,
+        typer.Option(
+            "--lists",
+            file_okay=False,
+            metavar="DIR",
+            show_default="a new one of advisor's own",
+            help="Folder for the lists of files, and for a script with the lines to run.",
+            rich_help_panel=FILES,
+        ),
+    ] = None,
+    seed: Annotated[
+        int,
+        p.whole(
+            "--seed",
+            low=0,
+            high=2**32 - 1,
+            help="Seed of the random numbers: the same seed repeats the plan.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = 0,
+    as_json: EventsAsJson = False,
+) -> int:
     """Plan how the files in DATA are best moved to DESTINATION, and with --run move them.
 
     \b
     advisor plan /data/run42 dtn02 --to /store/run42
     advisor plan /data/run42 dtn02 --to /store/run42 --run
 
-    Files are parted by size. For each class past transfers that are alike say how many files at a
-    time over how many streams are best (HARP, Arslan et al. 2018); then all classes are moved
-    together. Without --run nothing is sent but a look at the path.
+    The files are divided into classes by size. For each class, similar past transfers tell how many
+    files at the same time and streams for each are best (HARP, Arslan et al. 2018); then all
+    classes are moved together. Without --run the path is checked and nothing is moved.
     """
-    options = with_those_of_the_host(context, with_urls(options))
-    if options["sample"] is not None and not options["run"]:
-        raise click.UsageError("--sample and --no-sample are about --run: give that too")
-    if options["anew"] and not options["run"]:
-        raise click.UsageError("--anew is about --run: give that too")
+    if sample is not None and not run:
+        raise UsageError("--sample and --no-sample are about --run: give that too")
+    if anew and not run:
+        raise UsageError("--anew is about --run: give that too")
     request = moving_request(
-        options,
-        max_concurrency=options["max_concurrency"],
-        max_streams=options["max_streams"],
-        seed=options["seed"],
+        context, moving, max_concurrency=max_concurrency, max_streams=max_streams, seed=seed
     )
-    lists = options["lists"] or user_state_path("advisor") / "plans" / secrets.token_hex(4)
+    folder = lists or user_state_path("advisor") / "plans" / secrets.token_hex(4)
     wanted = PlanOptions(
-        rule=Rule(options["method"]),
-        run=options["run"],
-        sample=options["sample"],
-        relaxation=options["relaxation"],
-        lists=lists.absolute(),
-        journal_options=kept_of(options),
+        rule=method,
+        run=run,
+        sample=sample,
+        relaxation=relaxation,
+        lists=folder.absolute(),
+        journal_options=kept_of(anew=anew),
     )
 
     def session(publish: Publish, control: Control) -> Coroutine[Any, Any, int]:
-        return plan_transfer(
-            request, wanted, store=options["store"], publish=publish, control=control
-        )
+        return plan_transfer(request, wanted, store=store, publish=publish, control=control)
 
     def as_text(event: ev.AnyEvent) -> None:
         _as_text(event)
         if isinstance(event, ev.PlanMade) and not wanted.run:
             _print_lines(event.plan, wanted.lists)
 
-    status = run_moving(session, PlanNarration, as_text, as_json=options["as_json"])
+    status = run_moving(session, PlanNarration, as_text, as_json=as_json)
     lab = request.destination.lab_host
-    if lab and status == 0 and not options["as_json"] and not wanted.run:
-        click.echo(f"Run it inside the lab: advisor lab exec {lab.lab} -- …", err=True)
+    if lab and status == 0 and not as_json and not wanted.run:
+        typer.echo(f"Run it inside the lab: advisor lab exec {lab.lab} -- …", err=True)
     return status
 
 
@@ -140,20 +170,20 @@ def _as_text(event: ev.AnyEvent) -> None:
         case ev.PlanMade():
             _print_plan(event.plan, final=event.final)
         case ev.TransferEnded():
-            click.echo("\n".join(ended_lines(event)))
+            typer.echo("\n".join(ended_lines(event)))
         case ev.GaveUp():
-            click.echo(f"advisor: {event.message}", err=True)
+            typer.echo(f"advisor: {event.message}", err=True)
 
 
 def _print_plan(plan: TransferPlan, *, final: bool) -> None:
     files = sum(one.files for one in plan.classes)
     total = format_bytes(sum(one.total_bytes for one in plan.classes))
     state = "" if final else ", before the samples"
-    click.echo(f"Plan for {files} files, {total}: {plan.method}, {plan.order}{state}")
+    typer.echo(f"Plan for {files} files, {total}: {plan.method}, {plan.order}{state}")
     print_table(COLUMNS, plan_rows(plan))
-    click.echo(f"\n{reasons_text(plan, stdout_columns())}")
+    typer.echo(f"\n{reasons_text(plan, stdout_columns())}")
 
 
 def _print_lines(plan: TransferPlan, lists: Path) -> None:
-    click.echo(f"\n{lines_text(plan)}")
-    click.echo(f"\nThe lists of files, and all lines in a script: {lists / SCRIPT}")
+    typer.echo(f"\n{lines_text(plan)}")
+    typer.echo(f"\nThe lists of files, and all lines in a script: {lists / SCRIPT}")

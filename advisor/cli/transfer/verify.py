@@ -6,15 +6,18 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Final
 
-import click
 import msgspec
+import typer
 
 from advisor.agent.client import PeerError
 from advisor.agent.secret import BadSecret
 from advisor.cli.advise.sessions import on_lab
-from advisor.cli.connection import reach_fields, reach_options, with_those_of_the_host
+from advisor.cli.commands import command
+from advisor.cli.connection import DestinationArgument, ReachOptions
+from advisor.cli.errors import UsageError
+from advisor.cli.options import FILES, ResultAsJson
 from advisor.domain.quantities import format_bytes
 from advisor.runtime.exit_codes import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_PEER
 from advisor.runtime.request import AdviceRequest
@@ -24,39 +27,56 @@ from advisor.transfer.verifying import verify as compared
 _NAMED: Final = 10
 
 
-@click.command()
-@reach_options
-@click.option(
-    "--data",
-    type=click.Path(exists=True, path_type=Path),
-    required=True,
-    help="What was moved: a file, a directory.",
-)
-@click.option("--to", "to", help="Where it went on the destination.")
-@click.option("--sizes-only", is_flag=True, help="Compare sizes, do not read the files.")
-@click.option("--json", "as_json", is_flag=True, help="The result as a line of JSON.")
-@click.pass_context
-def verify(context: click.Context, /, **options: Any) -> int:
+@command()
+def verify(
+    reach: ReachOptions,
+    *,
+    destination: DestinationArgument = None,
+    data: Annotated[
+        Path,
+        typer.Option(
+            "--data", exists=True, help="What was moved: a file or a folder.", rich_help_panel=FILES
+        ),
+    ],
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="PATH",
+            help="Where it went at the destination.",
+            rich_help_panel=FILES,
+        ),
+    ] = None,
+    sizes_only: Annotated[
+        bool,
+        typer.Option(
+            "--sizes-only",
+            help="Compare sizes; do not read the files.",
+            rich_help_panel=FILES,
+        ),
+    ] = False,
+    as_json: ResultAsJson = False,
+) -> int:
     """Compare every file of --data with the one at DESTINATION, by its SHA-256.
 
-    Both sides read their own files. The exit code is 0 only where all are the same. Files that are
-    at the destination alone do not matter.
+    Both hosts read their own files. The exit code is 0 only if all are the same. Files that are
+    only at the destination do not matter.
     """
-    options = with_those_of_the_host(context, options)
-    if not options["to"]:
-        raise click.UsageError("--to is missing: say where the files went on the destination")
-    request = on_lab(AdviceRequest(**reach_fields(options)))
-    with _bar(shown=sys.stderr.isatty() and not options["as_json"]) as seen:
-        comparison = _compared(request, options, seen)
+    if not to:
+        raise UsageError("--to is missing: say where the files went on the destination")
+    request = on_lab(AdviceRequest(**reach.request_fields(destination)))
+    with _bar(shown=sys.stderr.isatty() and not as_json) as seen:
+        comparison = _compared(request, data, to, seen, sizes_only=sizes_only)
     if isinstance(comparison, int):
         return comparison
-    click.echo(_as_json(comparison) if options["as_json"] else sentence(comparison))
+    typer.echo(_as_json(comparison) if as_json else sentence(comparison))
     return EXIT_DONE if comparison.identical else EXIT_FAILED
 
 
-def _compared(request: AdviceRequest, options: dict[str, Any], seen: Seen) -> CopyComparison | int:
+def _compared(
+    request: AdviceRequest, data: Path, to: str, seen: Seen, *, sizes_only: bool
+) -> CopyComparison | int:
     """The comparison, or the exit code after what was in its way is told."""
-    data, to, sizes_only = options["data"], options["to"], options["sizes_only"]
 
     async def comparing() -> CopyComparison:
         task = asyncio.create_task(compared(request, data, to, seen, sizes_only=sizes_only))
@@ -70,14 +90,14 @@ def _compared(request: AdviceRequest, options: dict[str, Any], seen: Seen) -> Co
     except asyncio.CancelledError:
         return EXIT_INTERRUPTED
     except PeerError as error:
-        click.echo(f"advisor: {error}", err=True)
+        typer.echo(f"advisor: {error}", err=True)
         return EXIT_PEER
     except BadSecret as error:
-        raise click.UsageError(f"--secret-file {request.secret_file} {error}") from None
+        raise UsageError(f"--secret-file {request.secret_file} {error}") from None
     except NothingThere as error:
-        raise click.UsageError(f"--data {error}: name what was moved") from None
+        raise UsageError(f"--data {error}: name what was moved") from None
     except OSError as error:
-        raise click.UsageError(f"--data {data}: {error.strerror or error}") from None
+        raise UsageError(f"--data {data}: {error.strerror or error}") from None
 
 
 @contextlib.contextmanager

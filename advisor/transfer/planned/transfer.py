@@ -190,8 +190,9 @@ def _notes(planner: Planner, route: Route) -> list[str]:
     notes = []
     if planner.rule is Rule.HARP and not planner.knows_transfers:
         notes.append(
-            "No past transfer of files is stored: profile this one with `advisor advise --tool`, "
-            "or bring the logs of your GridFTP server with `advisor history import`."
+            "No past transfer of files is stored: profile this one with "
+            "`advisor advise --profile-tool`, or bring the logs of your GridFTP server with "
+            "`advisor history import`."
         )
     if route.path.capacity_bps is None:
         notes.append(

@@ -4,8 +4,9 @@ import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import click
 import pytest
+import typer
+from typer.core import TyperCommand, TyperGroup
 
 from advisor.cli.main import cli, main
 
@@ -38,13 +39,13 @@ def typed(
 
 
 def every_command(
-    group: click.Group = cli, path: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    group: TyperGroup = cli, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], TyperCommand | TyperGroup]]:
     """All commands and groups below `advisor`, each with its words."""
-    context = click.Context(group)
+    context = typer.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
-        assert command is not None
+        assert isinstance(command, TyperCommand | TyperGroup)
         yield (*path, name), command
-        if isinstance(command, click.Group):
+        if isinstance(command, TyperGroup):
             yield from every_command(command, (*path, name))

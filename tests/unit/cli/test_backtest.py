@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from typer.testing import Result
 
 from advisor.backtest.running import Finished
 from advisor.backtest.scores import MethodScore
@@ -21,6 +21,7 @@ from advisor.report import backtest_plot
 from advisor.report.backtest import conclusion
 from advisor.store.history import Store
 from advisor.testing.samples import measured
+from tests.commands import invoke
 
 from .conftest import Typed
 
@@ -62,11 +63,11 @@ def table(tmp_path: Path) -> Path:
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
-    def invoke(*arguments: object) -> Result:
+    def call(*arguments: object) -> Result:
         words = [*map(str, arguments), "--store", str(tmp_path / "store")]
-        return CliRunner().invoke(backtest, words, standalone_mode=False)
+        return invoke(backtest, words, standalone_mode=False)
 
-    return invoke
+    return call
 
 
 def scores(result: Result) -> dict[str, Any]:
@@ -432,7 +433,7 @@ def test_methods_and_tables_are_completed(tmp_path: Path) -> None:
             env={
                 "PATH": "/usr/bin:/bin",
                 "HOME": str(tmp_path),
-                "_ADVISOR_COMPLETE": "bash_complete",
+                "_ADVISOR_COMPLETE": "complete_bash",
                 "COMP_WORDS": words,
                 "COMP_CWORD": str(words.count(" ")),
             },
@@ -440,6 +441,6 @@ def test_methods_and_tables_are_completed(tmp_path: Path) -> None:
         )
         return done.stdout.splitlines()
 
-    assert completed("advisor backtest syn") == ["plain,synthetic"]
-    assert completed("advisor backtest ./grid") == ["file,./grid"]
-    assert completed("advisor backtest synthetic --method spsa,bay") == ["plain,spsa,bayes"]
+    assert completed("advisor backtest syn") == ["synthetic"]
+    assert completed("advisor backtest ./grid") == [""]  # the shell completes files
+    assert completed("advisor backtest synthetic --method spsa,bay") == ["spsa,bayes"]

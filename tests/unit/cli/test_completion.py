@@ -22,8 +22,8 @@ def run(home: Path, *arguments: str, **environment: str) -> subprocess.Completed
 
 def completed(home: Path, line: str) -> list[str]:
     count = len(line.split(" ")) - 1
-    done = run(home, _ADVISOR_COMPLETE="bash_complete", COMP_WORDS=line, COMP_CWORD=str(count))
-    return [word.partition(",")[2] for word in done.stdout.splitlines()]
+    done = run(home, _ADVISOR_COMPLETE="complete_bash", COMP_WORDS=line, COMP_CWORD=str(count))
+    return done.stdout.splitlines()
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

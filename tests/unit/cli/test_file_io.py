@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import click
 import msgspec
 import pytest
 
 from advisor.agent.client import Refusal
 from advisor.cli import file_io as module
+from advisor.cli.errors import UsageError
 from advisor.cli.file_io import Report, file_io
 from advisor.cli.main import main
 from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem
@@ -144,7 +144,7 @@ def test_refused_before_anything_is_written(
 
 
 def test_a_folder_that_is_not_there(disk: Disk) -> None:
-    with pytest.raises(click.UsageError, match=r"/data/nosuch on .* is no folder: name one"):
+    with pytest.raises(UsageError, match=r"/data/nosuch on .* is no folder: name one"):
         run("/data/nosuch")
     assert disk.jobs == []
 
@@ -218,7 +218,7 @@ def test_an_agent_that_cannot_be_reached(
 
 
 def test_an_agent_without_a_secret() -> None:
-    with pytest.raises(click.UsageError, match="--agent needs --secret-file"):
+    with pytest.raises(UsageError, match="--agent needs --secret-file"):
         run("/data", "--agent", "dtn02:7000")
 
 

@@ -4,12 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from typer.testing import Result
 
 from advisor.cli.history.command import history
 from advisor.domain import events as ev
 from advisor.domain.records import TransferRecord
 from advisor.store.history import Store
+from tests.commands import invoke
 from tests.tui import tuned
 
 Replay = Callable[..., Result]
@@ -24,7 +25,7 @@ def store(tmp_path: Path) -> Store:
 def replay(store: Store) -> Replay:
     def call(*words: str) -> Result:
         command = ["replay", str(tuned.PAIR), *words, "--store", str(store.directory)]
-        return CliRunner().invoke(history, command)
+        return invoke(history, command)
 
     return call
 

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from typer.testing import Result
 
 from advisor.cli.history.command import history
 from advisor.domain.endpoints import Pair
 from advisor.store.history import Store
+from tests.commands import invoke
 from tests.unit.store.conftest import PAIR, make_a_probe, make_a_session, make_an_advice
 
 Run = Callable[..., Result]
@@ -34,7 +35,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 @pytest.fixture
 def run(store: Store) -> Run:
     def call(*arguments: str) -> Result:
-        return CliRunner().invoke(history, [*arguments, "--store", str(store.directory)])
+        return invoke(history, [*arguments, "--store", str(store.directory)])
 
     return call
 

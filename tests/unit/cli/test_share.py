@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from typer.testing import Result
 
 from advisor.cli.share.command import share
 from advisor.domain import events as ev
@@ -30,6 +30,7 @@ from advisor.models.shares.forecast import Modelling
 from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
 from advisor.transfer.shared.session import source_name
+from tests.commands import invoke
 
 Run = Callable[..., Result]
 
@@ -50,7 +51,7 @@ def store(tmp_path: Path) -> Store:
 @pytest.fixture
 def run(store: Store) -> Run:
     def call(*arguments: str) -> Result:
-        return CliRunner().invoke(share, [*arguments, "--store", str(store.directory)])
+        return invoke(share, [*arguments, "--store", str(store.directory)])
 
     return call
 

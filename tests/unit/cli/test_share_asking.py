@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 
 from advisor.cli.config import configuration
-from advisor.cli.share.plan import plan
+from advisor.cli.errors import UsageError
 from advisor.cli.share.requests import (
+    AllReachOptions,
     Wanted,
     of_each,
     parse_place,
@@ -19,8 +19,6 @@ from advisor.cli.share.requests import (
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.shares import BASE, Asked
 from advisor.runtime.request import AdviceRequest
-
-NOTHING: dict[str, Any] = {"to": (), "bandwidth": None, "ports": None, "agent_command": None}
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +32,8 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def requests(*texts: str, **options: Any) -> list[AdviceRequest]:
     wanted = [parse_wanted(text) for text in texts]
-    return requests_for(click.Context(plan), wanted, NOTHING | options)
+    to = options.pop("to", ())
+    return requests_for(wanted, to, AllReachOptions(**options))
 
 
 @pytest.mark.parametrize(
@@ -75,7 +74,7 @@ def test_a_value_is_of_all_or_of_one() -> None:
 
 
 def test_a_value_of_nobody_is_refused() -> None:
-    with pytest.raises(click.UsageError, match="'masn' is none of kraken"):
+    with pytest.raises(UsageError, match="'masn' is none of kraken"):
         of_each("--to", ["masn=/x"], [parse_wanted("kraken")])
 
 
@@ -130,7 +129,7 @@ def test_two_names_of_one_agent_are_one_destination(config: Path, tmp_path: Path
     (tmp_path / "secret").touch()
     agent = f'agent = "dtn7:5199"\nsecret-file = "{tmp_path / "secret"}"\n'
     config.write_text(f"[hosts.kraken]\n{agent}[hosts.mason]\n{agent}")
-    with pytest.raises(click.UsageError, match="dtn7 is named twice"):
+    with pytest.raises(UsageError, match="dtn7 is named twice"):
         requests("kraken", "mason")
 
 
@@ -143,7 +142,7 @@ def test_two_names_of_one_agent_are_one_destination(config: Path, tmp_path: Path
     ],
 )
 def test_destinations_that_cannot_be_served_together(texts: tuple[str, ...], words: str) -> None:
-    with pytest.raises(click.UsageError, match=words):
+    with pytest.raises(UsageError, match=words):
         requests(*texts)
 
 
@@ -151,7 +150,7 @@ def test_a_path_for_one_whose_url_has_another_contradicts_it() -> None:
     url = "ftp://kraken:2811/there"
     kraken, mason = requests(url, "mason", to=("/for/all", "mason=/for/mason"))
     assert (kraken.destination_path, mason.destination_path) == ("/there", "/for/mason")
-    with pytest.raises(click.UsageError, match="--to kraken=/x: the URL of kraken says /there"):
+    with pytest.raises(UsageError, match="--to kraken=/x: the URL of kraken says /there"):
         requests(url, "mason", to=("kraken=/x",))
 
 
@@ -171,5 +170,5 @@ def test_data_is_of_all_or_of_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["/nonexistent", "https://x/y"])
 def test_data_that_is_not_there(text: str) -> None:
-    with pytest.raises(click.UsageError, match=f"--data {text}: "):
+    with pytest.raises(UsageError, match=f"--data {text}: "):
         with_datasets(requests("kraken"), [parse_wanted("kraken")], [text])

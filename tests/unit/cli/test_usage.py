@@ -36,7 +36,7 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["advise", "localhost", "--constant", "noise=nan"], ["noise", "nan"]),
     (["advise", "localhost", "--method", "magic"], ["--method", "magic", "spsa"]),
     (["advise", "localhost", "--transports", "tcp,ipx"], ["--transports", "ipx", "udt"]),
-    (["advise", "localhost", "--tools", "xdd,scp"], ["--tools", "scp", "rclone"]),
+    (["advise", "localhost", "--tools", "xdd,scp"], ["--for-tool", "scp", "rclone"]),
     (["advise", "localhost", "--max-streams", "500"], ["--max-streams", "500", "128"]),
     (["advise", "localhost", "--size", "big"], ["--size", "big", "TB"]),
     (["advise", "localhost", "--data", "/nonexistent"], ["--data", "/nonexistent"]),
@@ -124,7 +124,7 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["advise", "localhost", "--tool", "globus-url-copy"], ["--data"]),
     (["advise", "localhost", "--tool", "aria2c", *MOVED], ["cannot be profiled"]),
     (["advise", "localhost", "--tool", "nothing", *MOVED], ["there is none called"]),
-    (["advise", "localhost", "--keep"], ["--tool"]),
+    (["advise", "localhost", "--keep"], ["--profile-tool"]),
     (
         ["advise", "localhost", "--tool", "globus-url-copy", *MOVED, "--congestion", "a"],
         ["leave it out"],

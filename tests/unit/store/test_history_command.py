@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from typer.testing import Result
 
 from advisor.cli.history import files as history_files
 from advisor.cli.history.command import history
@@ -19,6 +19,7 @@ from advisor.domain.measurement import Failure, FailureKind
 from advisor.domain.records import AdviceRecord, ProbeRecord
 from advisor.store.history import Store
 from advisor.store.importers import read_files
+from tests.commands import invoke
 
 PROF = "h1 h2 02:28:2020:23:59:58 TCP iperf3 2 1460 65536 B 131072 B 10 sec 100000000 B 80.0 Mbps"
 
@@ -46,7 +47,7 @@ def filled(
 @pytest.fixture
 def run(store: Store) -> Run:
     def call(*arguments: str) -> Result:
-        return CliRunner().invoke(history, [*arguments, "--store", str(store.directory)])
+        return invoke(history, [*arguments, "--store", str(store.directory)])
 
     return call
 
@@ -89,7 +90,7 @@ def test_an_empty_history_says_what_to_do(run: Run, store: Store) -> None:
 
 def test_the_groups_store_holds_for_its_commands(filled: Store) -> None:
     arguments = ["--store", str(filled.directory), "show", "y", "--json"]
-    result = CliRunner().invoke(history, arguments)
+    result = invoke(history, arguments)
     assert json.loads(result.stdout)["pair"]["source"] == "x"
 
 

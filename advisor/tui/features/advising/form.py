@@ -140,7 +140,7 @@ class Draft(msgspec.Struct, kw_only=True):
         """The arguments for the network alone, or for a tool."""
         if not self.tool_name:
             return _given({"--transports": self.transports, "--congestion": self.congestion})
-        options = {"--tool": self.tool_name, "--max-concurrency": self.max_concurrency}
+        options = {"--profile-tool": self.tool_name, "--max-concurrency": self.max_concurrency}
         marks = {"--keep": self.keep, "--verify": self.verify}
         return [*_given(options), *(name for name, said in marks.items() if said)]
 

@@ -1,12 +1,12 @@
 """Advice: command lines, expected throughput, and limits."""
 
+import pydoc
 import signal
 import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar
 
-import click
 import msgspec
 from textual import work
 from textual.app import SuspendNotSupported
@@ -171,7 +171,7 @@ class AdviceScreen(OutcomeStep):
                 # Ctrl-C in the pager is for the pager.
                 before = signal.signal(signal.SIGINT, signal.SIG_IGN)
                 try:
-                    click.echo_via_pager(text)
+                    pydoc.pager(text)
                 finally:
                     signal.signal(signal.SIGINT, before)
         except SuspendNotSupported:

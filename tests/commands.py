@@ -1,0 +1,46 @@
+"""Runs a command in the process of the tests, and says what it printed."""
+
+import sys
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.testing import CliRunner, Result
+
+
+def invoke(
+    command: TyperCommand | TyperGroup, words: list[str], *, standalone_mode: bool = True
+) -> Result:
+    """The command's output, and the exit code or exception that it ended with.
+
+    Not `CliRunner.invoke`: that takes applications, and draws errors in boxes.
+    """
+    command.rich_markup_mode = None
+    runner = CliRunner()
+    value: Any = None
+    problem: BaseException | None = None
+    with runner.isolation() as streams:
+        try:
+            value = command.main(words, prog_name=command.name, standalone_mode=standalone_mode)
+            code = 0
+        except SystemExit as ended:
+            code = ended.code if isinstance(ended.code, int) else 0
+            problem = ended if code else None
+        except typer.TyperException as error:
+            code, problem = error.exit_code, error
+            if standalone_mode:
+                typer.echo(f"Error: {error.format_message()}", err=True)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the test looks at it
+            code, problem = 1, error
+        sys.stdout.flush()
+        sys.stderr.flush()
+        out, err, both = (one.getvalue() for one in streams[:3])
+    return Result(
+        runner=runner,
+        stdout_bytes=out,
+        stderr_bytes=err,
+        output_bytes=both,
+        return_value=value,
+        exit_code=code,
+        exception=problem,
+    )
