@@ -84,7 +84,7 @@ async def test_a_scan_can_be_given_up_and_begun_again(
         (Draft(what="data", data="run7"), "data", "write the whole path"),
         (Draft(what="size", size="10 lots"), "size", "not a size"),
         (Draft(what="count", files="many"), "files", "how many files"),
-        (Draft(server="dtn02"), "server", "no GridFTP server"),
+        (Draft(server="dtn02"), "server", "not a GridFTP server"),
     ],
 )
 @pytest.mark.asyncio
