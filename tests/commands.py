@@ -1,11 +1,14 @@
-"""Runs a command in the process of the tests, and says what it printed."""
+"""The commands, run in the process of the tests."""
 
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.testing import CliRunner, Result
+
+from advisor.cli.main import cli
 
 
 def invoke(
@@ -44,3 +47,16 @@ def invoke(
         exit_code=code,
         exception=problem,
     )
+
+
+def every_command(
+    group: TyperGroup = cli, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], TyperCommand | TyperGroup]]:
+    """All commands and groups below `advisor`, each with its words."""
+    context = typer.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert isinstance(command, TyperCommand | TyperGroup)
+        yield (*path, name), command
+        if isinstance(command, TyperGroup):
+            yield from every_command(command, (*path, name))

@@ -1,13 +1,17 @@
 """What the documentation promises is there, and what is there is documented."""
 
 import re
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 import typer
-from typer.core import TyperOption
+from typer.core import TyperCommand, TyperGroup
 
 from advisor.cli.main import cli
 from advisor.report.ndjson import schema, schema_text
+from tests.commands import every_command
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,21 +33,62 @@ def test_every_event_is_described() -> None:
     assert {tag for tag in tags if f"`{tag}`" not in text} == set()
 
 
-def test_every_option_has_a_help_text_or_a_telling_default() -> None:
-    context = typer.Context(cli)
-    for name in cli.list_commands(context):
-        command = cli.get_command(context, name)
-        assert command is not None
-        assert command.help
-        for parameter in command.params:
-            if isinstance(parameter, TyperOption):
-                assert parameter.help or parameter.show_default, f"{name} {parameter.name}"
+@pytest.mark.parametrize(("words", "command"), every_command(), ids=lambda one: str(one)[:30])
+def test_every_option_of_every_command_has_a_sentence(
+    words: tuple[str, ...], command: TyperCommand
+) -> None:
+    assert command.help
+    for one in command.params:
+        help_text = getattr(one, "help", None) or ""
+        assert re.search(r"\w{2,}.* .*[.)]$", help_text), (
+            f"{' '.join(words)}: {one.name}: {help_text!r}"
+        )
 
 
-def test_every_command_is_in_the_readme() -> None:
-    readme = (ROOT / "README.md").read_text()
-    context = typer.Context(cli)
-    assert [n for n in cli.list_commands(context) if f"advisor {n}" not in readme] == []
+def test_every_command_is_in_the_table_of_the_readme() -> None:
+    rows = re.findall(r"^\| `advisor ([a-z-]+)", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert sorted(rows) == sorted(cli.list_commands(typer.Context(cli)))
+
+
+def examples() -> Iterator[tuple[str, list[str]]]:
+    """The command lines in blocks and between backticks, each with its page."""
+    for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]:
+        text = page.read_text().replace("\\\n", " ")
+        lines = re.findall(r"^ *(?:\$ )?(advisor(?: .*)?)$", text, re.MULTILINE)
+        for line in [*lines, *re.findall(r"`(advisor [^`\n]+)`", text)]:
+            for part in re.split(r"[;|] ", line):
+                words = shlex.split(part, comments=True)
+                if words[:1] == ["advisor"]:
+                    yield page.name, words[1:]
+
+
+def parsed(group: TyperGroup, words: list[str]) -> None:
+    """Raise an exception for what the command does not know. Files need not be there."""
+    context = typer.Context(group)
+    _, rest, _ = group.make_parser(context).parse_args(list(words))
+    if not rest:
+        return
+    command = group.get_command(context, rest[0])
+    assert command is not None, f"there is no {rest[0]}"
+    if isinstance(command, TyperGroup):
+        parsed(command, rest[1:])
+        return
+    below = typer.Context(command, info_name=rest[0])
+    options, left, _ = command.make_parser(below).parse_args(rest[1:])
+    assert not left, f"too much: {left}"
+    for one in command.params:
+        value = options.get(one.name)
+        if one.type_descriptor.is_path or one.name == "data" or PLACEHOLDER.search(str(value)):
+            continue
+        one.process_value(below, value if value is not None else one.get_default(below))
+
+
+PLACEHOLDER = re.compile(r"[A-Z]{3,}|…|None")
+
+
+@pytest.mark.parametrize(("page", "words"), examples(), ids=lambda one: str(one)[:60])
+def test_the_command_takes_every_example(page: str, words: list[str]) -> None:
+    parsed(cli, words)
 
 
 def test_links_in_the_documentation_lead_somewhere() -> None:

@@ -1,14 +1,12 @@
 """The command as a user types it, run in the process of the tests."""
 
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import typer
-from typer.core import TyperCommand, TyperGroup
 
-from advisor.cli.main import cli, main
+from advisor.cli.main import main
 
 Typed = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -36,16 +34,3 @@ def typed(
         return subprocess.CompletedProcess(arguments, ended.value.code, out, err)
 
     return run
-
-
-def every_command(
-    group: TyperGroup = cli, path: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], TyperCommand | TyperGroup]]:
-    """All commands and groups below `advisor`, each with its words."""
-    context = typer.Context(group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        assert isinstance(command, TyperCommand | TyperGroup)
-        yield (*path, name), command
-        if isinstance(command, TyperGroup):
-            yield from every_command(command, (*path, name))

@@ -14,8 +14,9 @@ from advisor.cli.advise.command import advise
 from advisor.cli.completion import history_to_complete
 from advisor.cli.config import configuration
 from advisor.cli.config.command import option_of
+from tests.commands import every_command
 
-from .conftest import Typed, every_command
+from .conftest import Typed
 
 ADVISOR = [sys.executable, "-P", "-m", "advisor"]
 
