@@ -55,8 +55,8 @@ def show() -> int:
     typer.echo(f"{c.path()}{'' if c.path().is_file() else '  (there is no such file)'}")
     for where, word, value in c.entries(said):
         typer.echo(f"  {where + ' ' if where else ''}{word} = {c.as_typed(value)}")
-    set_words = msgspec.to_builtins(said.advise)
-    free = [word for word in c.words(c.Sessions) if word not in set_words]
+    set_words = c.defaults(said.advise)
+    free = [word for word in c.words(c.Sessions) if c.parameter(word) not in set_words]
     typer.echo(f"as built in: {', '.join(free)}")
     return 0
 
@@ -114,7 +114,7 @@ def validate() -> int:
         problem = _problem(option_of(word), c.as_typed(value))
         if problem:
             raise c.BadConfiguration(f"{c.path()}: {where} {word}: {problem}")
-    typer.echo(f"{c.path()}: {'good' if said else 'nothing is set'}")
+    typer.echo(f"{c.path()}: {'good' if c.path().is_file() else 'nothing is set'}")
     return 0
 
 

@@ -57,6 +57,7 @@ class Sessions(Connections, frozen=True, forbid_unknown_fields=True):
     constant: Value | None = None
     transports: Value | None = None
     congestion: Value | None = None
+    for_tool: Value | None = None
     tools: Value | None = None
     max_streams: Value | None = None
     buffer_scale: Value | None = None
@@ -74,7 +75,9 @@ class Host(Sessions, frozen=True, forbid_unknown_fields=True):
     to: Value | None = None
 
 
-class Screen(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Screen(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
     """`[screen]`: the look of the terminal interface."""
 
     theme: str = "textual-dark"
@@ -101,6 +104,8 @@ _PARAMETERS: Final = {
     "for-tool": "tools",
 }
 _REPEATED: Final = "constant"
+_FORMER: Final = {"tools"}
+"""Words that are read, and no longer offered."""
 
 
 class BadConfiguration(UsageError):
@@ -113,8 +118,9 @@ def path() -> Path:
 
 
 def words(table: type[msgspec.Struct]) -> tuple[str, ...]:
-    """What may be said in a table."""
-    return tuple(field.encode_name for field in msgspec.structs.fields(table))
+    """What may be said in a table, by present names."""
+    known = (field.encode_name for field in msgspec.structs.fields(table))
+    return tuple(word for word in known if word not in _FORMER)
 
 
 def parameter(word: str) -> str:
@@ -219,11 +225,11 @@ def defaults(table: msgspec.Struct) -> dict[str, Any]:
 def defaults_for(command: str, options: Collection[str]) -> dict[str, Any]:
     """What is configured for the options of a command, as typed. Raises BadConfiguration.
 
-    [advise] holds for `advise` as a whole; how connections are made it says for all commands.
+    [advise] holds for `advise` as a whole, and for every command that starts an agent it says how.
     """
-    of_command = words(Sessions if command == "advise" else Connections)
-    known = {parameter(word) for word in of_command} & set(options)
-    if not known:
+    table = Sessions if command == "advise" else Connections
+    known = {parameter(word) for word in words(table)} & set(options)
+    if "agent_command" not in known:
         return {}
     return {name: value for name, value in defaults(load().advise).items() if name in known}
 

@@ -53,8 +53,7 @@ def parsed(*arguments: str) -> dict[str, Any]:
 @pytest.mark.parametrize("word", configuration.words(configuration.Host))
 def test_every_word_is_an_option(word: str) -> None:
     option = option_of(word)
-    former = {"tools": "for-tool"}
-    assert f"--{former.get(word, word)}" in option.opts
+    assert f"--{word}" in option.opts
     assert option.help
 
 
@@ -72,10 +71,41 @@ def test_what_is_typed_goes_before_the_host_and_that_before_all_sessions(configu
     assert everywhere["tools"] == ["rclone", "xdd"]
     assert parsed("far", "--tools", "xrdcp")["tools"] == ["xrdcp"]
     assert everywhere["bandwidth"] is None
+    assert parsed("far", "--for-tool", "xrdcp")["tools"] == ["xrdcp"]
     near = parsed("near", "--rtt", "9ms")
     assert (near["budget"], near["bandwidth"]) == (30.0, 1e10)
     assert near["rtt"] == pytest.approx(0.009)
     assert near["max_streams"] == 8
+
+
+def test_former_names_of_words_are_read(configured: Path) -> None:
+    write(configured, '[advise]\ntools = ["rclone"]\n')
+    assert parsed("far")["tools"] == ["rclone"]
+    write(configured, '[advise]\nfor-tool = ["rclone", "xdd"]\n')
+    assert parsed("far")["tools"] == ["rclone", "xdd"]
+
+
+CONNECTING = [
+    words
+    for words, command in every_command()
+    if {"ports", "agent_command"} <= {one.name for one in command.params}
+    and words not in {("agent",), ("advise",)}
+]
+
+
+@pytest.mark.parametrize("words", CONNECTING, ids=" ".join)
+def test_how_agents_are_started_is_said_once_for_every_command(
+    words: tuple[str, ...], configured: Path
+) -> None:
+    write(configured, '[advise]\nbudget = "2min"\nports = "50000-50100"\n')
+    names = {"ports", "agent_command", "budget"}
+    assert configuration.defaults_for(words[-1], names) == {"ports": "50000-50100"}
+    assert len(CONNECTING) > 5
+
+
+def test_the_agent_itself_reads_no_configuration(configured: Path) -> None:
+    write(configured, "[advise\n")
+    assert configuration.defaults_for("agent", {"ports", "listen"}) == {}
 
 
 STORED = [
@@ -145,7 +175,7 @@ def test_a_wrong_file_keeps_nobody_from_looking(typed: Typed, tmp_path: Path) ->
 
 def test_the_schema_has_every_word(typed: Typed) -> None:
     tables = json.loads(typed("config", "schema").stdout)["$defs"]
-    assert set(tables["Host"]["properties"]) == set(configuration.words(configuration.Host))
+    assert set(tables["Host"]["properties"]) > set(configuration.words(configuration.Host))
     assert tables["Configuration"]["additionalProperties"] is False
 
 
