@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 import platformdirs
@@ -25,15 +25,12 @@ from advisor.api.tool import Tool, TransferTool
 from advisor.api.transport import Transport
 from advisor.domain.availability import Availability
 from advisor.domain.traits import Traits
-from advisor.methods.api import MethodPlugin
+
+if TYPE_CHECKING:
+    from advisor.methods.api import MethodPlugin
 
 Kind = Literal["methods", "transports", "tools"]
 KINDS: Final[tuple[Kind, ...]] = ("methods", "transports", "tools")
-_INTERFACES: Final[dict[Kind, Any]] = {
-    "methods": MethodPlugin,
-    "transports": Transport,
-    "tools": Tool,
-}
 
 
 class PluginMissing(LookupError):
@@ -96,9 +93,22 @@ def _load_file(kind: Kind, origin: str, path: Path) -> ModuleType:
     return module
 
 
+def _interface(kind: Kind) -> Any:
+    match kind:
+        case "methods":
+            # It needs numpy, and what never makes a search starts without.
+            from advisor.methods.api import MethodPlugin
+
+            return MethodPlugin
+        case "transports":
+            return Transport
+        case "tools":
+            return Tool
+
+
 def _checked(kind: Kind, fallback: str, origin: str, module: ModuleType) -> _Found:
     plugin = getattr(module, "plugin", None)
-    if not isinstance(plugin, _INTERFACES[kind]):
+    if not isinstance(plugin, _interface(kind)):
         fault = f"has no object `plugin` with the interface of a plugin of the kind '{kind}'"
         return _Found(name=fallback, origin=origin, fault=fault)
     return _Found(name=plugin.name, origin=origin, plugin=plugin)
@@ -160,10 +170,15 @@ def _one(kind: Kind, name: str) -> Any:
     return found[name].plugin
 
 
-def method(name: str) -> MethodPlugin:
+def method(name: str) -> "MethodPlugin":
     """The search method of that name. Raises PluginMissing."""
     plugin: MethodPlugin = _one("methods", name)
     return plugin
+
+
+def methods() -> "list[MethodPlugin]":
+    """All methods, those that come with the program first."""
+    return [one.plugin for one in _found("methods").values() if one.plugin]
 
 
 def transport(name: str) -> Transport:
@@ -181,6 +196,11 @@ def tool(name: str) -> Tool:
     """The tool of that name. Raises PluginMissing."""
     plugin: Tool = _one("tools", name)
     return plugin
+
+
+def is_transfer_tool(name: str) -> bool:
+    """Whether the tool of that name can be profiled. Raises PluginMissing."""
+    return isinstance(tool(name), TransferTool)
 
 
 def transfer_tool(name: str) -> TransferTool:

@@ -16,11 +16,12 @@ from advisor.domain.measurement import Measurement
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import format_rate
 from advisor.domain.records import ProbeRecord
-from advisor.domain.space import Setting, describe, flows_of, setting_key
+from advisor.domain.space import Setting, flows_of, setting_key
 from advisor.models.comparison import PRACTICALLY_SAME, TYPICAL_SPREAD, Comparison
 from advisor.models.composition import compose, words
 from advisor.models.limits import binding_limits, measured_limits
 from advisor.runtime.request import AdviceRequest
+from advisor.traits import describe
 
 
 class AdviceInputs(msgspec.Struct, frozen=True, kw_only=True):

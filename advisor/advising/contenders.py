@@ -1,4 +1,4 @@
-"""Selects the settings of the closing comparison, and ranks them. Pure."""
+"""Selects the settings of the closing comparison, and ranks them."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,15 +12,12 @@ from advisor.domain.measurement import Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, SettingKey, Space, setting_key
 from advisor.models.comparison import LEAST_SPREAD, Comparison
+from advisor.traits import transport_traits
 
 # After one probe each, a setting this close to the best may be as good.
 _FRUGAL_SHARE: Final = 0.95
 # A subject that is further behind is no rival, whatever the noise.
 _RIVAL_SHARE: Final = 0.7
-
-TRANSPORT_COST: Final = ("tcp", "udt")
-"""If two transports perform alike, TCP is the cheaper: every tool has it, its congestion control is
-fair to others, and UDT takes several times the CPU for the same rate."""
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,8 +110,7 @@ def contenders(
 
 def cost(candidate: Candidate, spaces: Mapping[str, Space]) -> tuple[float, ...]:
     """Sort key, the cheapest first: by transport, then by the cost order of its space."""
-    names = [*TRANSPORT_COST]
-    rank = names.index(candidate.transport) if candidate.transport in names else len(names)
+    rank = transport_traits(candidate.transport).cost_rank
     space = spaces.get(candidate.transport)
     return (float(rank), *(space.cost(candidate.setting) if space else ()))
 

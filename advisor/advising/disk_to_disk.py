@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from advisor import registry
+from advisor import registry, traits
 from advisor.advising.context import Context
 from advisor.advising.prober import Probed, Watcher
 from advisor.advising.recorder import ProbePurpose
@@ -196,14 +196,16 @@ class DiskToDisk:
             self.prober.expect(best_bps)
 
     async def _measure_network(self) -> None:
-        """Over TCP with the kernel's buffers, with one stream and with as many as Globus uses."""
-        tcp = registry.transport("tcp")
-        if not tcp.available().ok:
-            self._context.events.notice(f"the network alone: {tcp.available().reason}")
+        """Over the reference transport's default, with one flow and with as many as Globus uses."""
+        transport = registry.transport(traits.reference_transport())
+        if not (availability := transport.available()).ok:
+            self._context.events.notice(f"the network alone: {availability.reason}")
             return
-        [default, *_] = tcp.baselines(self._context.path)
-        settings = [default.setting | {"streams": count} for count in _NETWORK_STREAMS]
-        await self._measure_all(NETWORK, tcp.name, settings)
+        [default, *_] = transport.baselines(self._context.path)
+        flows = traits.transport_traits(transport.name).flow_parameter
+        counts = _NETWORK_STREAMS if flows else (1,)
+        settings = [default.setting | ({flows: n} if flows else {}) for n in counts]
+        await self._measure_all(NETWORK, transport.name, settings)
 
     async def _measure_disk(self, name: str, prober: DiskProber) -> None:
         try:

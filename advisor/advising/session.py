@@ -42,11 +42,11 @@ from advisor.runtime.request import AdviceRequest
 from advisor.runtime.stop import Stopped
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
+from advisor.traits import transport_traits
 
 # Shares of the time; what one stage leaves over goes to the next. The closing comparison gets what
-# the rounds of four or five contenders need; TCP has the larger space.
+# the rounds of four or five contenders need.
 _CONFIRM_SHARE: Final = 0.38
-_STAGE_WEIGHT: Final = {"tcp": 3.0, "udt": 2.0}
 
 # Starting the program and giving the advice count as well: the budget is what the user waits.
 _AROUND_S: Final = 1.0
@@ -265,7 +265,7 @@ class _AdviceSession(Session):
         confirm_s = _CONFIRM_SHARE * context.budget.left_s
         if any(p.stage == CONFIRM for p in context.probes):
             return
-        weights = [_STAGE_WEIGHT.get(stage.subject, 2.0) for stage in stages]
+        weights = [transport_traits(stage.subject).budget_weight for stage in stages]
         for number, stage in enumerate(stages):
             searching_s = max(0.0, context.budget.left_s - confirm_s)
             share = weights[number] / sum(weights[number:])

@@ -26,11 +26,12 @@ def path_notes(request: CommandRequest) -> list[str]:
     return notes
 
 
-def udt_note(request: CommandRequest, program: str) -> list[str]:
-    """The sentence for a program without UDT, where UDT is recommended; else none."""
-    if request.transport != "udt":
+def only_note(request: CommandRequest, program: str, transport: str) -> list[str]:
+    """The sentence for a program that has this transport alone, where another is recommended."""
+    if request.transport in (transport, program):
         return []
-    return [f"UDT was faster, but {program} has TCP only: this is the best TCP setting."]
+    faster, own = request.transport.upper(), transport.upper()
+    return [f"{faster} was faster, but {program} has {own} only: this is the best {own} setting."]
 
 
 def buffer_note(request: CommandRequest, setting: Setting, program: str) -> list[str]:

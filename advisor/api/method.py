@@ -1,9 +1,11 @@
 """What a method plugin implements, and the building blocks of searches."""
 
+from advisor.domain.traits import GaugeLabel, MethodTraits, ProbeLabel
 from advisor.methods.answering import Answer, Answers
-from advisor.methods.api import Constant, Knowledge, Method, MethodPlugin, MethodTraits, PastSurface
+from advisor.methods.api import Constant, Knowledge, Method, MethodPlugin, PastSurface
 from advisor.methods.climbing import Climb
 from advisor.methods.lattice import Lattice, Point, step_values
+from advisor.methods.online_tuning import OnlineTuning
 from advisor.methods.sampling import SampleThenAnswer
 from advisor.methods.searching import (
     Memory,
@@ -15,6 +17,7 @@ from advisor.methods.searching import (
     settled_constants,
     usable_bps,
 )
+from advisor.methods.tuning import Tuner, TunerBounds, TunerPlugin
 from advisor.methods.watching import EPSILON, WatchingSearch, WatchMemory
 from advisor.models.unimodality import unimodal_share
 
@@ -24,17 +27,23 @@ __all__ = [
     "Answers",
     "Climb",
     "Constant",
+    "GaugeLabel",
     "Knowledge",
     "Lattice",
     "Memory",
     "Method",
     "MethodPlugin",
     "MethodTraits",
+    "OnlineTuning",
     "PastSurface",
     "Point",
+    "ProbeLabel",
     "SampleThenAnswer",
     "Search",
     "SearchPlugin",
+    "Tuner",
+    "TunerBounds",
+    "TunerPlugin",
     "WatchMemory",
     "WatchingSearch",
     "change_percent",

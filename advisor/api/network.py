@@ -1,6 +1,7 @@
 """Sockets, libraries and timing on this host, for transport plugins."""
 
 from advisor.hosts.compiled import shared_library
+from advisor.hosts.libraries import libiperf_version, libudt_version
 from advisor.hosts.own_sockets import borrowed, listening_fd
 from advisor.hosts.pacing import repeat_every
 from advisor.hosts.peer_filter import comes_from, only_from
@@ -14,6 +15,8 @@ __all__ = [
     "borrowed",
     "buffer_range",
     "comes_from",
+    "libiperf_version",
+    "libudt_version",
     "listening_fd",
     "only_from",
     "repeat_every",

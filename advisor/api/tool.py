@@ -12,6 +12,22 @@ from advisor.domain.dataset import Dataset
 from advisor.domain.measurement import FailureKind
 from advisor.domain.path import PathFacts
 from advisor.domain.space import Baseline, Setting, Space
+from advisor.domain.traits import ToolTraits
+
+__all__ = [
+    "CommandRequest",
+    "Kept",
+    "OutputReader",
+    "Piece",
+    "Progress",
+    "Step",
+    "Tool",
+    "ToolLimits",
+    "ToolTraits",
+    "ToolTrouble",
+    "TransferOrder",
+    "TransferTool",
+]
 
 
 class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,6 +12,23 @@ from advisor.domain.availability import Availability
 from advisor.domain.measurement import FailureKind
 from advisor.domain.path import PathFacts
 from advisor.domain.space import Baseline, Scale, Setting, Space
+from advisor.domain.traits import TransportTraits
+
+__all__ = [
+    "Channel",
+    "Port",
+    "Ready",
+    "ReceiveOrder",
+    "Report",
+    "Sample",
+    "SendOrder",
+    "SpaceOptions",
+    "Token",
+    "Transport",
+    "TransportTraits",
+    "Trouble",
+    "Versions",
+]
 
 Port = Annotated[int, msgspec.Meta(ge=1, le=65535)]
 Token = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$")]

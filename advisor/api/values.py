@@ -19,10 +19,20 @@ from advisor.domain.space import (
     setting_key,
     setting_words,
 )
+from advisor.domain.traits import Requirement
+from advisor.domain.transfers import Levels
+from advisor.models.transfer_parameters import (
+    GLOBUS_LARGE_FILES,
+    Role,
+    in_order,
+    role_of,
+    setting_of,
+)
 
 __all__ = [
     "AVAILABLE",
     "FLOW_NAMES",
+    "GLOBUS_LARGE_FILES",
     "Availability",
     "Baseline",
     "Command",
@@ -32,10 +42,13 @@ __all__ = [
     "FailureKind",
     "HostFacts",
     "Interval",
+    "Levels",
     "Measurement",
     "Outcome",
     "Parameter",
     "PathFacts",
+    "Requirement",
+    "Role",
     "Scale",
     "Setting",
     "Space",
@@ -43,6 +56,9 @@ __all__ = [
     "flows_of",
     "format_bytes",
     "format_rate",
+    "in_order",
+    "role_of",
     "setting_key",
+    "setting_of",
     "setting_words",
 ]

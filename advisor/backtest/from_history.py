@@ -12,9 +12,10 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Measurement
 from advisor.domain.quantities import format_bytes, format_duration
 from advisor.domain.records import ProbeRecord
-from advisor.domain.space import FLOW_NAMES, Scale, SettingKey, describe, setting_key
+from advisor.domain.space import FLOW_NAMES, Scale, SettingKey, setting_key
 from advisor.models.past_transfers import transfers_of
 from advisor.store.ranking import of_this_path
+from advisor.traits import describe
 
 # Numbers that a transport holds fixed while it searches the others.
 _HELD: Final = {"mss_bytes"}

@@ -13,10 +13,10 @@ from advisor.domain.quantities import format_rate
 from advisor.hosts.facts import host_facts
 from advisor.hosts.interfaces import cards
 from advisor.hosts.privileges import Privilege, privileges
-from advisor.hosts.software import Software, can_run_tcp, software
 from advisor.hosts.sysctl import sysctl, sysctl_number, sysctl_numbers
 from advisor.models import host_tuning as ht
 from advisor.models.host_audit import Finding, Settings, Verdict, audit
+from advisor.software import Software, can_run_tcp, software
 
 _STYLES: Final = {Verdict.OK: "green", Verdict.COULD_BE_BETTER: "yellow", Verdict.WILL_LIMIT: "red"}
 

@@ -43,8 +43,6 @@ _COUNTED: Final = {
 }
 _SIZED: Final = {"request_bytes": "requests", "block_bytes": "blocks", "buffer_bytes": "buffers"}
 
-_ACRONYMS: Final = frozenset({"tcp", "udt"})
-
 
 def setting_key(setting: Mapping[str, SettingValue]) -> SettingKey:
     """A hashable form of the setting that does not depend on the order of its names."""
@@ -76,16 +74,6 @@ def setting_words(setting: Mapping[str, SettingValue]) -> str:
     known = [name for name in _WORD_ORDER if name in setting]
     names = [*known, *(name for name in setting if name not in known)]
     return ", ".join(_value_words(name, setting[name]) for name in names)
-
-
-def subject_name(subject: str) -> str:
-    """The display name of what was measured: transports are acronyms, tools and disks are names."""
-    return subject.upper() if subject in _ACRONYMS else subject
-
-
-def describe(transport: str, setting: Mapping[str, SettingValue]) -> str:
-    """Transport and setting in words: `TCP, 8 streams, 4 MiB buffers, cubic`."""
-    return f"{subject_name(transport)}, {setting_words(setting)}"
 
 
 class Scale(StrEnum):

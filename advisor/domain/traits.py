@@ -1,15 +1,24 @@
-"""What every kind of plugin may tell about itself beyond its interface."""
+"""What a plugin may tell about itself beyond its interface: all that the core asks by name.
 
-from collections.abc import Callable
+A plugin offers it as an attribute `traits`. Each field has a default, and a plugin without the
+attribute has all of them.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final, Literal
 
 import msgspec
+
+Use = Literal["network", "tool", "transfer"]
+"""What a method searches: a transport from memory to memory, a tool from disk to disk, or a
+transfer that runs."""
 
 
 class Requirement(msgspec.Struct, frozen=True, kw_only=True):
     """A program or library that a plugin uses on this host, as `advisor doctor` lists it.
 
-    `purpose`: what it is for, as in "to …". `find`: its version or path, None where it is missing.
-    `remedy`: the command or step that installs it.
+    `purpose`: what it is for, to follow the word "to". `find`: its version or path, None where it
+    is missing. `remedy`: the command or step that installs it.
     """
 
     name: str
@@ -19,11 +28,91 @@ class Requirement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Traits(msgspec.Struct, frozen=True, kw_only=True):
-    """What a plugin tells in its attribute `traits`; one without it has the defaults.
+    """What plugins of every kind may tell.
 
     `former_names`: earlier names, which stored records, saved states, configuration and the command
-    line may still use. `requirements`: None for what `available()` tells.
+    line may still use. `requirements`: empty for what `available()` tells. `imported_from`: the
+    formats of `advisor history import` whose rows are measurements of this plugin.
     """
 
     former_names: tuple[str, ...] = ()
-    requirements: tuple[Requirement, ...] | None = None
+    requirements: tuple[Requirement, ...] = ()
+    imported_from: tuple[str, ...] = ()
+
+
+class GaugeLabel(msgspec.Struct, frozen=True, kw_only=True):
+    """How a gauge is shown. `is_share`: its value is a share of 1, shown in percent."""
+
+    words: str
+    is_share: bool = False
+
+
+class ProbeLabel(msgspec.Struct, frozen=True, kw_only=True):
+    """How a probe is shown that the method labels `name`. `full`, `hollow`: its marks on charts."""
+
+    name: str
+    full: str
+    hollow: str
+    meaning: str
+
+
+USUAL_GAUGES: Final[Mapping[str, GaugeLabel]] = {
+    "N": GaugeLabel(words="rounds"),
+    "L": GaugeLabel(words="no gain"),
+    "C": GaugeLabel(words="goal", is_share=True),
+}
+"""The letters that the papers share."""
+
+
+class MethodTraits(Traits, frozen=True, kw_only=True):
+    """What a method may tell.
+
+    `default_for`: the uses for which it is taken where the user names no method.
+    `tool_constants`: constants that have another default where a tool is profiled.
+    `gauge_labels`: by the gauge's name, beside the usual ones. `probe_labels`: its own labels of
+    probes. `form_text`: what it does, for the form of a transfer; "" keeps it off the form.
+    `form_rank`: the form lists the lowest first. `hint`: shown beside a form where it is chosen.
+    `shows_evidence`: its searches tell which past transfers they stand on.
+    """
+
+    default_for: tuple[Use, ...] = ()
+    tool_constants: Mapping[str, float] = {}
+    gauge_labels: Mapping[str, GaugeLabel] = {}
+    probe_labels: tuple[ProbeLabel, ...] = ()
+    form_text: str = ""
+    form_rank: int = 100
+    hint: str = ""
+    shows_evidence: bool = False
+
+
+class TransportTraits(Traits, frozen=True, kw_only=True):
+    """What a transport may tell.
+
+    `label`: its name on screens and in reports, "" for the plugin's name. `cost_rank`: of two
+    transports with the same throughput, the lower rank is advised; the lowest of all is the
+    reference, drawn with full marks and used where the network is measured for a tool.
+    `budget_weight`: its part of the search time relative to the others. `mark`, `colour`: on charts
+    of the history; a colour is a word of the theme. `flow_parameter`: the parameter that counts its
+    parallel flows, "" where it has one flow. `is_default`: profiled where the user names none.
+    """
+
+    label: str = ""
+    cost_rank: int = 100
+    budget_weight: float = 2.0
+    mark: str = "◆"
+    colour: str = "secondary"
+    flow_parameter: str = ""
+    is_default: bool = False
+
+
+class ToolTraits(Traits, frozen=True, kw_only=True):
+    """What a tool may tell.
+
+    `rank`: the lowest comes first wherever tools are listed or one is chosen. `is_default`: command
+    lines are written for it where the user names no tool. `moves_ranges`: it moves ranges of files
+    and lists of files, so that `advisor transfer`, `plan` and `share` can run it.
+    """
+
+    rank: int = 100
+    is_default: bool = False
+    moves_ranges: bool = False

@@ -14,7 +14,6 @@ from advisor.domain.measurement import Outcome
 from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, Space
-from advisor.domain.traits import Traits
 from advisor.domain.transfers import Levels, PastTransfer
 
 
@@ -135,10 +134,6 @@ class Method(Protocol):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a state returned by `state`, in a method made for the same space."""
-
-
-class MethodTraits(Traits, frozen=True, kw_only=True):
-    """What a method tells about itself; each field has a default."""
 
 
 @runtime_checkable

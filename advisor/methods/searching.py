@@ -18,6 +18,7 @@ from advisor.domain.availability import AVAILABLE, Availability
 from advisor.domain.events import StopGauge
 from advisor.domain.measurement import Measurement, Outcome
 from advisor.domain.space import Setting, Space
+from advisor.domain.traits import MethodTraits
 from advisor.methods.api import Constant, Knowledge, Method
 
 
@@ -162,10 +163,12 @@ class SearchPlugin:
         summary: str,
         make: Callable[[Space, np.random.Generator, Knowledge, Mapping[str, float]], Method],
         constants: tuple[Constant, ...] = (),
+        traits: MethodTraits = MethodTraits(),  # noqa: B008 — it is frozen
     ) -> None:
         self.name = name
         self.summary = summary
         self.constants = constants
+        self.traits = traits
         self._make = make
 
     def available(self) -> Availability:

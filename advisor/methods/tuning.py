@@ -5,14 +5,15 @@ is passed to a tuner. A search method can serve as a tuner, since it is asked an
 """
 
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 import msgspec
+import numpy as np
 
 from advisor.domain.measurement import Measurement, Outcome
 from advisor.domain.quantities import format_rate
-from advisor.domain.space import Setting, flows_of
-from advisor.methods.api import Method
+from advisor.domain.space import Setting, Space, flows_of
+from advisor.methods.api import Knowledge, Method, MethodPlugin
 from advisor.methods.changing import Changing
 from advisor.methods.searching import usable_bps
 
@@ -29,6 +30,28 @@ class Tuner(Protocol):
 
     def tell(self, outcome: Outcome) -> str:
         """Process the epoch's outcome and choose the next setting; why, as a sentence, or ""."""
+
+
+class TunerBounds(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user allows. `flows`: concurrency × parallelism at most, None for any number."""
+
+    concurrency: int
+    parallelism: int
+    flows: int | None = None
+
+
+@runtime_checkable
+class TunerPlugin(MethodPlugin, Protocol):
+    """A method that tunes a running transfer in its own way, and not as `Searching` does.
+
+    `knowledge.transfers` are those of the history; `knowledge.start` is
+    where the user wants it to start, None for its own choice.
+    """
+
+    def tuner(
+        self, space: Space, rng: np.random.Generator, knowledge: Knowledge, bounds: TunerBounds
+    ) -> Tuner:
+        """A new tuner within the bounds. It may take a second."""
 
 
 class Fixed:

@@ -7,8 +7,8 @@ from advisor.domain.file_io import Filesystem
 from advisor.domain.measurement import Measurement
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
-from advisor.domain.space import describe
 from advisor.report.evidence import evidence_lines
+from advisor.traits import describe
 
 _LABEL_COLUMNS: Final = 14
 

@@ -9,9 +9,9 @@ from advisor.domain.advice import Advice, Command, Contender, Estimate, Limit
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import format_duration, format_rate, format_rates
 from advisor.domain.records import ProbeRecord
-from advisor.domain.space import describe, subject_name
 from advisor.report.composition import composition_lines
 from advisor.report.text import estimate_words
+from advisor.traits import describe, subject_name
 
 
 def markdown_text(

@@ -6,9 +6,9 @@ from typing import Any, TextIO
 
 from advisor.domain import events as ev
 from advisor.domain.quantities import format_duration, format_rate
-from advisor.domain.space import subject_name
 from advisor.report.bars import LinesAndBars
 from advisor.report.lines import line_of
+from advisor.traits import subject_name
 
 
 class Narration(LinesAndBars):

@@ -6,8 +6,8 @@ from typing import Final
 
 from advisor.domain.advice import Advice, Command, Contender, Estimate, Limit
 from advisor.domain.quantities import format_duration, format_rate, format_rates
-from advisor.domain.space import describe
 from advisor.report.composition import composition_lines
+from advisor.traits import describe
 
 PLAIN_COLUMNS: Final = 96
 """The width of text that does not go to a terminal."""

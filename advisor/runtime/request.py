@@ -5,6 +5,7 @@ import msgspec
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import LOCALHOST, Endpoint
 from advisor.domain.space import Scale
+from advisor.traits import default_method, default_tools, default_transports
 
 
 class ConnectionOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,11 +57,11 @@ class AdviceRequest(ConnectionOptions, frozen=True, kw_only=True):
     """
 
     budget_s: float | None = None
-    method: str = "bayes"
+    method: str = msgspec.field(default_factory=lambda: default_method("network"))
     constants: dict[str, float] = {}
-    transports: list[str] = msgspec.field(default_factory=lambda: ["tcp", "udt"])
+    transports: list[str] = msgspec.field(default_factory=default_transports)
     congestion: list[str] = []
-    tools: list[str] = msgspec.field(default_factory=lambda: ["globus-url-copy", "xdd"])
+    tools: list[str] = msgspec.field(default_factory=default_tools)
     tool: str | None = None
     keep: bool = False
     verify: bool = False

@@ -15,6 +15,7 @@ from advisor.domain.events import FilesMoving
 from advisor.domain.quantities import format_duration
 from advisor.store.errors import StoreError
 from advisor.store.history import PairSummary
+from advisor.traits import default_tools
 from advisor.tui.features.advising.form import Draft
 from advisor.tui.features.transfer.form import load_transfer_draft, of_draft
 from advisor.tui.kit.pair_table import PairTable
@@ -25,7 +26,7 @@ _REDRAW_S: Final = 1.0
 _ABOUT: Final = """\
 advisor finds out how to move large data to another host as fast as possible.
 It checks the path and both hosts, and tries settings with test transfers.
-Then it writes the command lines (globus-url-copy, xdd) that performed best here.
+Then it writes the command lines ({tools}) that performed best here.
 Your files are not touched, and nothing on either host is changed.
 Measurements are stored, and shown here next time.
 """
@@ -44,7 +45,14 @@ def _welcome() -> str:
     """The text shown while the history is empty."""
     offered = [(e.home.key, e.about) for e in SCREENS.values() if e.home and e.home.welcomed]
     lines = [f"  {key}  {about}" for key, about in offered]
-    return "\n".join([_ABOUT, *lines[:-1], f"  d  {_TRY_HERE}", lines[-1]])
+    return "\n".join(
+        [
+            _ABOUT.format(tools=", ".join(default_tools())),
+            *lines[:-1],
+            f"  d  {_TRY_HERE}",
+            lines[-1],
+        ]
+    )
 
 
 class UnderWayLine(Static, can_focus=True):

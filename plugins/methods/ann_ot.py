@@ -25,9 +25,8 @@ from advisor.api.past_transfers import (
     levels_in,
     neural_answer,
     sample_levels,
-    setting_of,
 )
-from advisor.api.values import Setting, Space, format_rate
+from advisor.api.values import Setting, Space, format_rate, setting_of
 
 
 class AnnOt(SampleThenAnswer):

@@ -35,13 +35,13 @@ from advisor.api.method import (
     Constant,
     Knowledge,
     Lattice,
+    MethodTraits,
     Point,
     SearchPlugin,
     WatchingSearch,
     WatchMemory,
 )
-from advisor.api.past_transfers import GLOBUS_LARGE_FILES, setting_of
-from advisor.api.values import Space, StopGauge, format_rate
+from advisor.api.values import GLOBUS_LARGE_FILES, Space, StopGauge, format_rate, setting_of
 
 _SMALLEST: Final = 0.5
 
@@ -143,6 +143,10 @@ class Compass(WatchingSearch[_Memory]):
 plugin = SearchPlugin(
     name="compass",
     summary="compass search that watches and starts again, cs-tuner (Balaprakash et al., 2016)",
+    traits=MethodTraits(
+        form_rank=2,
+        form_text="a step up or down of one number, where it helps",
+    ),
     constants=CONSTANTS,
     make=Compass,
 )

@@ -37,14 +37,14 @@ from advisor.api.method import (
     Constant,
     Knowledge,
     Lattice,
+    MethodTraits,
     Point,
     SearchPlugin,
     WatchingSearch,
     WatchMemory,
     change_percent,
 )
-from advisor.api.past_transfers import GLOBUS_LARGE_FILES, setting_of
-from advisor.api.values import Space, StopGauge, format_rate
+from advisor.api.values import GLOBUS_LARGE_FILES, Space, StopGauge, format_rate, setting_of
 
 _TURNS: Final = 2
 
@@ -207,6 +207,10 @@ class CoordinateDescent(WatchingSearch[_Memory]):
 plugin = SearchPlugin(
     name="coordinate-descent",
     summary="coordinate descent in single steps, cd-tuner (Balaprakash et al., 2016)",
+    traits=MethodTraits(
+        form_rank=3,
+        form_text="files at a time first, then streams, and so on",
+    ),
     constants=CONSTANTS,
     make=CoordinateDescent,
 )

@@ -44,6 +44,7 @@ from advisor.api.method import (
     Knowledge,
     Lattice,
     Memory,
+    MethodTraits,
     Point,
     Search,
     SearchPlugin,
@@ -240,6 +241,11 @@ def _walked(space: Space, lattice: Lattice) -> list[int]:
 plugin = SearchPlugin(
     name="depth-width",
     summary="depth-width probing from the top down (Rao et al., 2016)",
+    traits=MethodTraits(
+        default_for=("tool",),
+        # What is found is measured again in the end, so the search can see more settings.
+        tool_constants={"d": 2},
+    ),
     constants=CONSTANTS,
     make=DepthWidth,
 )

@@ -25,15 +25,26 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from advisor.api.method import EPSILON, Knowledge, Memory, Search, SearchPlugin, change_percent
-from advisor.api.past_transfers import GLOBUS_LARGE_FILES, Role, in_order, setting_of
+from advisor.api.method import (
+    EPSILON,
+    Knowledge,
+    Memory,
+    MethodTraits,
+    Search,
+    SearchPlugin,
+    change_percent,
+)
 from advisor.api.values import (
+    GLOBUS_LARGE_FILES,
     Parameter,
+    Role,
     Setting,
     Space,
     StopGauge,
     flows_of,
     format_rate,
+    in_order,
+    setting_of,
     setting_words,
 )
 
@@ -216,6 +227,11 @@ def _stepped(parameter: Parameter, held: Setting, *, up: bool) -> int:
 plugin = SearchPlugin(
     name="doubling",
     summary="doubles and halves one parameter after the other, at the least cost to a transfer",
+    traits=MethodTraits(
+        default_for=("transfer",),
+        form_rank=0,
+        form_text="doubles and halves one number, and keeps what helps",
+    ),
     constants=CONSTANTS,
     make=Doubling,
 )

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from advisor.api.method import Answer, Answers, Knowledge, SearchPlugin
-from advisor.api.past_transfers import GLOBUS_LARGE_FILES, setting_of
-from advisor.api.values import Space
+from advisor.api.values import GLOBUS_LARGE_FILES, Space, setting_of
 
 
 def _make(

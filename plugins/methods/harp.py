@@ -20,7 +20,16 @@ from typing import Final
 
 import numpy as np
 
-from advisor.api.method import Constant, Knowledge, SampleThenAnswer, SearchPlugin
+from advisor.api.method import (
+    Constant,
+    Knowledge,
+    MethodTraits,
+    OnlineTuning,
+    SampleThenAnswer,
+    SearchPlugin,
+    Tuner,
+    TunerBounds,
+)
 from advisor.api.past_transfers import (
     RELAXATION,
     History,
@@ -31,9 +40,8 @@ from advisor.api.past_transfers import (
     levels_in,
     optimise,
     sample_levels,
-    setting_of,
 )
-from advisor.api.values import Evidence, Setting, Space, format_rate
+from advisor.api.values import Evidence, Setting, Space, format_rate, setting_of
 
 CONSTANTS: Final = (
     Constant(
@@ -103,9 +111,41 @@ class Harp(SampleThenAnswer):
         return None if wanted == CONSTANTS[1].default else wanted
 
 
-plugin = SearchPlugin(
+class HarpPlugin(SearchPlugin):
+    """Searches as `Harp`; a transfer that runs is tuned online instead (section 4.2)."""
+
+    def tuner(
+        self, space: Space, rng: np.random.Generator, knowledge: Knowledge, bounds: TunerBounds
+    ) -> Tuner:
+        """Follows the optimiser, with what the present setting gives as the sample."""
+        history = History.of(knowledge.transfers)
+        conditions = conditions_of(knowledge.dataset, knowledge.path, knowledge.bandwidth_bps)
+
+        def suggest(setting: Setting, bps: float) -> tuple[Setting, str]:
+            sample = Sample(levels=levels_in(space, setting), throughput_bps=bps)
+            found = optimise(conditions, sample, history, box_of(space), rng)
+            return setting_of(space, found.levels), found.worth
+
+        levels = sample_levels(
+            knowledge.dataset, knowledge.path, knowledge.bdp_bytes, bounds.concurrency
+        )
+        start = setting_of(space, knowledge.start or levels)
+        return OnlineTuning(start, suggest, bounds.flows)
+
+
+plugin = HarpPlugin(
     name="harp",
     summary="past transfers that are alike, one sample, one answer (HARP, 2018)",
     constants=CONSTANTS,
     make=Harp,
+    traits=MethodTraits(
+        form_rank=4,
+        form_text="goes by past transfers of like files, and this one",
+        hint=(
+            "harp takes one sample, and reads the setting off past transfers of files that are "
+            "alike. With none stored it takes the sample's setting, a heuristic's. Probes of the "
+            "network alone move no files: profile a tool (step What) for it to learn from."
+        ),
+        shows_evidence=True,
+    ),
 )

@@ -18,8 +18,7 @@ from typing import Final
 import numpy as np
 
 from advisor.api.method import EPSILON, Climb, Knowledge, SearchPlugin, step_values
-from advisor.api.past_transfers import GLOBUS_LARGE_FILES, setting_of
-from advisor.api.values import Parameter, Space
+from advisor.api.values import GLOBUS_LARGE_FILES, Parameter, Space, setting_of
 
 CONSTANTS: Final = (EPSILON,)
 

@@ -19,8 +19,7 @@ from typing import Final
 import numpy as np
 
 from advisor.api.method import EPSILON, Climb, Knowledge, SearchPlugin
-from advisor.api.past_transfers import GLOBUS_LARGE_FILES, Role, in_order, setting_of
-from advisor.api.values import Parameter, Space
+from advisor.api.values import GLOBUS_LARGE_FILES, Parameter, Role, Space, in_order, setting_of
 
 CONSTANTS: Final = (EPSILON,)
 _ORDER: Final = (

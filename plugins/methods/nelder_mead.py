@@ -45,13 +45,13 @@ from advisor.api.method import (
     Constant,
     Knowledge,
     Lattice,
+    MethodTraits,
     Point,
     SearchPlugin,
     WatchingSearch,
     WatchMemory,
 )
-from advisor.api.past_transfers import GLOBUS_LARGE_FILES, setting_of
-from advisor.api.values import Space, StopGauge, format_rate
+from advisor.api.values import GLOBUS_LARGE_FILES, Space, StopGauge, format_rate, setting_of
 
 CONSTANTS: Final = (
     EPSILON,
@@ -246,6 +246,10 @@ class NelderMead(WatchingSearch[_Memory]):
 plugin = SearchPlugin(
     name="nelder-mead",
     summary="Nelder-Mead simplex on integers that watches, nm-tuner (Balaprakash et al., 2016)",
+    traits=MethodTraits(
+        form_rank=1,
+        form_text="turns away from the worst of three settings",
+    ),
     constants=CONSTANTS,
     make=NelderMead,
 )

@@ -23,8 +23,8 @@ from typing import Final
 import numpy as np
 
 from advisor.api.method import Climb, Constant, Knowledge, SearchPlugin
-from advisor.api.past_transfers import Levels, Role, Size, classes_of, in_order, setting_of
-from advisor.api.values import Parameter, Space
+from advisor.api.past_transfers import Size, classes_of
+from advisor.api.values import Levels, Parameter, Role, Space, in_order, setting_of
 
 CONSTANTS: Final = (
     Constant(name="gain", default=0, lower=0, upper=99, meaning="gain in % to go on doubling"),

@@ -17,8 +17,8 @@ from typing import Final
 import numpy as np
 
 from advisor.api.method import Answer, Answers, Constant, Knowledge, SearchPlugin
-from advisor.api.past_transfers import Levels, buffer_of, class_levels, setting_of, share_channels
-from advisor.api.values import Space
+from advisor.api.past_transfers import buffer_of, class_levels, share_channels
+from advisor.api.values import Levels, Space, setting_of
 
 CONSTANTS: Final = (
     Constant(name="maxCC", default=10, lower=1, upper=1024, meaning="all channels", integer=True),

@@ -18,8 +18,8 @@ from typing import Final
 import numpy as np
 
 from advisor.api.method import Answer, Answers, Constant, Knowledge, SearchPlugin
-from advisor.api.past_transfers import Size, buffer_of, class_levels, setting_of
-from advisor.api.values import Space
+from advisor.api.past_transfers import Size, buffer_of, class_levels
+from advisor.api.values import Space, setting_of
 
 CONSTANTS: Final = (
     Constant(

@@ -34,6 +34,8 @@ import numpy as np
 from advisor.api.method import (
     Constant,
     Knowledge,
+    MethodTraits,
+    ProbeLabel,
     SearchPlugin,
     generator_state,
     set_generator,
@@ -258,6 +260,17 @@ class Spsa:
 plugin = SearchPlugin(
     name="spsa",
     summary="simultaneous perturbation stochastic approximation (ProbData, 2017)",
+    traits=MethodTraits(
+        probe_labels=(
+            ProbeLabel(
+                name="y+", full="▲", hollow="△", meaning="a step from where the search stands"
+            ),
+            ProbeLabel(name="y−", full="▼", hollow="▽", meaning="the same step the other way"),
+            ProbeLabel(
+                name="y*", full="★", hollow="☆", meaning="where the two let the search move to"
+            ),
+        ),
+    ),
     constants=CONSTANTS,
     make=Spsa,
 )

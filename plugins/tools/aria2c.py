@@ -10,7 +10,13 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote
 
-from advisor.api.command_line import bracketed, congestion_note, files_at_once, path_notes, udt_note
+from advisor.api.command_line import (
+    bracketed,
+    congestion_note,
+    files_at_once,
+    only_note,
+    path_notes,
+)
 from advisor.api.tool import CommandRequest
 from advisor.api.values import AVAILABLE, Availability, Command, Setting
 
@@ -66,7 +72,7 @@ def _operands(request: CommandRequest) -> list[str]:
 
 def _notes(request: CommandRequest, setting: Setting) -> list[str]:
     at_once, per_file = _shares(request, setting)
-    notes = [*udt_note(request, plugin.name), *path_notes(request)]
+    notes = [*only_note(request, plugin.name, "tcp"), *path_notes(request)]
     notes.append(
         f"The source needs a server at {_server(request)} that answers requests for parts of a "
         "file; change the URL to the one you have, also ftp:// or https://. HTTP encrypts nothing."

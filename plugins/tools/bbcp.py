@@ -15,7 +15,7 @@ import shutil
 from collections.abc import Mapping
 from typing import Final
 
-from advisor.api.command_line import bracketed, congestion_note, path_notes, udt_note
+from advisor.api.command_line import bracketed, congestion_note, only_note, path_notes
 from advisor.api.tool import CommandRequest
 from advisor.api.values import AVAILABLE, Availability, Command, Setting
 
@@ -47,7 +47,7 @@ def _options(request: CommandRequest, setting: Setting) -> list[str]:
 
 
 def _notes(request: CommandRequest, setting: Setting) -> list[str]:
-    notes = [*udt_note(request, plugin.name), *path_notes(request)]
+    notes = [*only_note(request, plugin.name, "tcp"), *path_notes(request)]
     notes.append(
         "bbcp must be installed on both hosts, and ssh to the destination work without a question. "
         "The source connects to ports of the destination; with -z it is the other way round."

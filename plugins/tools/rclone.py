@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Mapping
 from typing import Final
 
-from advisor.api.command_line import buffer_note, congestion_note, path_notes, udt_note
+from advisor.api.command_line import buffer_note, congestion_note, only_note, path_notes
 from advisor.api.tool import CommandRequest
 from advisor.api.values import AVAILABLE, Availability, Command, Setting, format_rate
 
@@ -85,7 +85,7 @@ def _window_note(request: CommandRequest, setting: Setting) -> list[str]:
 def _notes(request: CommandRequest, setting: Setting) -> list[str]:
     files, per_file = _shares(request, setting)
     return [
-        *udt_note(request, plugin.name),
+        *only_note(request, plugin.name, "tcp"),
         *path_notes(request),
         "Uses the key of your ssh-agent and the host keys of ~/.ssh/known_hosts. SFTP encrypts, "
         "which may fill a core.",

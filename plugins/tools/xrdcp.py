@@ -18,8 +18,8 @@ from advisor.api.command_line import (
     buffer_note,
     congestion_note,
     files_at_once,
+    only_note,
     path_notes,
-    udt_note,
 )
 from advisor.api.tool import CommandRequest
 from advisor.api.values import AVAILABLE, Availability, Command, Setting
@@ -61,7 +61,7 @@ def _operands(request: CommandRequest) -> list[str]:
 
 def _notes(request: CommandRequest, setting: Setting) -> list[str]:
     streams = _streams(setting)
-    notes = [*udt_note(request, plugin.name), *path_notes(request)]
+    notes = [*only_note(request, plugin.name, "tcp"), *path_notes(request)]
     notes.append(
         "It fetches, since what xrdcp sends goes over one connection whatever -S says. The source "
         f"needs an XRootD server for the directory: `xrootd -p {_XROOTD_PORT} DIRECTORY`, not as "

@@ -27,11 +27,12 @@ from advisor.api.network import (
     borrowed,
     buffer_range,
     comes_from,
+    libiperf_version,
     listening_fd,
     only_from,
     repeat_every,
 )
-from advisor.api.transport import Channel, ReceiveOrder, SendOrder, SpaceOptions
+from advisor.api.transport import Channel, ReceiveOrder, SendOrder, SpaceOptions, TransportTraits
 from advisor.api.values import (
     AVAILABLE,
     Availability,
@@ -39,6 +40,7 @@ from advisor.api.values import (
     FailureKind,
     Parameter,
     PathFacts,
+    Requirement,
     Scale,
     Setting,
     Space,
@@ -165,6 +167,27 @@ class TcpIperf3:
 
     name = "tcp"
     summary = "TCP, socket buffer × parallel streams, through libiperf"
+
+    # Every tool has TCP, its congestion control is fair to others, and UDT takes several times the
+    # CPU for the same rate. Its space is the larger: it takes more of the search time.
+    traits = TransportTraits(
+        label="TCP",
+        cost_rank=0,
+        budget_weight=3.0,
+        mark="●",
+        colour="primary",
+        flow_parameter="streams",
+        is_default=True,
+        imported_from=("iperf3",),
+        requirements=(
+            Requirement(
+                name="libiperf",
+                purpose="profile TCP",
+                find=libiperf_version,
+                remedy="apt-get install libiperf0",
+            ),
+        ),
+    )
 
     def available(self) -> Availability:
         """Whether libiperf is there."""

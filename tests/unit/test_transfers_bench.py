@@ -12,7 +12,8 @@ from advisor.domain import events as ev
 from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Failure, FailureKind
 from advisor.methods.api import Knowledge
-from advisor.transfer.tuned.tuners import Bounds, tuned_space
+from advisor.methods.tuning import TunerBounds
+from advisor.transfer.tuned.tuners import tuned_space
 from tests.benchmarks.transfers.alternating.methods.alternating import plugin
 from tests.benchmarks.transfers.cases import (
     ALTERNATING,
@@ -247,7 +248,7 @@ def test_two_at_once_are_shown_where_both_are_there(results: Results) -> None:
 
 
 def test_the_alternating_method_goes_to_and_fro() -> None:
-    space = tuned_space(Bounds(concurrency=32, parallelism=16))
+    space = tuned_space(TunerBounds(concurrency=32, parallelism=16))
     method = plugin.create(space, np.random.default_rng(1), Knowledge(), {})
     asked = []
     for _ in range(4):

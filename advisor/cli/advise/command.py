@@ -4,7 +4,6 @@ import secrets
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-import msgspec
 import typer
 
 from advisor.advising.budget import SHORTEST_S
@@ -49,7 +48,7 @@ class SearchOptions(Options, frozen=True):
         typer.Option(
             "--method",
             metavar="NAME",
-            show_default="bayes; with --profile-tool depth-width",
+            show_default="by what is profiled",
             help="The search method; 'advisor plugins' lists all.",
             rich_help_panel=SEARCH,
         ),
@@ -72,7 +71,7 @@ class SearchOptions(Options, frozen=True):
             "-L",
             **p.INTEGER,
             metavar="NUMBER",
-            help="For spsa: stop after this number of iterations without gain.",
+            help="Stop after this number of iterations without gain, for methods that count them.",
             rich_help_panel=SEARCH,
         ),
     ] = None
@@ -97,14 +96,15 @@ class SearchOptions(Options, frozen=True):
         ),
     ] = None
     transports: Annotated[
-        p.Names,
+        p.Names | None,
         typer.Option(
             "--transports",
             **p.NAMES,
-            help="Transports to profile.",
+            show_default="the plugins' defaults",
+            help="Transports to profile; 'advisor plugins' lists all.",
             rich_help_panel=SEARCH,
         ),
-    ] = msgspec.field(default_factory=lambda: p.Names(["tcp", "udt"]))
+    ] = None
     congestion: Annotated[
         p.Names | None,
         typer.Option(
@@ -201,14 +201,15 @@ class DataOptions(Options, frozen=True):
         ),
     ] = None
     tools: Annotated[
-        p.Names,
+        p.Names | None,
         typer.Option(
             "--for-tool",
             **p.NAMES,
+            show_default="the plugins' defaults",
             help="Tools to write command lines for; 'advisor plugins' lists all.",
             rich_help_panel=FILES,
         ),
-    ] = msgspec.field(default_factory=lambda: p.Names(["globus-url-copy", "xdd"]))
+    ] = None
 
 
 class ToolOptions(Options, frozen=True):
@@ -220,7 +221,7 @@ class ToolOptions(Options, frozen=True):
             "--profile-tool",
             metavar="NAME",
             autocompletion=transfer_tools,
-            help="Measure this tool from disk to disk with part of --data, as in globus-url-copy, "
+            help="Measure this tool from disk to disk with part of --data "
             "instead of the network alone.",
             rich_help_panel=_TOOL,
         ),
@@ -283,20 +284,21 @@ def advise(
 def _request(
     reach: dict[str, Any], search: SearchOptions, data: DataOptions, tool: ToolOptions
 ) -> AdviceRequest:
+    from advisor.traits import default_method, default_tools, default_transports, method_traits
+
     _check_budget(search.budget)
-    method = search.method or ("depth-width" if tool.tool else "bayes")
+    method = search.method or default_method("tool" if tool.tool else "network")
     constants = _constants(method, search)
-    if tool.tool and method == "depth-width":
-        # What was found is measured again in the end; so the search can see more settings.
-        constants.setdefault("d", 2)
+    if tool.tool:
+        constants = {**method_traits(method).tool_constants, **constants}
     return AdviceRequest(
         **reach,
         budget_s=search.budget,
         method=method,
         constants=constants,
-        transports=_known_transports(search.transports),
+        transports=_known_transports(search.transports or p.Names(default_transports())),
         congestion=search.congestion or [],
-        tools=[tool.tool] if tool.tool else _known_tools(data.tools),
+        tools=[tool.tool] if tool.tool else _known_tools(data.tools or p.Names(default_tools())),
         tool=tool.tool,
         keep=tool.keep,
         verify=tool.verify,

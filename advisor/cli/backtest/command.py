@@ -58,7 +58,7 @@ class ReplayOptions(Options, frozen=True):
             "--budget",
             low=1,
             high=100_000,
-            help="Most probes of a search. Live tuners (compass, nelder-mead, …) use all of them: "
+            help="Most probes of a search. Live tuners use all of them: "
             "they never stop by themselves.",
         ),
     ] = 48

@@ -21,6 +21,7 @@ from advisor.domain.transfers import Levels
 from advisor.report.transfer_narration import TransferNarration
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
+from advisor.traits import default_method
 from advisor.transfer.engine.retry import RETRY_S
 from advisor.transfer.tuned.parsing import parse_epoch, parse_price, parse_start
 from advisor.transfer.tuned.transfer import EPOCH_S, TransferOptions, transfer_tuned
@@ -31,15 +32,16 @@ class TuningOptions(Options, frozen=True):
     """How the transfer is tuned."""
 
     method: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--method",
             metavar="NAME",
+            show_default="the one for transfers",
             help="The method that tunes it, one of `advisor plugins`, or fixed to keep the "
             "setting it starts with.",
             rich_help_panel=SEARCH,
         ),
-    ] = "doubling"
+    ] = None
     epoch: Annotated[
         float,
         typer.Option(
@@ -199,11 +201,12 @@ def transfer(
 
     Run again after an interruption, the same command resumes the transfer.
     """
-    _check(tuning, limits)
+    method = tuning.method or default_method("transfer")
+    _check(method, tuning.start, limits)
     request = moving_request(
         context,
         moving,
-        method=tuning.method,
+        method=method,
         max_concurrency=limits.max_concurrency,
         max_streams=limits.max_streams,
         seed=tuning.seed,
@@ -227,8 +230,7 @@ def transfer(
     return run_moving(session, TransferNarration, say_end, as_json=as_json, orders=orders)
 
 
-def _check(tuning: TuningOptions, limits: LimitOptions) -> None:
-    method, start = tuning.method, tuning.start
+def _check(method: str, start: Levels | None, limits: LimitOptions) -> None:
     if method != FIXED:
         try:
             registry.method(method)

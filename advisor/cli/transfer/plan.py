@@ -40,7 +40,8 @@ def plan(
         Rule,
         typer.Option(
             "--method",
-            help="The rules: harp learns from past transfers, the others are rules of thumb.",
+            help=f"The rules: {Rule.HARP} learns from past transfers, the others are rules of "
+            "thumb.",
             rich_help_panel=SEARCH,
         ),
     ] = Rule.HARP,
@@ -75,7 +76,7 @@ def plan(
             "--max-concurrency",
             low=1,
             high=128,
-            help="Most files at the same time; for promc in all classes together.",
+            help=f"Most files at the same time; for {Rule.PROMC} in all classes together.",
             rich_help_panel=LIMITS,
         ),
     ] = PAPERS_CHANNELS,
@@ -95,8 +96,8 @@ def plan(
             "--relaxation",
             low=0.1,
             high=1.0,
-            help="For harp: the share of the rate that is kept when files at the same time, and "
-            "then streams, are reduced; 0.7 in its paper.",
+            help=f"For {Rule.HARP}: the share of the rate that is kept when files at the same "
+            "time, and then streams, are reduced; 0.7 in its paper.",
             rich_help_panel=SEARCH,
         ),
     ] = 1.0,

@@ -20,8 +20,8 @@ from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting
 from advisor.store.importers.entries import BadEntry, RefusedError, identity
-from advisor.store.importers.server_logs import SUBJECT
 from advisor.store.transfer_tables import TransferRow, pipelining_from_one, transfer_table
+from advisor.traits import imported_subject
 
 ORIGIN: Final = "harp-csv"
 _PARAMETERS: Final = ("concurrency", "parallelism", "pipelining")
@@ -106,7 +106,7 @@ def _record(row: TransferRow, recorded_s: float, pair: Pair | None) -> ProbeReco
         raise RefusedError("it has neither concurrency, parallelism nor pipelining")
     return ProbeRecord(
         pair=pair or Pair(row.source, row.destination),
-        subject=SUBJECT,
+        subject=imported_subject(ORIGIN),
         setting=setting,
         result=Measurement(
             throughput_bps=row.throughput_bps,

@@ -25,6 +25,7 @@ from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting
 from advisor.models.steadiness import start_up_length
 from advisor.store.importers.entries import BadEntry, RefusedError, identity
+from advisor.traits import imported_subject
 
 ORIGIN: Final = "iperf3"
 # TCP needs about ten round trips to grow from its initial window to that of a fast long path; a
@@ -167,7 +168,7 @@ def _probe(content: Any, pair: Pair | None) -> ProbeRecord:
         raise RefusedError("it does not say when it was measured")
     return ProbeRecord(
         pair=pair or _pair(result.start, test),
-        subject="tcp",
+        subject=imported_subject(ORIGIN),
         setting=setting | ({"congestion": congestion} if congestion else {}),
         result=_measurement(result, received, _local_receives(result.start, test)),
         recorded_s=result.start.timestamp.timesecs,

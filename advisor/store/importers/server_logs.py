@@ -20,8 +20,8 @@ from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.models.log_transfers import LoggedFile, LoggedTransfer, LogTransfers, Movement, Place
 from advisor.store.importers.entries import BadEntry, RefusedError, identity
+from advisor.traits import imported_subject
 
-SUBJECT: Final = "globus-url-copy"
 # TCP needs about ten round trips to come up to speed. The RTT is not in a log: assume 100 ms, as
 # between continents.
 SHORTEST_S: Final = 1.0
@@ -158,7 +158,7 @@ def _record(transfer: LoggedTransfer, origin: str, pair: Pair | None) -> ProbeRe
     rate_bps = transfer.total_bytes * 8 / transfer.elapsed_s
     return ProbeRecord(
         pair=pair or _pair(movement),
-        subject=SUBJECT,
+        subject=imported_subject(origin),
         setting={"concurrency": transfer.concurrency, "parallelism": movement.streams},
         result=Measurement(
             throughput_bps=rate_bps,

@@ -6,16 +6,13 @@ from typing import Final
 
 import msgspec
 
-from advisor import registry
+from advisor import registry, traits
 from advisor.api.tool import CommandRequest, TransferTool
 from advisor.domain.path import PathFacts
 from advisor.hosts.datasets import listed_files
 from advisor.models.slicing import FileEntry
 from advisor.runtime.request import TransferRequest
 from advisor.transfer.engine.file_group import Places
-
-TOOL: Final = "globus-url-copy"
-"""The tool that moves the batches: the only one here that moves ranges and lists of files."""
 
 SUPPOSED_CAPACITY_BPS: Final = 10e9
 """Assumed for a path where neither the user nor an interface says."""
@@ -48,7 +45,7 @@ async def files_of(request: TransferRequest) -> list[FileEntry]:
 
 def route_of(request: TransferRequest, path: PathFacts, *, must_run: bool = True) -> Route:
     """The route of the request. Raises ValueError if the tool must run here but cannot."""
-    tool = registry.transfer_tool(TOOL)
+    tool = registry.transfer_tool(traits.moving_tool())
     availability = tool.available()
     if must_run and not availability.ok:
         raise ValueError(f"{availability.reason} ({availability.remedy})")

@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 
 import msgspec
 
-from advisor import registry
+from advisor import registry, traits
 from advisor.api.tool import CommandRequest
 from advisor.domain import events as ev
 from advisor.domain.advice import Command
@@ -21,7 +21,6 @@ from advisor.runtime.exit_codes import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
 from advisor.runtime.request import ShareRequest
 from advisor.store.history import Store
 from advisor.transfer.engine.retry import RETRY_S
-from advisor.transfer.engine.route import TOOL
 from advisor.transfer.engine.session import JournalOptions
 from advisor.transfer.shared.destination import DestinationSession
 from advisor.transfer.shared.destination_transfer import (
@@ -162,10 +161,11 @@ class _Sharing(ShareSession):
         request, path = self._requests[destination], self.sessions[destination].path
         if path is None:
             return []
-        return registry.tool(TOOL).commands(
+        tool = traits.moving_tool()
+        return registry.tool(tool).commands(
             CommandRequest(
-                transport=TOOL,
-                settings={TOOL: {"concurrency": concurrency, "parallelism": self.parallelism}},
+                transport=tool,
+                settings={tool: {"concurrency": concurrency, "parallelism": self.parallelism}},
                 path=path,
                 destination_host=destination,
                 dataset=request.dataset,

@@ -6,8 +6,8 @@ from advisor.domain.space import Setting
 from advisor.domain.transfers import Levels
 from advisor.store.history import Store
 from advisor.store.session_digests import SessionDigest
+from advisor.traits import moving_tool
 from advisor.transfer.engine.outcome import TransferOutcome
-from advisor.transfer.engine.route import TOOL
 
 
 def advised_session(store: Store, pair: Pair) -> SessionDigest | None:
@@ -15,10 +15,11 @@ def advised_session(store: Store, pair: Pair) -> SessionDigest | None:
 
     Raises StoreError.
     """
+    tool = moving_tool()
     sessions = [
         one
         for one in store.sessions(pair)
-        if one.advice and not one.outlier and one.advice.transport == TOOL
+        if one.advice and not one.outlier and one.advice.transport == tool
     ]
     return max(sessions, key=lambda one: one.began_s, default=None)
 

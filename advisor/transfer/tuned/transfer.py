@@ -13,7 +13,7 @@ from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting
 from advisor.domain.transfers import Levels
-from advisor.methods.tuning import Tuner
+from advisor.methods.tuning import Tuner, TunerBounds
 from advisor.models.past_transfers import completed
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
@@ -30,7 +30,7 @@ from advisor.transfer.engine.session import JournalOptions, TransferSession
 from advisor.transfer.tuned.lab_load import watch_load
 from advisor.transfer.tuned.loop import Epoch, TuningLoop
 from advisor.transfer.tuned.prior_advice import advised_levels, advised_session, fulfilment_of
-from advisor.transfer.tuned.tuners import HARP, Bounds, TunerWanted, tuner_of
+from advisor.transfer.tuned.tuners import TunerWanted, learns_from_transfers, tuner_of
 from advisor.transfer.tuned.verified import (
     Verifying,
     all_of,
@@ -54,7 +54,7 @@ class TransferOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Options of a tuned transfer; the request names the method that tunes it.
 
     `start` None: the advised setting, else the method's own choice. `most_flows`, `price`: see
-    `Bounds` and `TunerWanted`. `restarts`: see `TuningLoop`. `rate_limit_bps`, `niceness`: see
+    `TunerBounds` and `TunerWanted`. `restarts`: see `TuningLoop`. `rate_limit_bps`, `niceness`: see
     `ClientOptions`. `verify`: compare checksums of everything that arrived. `retry_s`: how long to
     retry a lost path once data has arrived, before giving up.
     """
@@ -220,7 +220,7 @@ class _TunedSession(TransferSession):
         request, options = self.request, self._options
         wanted = TunerWanted(
             method=request.method,
-            bounds=Bounds(
+            bounds=TunerBounds(
                 concurrency=request.max_concurrency,
                 parallelism=request.max_streams,
                 flows=options.most_flows,
@@ -230,7 +230,7 @@ class _TunedSession(TransferSession):
             seed=request.seed,
             price=options.price,
         )
-        known = self.store.transfers() if request.method == HARP else []
+        known = self.store.transfers() if learns_from_transfers(request.method) else []
         return tuner_of(wanted, self.request.dataset, path, list(completed(known, self.pair, path)))
 
     def _record(self, route: Route, epoch: Epoch) -> None:

@@ -12,24 +12,19 @@ from advisor.domain.path import PathFacts
 from advisor.domain.space import Parameter, Setting, Space
 from advisor.domain.transfers import Levels, PastTransfer
 from advisor.methods.api import Knowledge, Method
-from advisor.methods.online_tuning import OnlineTuning, Suggest
-from advisor.methods.tuning import Fixed, Priced, Searching, Tuner, within_flows
-from advisor.models.harp.asking import box_of, conditions_of, levels_in, sample_levels
-from advisor.models.harp.entries import History
-from advisor.models.harp.optimiser import Sample, optimise
+from advisor.methods.tuning import (
+    Fixed,
+    Priced,
+    Searching,
+    Tuner,
+    TunerBounds,
+    TunerPlugin,
+    within_flows,
+)
 from advisor.models.transfer_parameters import GLOBUS_LARGE_FILES, setting_of
 
 FIXED: Final = "fixed"
-HARP: Final = "harp"
 _UNITS: Final = {"concurrency": "files", "parallelism": "streams"}
-
-
-class Bounds(msgspec.Struct, frozen=True, kw_only=True):
-    """The user's bounds. `flows`: on concurrency × parallelism, None for no bound."""
-
-    concurrency: int
-    parallelism: int
-    flows: int | None = None
 
 
 class TunerWanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,14 +35,14 @@ class TunerWanted(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     method: str
-    bounds: Bounds
+    bounds: TunerBounds
     start: Levels | None = None
     advised: Levels | None = None
     seed: int = 0
     price: float | None = None
 
 
-def tuned_space(bounds: Bounds) -> Space:
+def tuned_space(bounds: TunerBounds) -> Space:
     """Integer concurrency and parallelism, as in the papers; a parameter that is always 1 is fixed.
 
     The number of files does not bound the concurrency: large files are moved by ranges.
@@ -69,12 +64,17 @@ def tuned_space(bounds: Bounds) -> Space:
     )
 
 
+def learns_from_transfers(method: str) -> bool:
+    """Whether the method tunes in its own way, by past transfers."""
+    return method != FIXED and isinstance(registry.method(method), TunerPlugin)
+
+
 def tuner_of(
     wanted: TunerWanted, dataset: Dataset, path: PathFacts, transfers: Sequence[PastTransfer]
 ) -> Tuner:
     """The tuner. Raises PluginMissing, and ValueError if it cannot be used.
 
-    `transfers`: past ones, from which HARP learns. It may take a second.
+    `transfers`: past ones, for a method with a tuner of its own. It may take a second.
     """
     if wanted.method == FIXED:
         space = tuned_space(wanted.bounds)
@@ -98,13 +98,13 @@ def _tuner_of(
         start=wanted.start or wanted.advised,
     )
     rng = np.random.default_rng(wanted.seed)
-    if wanted.method == HARP:
-        levels = sample_levels(dataset, path, knowledge.bdp_bytes, wanted.bounds.concurrency)
-        start = setting_of(space, wanted.start or levels)
-        return OnlineTuning(start, _by_harp(knowledge, space, rng), flows)
     plugin = registry.method(wanted.method)
     if not (availability := plugin.available()).ok:
         raise ValueError(f"--method {wanted.method}: {availability.reason}")
+
+    if isinstance(plugin, TunerPlugin):
+        asked = msgspec.structs.replace(knowledge, start=wanted.start)
+        return plugin.tuner(space, rng, asked, wanted.bounds)
 
     def make(at: Setting | None) -> Method:
         known = msgspec.structs.replace(knowledge, start=_levels(at)) if at else knowledge
@@ -114,19 +114,6 @@ def _tuner_of(
     if wanted.start and tuner.setting != within_flows(setting_of(space, wanted.start), flows):
         raise ValueError(f"--method {wanted.method} begins where it wants to: leave out --start")
     return tuner
-
-
-def _by_harp(knowledge: Knowledge, space: Space, rng: np.random.Generator) -> Suggest:
-    """HARP's optimiser, with the present epoch as its sample (2018, section 4.2)."""
-    history = History.of(knowledge.transfers)
-    conditions = conditions_of(knowledge.dataset, knowledge.path, knowledge.bandwidth_bps)
-
-    def suggest(setting: Setting, bps: float) -> tuple[Setting, str]:
-        sample = Sample(levels=levels_in(space, setting), throughput_bps=bps)
-        found = optimise(conditions, sample, history, box_of(space), rng)
-        return setting_of(space, found.levels), found.worth
-
-    return suggest
 
 
 def _levels(setting: Setting) -> Levels:

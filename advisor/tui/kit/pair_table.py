@@ -9,8 +9,9 @@ from rich.text import Text
 from advisor.domain.events import PastResult
 from advisor.domain.file_io import DISKS
 from advisor.domain.quantities import format_duration, format_rate
-from advisor.domain.space import setting_words, subject_name
+from advisor.domain.space import setting_words
 from advisor.store.summaries import PairSummary
+from advisor.traits import subject_name
 from advisor.tui.kit.row_table import RowTable
 from advisor.tui.kit.spark import spark
 

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from advisor.domain.events import StopGauge
+from advisor.traits import gauge_label
 
 _CELLS: Final = 12
-_NAMES: Final = {"N": "rounds", "L": "no gain", "C": "goal"}
-"""The papers' symbols in words."""
 
 
 def bar(share: float, cells: int = _CELLS) -> str:
@@ -16,16 +15,16 @@ def bar(share: float, cells: int = _CELLS) -> str:
     return "█" * full + "░" * (cells - full)
 
 
-def gauge_lines(gauges: Sequence[StopGauge]) -> list[str]:
-    """One line for each condition: the search stops when a bar is full."""
+def gauge_lines(method: str, gauges: Sequence[StopGauge]) -> list[str]:
+    """One line for each condition of that method: the search stops when a bar is full."""
     return [
-        f"{_NAMES.get(g.name, g.name):<8} {bar(g.value / g.limit if g.limit else 0.0)} "
-        f"{_number(g)} {g.meaning}"
+        f"{gauge_label(method, g.name).words:<8} {bar(g.value / g.limit if g.limit else 0.0)} "
+        f"{_number(method, g)} {g.meaning}"
         for g in gauges
     ]
 
 
-def _number(gauge: StopGauge) -> str:
-    if gauge.name == "C":
+def _number(method: str, gauge: StopGauge) -> str:
+    if gauge_label(method, gauge.name).is_share:
         return f"{gauge.value:.0%} of {gauge.limit:.0%}:"
     return f"{gauge.value:g} of {gauge.limit:g}"

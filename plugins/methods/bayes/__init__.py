@@ -90,7 +90,7 @@ class BayesPlugin:
 
     name = "bayes"
     summary = "knowledge gradient over a Bayesian linear model with a learned prior"
-    traits = MethodTraits(former_names=("octave",))
+    traits = MethodTraits(default_for=("network",), former_names=("octave",))
     constants = CONSTANTS
 
     def available(self) -> Availability:

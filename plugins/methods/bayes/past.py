@@ -3,8 +3,8 @@
 from typing import Final
 
 from advisor.api.method import Knowledge, PastSurface
-from advisor.api.past_transfers import History, Peak, Role, box_of, conditions_of, peak_of, role_of
-from advisor.api.values import Measurement, Setting, Space
+from advisor.api.past_transfers import History, Peak, box_of, conditions_of, peak_of
+from advisor.api.values import Measurement, Role, Setting, Space, role_of
 
 _OF_TRANSFERS: Final = {Role.CONCURRENCY, Role.PARALLELISM, Role.PIPELINING}
 

@@ -7,7 +7,6 @@ from typing import Any, Final
 import numpy as np
 
 from advisor.api.method import Knowledge, usable_bps
-from advisor.api.past_transfers import setting_of
 from advisor.api.values import (
     FLOW_NAMES,
     Outcome,
@@ -16,6 +15,7 @@ from advisor.api.values import (
     StopGauge,
     format_rate,
     setting_key,
+    setting_of,
 )
 
 from .belief import Belief

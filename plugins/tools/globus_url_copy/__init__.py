@@ -19,6 +19,7 @@ What the options do was found by running it (globus-url-copy 10.12, server 13.24
 
 import shutil
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 from advisor.api.tool import (
@@ -26,10 +27,20 @@ from advisor.api.tool import (
     OutputReader,
     Step,
     ToolLimits,
+    ToolTraits,
     ToolTrouble,
     TransferOrder,
 )
-from advisor.api.values import AVAILABLE, Availability, Baseline, Command, Dataset, PathFacts, Space
+from advisor.api.values import (
+    AVAILABLE,
+    Availability,
+    Baseline,
+    Command,
+    Dataset,
+    PathFacts,
+    Requirement,
+    Space,
+)
 
 from .lines import NAME, joint_line, tcp_line, udt_line
 from .names import why_not
@@ -79,6 +90,20 @@ class GlobusUrlCopy:
     summary = "GridFTP client of the Grid Community Toolkit, over TCP or UDT"
     flags = _FLAGS
     moves_several = True
+    traits = ToolTraits(
+        rank=0,
+        is_default=True,
+        moves_ranges=True,
+        imported_from=("gridftp-log", "gridftp-usage", "harp-csv"),
+        requirements=(
+            Requirement(
+                name=NAME,
+                purpose="transfer with GridFTP",
+                find=partial(shutil.which, NAME),
+                remedy="apt-get install globus-gass-copy-progs",
+            ),
+        ),
+    )
 
     def available(self) -> Availability:
         """Whether globus-url-copy is on the search path."""

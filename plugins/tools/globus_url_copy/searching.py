@@ -1,8 +1,15 @@
 """What is searched when this tool is profiled, and what it is compared with."""
 
-from advisor.api.past_transfers import GLOBUS_LARGE_FILES
 from advisor.api.tool import ToolLimits
-from advisor.api.values import Baseline, Dataset, Parameter, Scale, Setting, Space
+from advisor.api.values import (
+    GLOBUS_LARGE_FILES,
+    Baseline,
+    Dataset,
+    Parameter,
+    Scale,
+    Setting,
+    Space,
+)
 
 from .options import AS_TYPED
 

@@ -18,6 +18,7 @@ What the options do was found by running xdd 7.0.0.rc:
 
 import shutil
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 from advisor.api.tool import (
@@ -25,10 +26,20 @@ from advisor.api.tool import (
     OutputReader,
     Step,
     ToolLimits,
+    ToolTraits,
     ToolTrouble,
     TransferOrder,
 )
-from advisor.api.values import AVAILABLE, Availability, Baseline, Command, Dataset, PathFacts, Space
+from advisor.api.values import (
+    AVAILABLE,
+    Availability,
+    Baseline,
+    Command,
+    Dataset,
+    PathFacts,
+    Requirement,
+    Space,
+)
 
 from .lines import NAME, joint_lines, tcp_lines
 from .names import why_not
@@ -78,6 +89,18 @@ class Xdd:
     summary = "parallel file mover, one file from end to end over TCP"
     flags = _FLAGS
     moves_several = False
+    traits = ToolTraits(
+        rank=1,
+        is_default=True,
+        requirements=(
+            Requirement(
+                name=NAME,
+                purpose="transfer with xdd",
+                find=partial(shutil.which, NAME),
+                remedy=f"Debian has no package: build it from {WHERE_TO_GET_IT}",
+            ),
+        ),
+    )
 
     def available(self) -> Availability:
         """Whether xdd is on the search path."""

@@ -4,7 +4,7 @@ import posixpath
 import shlex
 from typing import Final
 
-from advisor.api.command_line import congestion_note, udt_note
+from advisor.api.command_line import congestion_note, only_note
 from advisor.api.tool import CommandRequest
 from advisor.api.values import Command, Setting, format_bytes
 
@@ -29,7 +29,7 @@ def joint_lines(request: CommandRequest, setting: Setting) -> list[Command]:
 def tcp_lines(request: CommandRequest, setting: Setting) -> list[Command]:
     """For streams that were measured from memory to memory."""
     notes = [*_buffer_note(request, setting), *congestion_note(request, setting, NAME)]
-    return _lines(request, setting, [*udt_note(request, NAME), *notes])
+    return _lines(request, setting, [*only_note(request, NAME, "tcp"), *notes])
 
 
 def _lines(request: CommandRequest, setting: Setting, reasons: list[str]) -> list[Command]:

@@ -18,8 +18,14 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from advisor.api.network import buffer_range, only_from, repeat_every, shared_library
-from advisor.api.transport import Channel, ReceiveOrder, SendOrder, SpaceOptions
+from advisor.api.network import (
+    buffer_range,
+    libudt_version,
+    only_from,
+    repeat_every,
+    shared_library,
+)
+from advisor.api.transport import Channel, ReceiveOrder, SendOrder, SpaceOptions, TransportTraits
 from advisor.api.values import (
     AVAILABLE,
     Availability,
@@ -27,6 +33,7 @@ from advisor.api.values import (
     FailureKind,
     Parameter,
     PathFacts,
+    Requirement,
     Scale,
     Setting,
     Space,
@@ -85,6 +92,22 @@ class Udt:
 
     name = "udt"
     summary = "UDT 4, block size × buffer, one stream, through libudt"
+    traits = TransportTraits(
+        label="UDT",
+        cost_rank=1,
+        budget_weight=2.0,
+        mark="▲",
+        colour="warning",
+        is_default=True,
+        requirements=(
+            Requirement(
+                name="libudt",
+                purpose="profile UDT",
+                find=libudt_version,
+                remedy="apt-get install libudt0",
+            ),
+        ),
+    )
 
     def available(self) -> Availability:
         """Whether libudt is there."""

@@ -7,7 +7,8 @@ from pathlib import Path
 from statistics import median
 
 from advisor.domain.quantities import format_bytes, format_duration
-from advisor.domain.space import describe, setting_words
+from advisor.domain.space import setting_words
+from advisor.traits import describe
 from tests.benchmarks.markdown import filled
 from tests.benchmarks.wan.cases import (
     BEST_OF_SWEEP,

@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from advisor import software as software_module
 from advisor.cli.doctor import Checkup, doctor
-from advisor.hosts import software as software_module
 from advisor.hosts.privileges import Privilege
-from advisor.hosts.software import Software, can_run_tcp, software
+from advisor.software import Software, can_run_tcp, software
 
 
 def run(*arguments: str) -> int:
@@ -79,10 +79,8 @@ def test_missing_software_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) ->
     def nothing(*_: Any) -> None:
         return None
 
-    known = [
-        (name, purpose, nothing, remedy) for name, purpose, _, remedy in software_module._KNOWN
-    ]
-    monkeypatch.setattr(software_module, "_KNOWN", known)
+    known = [msgspec.structs.replace(r, find=nothing) for r in software_module._requirements()]
+    monkeypatch.setattr(software_module, "_requirements", lambda: known)
     found = software()
     assert not can_run_tcp(found)
     remedies = {s.name: s.remedy for s in found}

@@ -2,14 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.domain.space import (
-    Parameter,
-    Scale,
-    Space,
-    describe,
-    setting_key,
-    setting_words,
-)
+from advisor.domain.space import Parameter, Scale, Space, setting_key, setting_words
+from advisor.traits import describe
 
 
 def streams() -> Parameter:

@@ -14,7 +14,7 @@ from advisor.domain.measurement import Failure, Measurement, Outcome
 from advisor.domain.space import Setting
 from advisor.domain.transfers import Levels
 from advisor.methods.api import Knowledge
-from advisor.methods.tuning import Fixed, Searching, Tuner
+from advisor.methods.tuning import Fixed, Searching, Tuner, TunerBounds
 from advisor.models.piecework import Batch
 from advisor.models.slicing import FileEntry, Part
 from advisor.testing.samples import a_path
@@ -22,7 +22,7 @@ from advisor.transfer.engine.client import Client
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.setting_control import SettingControl
 from advisor.transfer.tuned.loop import Epoch, TuningLoop
-from advisor.transfer.tuned.tuners import Bounds, TunerWanted, tuned_space, tuner_of
+from advisor.transfer.tuned.tuners import TunerWanted, tuned_space, tuner_of
 
 R = TypeVar("R")
 
@@ -137,7 +137,7 @@ def peak(clients: int, streams: float) -> float:
 
 
 def nelder_mead() -> Tuner:
-    space = tuned_space(Bounds(concurrency=32, parallelism=16))
+    space = tuned_space(TunerBounds(concurrency=32, parallelism=16))
     plugin = registry.method("nelder-mead")
     return Searching(lambda _: plugin.create(space, np.random.default_rng(0), Knowledge(), {}))
 
@@ -208,7 +208,7 @@ async def test_a_failed_epoch_is_told_as_one() -> None:
 
 @pytest.mark.asyncio
 async def test_a_method_that_ends_leaves_its_best() -> None:
-    space = tuned_space(Bounds(concurrency=32, parallelism=16))
+    space = tuned_space(TunerBounds(concurrency=32, parallelism=16))
     plugin = registry.method("heur2")
     tuner = Searching(lambda _: plugin.create(space, np.random.default_rng(0), Knowledge(), {}))
     ran = await Ran(tuner, peak, 1000.0).run()
@@ -381,21 +381,24 @@ async def test_fixed_stays() -> None:
     ("wanted", "words"),
     [
         ({"method": "sweep", "start": Levels(concurrency=3, parallelism=5)}, "--start"),
-        ({"method": "compass", "bounds": Bounds(concurrency=8, parallelism=8, flows=1)}, "fixed"),
+        (
+            {"method": "compass", "bounds": TunerBounds(concurrency=8, parallelism=8, flows=1)},
+            "fixed",
+        ),
     ],
 )
 def test_a_tuner_that_cannot_be(wanted: dict[str, Any], words: str) -> None:
-    bounds = {"bounds": Bounds(concurrency=8, parallelism=8)}
+    bounds = {"bounds": TunerBounds(concurrency=8, parallelism=8)}
     with pytest.raises(ValueError, match=words):
         tuner_of(TunerWanted(**(bounds | wanted)), Dataset(total_bytes=1, files=1), a_path(), [])
 
 
 def test_bounds_are_those_of_the_space() -> None:
-    space = tuned_space(Bounds(concurrency=8, parallelism=16, flows=12))
+    space = tuned_space(TunerBounds(concurrency=8, parallelism=16, flows=12))
     assert [(p.name, p.upper) for p in space.parameters] == [
         ("concurrency", 8),
         ("parallelism", 12),
     ]
-    alone = tuned_space(Bounds(concurrency=8, parallelism=1))
+    alone = tuned_space(TunerBounds(concurrency=8, parallelism=1))
     assert [p.name for p in alone.parameters] == ["concurrency"]
     assert alone.fixed == {"parallelism": 1}

@@ -2,7 +2,7 @@
 
 import contextlib
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 import msgspec
 
@@ -10,12 +10,12 @@ from advisor.domain.dataset import Dataset
 from advisor.domain.events import PastResult
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import parse_size
+from advisor.traits import moving_tool
 from advisor.tui.kit.form_state import load_form, save_form
 
 Way = Literal["ssh", "agent"]
 What = Literal["data", "size", "count", "unknown"]
 Profiled = Literal["network", "tool"]
-USUAL_TOOL: Final = "globus-url-copy"
 _FILE = "draft.json"
 
 
@@ -79,7 +79,7 @@ class Draft(msgspec.Struct, kw_only=True):
     @property
     def tool_name(self) -> str:
         """The tool to profile; "" for the network alone."""
-        return (self.tool.strip() or USUAL_TOOL) if self.profiled == "tool" else ""
+        return (self.tool.strip() or moving_tool()) if self.profiled == "tool" else ""
 
     def why_no_tool(self) -> str:
         """Why the chosen tool cannot be profiled, with the remedy; "" when it can."""

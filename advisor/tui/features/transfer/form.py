@@ -10,19 +10,20 @@ from advisor.domain.advice import Advice
 from advisor.domain.records import SessionRecord
 from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
+from advisor.traits import default_method, method_traits, methods
 from advisor.transfer.tuned.parsing import parse_start
+from advisor.transfer.tuned.tuners import FIXED
 from advisor.tui.features.advising.form import Draft
 from advisor.tui.kit.form_state import load_form, save_form
 
-METHODS: Final = {
-    "doubling": "doubles and halves one number, and keeps what helps",
-    "nelder-mead": "turns away from the worst of three settings",
-    "compass": "a step up or down of one number, where it helps",
-    "coordinate-descent": "files at a time first, then streams, and so on",
-    "harp": "goes by past transfers of like files, and this one",
-    "fixed": "changes nothing: keeps the setting it starts at",
-}
-"""The methods that tune a transfer, described for people who have not read the papers."""
+_FIXED_TEXT: Final = "changes nothing: keeps the setting it starts at"
+
+
+def tuning_methods() -> dict[str, str]:
+    """The methods that tune a transfer, described for people who have not read the papers."""
+    texts = {name: method_traits(name).form_text for name in methods()}
+    return {**{name: text for name, text in texts.items() if text}, FIXED: _FIXED_TEXT}
+
 
 _FILE = "move.json"
 _REACH: Final = (
@@ -46,7 +47,7 @@ class TransferDraft(Draft, kw_only=True):
     moved.
     """
 
-    method: str = next(iter(METHODS))
+    method: str = msgspec.field(default_factory=lambda: default_method("transfer"))
     epoch: str = ""
     start: str = ""
     max_flows: str = ""

@@ -18,13 +18,13 @@ from textual.widgets import Button, Static
 from advisor.domain.advice import Advice, Estimate
 from advisor.domain.quantities import format_duration, format_rate, format_rates
 from advisor.domain.records import AdviceRecord, ProbeRecord
-from advisor.domain.space import describe
 from advisor.report.composition import verdict
 from advisor.report.markdown import markdown_text
 from advisor.report.script import script_text
 from advisor.report.text import advice_text
 from advisor.store.errors import StoreError
 from advisor.store.remarks import session_of
+from advisor.traits import describe
 from advisor.tui.features.advising.screens.outcome_step import OutcomeStep, heading
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.widgets.command_card import CommandCard, LineCard, RemedyCard

@@ -10,8 +10,8 @@ from textual.widgets import Static
 from advisor.domain.events import PastResult
 from advisor.domain.file_io import DISKS
 from advisor.domain.quantities import format_duration, format_rate
-from advisor.domain.space import describe, subject_name
 from advisor.report.composition import composition_lines
+from advisor.traits import describe, subject_name, transports
 from advisor.tui.features.advising.screens.outcome_step import OutcomeStep, heading
 from advisor.tui.features.advising.session_model import ProbeModel, SessionModel
 from advisor.tui.kit.interval_bars import Bar, IntervalBars, Kind
@@ -22,9 +22,13 @@ ROLES: Final = {
     "rival": "Runner-up",
     "frugal": "Nearly as good, cheaper",
     "default": "Untuned default",
-    "globus default": "Globus default",
 }
 """The names of an advice's contenders on screens."""
+
+
+def role_words(role: str) -> str:
+    """A role as a name on a screen; a tool's own roles begin with a capital."""
+    return ROLES.get(role) or role[:1].upper() + role[1:]
 
 
 class ComparisonScreen(OutcomeStep):
@@ -36,8 +40,8 @@ class ComparisonScreen(OutcomeStep):
         "[b]Comparison[/b] All that met at the end of the session, and what was known before. They "
         "were measured in turn, in the same minutes, so that the network's ups and downs hit all "
         "alike. Two settings count as the same unless the data tell them apart; of those that are "
-        "the same as the best, the cheapest is advised: TCP before UDT, then fewer streams, then "
-        "smaller buffers."
+        "the same as the best, the cheapest is advised: by "
+        "transport, then by streams, then by buffers."
     )
     EMPTY = (
         "There is nothing to compare yet. Walk on from [b]Where[/b] to [b]Profile[/b] (Ctrl+P lists"
@@ -63,7 +67,7 @@ class ComparisonScreen(OutcomeStep):
             lines = (escape(line) for line in composition_lines(composition))
             yield Static("\n".join(lines), id="composition")
         elif model.files is None:
-            yield heading("TCP or UDT")
+            yield heading(" or ".join(map(subject_name, transports())))
             yield Static("\n".join(transports_in_words(model)), id="transports")
 
     def why_not_next(self) -> str:
@@ -107,7 +111,7 @@ def contender_bars(model: SessionModel, prefix: str = "") -> list[Bar]:
         detail = describe(contender.transport, contender.setting)
         advised = detail == describe(advice.transport, advice.setting)
         kind: Kind = "default" if "default" in contender.role else "measured"
-        name = ROLES.get(contender.role, contender.role)
+        name = role_words(contender.role)
         bars.append(
             Bar(
                 name=f"{prefix}{name}{', advised' if advised else ''}",
@@ -139,7 +143,7 @@ def probe_bar(probe: ProbeModel, prefix: str = "") -> Bar:
     untuned = probe.purpose == "baseline"
     subject = subject_name(probe.transport)
     found = f"{subject} alone" if probe.label == "alone" else f"Best {subject}"
-    name = ROLES.get(probe.label, probe.label) if untuned else found
+    name = role_words(probe.label) if untuned else found
     return Bar(
         name=f"{prefix}{name}",
         detail=describe(probe.transport, probe.setting),
@@ -179,7 +183,7 @@ def transports_in_words(model: SessionModel) -> list[str]:
     if advice is None:
         return ["[dim]Not decided yet.[/dim]"]
     lines = [f"Decided: [b]{subject_name(advice.transport)}[/b]."]
-    for other in ("tcp", "udt"):
+    for other in transports():
         if other == advice.transport:
             continue
         about = [r for r in advice.reasons if subject_name(other) in r]

@@ -13,6 +13,7 @@ from textual.widgets import Button, DataTable, Static
 from advisor.domain.evidence import Evidence, GroupLeftOut, Level, SimilarGroup
 from advisor.domain.quantities import format_rate
 from advisor.report.evidence import evidence_lines, group_words, left_out_words
+from advisor.traits import method_traits, methods
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.widgets.evidence_table import EvidenceTable
 from advisor.tui.features.advising.widgets.slice_chart import LEVELS, SliceChart, slice_of
@@ -212,10 +213,12 @@ def why_no_evidence(model: SessionModel | None) -> str:
         return "nothing is being measured: start from Where"
     if model.evidence:
         return ""
-    if model.method != "harp":
+    if not method_traits(model.method).shows_evidence:
+        able = " or ".join(name for name in methods() if method_traits(name).shows_evidence)
         asked = f"the method of this session, {model.method}," if model.method else "this session"
         return (
-            f"{asked} does not ask past transfers: write harp as Method (step History, under More)"
+            f"{asked} does not ask past transfers: write {able} as Method (step History, under "
+            "More)"
         )
     if model.is_over:
         return (

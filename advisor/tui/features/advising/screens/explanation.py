@@ -11,10 +11,10 @@ from textual.widgets import Static
 
 from advisor.domain.events import FilesPlanned
 from advisor.domain.quantities import format_duration, format_rate
-from advisor.domain.space import describe
 from advisor.report.lines import files_lines
+from advisor.traits import describe, subject_name, transports
 from advisor.tui.features.advising.session_model import SessionModel
-from advisor.tui.features.advising.widgets.legend import DISK_MARKS, FAILED, ROLES
+from advisor.tui.features.advising.widgets.legend import DISK_MARKS, FAILED, roles
 from advisor.tui.features.advising.widgets.probe_curve import default_of
 
 
@@ -98,12 +98,13 @@ def _numbers(model: SessionModel) -> str:
 
 
 def _marks(model: SessionModel) -> str:
-    other = model.files.tool if model.files else "UDT"
-    lines = [f"  {r.full} {r.hollow}  {r.name}: {r.meaning}" for r in ROLES]
+    first, *others = map(subject_name, transports())
+    other = model.files.tool if model.files else " and ".join(others)
+    lines = [f"  {r.full} {r.hollow}  {r.name}: {r.meaning}" for r in roles()]
     if model.files:
         lines += [f"  {mark}    {disk}: {meaning}" for disk, (mark, meaning) in DISK_MARKS.items()]
     lines.append(f"  {FAILED}    failed: it counts as an answer, the search goes on")
-    return "\n".join([f"Marks (full for TCP, hollow for {other}):", *lines])
+    return "\n".join([f"Marks (full for {first}, hollow for {other}):", *lines])
 
 
 def _panels() -> str:

@@ -19,10 +19,18 @@ from advisor.domain.events import PastResult
 from advisor.domain.file_io import DISKS
 from advisor.domain.names import parse_names
 from advisor.domain.quantities import format_duration, format_rate, parse_duration
-from advisor.domain.space import describe, subject_name
 from advisor.models.limits import wanted_bps
 from advisor.store.errors import StoreError
 from advisor.store.history import SimilarPair
+from advisor.traits import (
+    default_method,
+    default_transports,
+    describe,
+    method_traits,
+    methods,
+    subject_name,
+    transport_traits,
+)
 from advisor.tui.features.advising.form import Draft
 from advisor.tui.features.advising.step import Step
 from advisor.tui.kit.field import Field, first_problem
@@ -34,12 +42,6 @@ if TYPE_CHECKING:
 
 _DAY_S: Final = 86400.0
 _MOST_STREAMS: Final = 128
-_MARKS: Final = {"tcp": ("●", "primary"), "udt": ("▲", "warning")}
-_HARP: Final = (
-    "harp takes one sample, and reads the setting off past transfers of files that are alike. With "
-    "none stored it takes the sample's setting, a heuristic's. Probes of the network alone move no "
-    "files: profile a tool (step What) for it to learn from."
-)
 _OF_THE_NETWORK: Final = ("#field-transports", "#field-congestion")
 
 
@@ -97,7 +99,7 @@ class HistoryScreen(Step):
             "transports",
             draft,
             check=_transports,
-            example="tcp,udt",
+            example=",".join(default_transports()),
             explained="What is profiled. TCP is what every tool has; UDT runs over UDP, and can be "
             "quicker where packets are lost on a long path.",
         )
@@ -109,9 +111,9 @@ class HistoryScreen(Step):
             "method",
             draft,
             check=_method,
-            example="spsa",
-            explained="How the next setting to try is chosen. 'advisor plugins' lists them. One of "
-            f"them goes by past transfers instead: {_HARP}",
+            example=default_method("network"),
+            explained="How the next setting to try is chosen. 'advisor plugins' lists them. Some "
+            "go by past transfers instead: " + " ".join(filter(None, _hints())),
         )
         yield Field(
             "Congestion",
@@ -149,8 +151,8 @@ class HistoryScreen(Step):
         self._explain_method()
 
     def _explain_method(self) -> None:
-        """Explain the requirements of harp, which differ from those of other methods."""
-        words = _HARP if self.advisor.draft.method.strip() == "harp" else ""
+        """Explain the requirements of a method that differ from those of the others."""
+        words = method_traits(self.advisor.draft.method.strip()).hint
         self.query_one("#field-method", Field).hint(words)
 
     @work(thread=True, exclusive=True, group="history")
@@ -287,6 +289,10 @@ def _pair(draft: Draft) -> Pair | None:
     return pair_of(AdviceRequest(destination=destination, agent=agent))
 
 
+def _hints() -> list[str]:
+    return [method_traits(name).hint for name in methods()]
+
+
 def _series(shown: dict[str, list[tuple[float, float]]], now_s: float) -> "list[Series]":
     from advisor.tui.kit.chart import Series
 
@@ -296,8 +302,8 @@ def _series(shown: dict[str, list[tuple[float, float]]], now_s: float) -> "list[
             xs=[(now_s - recorded_s) / _DAY_S for recorded_s, _ in points],
             ys=[rate_bps for _, rate_bps in points],
             kind="points",
-            mark=_MARKS.get(name, ("◆", "secondary"))[0],
-            colour=_MARKS.get(name, ("◆", "secondary"))[1],
+            mark=transport_traits(name).mark,
+            colour=transport_traits(name).colour,
         )
         for name, points in shown.items()
     ]

@@ -10,7 +10,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Label, Static
 
 from advisor.domain.quantities import format_bytes, parse_size
-from advisor.domain.space import Parameter, Setting, Space, subject_name
+from advisor.domain.space import Parameter, Setting, Space
+from advisor.traits import subject_name
 from advisor.tui.features.advising.widgets.bins import name_of, words_of
 
 

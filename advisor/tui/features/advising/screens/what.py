@@ -25,7 +25,8 @@ from advisor.domain.quantities import (
 )
 from advisor.models.file_classes import classify, of_bins
 from advisor.models.limits import is_loopback, wanted_bps
-from advisor.tui.features.advising.form import USUAL_TOOL, Draft, Profiled, What, parse_count
+from advisor.traits import moving_tool
+from advisor.tui.features.advising.form import Draft, Profiled, What, parse_count
 from advisor.tui.features.advising.step import Step
 from advisor.tui.features.advising.widgets.file_histogram import FileHistogram
 from advisor.tui.kit.choice import Choice, ChoiceSet, Tick
@@ -138,7 +139,7 @@ class WhatScreen(Step):
             draft,
             check=parse_server,
             example="as in gsiftp://dtn02.example.org:2811",
-            explained="The destination's GridFTP server, for globus-url-copy. Your site's "
+            explained="The destination's GridFTP server, where the tool uses one. Your site's "
             "documentation names it.",
         )
         yield from self._to_profile(draft)
@@ -158,7 +159,7 @@ class WhatScreen(Step):
             "tool",
             draft,
             check=_transfer_tool,
-            example=USUAL_TOOL,
+            example=moving_tool(),
             explained="What moves the files in each probe. It must be installed here, and its "
             "server, where it has one, must run over there.",
         )

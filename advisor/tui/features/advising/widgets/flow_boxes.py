@@ -3,7 +3,8 @@
 from textual.markup import escape
 
 from advisor.domain.quantities import format_rate, format_rates
-from advisor.domain.space import Setting, subject_name
+from advisor.domain.space import Setting
+from advisor.traits import subject_name
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.widgets.boxes import Box, box_series, boxes_of, place_of
 from advisor.tui.features.advising.widgets.legend import colour_of

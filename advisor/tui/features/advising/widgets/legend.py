@@ -1,17 +1,19 @@
 """Marks and colours of probes by their purpose: full for TCP, letters for disks, else hollow."""
 
+from functools import cache
 from typing import Final
 
 import msgspec
 
 from advisor.domain.file_io import DESTINATION_DISK, SOURCE_DISK
+from advisor.traits import probe_labels, reference_transport
 from advisor.tui.features.advising.session_model import ProbeModel
 
 FAILED: Final = "×"
 
 
 class Role(msgspec.Struct, frozen=True):
-    """`full` and `hollow`: the mark for TCP, and for any other transport."""
+    """`full` and `hollow`: the mark for the reference transport, and for any other."""
 
     name: str
     full: str
@@ -19,12 +21,7 @@ class Role(msgspec.Struct, frozen=True):
     meaning: str
 
 
-_BY_LABEL: Final = {
-    "y+": Role("y+", "▲", "△", "a step from where the search stands"),
-    "y−": Role("y−", "▼", "▽", "the same step the other way"),
-    "y*": Role("y*", "★", "☆", "where the two let the search move to"),
-    "by hand": Role("by hand", "▶", "▷", "a setting you asked for"),
-}
+_BY_HAND: Final = Role("by hand", "▶", "▷", "a setting you asked for")
 _BY_PURPOSE: Final = {
     "baseline": Role("default", "■", "□", "what you get without tuning"),
     "search": Role("search", "●", "○", "a setting the search tries"),
@@ -36,12 +33,22 @@ DISK_MARKS: Final = {
 }
 """Each disk's mark and description."""
 
-ROLES: Final = (*_BY_LABEL.values(), *_BY_PURPOSE.values())
+
+@cache
+def _by_label() -> dict[str, Role]:
+    told = probe_labels().values()
+    roles = [Role(one.name, one.full, one.hollow, one.meaning) for one in told]
+    return {role.name: role for role in (*roles, _BY_HAND)}
+
+
+def roles() -> list[Role]:
+    """All that a probe may have been for."""
+    return [*_by_label().values(), *_BY_PURPOSE.values()]
 
 
 def role_of(probe: ProbeModel) -> Role:
     """The role of a probe."""
-    return _BY_LABEL.get(probe.label) or _BY_PURPOSE[probe.purpose]
+    return _by_label().get(probe.label) or _BY_PURPOSE[probe.purpose]
 
 
 def mark_of(probe: ProbeModel) -> str:
@@ -49,11 +56,11 @@ def mark_of(probe: ProbeModel) -> str:
     if probe.transport in DISK_MARKS:
         return DISK_MARKS[probe.transport][0]
     role = role_of(probe)
-    return role.full if probe.transport == "tcp" else role.hollow
+    return role.full if probe.transport == reference_transport() else role.hollow
 
 
 def colour_of(transport: str) -> str:
     """A colour name of the theme."""
     if transport in DISK_MARKS:
         return "foreground"
-    return "primary" if transport == "tcp" else "accent"
+    return "primary" if transport == reference_transport() else "accent"

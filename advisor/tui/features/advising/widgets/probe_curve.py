@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 
 from advisor.domain.measurement import Failure, Measurement
-from advisor.domain.space import subject_name
+from advisor.traits import subject_name
 from advisor.tui.features.advising.session_model import ProbeModel, SessionModel
 from advisor.tui.features.advising.widgets.legend import (
     DISK_MARKS,

@@ -8,7 +8,7 @@ from textual.containers import VerticalScroll
 from textual.widgets import Static
 
 from advisor.domain.quantities import format_duration, format_rate
-from advisor.domain.space import describe
+from advisor.traits import describe
 from advisor.tui.features.advising.session_model import SessionModel, StageModel
 from advisor.tui.kit.drawing import ASCII
 from advisor.tui.kit.stop_gauges import bar, gauge_lines
@@ -91,7 +91,7 @@ def _stage_lines(model: SessionModel, stage: StageModel) -> list[str]:
     if stage.reason:
         lines.append(f"ended    {stage.reason}")
     if stage.gauges:
-        lines += ["", "Stops when a bar is full", *gauge_lines(stage.gauges)]
+        lines += ["", "Stops when a bar is full", *gauge_lines(model.method, stage.gauges)]
     moves = [(s.name, why) for s in model.stages for _, why in s.moves][-_MOVES:]
     if moves:
         lines += ["", "Why it moved, the last first"]

@@ -5,7 +5,7 @@ from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 
-from advisor.domain.space import subject_name
+from advisor.traits import reference_transport, subject_name, transports
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.widgets.flow_boxes import FlowBoxes
 from advisor.tui.features.advising.widgets.probe_curve import (
@@ -123,7 +123,7 @@ The numbers show one of them alone, 0 shows all again where there is room."""
         """The subject whose map is shown, and the one searched before it; "" if there is none."""
         searched = searched_in(self._model) if self._model else []
         if not searched:
-            return "tcp", ""
+            return reference_transport(), ""
         shown = self._transport if self._transport in searched else searched[-1]
         before = searched[searched.index(shown) - 1]
         return shown, before if before != shown else ""
@@ -207,6 +207,7 @@ The numbers show one of them alone, 0 shows all again where there is room."""
     def _side_by_side(self, model: SessionModel) -> tuple[str, str]:
         """Both transports; for a tool, its map and the last one of a subsystem."""
         if model.files is None:
-            return "tcp", "udt"
+            first, *others = [*transports(), ""]
+            return first, others[0]
         parts = [subject for subject in searched_in(model) if subject != model.files.tool]
-        return model.files.tool, parts[-1] if parts else "tcp"
+        return model.files.tool, parts[-1] if parts else reference_transport()

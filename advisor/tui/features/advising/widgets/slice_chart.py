@@ -63,8 +63,8 @@ class SliceChart(Chart):
             "levels have the values in the title: they are those of the group that are nearest to "
             "the answer's. The vertical line is the value that is advised, the dashed one what the "
             "sample gave just now. Where the points lie far from the curve, the group says little; "
-            "where the curve is flat, this level matters little. Along the axis each doubling is "
-            "as wide as the next.\n" + escape(self.summary)
+            "where the curve is flat, this level matters little. Along the axis each factor of "
+            "two is as wide as the next.\n" + escape(self.summary)
         )
 
 

@@ -12,7 +12,8 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from advisor.domain.quantities import format_rate
-from advisor.domain.space import Scale, Space, subject_name
+from advisor.domain.space import Scale, Space
+from advisor.traits import subject_name
 from advisor.tui.features.advising.session_model import ProbeModel, SessionModel, StageModel
 from advisor.tui.features.advising.widgets.bins import (
     Axis,

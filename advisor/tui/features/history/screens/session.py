@@ -11,10 +11,10 @@ from textual.widgets import Button
 from textual.worker import get_current_worker
 
 from advisor.domain.quantities import format_rate
-from advisor.domain.space import describe
 from advisor.report.composition import composition_words
 from advisor.store.errors import StoreError
 from advisor.store.session_digests import SessionDigest
+from advisor.traits import describe
 from advisor.tui.features.history.past_events import events_of
 from advisor.tui.features.history.remarks import ask_for_note, ask_for_transfer, verdict
 from advisor.tui.features.history.replay import Replay

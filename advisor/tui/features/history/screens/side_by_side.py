@@ -13,9 +13,9 @@ from textual.widgets import Button, Static
 from textual.worker import get_current_worker
 
 from advisor.domain.quantities import format_rate
-from advisor.domain.space import describe
 from advisor.store.errors import StoreError
 from advisor.store.session_digests import SessionDigest
+from advisor.traits import describe
 from advisor.tui.features.advising.screens.comparison import best_probes, contender_bars, probe_bar
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.history.past_events import events_of

@@ -24,7 +24,7 @@ class SharesFormScreen(Page):
     NAME = "Move files to several destinations"
     HELP = (
         "[b]Move files to several destinations[/b]\nAll files of a folder are moved to each of the "
-        "destinations with globus-url-copy. How many go to each at a time is what gives it what "
+        "destinations with a GridFTP client. How many go to each at a time is what gives it what "
         "you asked; that is looked at after every control epoch, and corrected. Where it is "
         "stopped or breaks off, the same goes on from there.\nNothing is moved before ctrl+n."
     )

@@ -16,11 +16,11 @@ from advisor.runtime.destinations import KnownDestination, known_destinations
 from advisor.transfer.tuned.parsing import parse_epoch, parse_price, parse_start
 from advisor.tui.features.advising.screens.what import existing_path
 from advisor.tui.features.transfer.form import (
-    METHODS,
     TransferDraft,
     load_transfer_draft,
     of_draft,
     save_transfer_draft,
+    tuning_methods,
 )
 from advisor.tui.kit.choice import Choice, ChoiceSet, Tick
 from advisor.tui.kit.counted_field import CountedField
@@ -50,7 +50,7 @@ class TransferFormScreen(Page):
 
     NAME = "Move files now"
     HELP = (
-        "[b]Move files now[/b]\nAll files of a folder are moved with globus-url-copy, and the "
+        "[b]Move files now[/b]\nAll files of a folder are moved with a GridFTP client, and the "
         "transfer tunes itself meanwhile: how many files at a time, and over how many streams "
         "each. Nothing has to be measured beforehand. Where it is stopped or breaks off, the same "
         "transfer goes on from there.\nWhat you leave empty is chosen for you; F1 says of each "
@@ -189,7 +189,7 @@ class TransferFormScreen(Page):
         methods = ChoiceSet(
             *(
                 Choice(f"{name:<19}{gloss}", name == self.move.method, id=name)
-                for name, gloss in METHODS.items()
+                for name, gloss in tuning_methods().items()
             ),
             compact=True,
             id="methods",

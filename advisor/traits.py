@@ -1,0 +1,139 @@
+"""What the core knows of plugins by name: their traits, and the choices that follow from them.
+
+A name that no plugin has, as in the history of another host, has the defaults.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, TypeVar
+
+from advisor import registry
+from advisor.domain.space import SettingValue, setting_words
+from advisor.domain.traits import (
+    USUAL_GAUGES,
+    GaugeLabel,
+    MethodTraits,
+    ProbeLabel,
+    ToolTraits,
+    Traits,
+    TransportTraits,
+    Use,
+)
+
+_T = TypeVar("_T", bound=Traits)
+
+
+def _traits(plugin: Any, kind: type[_T]) -> _T:
+    told = getattr(plugin, "traits", None)
+    return told if isinstance(told, kind) else kind()
+
+
+def method_traits(name: str) -> MethodTraits:
+    """Those of the method of that name."""
+    try:
+        return _traits(registry.method(name), MethodTraits)
+    except registry.PluginMissing:
+        return MethodTraits()
+
+
+def transport_traits(name: str) -> TransportTraits:
+    """Those of the transport of that name."""
+    try:
+        return _traits(registry.transport(name), TransportTraits)
+    except registry.PluginMissing:
+        return TransportTraits()
+
+
+def tool_traits(name: str) -> ToolTraits:
+    """Those of the tool of that name."""
+    try:
+        return _traits(registry.tool(name), ToolTraits)
+    except registry.PluginMissing:
+        return ToolTraits()
+
+
+def methods() -> list[str]:
+    """All methods by name, those that a form lists first at the front."""
+    return sorted(
+        (m.name for m in registry.methods()), key=lambda name: method_traits(name).form_rank
+    )
+
+
+def transports() -> list[str]:
+    """All transports by name, the cheapest first."""
+    return sorted(
+        (t.name for t in registry.transports()), key=lambda name: transport_traits(name).cost_rank
+    )
+
+
+def tools() -> list[str]:
+    """All tools by name, in the order of their ranks."""
+    return sorted((t.name for t in registry.tools()), key=lambda name: tool_traits(name).rank)
+
+
+def default_method(use: Use) -> str:
+    """The method where the user names none. Raises PluginMissing where no plugin claims the use."""
+    for name in methods():
+        if use in method_traits(name).default_for:
+            return name
+    raise registry.PluginMissing(f"no method is the default for '{use}': name one with --method")
+
+
+def default_transports() -> list[str]:
+    """What is profiled where the user names nothing."""
+    return [name for name in transports() if transport_traits(name).is_default]
+
+
+def default_tools() -> list[str]:
+    """What command lines are written for where the user names nothing."""
+    return [name for name in tools() if tool_traits(name).is_default]
+
+
+@cache
+def reference_transport() -> str:
+    """The cheapest transport."""
+    return next(iter(transports()), "")
+
+
+def profiled_tools() -> list[str]:
+    """The tools that can be profiled, in the order of their ranks."""
+    return [name for name in tools() if registry.is_transfer_tool(name)]
+
+
+def moving_tool() -> str:
+    """The tool that `transfer`, `plan` and `share` run. Raises PluginMissing without one."""
+    for name in profiled_tools():
+        if tool_traits(name).moves_ranges:
+            return name
+    raise registry.PluginMissing("no tool can move ranges of files: see 'advisor plugins'")
+
+
+@cache
+def imported_subject(format_name: str) -> str:
+    """What the rows of an imported format are measurements of. Raises PluginMissing."""
+    for names, traits_of in ((transports(), transport_traits), (tools(), tool_traits)):
+        for name in names:
+            if format_name in traits_of(name).imported_from:
+                return name
+    raise registry.PluginMissing(f"no plugin reads measurements of the format '{format_name}'")
+
+
+def gauge_label(method: str, gauge: str) -> GaugeLabel:
+    """How a gauge of that method is shown; its own name where nothing is told."""
+    labels = {**USUAL_GAUGES, **method_traits(method).gauge_labels}
+    return labels.get(gauge, GaugeLabel(words=gauge))
+
+
+def probe_labels() -> dict[str, ProbeLabel]:
+    """The labels of all methods by their names."""
+    return {label.name: label for name in methods() for label in method_traits(name).probe_labels}
+
+
+def subject_name(subject: str) -> str:
+    """What was measured, as it is written: a transport's label, or the name of a tool or a disk."""
+    return transport_traits(subject).label or subject
+
+
+def describe(subject: str, setting: Mapping[str, SettingValue]) -> str:
+    """Subject and setting in words: `TCP, 8 streams, 4 MiB buffers, cubic`."""
+    return f"{subject_name(subject)}, {setting_words(setting)}"
