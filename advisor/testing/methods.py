@@ -18,6 +18,7 @@ import pytest
 
 from advisor.domain.measurement import Measurement, Outcome
 from advisor.domain.space import Setting, Space, setting_key
+from advisor.domain.traits import MethodTraits
 from advisor.methods.api import Knowledge, Method, MethodPlugin
 from advisor.testing.samples import (
     a_path,
@@ -142,6 +143,9 @@ class MethodContract:
         assert self.plugin.name
         assert self.plugin.summary
         assert self.plugin.available().ok
+
+    def test_its_traits_are_of_its_kind(self) -> None:
+        assert isinstance(getattr(self.plugin, "traits", MethodTraits()), MethodTraits)
 
     def test_its_constants_have_bounds_and_keep_them(self) -> None:
         for constant in self.plugin.constants:

@@ -18,6 +18,7 @@ from advisor.api.tool import (
 from advisor.domain.advice import Command
 from advisor.domain.dataset import Dataset
 from advisor.domain.space import Setting, Space, flows_of
+from advisor.domain.traits import ToolTraits
 from advisor.testing.samples import a_path
 
 _TCP = {"streams": 8, "buffer_bytes": 4 * 2**20, "congestion": "cubic"}
@@ -86,6 +87,9 @@ class ToolContract:
         assert self.plugin.summary
         availability = self.plugin.available()
         assert availability.ok or availability.remedy
+
+    def test_its_traits_are_of_its_kind(self) -> None:
+        assert isinstance(getattr(self.plugin, "traits", ToolTraits()), ToolTraits)
 
     def test_the_shell_line_is_the_argv(self) -> None:
         for request in self.requests:

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from advisor.api.transport import SpaceOptions, Transport
 from advisor.domain.path import PathFacts
+from advisor.domain.traits import TransportTraits
 from advisor.testing.samples import a_host, a_path
 
 _PATHS = (
@@ -31,6 +32,9 @@ class TransportContract:
         assert self.plugin.summary
         availability = self.plugin.available()
         assert availability.ok or availability.remedy
+
+    def test_its_traits_are_of_its_kind(self) -> None:
+        assert isinstance(getattr(self.plugin, "traits", TransportTraits()), TransportTraits)
 
     def test_every_path_has_a_space_worth_searching(self) -> None:
         for path in self.paths:
