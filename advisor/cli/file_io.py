@@ -4,8 +4,7 @@ import asyncio
 import contextlib
 import signal
 import socket
-import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Protocol
 
@@ -26,6 +25,7 @@ from advisor.hosts.file_io import FileIoError, file_io_workplace
 from advisor.hosts.filesystems import filesystem_of
 from advisor.models.file_io import best_of, full_jobs, most_bytes, quick_jobs
 from advisor.models.filesystems import notes_on
+from advisor.report.file_io import Measured, Profile, Report, job_words, progress, table
 from advisor.report.tables import print_table
 from advisor.runtime.exit_codes import (
     EXIT_DONE,
@@ -39,32 +39,6 @@ from advisor.runtime.request import AdviceRequest
 _SIDES: Final[dict[IoDirection, Side]] = {"read": "source", "write": "destination"}
 
 Run = Callable[[FileIoJob], Awaitable[FileIoResult]]
-
-
-class Measured(msgspec.Struct, frozen=True, kw_only=True):
-    """One measurement of `--json`; `throughput_bps` in bit/s."""
-
-    job: FileIoJob
-    result: FileIoResult
-    throughput_bps: float
-
-
-class Profile(msgspec.Struct, frozen=True, kw_only=True):
-    """One direction. `best`: the fastest, None where there is none. `failures`: sentences."""
-
-    direction: IoDirection
-    measured: list[Measured]
-    best: Measured | None
-    failures: list[str]
-
-
-class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """What `--json` prints. `host` as the user named it; `notes` are sentences."""
-
-    host: str
-    filesystem: Filesystem
-    notes: list[str]
-    profiles: list[Profile]
 
 
 class Place(Protocol):
@@ -243,7 +217,7 @@ async def _profile(
     if Path(filesystem.folder) != Path(folder).absolute():
         raise UsageError(f"{folder} on {place.name} is no folder: name one that is there")
     _tell_plan(place.name, filesystem, jobs)
-    with _progress(sum(map(len, jobs.values()))) as advance:
+    with progress(sum(map(len, jobs.values()))) as advance:
         profiles = [
             await _measure(place, filesystem, direction, some, advance)
             for direction, some in jobs.items()
@@ -294,7 +268,7 @@ async def _measure(
     try:
         async with place.measuring(filesystem.folder, most_bytes(filesystem)) as run:
             for job in jobs:
-                advance(_words(job))
+                advance(job_words(job))
                 if job.direct in failures:
                     continue
                 try:
@@ -316,72 +290,16 @@ def _measured(job: FileIoJob, result: FileIoResult) -> Measured:
     return Measured(job=job, result=result, throughput_bps=result.throughput_bps)
 
 
-@contextlib.contextmanager
-def _progress(total: int) -> Iterator[Callable[[str], None]]:
-    """What to tell which measurement begins; shown on standard error when that is a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda _what: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    with Progress(
-        BarColumn(bar_width=20),
-        MofNCompleteColumn(),
-        TextColumn("{task.description}"),
-        console=Console(stderr=True, highlight=False),
-        transient=True,
-        redirect_stdout=False,
-        redirect_stderr=False,
-    ) as bar:
-        task = bar.add_task("", total=total)
-        begun = iter(range(total))
-        yield lambda what: bar.update(task, description=what, completed=next(begun))
-
-
-def _words(job: FileIoJob) -> str:
-    threads = f"{job.threads} thread{'s' if job.threads > 1 else ''}"
-    return f"{job.direction}, {threads}, {format_bytes(job.request_bytes)} requests, {_mode(job)}"
-
-
-def _mode(job: FileIoJob) -> str:
-    return "direct" if job.direct else "buffered"
-
-
 def _print(report: Report) -> None:
     for profile in report.profiles:
         if profile.measured:
             typer.echo()
-            print_table(*_table(profile))
+            print_table(*table(profile))
         if profile.best:
             best = profile.best
-            typer.echo(f"* best: {_words(best.job)}: {format_rate(best.throughput_bps)}")
+            typer.echo(f"* best: {job_words(best.job)}: {format_rate(best.throughput_bps)}")
         for failure in profile.failures:
             typer.echo(f"not measured: {failure}")
     typer.echo()
     for note in report.notes:
         typer.echo(note)
-
-
-def _table(profile: Profile) -> tuple[tuple[str, ...], list[list[str]]]:
-    """Threads and mode down, request sizes across, the best with a star."""
-    cells = {(_row(one.job), one.job.request_bytes): one for one in profile.measured}
-    sizes = sorted({size for _, size in cells})
-    rows = [
-        [
-            *(str(one) for one in row),
-            *(_cell(cells.get((row, size)), profile.best) for size in sizes),
-        ]
-        for row in dict.fromkeys(row for row, _ in cells)
-    ]
-    return (profile.direction, "threads", *(format_bytes(size) for size in sizes)), rows
-
-
-def _row(job: FileIoJob) -> tuple[str, int]:
-    return _mode(job), job.threads
-
-
-def _cell(one: Measured | None, best: Measured | None) -> str:
-    if one is None:
-        return "–"
-    return f"{format_rate(one.throughput_bps)}{' *' if one == best else ''}"

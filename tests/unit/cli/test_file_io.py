@@ -13,10 +13,11 @@ import pytest
 from advisor.agent.client import Refusal
 from advisor.cli import file_io as module
 from advisor.cli.errors import UsageError
-from advisor.cli.file_io import Report, file_io
+from advisor.cli.file_io import file_io
 from advisor.cli.main import main
 from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem
 from advisor.hosts.file_io import FileIoError
+from advisor.report.file_io import Report
 
 GIB = 2**30
 

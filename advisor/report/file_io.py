@@ -1,0 +1,93 @@
+"""How fast a folder is read and written, as tables and sentences."""
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem, IoDirection
+from advisor.domain.quantities import format_bytes, format_rate
+
+
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
+    """One measurement of `--json`; `throughput_bps` in bit/s."""
+
+    job: FileIoJob
+    result: FileIoResult
+    throughput_bps: float
+
+
+class Profile(msgspec.Struct, frozen=True, kw_only=True):
+    """One direction. `best`: the fastest, None where there is none. `failures`: sentences."""
+
+    direction: IoDirection
+    measured: list[Measured]
+    best: Measured | None
+    failures: list[str]
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """What `--json` prints. `host` as the user named it; `notes` are sentences."""
+
+    host: str
+    filesystem: Filesystem
+    notes: list[str]
+    profiles: list[Profile]
+
+
+@contextlib.contextmanager
+def progress(total: int) -> Iterator[Callable[[str], None]]:
+    """A function to call at the start of each measurement, which moves a bar on a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _what: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    with Progress(
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TextColumn("{task.description}"),
+        console=Console(stderr=True, highlight=False),
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    ) as bar:
+        task = bar.add_task("", total=total)
+        begun = iter(range(total))
+        yield lambda what: bar.update(task, description=what, completed=next(begun))
+
+
+def job_words(job: FileIoJob) -> str:
+    """The measurement in words."""
+    threads = f"{job.threads} thread{'s' if job.threads > 1 else ''}"
+    return f"{job.direction}, {threads}, {format_bytes(job.request_bytes)} requests, {_mode(job)}"
+
+
+def _mode(job: FileIoJob) -> str:
+    return "direct" if job.direct else "buffered"
+
+
+def table(profile: Profile) -> tuple[tuple[str, ...], list[list[str]]]:
+    """Threads and mode down, request sizes across, the best with a star."""
+    cells = {(_row(one.job), one.job.request_bytes): one for one in profile.measured}
+    sizes = sorted({size for _, size in cells})
+    rows = [
+        [
+            *(str(one) for one in row),
+            *(_cell(cells.get((row, size)), profile.best) for size in sizes),
+        ]
+        for row in dict.fromkeys(row for row, _ in cells)
+    ]
+    return (profile.direction, "threads", *(format_bytes(size) for size in sizes)), rows
+
+
+def _row(job: FileIoJob) -> tuple[str, int]:
+    return _mode(job), job.threads
+
+
+def _cell(one: Measured | None, best: Measured | None) -> str:
+    if one is None:
+        return "–"
+    return f"{format_rate(one.throughput_bps)}{' *' if one == best else ''}"
