@@ -93,7 +93,7 @@ def agent(
 
 
 def _secret(path: Path | None) -> tuple[str, bool]:
-    """The secret, and whether it is to be shown: a new one is, one that was kept is not."""
+    """The secret, and whether to print it: a new one is printed, one from a file is not."""
     if path is None:
         return new_secret(), True
     try:

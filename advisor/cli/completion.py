@@ -39,7 +39,7 @@ def destinations(incomplete: str) -> list[tuple[str, str]]:
 def history_to_complete() -> Store:
     """The configured history; the default one where the configuration cannot be used.
 
-    A line that is being typed is no place for a message about it.
+    Completion must not print messages into the line being typed.
     """
     try:
         return configured_store()

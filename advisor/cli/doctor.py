@@ -22,7 +22,7 @@ _STYLES: Final = {Verdict.OK: "green", Verdict.COULD_BE_BETTER: "yellow", Verdic
 
 
 class Checkup(msgspec.Struct, frozen=True, kw_only=True):
-    """What `--json` prints. `judged_for_bps`: the rate the settings were held against."""
+    """What `--json` prints. `judged_for_bps`: the rate that the settings were checked for."""
 
     host: HostFacts
     software: list[Software]
@@ -82,7 +82,7 @@ def _print(checkup: Checkup) -> None:
 
 
 def _lines(checkup: Checkup) -> Iterator[tuple[str | None, str, str]]:
-    """Each line as the style of its head, its head, and the rest."""
+    """The lines: the style of the first column, the first column, the rest."""
     host = checkup.host
     yield None, "", f"{host.hostname}, Linux {host.kernel}\n\nInstalled"
     for one in checkup.software:

@@ -200,7 +200,7 @@ class _There:
 
 
 async def _until_signal(working: Awaitable[Report]) -> Report:
-    """Ctrl-C ends what is running by cancelling it: it removes its file on the way out."""
+    """Ctrl-C cancels the measurement, which removes its file on the way out."""
     task = asyncio.ensure_future(working)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -262,7 +262,7 @@ async def _measure(
     jobs: Sequence[FileIoJob],
     advance: Callable[[str], None],
 ) -> Profile:
-    """All of them; where direct I/O is refused buffered is gone on with, else it ends there."""
+    """Run all jobs; if direct I/O is refused, continue with buffered I/O, else end there."""
     results: list[tuple[FileIoJob, FileIoResult]] = []
     failures: dict[bool, str] = {}
     try:

@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 
 
 def is_possible() -> bool:
-    """Whether this terminal can show it."""
+    """Whether this terminal can show the interface."""
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
 def open_interface(screen: str) -> int:
-    """Show it, beginning with this screen; the exit code."""
+    """Run the interface, beginning with this screen; returns the exit code."""
     return _shown(screen)
 
 
 def open_recording(events: "Sequence[AnyEvent]") -> int:
-    """Show it, beginning with this recorded session; the exit code."""
+    """Run the interface, beginning with this recording; returns the exit code."""
     from advisor.tui.features.history.screens.recording import RecordingScreen
 
     return _shown(RecordingScreen(events))
 
 
 def _shown(first: Any) -> int:
-    # Nothing is thrown away before the first screen is there; collecting takes time until then.
+    # There is no garbage before the first screen; collecting would only delay it.
     gc.disable()
     from advisor.cli.options import configured_store
     from advisor.tui.app import AdvisorApp
@@ -52,7 +52,7 @@ def _shown(first: Any) -> int:
 
 
 def checked_settings() -> tuple[configuration.Screen, dict[str, str]]:
-    """What the configuration says of the screens, and of keys. Raises BadConfiguration."""
+    """The configured look and keys of the interface. Raises BadConfiguration."""
     configured = configuration.load()
     screen = configured.screen
     keys = {name: str(key) for name, key in configured.keys.items()}

@@ -28,10 +28,10 @@ class _Advisor(LazyGroup):
         "verify": ("transfer.verify", "Compare what arrived at DESTINATION with what was sent."),
         "history": ("history.command", "List, show, import and export past results."),
         "backtest": ("backtest.command", "Replay search methods against recorded transfers."),
-        "lab": ("lab.command", "Make an emulated wide-area path on this machine."),
+        "lab": ("lab.command", "Create an emulated wide-area path on this machine."),
         "agent": ("agent", "Run the agent that a remote advisor connects to."),
         "plugins": ("plugins", "List methods, transports and tools."),
-        "config": ("config.command", "Show, make and check the configuration file."),
+        "config": ("config.command", "Show, create and check the configuration file."),
         "completion": ("completion", "Print what a shell needs to complete commands."),
         "demo": ("demo", "Show a recorded session, without a second host."),
         "doctor": ("doctor", "Check this host: what is installed, what limits transfers."),
@@ -81,7 +81,7 @@ def cli(
 
 
 def one_sentence(error: typer.TyperException) -> str:
-    """What is wrong with the arguments, or with the configuration that stands in for them."""
+    """The error in one sentence, with the configuration file or a hint at the help."""
     text = " ".join(error.format_message().replace("Value error, ", "").split())
     context = getattr(error, "ctx", None)
     if context is None:
@@ -105,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> Any:
     except typer.Abort:
         status = 130
     except BrokenPipeError:
-        # Whoever read our output has left, as `head` does. What was measured is stored.
+        # The reader of the output has left, as `head` does. Measurements are stored.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 1
     sys.exit(status if isinstance(status, int) else 0)

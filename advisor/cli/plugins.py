@@ -1,4 +1,4 @@
-"""`advisor plugins`: what there is, and what is missing for the rest."""
+"""`advisor plugins`: the plugins, and what is missing for those that cannot run."""
 
 from typing import Annotated
 
@@ -14,7 +14,7 @@ from advisor.registry import Listed, listing, user_folder
 def plugins(
     *, as_json: Annotated[bool, json_option("Print a line of JSON for each.")] = False
 ) -> int:
-    """List methods, transports and tools, where they come from, and what they lack."""
+    """List methods, transports and tools, their origin, and what is missing for each."""
     found = listing()
     for one in found:
         typer.echo(msgspec.json.encode(one).decode() if as_json else _line(one))

@@ -1,4 +1,4 @@
-"""`advisor advise`: the main job."""
+"""`advisor advise`: measures a path and prints advice."""
 
 import secrets
 from pathlib import Path
@@ -322,7 +322,7 @@ _OF_THE_NETWORK: Final = {
 
 
 def _check_tool(context: typer.Context, options: ToolOptions, data: DataOptions) -> None:
-    """Whether what is asked of files makes sense."""
+    """Check the options about files. Raises UsageError."""
     from advisor import registry
 
     if not options.tool:
@@ -353,7 +353,7 @@ def _check_budget(budget_s: float | None) -> None:
 
 
 def _constants(method: str, options: SearchOptions) -> dict[str, float]:
-    """Those of the method that were set, checked against the method's own bounds."""
+    """The constants that were set, checked against the method's bounds. Raises UsageError."""
     from advisor import registry
 
     try:

@@ -1,4 +1,4 @@
-"""`advisor path`: whether the other side answers, and what is between."""
+"""`advisor path`: checks the path to a destination."""
 
 import asyncio
 import signal
@@ -34,7 +34,7 @@ def path(
 ) -> int:
     """Check the path to DESTINATION, and both hosts, without sending any load.
 
-    It tells whether the agent there answers, the round-trip time, the MTU, what will limit a
+    It reports whether the agent there answers, the round-trip time, the MTU, what will limit a
     transfer, and what is stored of this pair.
     """
     request = AdviceRequest(**reach.request_fields(destination))

@@ -1,4 +1,4 @@
-"""`advisor resume`: go on where an interrupted session stopped."""
+"""`advisor resume`: continues the last interrupted session."""
 
 import msgspec
 

@@ -34,7 +34,10 @@ def run_session(
     orders: bool = False,
     interrupted: Interrupted | None = None,
 ) -> int:
-    """The session's exit code, after its advice is printed. `orders` come on standard input."""
+    """Run the session and print its advice; returns the exit code.
+
+    `orders`: whether to read orders from standard input.
+    """
     request = on_lab(request)
     with Narration(sys.stderr, bar=False if as_json else None) as narration:
         data = ndjson.writer(sys.stdout) if as_json else _advice_as_text
@@ -66,9 +69,9 @@ def run_session(
 
 
 def on_lab(request: _Request) -> _Request:
-    """For a destination in a lab: this process goes there, and the lab's GridFTP server is known.
+    """For a destination in a lab: move this process there, and fill in the lab's GridFTP server.
 
-    Where that cannot be, the session says why.
+    If that fails, the session reports why.
     """
     wanted = request.destination.lab_host
     if wanted is None:
@@ -103,9 +106,9 @@ async def with_signals(
     orders: bool = False,
     stopping: str = "stopping with the best so far",
 ) -> int:
-    """The first signal stops, with a sentence on what that means, the second leaves at once.
+    """The first signal stops the session, with a notice; the second leaves at once.
 
-    Leaving is by cancelling: what is running ends its children on the way out.
+    Leaving cancels the session, which ends its child processes on the way out.
     """
     running = asyncio.create_task(session())
 
@@ -130,7 +133,7 @@ async def with_signals(
 
 
 async def _read_orders(control: Control, publish: Publish) -> None:
-    """Obey what comes on standard input; its end is the order to stop."""
+    """Execute orders from standard input; its end is the order to stop."""
     reader = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)

@@ -23,7 +23,7 @@ from advisor.report.tables import print_table
 
 
 def print_scores(backtest: Backtest, finished: Sequence[Finished]) -> None:
-    """The methods, the tables, and the one sentence they come to; at least one method."""
+    """Print the methods, the tables and the conclusion; at least one method."""
     ranking = ranked(finished)
     _print_wrapped(extent(backtest))
     print_table(METHOD_COLUMNS, [method_cells(one) for one in ranking])
@@ -36,7 +36,7 @@ def print_scores(backtest: Backtest, finished: Sequence[Finished]) -> None:
 
 
 def echo_event(event: str, fields: Mapping[str, Any]) -> None:
-    """A line of JSON on the way to the scores."""
+    """Print an event as a line of JSON."""
     typer.echo(msgspec.json.encode({"event": event, **fields}))
 
 

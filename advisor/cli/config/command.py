@@ -1,4 +1,4 @@
-"""`advisor config`: where the configuration is, what it says, and whether it can be used."""
+"""`advisor config`: shows, creates and checks the configuration file."""
 
 from pathlib import Path
 
@@ -13,8 +13,8 @@ from advisor.cli.errors import UsageError
 from advisor.cli.interface import checked_settings
 
 _HEAD = """\
-# Configuration of advisor. What is typed on the command line goes before what is said here.
-# Remove the # before a line to use it. The words are the long options of 'advisor advise'.
+# Configuration of advisor. Options on the command line take precedence.
+# Remove the # before a line to use it. The keys are the long options of 'advisor advise'.
 
 # store = "/data/advisor/history"
 
@@ -38,19 +38,19 @@ _HOSTS = """
 
 @group()
 def config() -> None:
-    """Show, make and check the configuration file."""
+    """Show, create and check the configuration file."""
 
 
 @command()
 def path() -> int:
-    """Print where the file is looked for."""
+    """Print the path of the file."""
     typer.echo(c.path())
     return 0
 
 
 @command()
 def show() -> int:
-    """Print what is set, and where it was said; then what may be set."""
+    """Print the keys that are set, with their tables; then the keys that are not set."""
     said = c.load()
     typer.echo(f"{c.path()}{'' if c.path().is_file() else '  (there is no such file)'}")
     for where, word, value in c.entries(said):
@@ -70,7 +70,7 @@ def schema() -> int:
 
 @command()
 def init() -> int:
-    """Write a file with every word in it, none of them in use yet."""
+    """Write a file with every key in it, each commented out."""
     file = c.path()
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -102,7 +102,7 @@ def _example(option: TyperOption) -> str:
 
 @command()
 def validate() -> int:
-    """Check every word and value of the file."""
+    """Check every key and value of the file."""
     said = list(c.entries(c.load()))
     checked_settings()
     for where, word, value in said:
@@ -119,7 +119,7 @@ def validate() -> int:
 
 
 def _problem(option: TyperOption, typed: str) -> str | None:
-    """Why the option does not take this, None if it does."""
+    """Why the option does not accept this value, None if it does."""
     context = typer.Context(advise, info_name="advise", resilient_parsing=True)
     try:
         option.process_value(context, typed.split(",") if option.multiple else typed)
@@ -134,7 +134,7 @@ def _check_directory(directory: Path) -> None:
 
 
 def option_of(word: str) -> TyperOption:
-    """The option of `advisor advise` that a word stands for."""
+    """The option of `advisor advise` with this key."""
     name = c.parameter(word)
     for parameter in advise.params:
         if isinstance(parameter, TyperOption) and parameter.name == name:

@@ -1,4 +1,4 @@
-"""The user's configuration: one TOML file with what they would otherwise type each time.
+"""The user's configuration: one TOML file with defaults of the commands.
 
     store = "/data/advisor/history"   # every command
 
@@ -7,7 +7,7 @@
     agent-command = "~/advisor"       # this and ports: every command that starts an agent
     transports = ["tcp"]
 
-    [hosts."dtn02.example.org"]       # every command to this destination; precedes [advise]
+    [hosts."dtn02.example.org"]       # every command to this destination
     bandwidth = "10Gbit"
     server = "gsiftp://dtn02.example.org:2811"
 
@@ -18,9 +18,9 @@
     [keys]                            # an action, and the key for it
     next = "f8"
 
-`Configuration` is the file's definition: what may stand in it, its JSON schema, and the defaults of
-the commands come from there. An option on the command line precedes the destination's table, that
-precedes [advise], and that precedes what is built in.
+`Configuration` is the file's definition: its keys, its JSON schema and the defaults of the
+commands are derived from it. The command line takes precedence over the destination's table, that
+over [advise], and that over the built-in defaults.
 """
 
 import difflib
@@ -36,7 +36,7 @@ from msgspec import inspect
 from advisor.cli.errors import UsageError
 
 Value: TypeAlias = str | int | float | bool | list[str | int | float]
-"""A value as in TOML. The option that it is the default of parses it."""
+"""A TOML value. The option that has it as its default parses it."""
 
 
 class Connections(msgspec.Struct, frozen=True, kw_only=True, rename="kebab", omit_defaults=True):
@@ -105,7 +105,7 @@ _PARAMETERS: Final = {
 }
 _REPEATED: Final = "constant"
 _FORMER: Final = {"tools"}
-"""Words that are read, and no longer offered."""
+"""Former names: still read, no longer offered."""
 
 
 class BadConfiguration(UsageError):
@@ -113,12 +113,12 @@ class BadConfiguration(UsageError):
 
 
 def path() -> Path:
-    """Where the file is looked for; it need not exist."""
+    """The path of the file, which need not exist."""
     return platformdirs.user_config_path("advisor") / "config.toml"
 
 
 def words(table: type[msgspec.Struct]) -> tuple[str, ...]:
-    """What may be said in a table, by present names."""
+    """The keys of a table, without former names."""
     known = (field.encode_name for field in msgspec.structs.fields(table))
     return tuple(word for word in known if word not in _FORMER)
 
@@ -149,11 +149,11 @@ def load() -> Configuration:
 
 
 class _Wrong(Exception):
-    """What is wrong with an entry, with a remedy."""
+    """An entry is wrong; why, and the remedy."""
 
 
 def _check(value: object, kind: inspect.Type, place: list[str]) -> None:
-    """Raise _Wrong for the first entry that the definition does not have, with what it has.
+    """Raise _Wrong for the first unknown key, with the known ones.
 
     msgspec checks the rest; its messages name no alternatives.
     """
@@ -194,7 +194,7 @@ def _unknown(word: str, known: list[str], place: list[str]) -> str:
 
 
 def entries(configuration: Configuration) -> Iterator[tuple[str, str, Value]]:
-    """What the file says: the heading, the word, the value."""
+    """The entries of the file: heading, key and value."""
     tables = msgspec.to_builtins(configuration)
     for name, value in tables.items():
         if name == "hosts":
@@ -207,14 +207,14 @@ def entries(configuration: Configuration) -> Iterator[tuple[str, str, Value]]:
 
 
 def as_typed(value: Value) -> str:
-    """A value as it would be typed: lists with commas."""
+    """The value as on the command line: lists with commas."""
     if isinstance(value, list):
         return ",".join(str(item) for item in value)
     return str(value)
 
 
 def defaults(table: msgspec.Struct) -> dict[str, Any]:
-    """What a table says, as typed, by the options' names in Python."""
+    """The values of a table as on the command line, by the options' names in Python."""
     said: dict[str, Value] = msgspec.to_builtins(table)
     return {
         parameter(word): as_typed(value).split(",") if word == _REPEATED else as_typed(value)
@@ -223,9 +223,9 @@ def defaults(table: msgspec.Struct) -> dict[str, Any]:
 
 
 def defaults_for(command: str, options: Collection[str]) -> dict[str, Any]:
-    """What is configured for the options of a command, as typed. Raises BadConfiguration.
+    """The configured defaults of a command's options. Raises BadConfiguration.
 
-    [advise] holds for `advise` as a whole, and for every command that starts an agent it says how.
+    [advise] applies to `advise`; its connection keys apply to every command that starts an agent.
     """
     table = Sessions if command == "advise" else Connections
     known = {parameter(word) for word in words(table)} & set(options)
@@ -235,11 +235,11 @@ def defaults_for(command: str, options: Collection[str]) -> dict[str, Any]:
 
 
 def store_folder() -> Path | None:
-    """The folder of the history that is configured. Raises BadConfiguration."""
+    """The configured folder of the history. Raises BadConfiguration."""
     named = load().store
     return Path(named) if named is not None else None
 
 
 def of_host(name: str) -> dict[str, Any]:
-    """What is configured for this destination, by parameter. Raises BadConfiguration."""
+    """The configuration of this destination, by parameter. Raises BadConfiguration."""
     return defaults(load().hosts.get(name, Host()))

@@ -1,4 +1,4 @@
-"""`advisor history`: what is stored of earlier probes and advice."""
+"""`advisor history`: the stored probes and advice."""
 
 import csv
 import sys
@@ -47,7 +47,7 @@ def _one_format(as_json: bool, as_csv: bool) -> None:
 def history(
     context: typer.Context, *, store: StoreOption, as_json: AsJson = False, as_csv: AsCsv = False
 ) -> None:
-    """List the pairs that were measured, and look into them.
+    """List the measured pairs, and show, mark, import and export their sessions.
 
     Without a command it is 'advisor history list'.
     """
@@ -81,7 +81,7 @@ def _list(store: Store, *, as_json: bool, as_csv: bool) -> None:
 
 
 _MOST_NAMED: Final = 10
-"""Of sessions that may be chosen: the newest."""
+"""Sessions named in an error: the newest."""
 
 _LIST_COLUMNS: Final = ("pair", "best", "records", "last used", "advice")
 

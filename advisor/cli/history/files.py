@@ -33,7 +33,7 @@ _WRITERS: Final[dict[str, Callable[[Iterable[Record], TextIO], None]]] = {
 _FLENT: Final = "flent"
 _NOTHING_USABLE: Final = 1
 _INTERRUPTED: Final = 130
-# Stored at a time, with one sync for each pair.
+# Records in a batch, which is stored with one sync for each pair.
 _BATCH: Final = 20_000
 
 
@@ -81,7 +81,7 @@ def import_files(
 
 
 class _Imported:
-    """How far an import came: the probes that were read and dealt with, those that were new."""
+    """The progress of an import: the probes that were read, and those that were new."""
 
     def __init__(self) -> None:
         self.probes = 0
@@ -93,7 +93,7 @@ class _Imported:
 def _import(
     entries: Iterable[tuple[Path, ProbeRecord | BadEntry]], store: Store, done: _Imported
 ) -> None:
-    """Store the probes, as many at a time as memory should hold, each batch wholly or not."""
+    """Store the probes in batches that fit into memory, each batch as a whole or not at all."""
     batch: list[ProbeRecord] = []
 
     def keep() -> None:
@@ -114,7 +114,7 @@ def _import(
 
 @contextmanager
 def _without_cycles() -> Iterator[None]:
-    """Do not look for cyclic garbage: records make none, and are so many that it takes long."""
+    """Disable the collector of cyclic garbage: many records make it slow, and have no cycles."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -126,7 +126,7 @@ def _without_cycles() -> Iterator[None]:
 
 @contextmanager
 def _progress(files: Sequence[Path]) -> Iterator[Callable[[int], None]]:
-    """What to tell how many bytes were read; shown on stderr where that is a terminal."""
+    """A function to call with the bytes read so far; shown on stderr if that is a terminal."""
     total = sum(map(_size_bytes, files))
     if not (total and sys.stderr.isatty()):
         yield lambda _: None
@@ -140,7 +140,7 @@ def _progress(files: Sequence[Path]) -> Iterator[Callable[[int], None]]:
 
 
 def _size_bytes(path: Path) -> int:
-    """0 for what is no file, or cannot be looked at: reading it will tell why."""
+    """The size; 0 if it is not a regular file or cannot be examined: reading it reports why."""
     try:
         return path.stat().st_size if path.is_file() else 0
     except OSError:

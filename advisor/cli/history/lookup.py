@@ -1,4 +1,4 @@
-"""What a user means of the store: a pair, a session; and what to say when it is not there."""
+"""Finds the stored pair or session that a user names."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ _MOST_CHOICES: Final = 5
 
 @contextmanager
 def store_errors() -> Iterator[None]:
-    """A store that fails ends the command with its sentence and exit code 1."""
+    """An error of the store ends the command with its sentence and exit code 1."""
     try:
         yield
     except StoreError as error:
@@ -26,7 +26,7 @@ _pair = parsed(Pair.parse)
 
 
 def resolve_pair(store: Store, text: str) -> Pair:
-    """The stored pair a user means. Raises UsageError when it may be several."""
+    """The stored pair that the text names. Raises UsageError if it matches several."""
     if "->" in text:
         wanted: Pair = _pair(text)
         matching = [wanted] if store.records(wanted) else []
@@ -42,7 +42,7 @@ def resolve_pair(store: Store, text: str) -> Pair:
 
 
 def resolve_session(store: Store, text: str) -> SessionDigest:
-    """The stored session a user means, by its name or the beginning of it; deleted ones too.
+    """The stored session with this name, or whose name begins so; deleted ones too.
 
     Raises UsageError when it may be several, Failure when it is none.
     """

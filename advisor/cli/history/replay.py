@@ -1,4 +1,4 @@
-"""`advisor history replay`: a past session or tuned transfer, shown again as it was."""
+"""`advisor history replay`: replays a past session or tuned transfer."""
 
 import sys
 import time
@@ -17,7 +17,7 @@ _LONGEST_PAUSE_S = 5.0
 
 
 def paced(events: Iterable[ev.AnyEvent], speed: float | None) -> Iterator[ev.AnyEvent]:
-    """The events, each at its time, `speed` times as fast; without a speed at once.
+    """Yield the events at their times, `speed` times as fast; without a speed all at once.
 
     A session that was resumed counts its time anew; so nothing waits for the clock to come back,
     and no pause is longer than a few seconds.
@@ -32,7 +32,7 @@ def paced(events: Iterable[ev.AnyEvent], speed: float | None) -> Iterator[ev.Any
 
 
 def replay_session(events: list[ev.AnyEvent], speed: float | None) -> None:
-    """Narrate on standard error and print the result, as it did itself."""
+    """Narrate on standard error and print the result, as the session did."""
     if any(isinstance(event, ev.TransferStarted) for event in events):
         _replay_transfer(events, speed)
     else:
@@ -40,7 +40,7 @@ def replay_session(events: list[ev.AnyEvent], speed: float | None) -> None:
 
 
 def _replay_transfer(events: list[ev.AnyEvent], speed: float | None) -> None:
-    """At once there is no progress to look at: it is left out."""
+    """Without a speed, progress events are left out."""
     if not speed:
         events = [event for event in events if not isinstance(event, ev.FilesMoving)]
     with TransferNarration(sys.stderr, bars=sys.stderr.isatty()) as narration:

@@ -1,4 +1,4 @@
-"""`advisor history sessions`, and what a user says of them: notes, marks, real transfers."""
+"""`advisor history sessions`, and the user's remarks on them: notes, marks, real transfers."""
 
 import time
 from typing import Annotated, Final, Literal
@@ -98,7 +98,7 @@ def note(
     store: StoreOption,
     undo: Annotated[bool, typer.Option("--undo", help="Remove the note with this TEXT.")] = False,
 ) -> None:
-    """Write TEXT beside SESSION, to be found in the list of sessions.
+    """Attach TEXT to SESSION as a note, which the list of sessions shows.
 
     SESSION is a name that `advisor history sessions` lists, or the beginning of one.
     """
@@ -138,7 +138,7 @@ def delete(
     store: StoreOption,
     undo: Annotated[bool, typer.Option("--undo", help="Bring it back.")] = False,
 ) -> None:
-    """Hide SESSION from all lists; it counts no more. Nothing is lost: --undo brings it back.
+    """Hide SESSION from all lists and results. Nothing is erased: --undo restores it.
 
     SESSION is a name that `advisor history sessions --deleted` lists, or the beginning of one.
     """
@@ -162,7 +162,7 @@ def transferred(
         str, typer.Option("--note", metavar="TEXT", help="What else is to be remembered.")
     ] = "",
 ) -> None:
-    """Record what the real transfer gave that followed SESSION, and whether its advice came true.
+    """Record the real transfer that followed SESSION, and compare it with the advice.
 
     SESSION is a name that `advisor history sessions` lists, or the beginning of one.
     """

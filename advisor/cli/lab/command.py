@@ -37,7 +37,7 @@ def _name(text: str) -> str:
 
 
 def _host_paths(text: str) -> list[tuple[str, str | None]]:
-    """`kraken,mason=anl-tacc`: hosts, and the named path to each where it is said."""
+    """`kraken,mason=anl-tacc`: hosts, each with its named path if there is one."""
     found = []
     for part in text.split(","):
         name, _, path = part.strip().partition("=")
@@ -68,7 +68,7 @@ StatusAsJson = Annotated[bool, json_option("Print the state of the lab as JSON."
 
 
 class PathOptions(Options, frozen=True):
-    """What of a path can be changed while it runs."""
+    """The properties of a path, which can also be changed while the lab runs."""
 
     rtt_s: Annotated[
         float | None,
@@ -142,7 +142,7 @@ def _changes(options: PathOptions, **more: Any) -> Changes:
 
 
 def _errors(command: Callable[..., int]) -> Callable[..., int]:
-    """What a lab refuses is one sentence and exit code 2."""
+    """Errors of a lab end the command with one sentence and exit code 2."""
 
     @functools.wraps(command)
     def run(*args: Any, **options: Any) -> int:
@@ -156,7 +156,7 @@ def _errors(command: Callable[..., int]) -> Callable[..., int]:
 
 @group()
 def lab() -> None:
-    """Make hosts joined by an emulated wide-area path on this machine, and use it.
+    """Create hosts joined by an emulated wide-area path on this machine, and use it.
 
     \b
     advisor lab up wan --rtt 93.6ms --loss 3e-4
@@ -264,7 +264,7 @@ def up(
     ] = "auto",
     as_json: StatusAsJson = False,
 ) -> int:
-    """Make hosts and the paths to them, with an agent and a GridFTP server on each.
+    """Create hosts and the paths to them, with an agent and a GridFTP server on each.
 
     Without --path, NAME is the path too if there is one of that name.
     """
@@ -360,7 +360,7 @@ def set_(
     ] = False,
     as_json: StatusAsJson = False,
 ) -> int:
-    """Change the path while things run."""
+    """Change the path while the lab is in use."""
     changes = _changes(path)
     if not changes.said:
         raise UsageError("nothing to change: give --rtt, --rate, --loss, …")
@@ -371,14 +371,14 @@ def set_(
 @command()
 @_errors
 def cut(name: NameArgument, *, host: HostOption = None, as_json: StatusAsJson = False) -> int:
-    """Let nothing through any more, either way."""
+    """Cut the path: drop all packets in both directions."""
     return _tell(name, Cut(is_cut=True, host=host), as_json)
 
 
 @command()
 @_errors
 def restore(name: NameArgument, *, host: HostOption = None, as_json: StatusAsJson = False) -> int:
-    """Let packets through again."""
+    """Restore a path that was cut."""
     return _tell(name, Cut(is_cut=False, host=host), as_json)
 
 
@@ -408,7 +408,7 @@ def load(
     host: HostOption = None,
     as_json: StatusAsJson = False,
 ) -> int:
-    """Put external load on path and machine, as much as said from now on; 0 takes it away.
+    """Set the external load on the path and this machine; 0 removes it.
 
     Computing loads this whole machine: the hosts of a lab share its cores.
     """
@@ -431,7 +431,7 @@ def schedule(
     stop: Annotated[bool, typer.Option("--stop", help="Stop the schedule that runs.")] = False,
     as_json: StatusAsJson = False,
 ) -> int:
-    """Have changes happen by themselves, from now on, after the lines of FILE.
+    """Run the timed changes in FILE, starting now.
 
     \b
     at 60s: transfers 64
@@ -453,7 +453,7 @@ def status(
     *,
     as_json: StatusAsJson = False,
 ) -> int:
-    """Hosts, paths, and what has crossed; without NAME, every lab."""
+    """Show hosts, paths and traffic counters; without NAME, of every lab."""
     from advisor.lab.state import labs
 
     if name is not None:
@@ -473,7 +473,7 @@ def status(
 @command()
 @_errors
 def check(name: NameArgument, *, host: HostOption = None, as_json: ResultAsJson = False) -> int:
-    """Measure the path against what was asked: RTT, rate and loss, both ways.
+    """Measure the path and compare it with its definition: RTT, rate and loss, both ways.
 
     Takes about 15 seconds; nothing else may use the path. Exits with 0 when it is what was asked,
     with 1 when it is not or this machine is too slow for it.
@@ -510,7 +510,7 @@ def down(
 @command()
 @_errors
 def paths(*, as_json: ResultAsJson = False) -> int:
-    """List the paths that have names, and where to put your own."""
+    """List the named paths, and where to put your own."""
     found = {name: catalogue.find(name) for name in catalogue.names()}
     if as_json:
         typer.echo(msgspec.json.encode(found))

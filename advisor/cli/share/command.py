@@ -9,7 +9,7 @@ from advisor.cli.share.train import train
 
 @group()
 def share() -> None:
-    """Serve several destinations of this host at once, each with the share that is asked for it.
+    """Serve several destinations of this host at once, each with the share requested for it.
 
     \b
     advisor share train kraken mason blacklight --to /scratch

@@ -1,4 +1,4 @@
-"""What is known of the destinations of this host, looked up and printed."""
+"""Fits the models of this host's destinations, and prints them."""
 
 import shlex
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ def learnt_of(
     streams: int | None = None,
     modelling: Modelling = DEFAULT,
 ) -> list[Learnt]:
-    """Of each of these, models fitted anew. Raises StoreError."""
+    """Newly fitted models of these destinations. Raises StoreError."""
     known = known_of(store, source_name(), destinations, streams)
     return [
         _learnt(name, known.parallelism, samples, modelling)
@@ -51,13 +51,13 @@ def _range(levels: Iterable[int]) -> tuple[int, int] | None:
 
 
 def print_learnt(learnt: Sequence[Learnt], modelling: Modelling = DEFAULT) -> None:
-    """A table of them."""
+    """Print a table of the models."""
     streams = f"{learnt[0].parallelism} streams for each file"
     typer.echo(f"Models: {modelling.words}, {streams}; errors are means")
     print_table(COLUMNS, learnt_rows(learnt))
 
 
 def with_this_store(context: typer.Context, store: Store) -> str:
-    """What a command to be typed next needs for the history that this one was given."""
+    """The --store option for a suggested command, if this one was given it."""
     typed = is_typed(context, "store")
     return f" --store {shlex.quote(str(store.directory))}" if typed else ""

@@ -1,4 +1,4 @@
-"""`advisor share models`: what is known of each destination of this host."""
+"""`advisor share models`: the measurements and models of each destination."""
 
 from collections.abc import Sequence
 from typing import Annotated, Final
@@ -40,11 +40,11 @@ _ABLATION: Final = (
     (Form.SC_ONLY, Load.NONE),
     (Form.MEAN, Load.NONE),
 )
-"""That of the paper, in section IV."""
+"""The ablation of the paper, section IV."""
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
-    """The validation error of one model of one destination, a share; None with too few samples."""
+    """Validation error of one model of one destination, as a fraction; None: too few samples."""
 
     destination: str
     model: Form

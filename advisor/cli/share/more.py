@@ -1,4 +1,4 @@
-"""`advisor share more`: what a file more brings one destination, and costs the others."""
+"""`advisor share more`: what one more file gains one destination, and costs the others."""
 
 import re
 import textwrap
@@ -49,7 +49,7 @@ _WITHOUT: Final = 0
 
 
 class More(msgspec.Struct, frozen=True, kw_only=True):
-    """What `--json` prints. `levels`: files at a time as it is, `parallelism`: streams for each."""
+    """What `--json` prints. `levels`: present concurrency, `parallelism`: streams per file."""
 
     destination: str
     levels: dict[str, int]

@@ -1,4 +1,4 @@
-"""`advisor share plan`: concurrencies that give each destination what is asked for it."""
+"""`advisor share plan`: concurrencies that give each destination its request."""
 
 from collections.abc import Coroutine, Sequence
 from typing import Annotated, Any
@@ -88,7 +88,7 @@ class RunOptions(Options, frozen=True):
 
 
 class PlaceOptions(Options, frozen=True):
-    """What goes where, and how much of it."""
+    """What is moved where, with which limits."""
 
     most: Annotated[
         list[str] | None,

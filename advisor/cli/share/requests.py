@@ -1,4 +1,4 @@
-"""From what was typed of several destinations, and configured for each, to a request for each."""
+"""Makes a request for each of several destinations, from arguments and configuration."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -33,7 +33,7 @@ _LOADS: Final = {"EL1": Load.EL1, "EL2": Load.EL2, "EL3": Load.EL3, "none": Load
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """A destination as it was typed. `server`, `path`: what its URL says, None without one."""
+    """A destination as typed. `server`, `path`: from its URL, None without one."""
 
     endpoint: Endpoint
     asked: Asked = Asked(held=BASE)
@@ -42,17 +42,17 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """Its host, also of a lab."""
+        """Its host, with the name of its lab."""
         return self.endpoint.host
 
     @property
     def names(self) -> set[str]:
-        """All by which other options may mean it."""
+        """All names that other options may use for it."""
         return {self.name, self.short_name, str(self.endpoint)}
 
     @property
     def short_name(self) -> str:
-        """Its host's own, also in a lab."""
+        """The host's own name, without that of its lab."""
         return self.name.rpartition(":")[2] if self.endpoint.lab_host else self.name
 
 
@@ -65,7 +65,7 @@ def parse_place(text: str) -> Wanted:
 
 
 def parse_wanted(text: str) -> Wanted:
-    """The same with `=ASKED` after it, which may be left out. Raises ValueError."""
+    """`DESTINATION` or `DESTINATION=ASKED`. Raises ValueError."""
     if "://" not in text:
         endpoint, asked = parse_destination(text)
         return Wanted(endpoint=endpoint, asked=asked)
@@ -76,7 +76,7 @@ def parse_wanted(text: str) -> Wanted:
 
 
 class AllReachOptions(Options, frozen=True):
-    """How the destinations are reached: what can hold for all of them."""
+    """Connection options that apply to all destinations."""
 
     bandwidth: Annotated[
         float | None,
@@ -109,7 +109,7 @@ class AllReachOptions(Options, frozen=True):
 
 
 class ModelOptions(Options, frozen=True):
-    """Which form of model, with which external load in it."""
+    """The form of the models, and how they represent the external load."""
 
     load: Annotated[
         Literal["EL1", "EL2", "EL3", "none"],
@@ -154,12 +154,12 @@ DESTINATIONS: Final[Any] = {"autocompletion": destinations}
 
 
 def modelling_of(options: ModelOptions, estimate: Estimate = DEFAULT.estimate) -> Modelling:
-    """What these options say."""
+    """The models that these options select."""
     return Modelling(Form(options.model), _LOADS[options.load], estimate)
 
 
 class _Configured(Options, frozen=True):
-    """What the configuration may say of one destination."""
+    """What can be configured for one destination."""
 
     reach: ReachOptions
     to: str | None
@@ -178,7 +178,7 @@ def _one_host(
 
 
 def _configured(destination: Endpoint) -> _Configured:
-    """What the configuration says of a destination. Raises UsageError."""
+    """The configuration of a destination. Raises UsageError."""
     with _one_host.make_context("destination", ["--", str(destination)]) as context:
         found: _Configured = _one_host.invoke(context)
     return found
@@ -187,7 +187,7 @@ def _configured(destination: Endpoint) -> _Configured:
 def requests_for(
     wanted: Sequence[Wanted], to: Sequence[str], for_all: AllReachOptions
 ) -> list[ShareRequest]:
-    """One for each destination; `to`: the texts of --to. Raises UsageError.
+    """A request for each destination; `to`: the values of --to. Raises UsageError.
 
     For destinations in a lab this process goes there.
     """
@@ -214,7 +214,7 @@ def _check(wanted: Sequence[Wanted]) -> None:
 
 
 def _check_paths(wanted: Sequence[Wanted], texts: Iterable[str]) -> None:
-    """Where a URL says where files go, a path for all does not count, and its own contradicts."""
+    """A URL overrides a path for all; a path for the same destination contradicts it."""
     named = {text.partition("=")[0]: text for text in texts if "=" in text}
     for one in wanted:
         if one.path and (twice := one.names & named.keys()):
@@ -240,7 +240,7 @@ def _request(one: Wanted, places: Sequence[str], for_all: AllReachOptions) -> Sh
 
 
 def of_each(option: str, texts: Iterable[str], wanted: Sequence[Wanted]) -> dict[str, list[str]]:
-    """By destination what `VALUE` and `DEST=VALUE` say: that of all first. Raises UsageError.
+    """The values of each destination: first those without DEST, then its own. Raises UsageError.
 
     A text with a slash before its first = is a path.
     """
@@ -261,7 +261,7 @@ def of_each(option: str, texts: Iterable[str], wanted: Sequence[Wanted]) -> dict
 def with_datasets(
     requests: Sequence[ShareRequest], wanted: Sequence[Wanted], texts: Iterable[str]
 ) -> list[ShareRequest]:
-    """With what goes to each, where that was said. Raises UsageError."""
+    """The requests with the datasets that were given. Raises UsageError."""
     said = of_each("--data", texts, wanted)
     known = {text: _dataset(text) for text in {some[-1] for some in said.values() if some}}
     return [

@@ -70,7 +70,7 @@ class MovingOptions(ReachOptions, frozen=True, kw_only=True):
 
 
 def moving_request(context: typer.Context, options: MovingOptions, **more: Any) -> TransferRequest:
-    """The question these options ask, with `more` of its fields. Raises UsageError.
+    """The request of these options, with `more` of its fields. Raises UsageError.
 
     What a destination's URL says precedes the configuration. For a destination in a lab this
     process goes there.
@@ -115,9 +115,9 @@ def run_moving(
     orders: bool = False,
     stopping: str = "stopping; what arrived stays there",
 ) -> int:
-    """Run it to its exit code: told on standard error, its data on standard output.
+    """Run the session, narrated on standard error, its data on standard output; the exit code.
 
-    `stopping`: what the first signal means.
+    `stopping`: the notice at the first signal.
     """
     control = Control()
     with narrated(sys.stderr, bars=sys.stderr.isatty() and not as_json) as narration:
@@ -139,7 +139,7 @@ def run_moving(
 
 
 def say_end(event: ev.AnyEvent) -> None:
-    """Print what became of a transfer when it has ended; on standard error why there was none."""
+    """Print the result of a transfer that has ended; errors on standard error."""
     match event:
         case ev.TransferEnded():
             typer.echo("\n".join(ended_lines(event)))

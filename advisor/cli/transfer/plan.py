@@ -1,4 +1,4 @@
-"""`advisor plan`: how a dataset is best moved, class by class, and with --run it is moved so."""
+"""`advisor plan`: plans how to move a dataset class by class, and with --run moves it."""
 
 import secrets
 from collections.abc import Coroutine

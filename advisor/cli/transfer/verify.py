@@ -1,4 +1,4 @@
-"""`advisor verify`: whether what arrived is what was sent."""
+"""`advisor verify`: compares a copy with its source."""
 
 import asyncio
 import contextlib
@@ -76,7 +76,7 @@ def verify(
 def _compared(
     request: AdviceRequest, data: Path, to: str, seen: Seen, *, sizes_only: bool
 ) -> CopyComparison | int:
-    """The comparison, or the exit code after what was in its way is told."""
+    """The comparison, or the exit code after an error, which is printed."""
 
     async def comparing() -> CopyComparison:
         task = asyncio.create_task(compared(request, data, to, seen, sizes_only=sizes_only))
@@ -102,7 +102,7 @@ def _compared(
 
 @contextlib.contextmanager
 def _bar(*, shown: bool) -> Iterator[Seen]:
-    """What to tell of the bytes read: a bar with the time left, where it is shown."""
+    """A function to call with the progress; it draws a bar with the time left, if `shown`."""
     if not shown:
         yield lambda _: None
         return
@@ -160,7 +160,7 @@ def _named(differences: Sequence[Difference]) -> str:
 
 
 def _shown(name: str) -> str:
-    """A name that leaves the sentence in one line, and can be told from its words."""
+    """The name as one line, quoted if it could be mistaken for words of the sentence."""
     if not name:
         return "it"
     return name if name.isprintable() and " " not in name else repr(name)
