@@ -86,7 +86,7 @@ def advice_from_history(inputs: AdviceInputs) -> Advice:
     reasons = [
         f"the best stored result of this pair is {describe(best.transport, best.setting)}: "
         f"{format_rate(best.throughput_bps)} over {best.probes} probe(s)",
-        "nothing was measured now: the default was not compared",
+        "nothing was measured now, so the default was not compared",
     ]
     if best.caution:
         reasons.append(best.caution)
@@ -170,7 +170,7 @@ def _at_the_edge(request: AdviceRequest, setting: Setting) -> str:
     if request.tool is None or at_once != request.max_concurrency or (files or 0) <= at_once:
         return ""
     return (
-        f"{at_once} files at a time is as many as was allowed: more may be faster still "
+        f"{at_once} files at a time is the allowed maximum: more may be faster "
         f"(--max-concurrency {2 * at_once})"
     )
 
@@ -192,7 +192,7 @@ def _left_out(probes: Sequence[ProbeRecord], ranking: Ranking) -> list[str]:
         for name, bps in best.items()
     ]
     silent = [name for name in failures if name not in best]
-    return sentences + [f"{n.upper()} gave nothing: {failures[n]}" for n in silent]
+    return sentences + [f"{n.upper()} gave no throughput: {failures[n]}" for n in silent]
 
 
 def _plateau(ranking: Ranking) -> str:
@@ -203,8 +203,8 @@ def _plateau(ranking: Ranking) -> str:
         return ""
     rate = format_rate(ranking.comparison.mean(ranking.chosen).value)
     return (
-        f"{counts[0]} and {counts[-1]} streams reach the same rate: it is the path or the hosts "
-        f"that end at about {rate}, not the settings"
+        f"{counts[0]} and {counts[-1]} streams reach the same rate: the path or the hosts, not the "
+        f"settings, limit it to about {rate}"
     )
 
 
@@ -218,10 +218,10 @@ def _against(ranking: Ranking, index: int) -> str:
     figures = f"× {ratio.value:.2f} (90 %: {lower:.2f} to {upper:.2f})"
     if not comparison.told_apart(chosen, index):
         if ratio.value < 1:
-            return f"{name} is not told apart from it ({figures}), and costs more"
-        return f"against {name}: {figures}, not told apart"
+            return f"{name} is not distinguishable from it ({figures}), and costs more"
+        return f"against {name}: {figures}, not distinguishable"
     if ratio.value > 1:
-        return f"against {name}: {figures}, a real difference"
+        return f"against {name}: {figures}, a significant difference"
     return f"{name} is faster by less than {PRACTICALLY_SAME:.0%} ({figures}), and costs more"
 
 

@@ -38,7 +38,7 @@ async def _rounds(
     spaces: Mapping[str, Space],
 ) -> str:
     if not chosen:
-        return "nothing was measured that could be confirmed"
+        return "there is nothing to confirm"
     order = np.random.default_rng([context.request.seed, len(context.probes)])
     for round_ in range(_MOST_ROUNDS):
         for index in order.permutation(len(chosen)):

@@ -175,8 +175,8 @@ class DiskToDisk:
         there = await context.runner.link.folder(prober.folder)
         if not there.writable:
             raise ValueError(
-                f"--to {request.destination_path}: {there.folder} cannot be written to there: "
-                "make a folder that can, or give another"
+                f"--to {request.destination_path}: {there.folder} is not writable there: "
+                "create a writable folder, or give another one"
             )
         prober.most_bytes = min(wanted, int(_MOST_SHARE * there.free_bytes))
         if not prober.most_bytes:
@@ -228,7 +228,7 @@ class DiskToDisk:
                     stage_end.reason = "skipped"
                     return
                 if context.budget.left_s < self._until_left_s:
-                    stage_end.reason = "the time for what is measured alone is used"
+                    stage_end.reason = "the time for measuring the subsystems is used"
                     return
                 purpose = ProbePurpose(stage=name, kind="search", label="alone")
                 await context.record(await context.measure(subject, setting, purpose))
@@ -308,8 +308,8 @@ def _tell_plan(
     notes = [*notes_on(here, "source"), *notes_on(there, "destination")]
     if total_bytes > there.free_bytes:
         notes.append(
-            f"All of it ({format_bytes(total_bytes)}) is more than there is room "
-            f"for at the destination ({format_bytes(there.free_bytes)})."
+            f"All of it ({format_bytes(total_bytes)}) exceeds the free space "
+            f"at the destination ({format_bytes(there.free_bytes)})."
         )
     context.events.emit(
         ev.FilesPlanned,

@@ -131,7 +131,7 @@ class ProbeRunner:
             self._overhead_s = max(0.0, outcome.elapsed_s - outcome.intervals[-1].end_s)
 
     async def _reconnect(self) -> None:
-        self._notice("the agent was lost: reaching it again")
+        self._notice("the agent was lost: reconnecting")
         try:
             await self._far_end.connect()
         except PeerError as error:

@@ -185,7 +185,7 @@ async def _search(context: Context, stage: SearchStage, method: Method, until_le
         failures = failures + 1 if isinstance(outcome, Failure) else 0
         if failures >= _FAILURES_IN_A_ROW and isinstance(outcome, Failure):
             return f"{failures} probes in a row failed, the last one: {outcome.message}"
-    return method.stop_reason or "the method has no more to ask"
+    return method.stop_reason or "the method has nothing more to try"
 
 
 def _tell_evidence(context: Context, stage: SearchStage, method: Method) -> None:

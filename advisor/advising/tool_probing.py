@@ -234,7 +234,7 @@ class ToolProber:
         """The result of the run. Raises _ProbeFailed."""
         for part, piece in zip(taken.parts, taken.pieces, strict=True):
             if not is_unchanged(Path(piece.source), part.file):
-                message = f"{piece.source} changed or went away while it was read"
+                message = f"{piece.source} changed or disappeared while it was read"
                 raise _ProbeFailed(FailureKind.FILES_CHANGED, message)
         if ran.status is not None:
             trouble = self._tool.trouble(ran.status, ran.output, ran.errors)
@@ -277,7 +277,7 @@ class ToolProber:
             if self._not_kept:
                 self.kept = Kept()
         await self._remove_scratch(link)
-        return f"not all that arrived is kept: {self._not_kept}" if self._not_kept else ""
+        return f"not everything that arrived is kept: {self._not_kept}" if self._not_kept else ""
 
 
 async def _check_sizes(link: AgentLink, pieces: Sequence[Piece]) -> None:

@@ -32,5 +32,5 @@ def _trouble_with(context: Context, wanted: o.Try) -> str:
         return f"a setting of {wanted.transport} has {', '.join(sorted(known[0]))}"
     for name, value in wanted.setting.items():
         if not isinstance(value, str) and not 0 <= value < 2**31:
-            return f"{name} {value} is out of all bounds"
+            return f"{name} {value} is out of bounds"
     return ""

@@ -36,6 +36,6 @@ def is_short(piece: Piece, size: int | None) -> bool:
 
 def shortage(piece: Piece, size: int | None) -> str:
     """What is wrong with a piece that is short, in a sentence."""
-    found = "is not there" if size is None else f"has {size} bytes there"
+    found = "is missing there" if size is None else f"has {size} bytes there"
     wanted = piece.offset_bytes + piece.size_bytes
     return f"{piece.source} {found} instead of {wanted}, though the tool reported success"

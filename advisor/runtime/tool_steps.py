@@ -42,7 +42,7 @@ def _source_step(tool: TransferTool, steps: Sequence[Step]) -> Step:
         case [Step(side="destination"), Step(side="source") as source]:
             return source
     raise ValueError(
-        f"{tool.name} cannot be profiled: mend its plugin to have a step at the source, and at "
+        f"{tool.name} cannot be profiled: its plugin must have one step at the source, and at "
         "most one at the destination before it"
     )
 

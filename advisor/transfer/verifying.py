@@ -125,7 +125,7 @@ async def compare(
     files = [one for one in found if isinstance(one, _Local)]
     differences = [one for one in found if isinstance(one, Difference)]
     if not found:
-        raise NothingThere(f"{source} has no files in it")
+        raise NothingThere(f"{source} contains no files")
     sizes = await link.sizes([file.target for file in files])
     same = []
     for file, there_bytes in zip(files, sizes, strict=True):
@@ -169,7 +169,7 @@ def _looked_at(path: Path, name: str, target: str) -> Iterator[_Local | Differen
         status = path.stat()
     except FileNotFoundError:
         if path.is_symlink():
-            yield _unreadable(_as_utf8(name), "source", "a link to what is not there")
+            yield _unreadable(_as_utf8(name), "source", "a dangling link")
         return
     except OSError as error:
         yield _unreadable(_as_utf8(name), "source", reason_of(error))

@@ -262,7 +262,7 @@ def test_a_file_that_changes_while_it_is_read(start: Start, server: Server, tmp_
         over.set()
         thread.join()
     assert done.returncode == 1
-    assert "changed or went away while it was read" in run.events[-1]["message"]
+    assert "changed or disappeared while it was read" in run.events[-1]["message"]
     assert not list(server.folder.iterdir())
 
 

@@ -156,7 +156,7 @@ def test_killed_in_the_middle_it_goes_on_from_where_it_was(mover: Mover) -> None
     run = mover.run()
     assert _is_complete(run)
     assert mover.is_same()
-    [said] = [one for one in _notices(run) if one.startswith("goes on: ")]
+    [said] = [one for one in _notices(run) if one.startswith("resumes: ")]
     assert f"of {FILES} files" in said
     assert mover.transferred() == [TOTAL_BYTES - there_bytes]
     assert (
@@ -173,7 +173,7 @@ def test_interrupted_it_says_how_to_go_on(mover: Mover) -> None:
     assert wait_until(lambda: bool(mover.pieces()), 60)
     run.process.send_signal(signal.SIGINT)
     assert run.finish().returncode == 130
-    assert run.events[-1]["message"].endswith("; the same command goes on from there")
+    assert run.events[-1]["message"].endswith("; the same command resumes from there")
     there_bytes = _sum(mover.pieces())
     # What was noted in the moment of the interruption may not be counted yet.
     assert run.events[-1]["moved_bytes"] <= there_bytes
@@ -240,7 +240,7 @@ def test_where_nothing_answers_it_says_how_to_go_on(mover: Mover, server: Server
     server.end()
     run = mover.run()
     assert run.finish().returncode == 1
-    assert run.events[-1]["message"].endswith("; the same command goes on from there")
+    assert run.events[-1]["message"].endswith("; the same command resumes from there")
 
 
 def test_the_second_of_two_at_once_says_so(mover: Mover) -> None:
@@ -250,7 +250,7 @@ def test_the_second_of_two_at_once_says_so(mover: Mover) -> None:
     done = second.finish()
     assert done.returncode == 1
     assert second.events[-1]["event"] == "gave_up"
-    assert "is being run already" in second.events[-1]["message"]
+    assert "is already running" in second.events[-1]["message"]
     assert not mover.told_to_move()
     first.process.send_signal(signal.SIGINT)
     assert first.finish().returncode == 130
@@ -275,6 +275,6 @@ def test_a_full_disk_leaves_the_transfer_as_it_is(
         more.write(b"x" * 2**16)
     run = mover.run("--lists", str(tmp_path / "plan"))
     assert _is_complete(run)
-    assert len([one for one in _notices(run) if "cannot be kept in" in one]) == 1
+    assert len([one for one in _notices(run) if "cannot be recorded in" in one]) == 1
     assert mover.is_same()
     assert not mover.journals

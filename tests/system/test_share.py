@@ -110,7 +110,7 @@ def test_where_no_server_answers_nothing_was_measured(start: Start, tmp_path: Pa
     done = start("share", "train", f"ftp://localhost:1{tmp_path}", "--time", "1min").finish()
     assert done.returncode == 1
     assert "Nothing answers at localhost:1: start a GridFTP server there" in done.stderr
-    assert "0 destinations were measured; not to the end: localhost" in done.stdout
+    assert "0 destinations were measured; incomplete: localhost" in done.stdout
     assert list(tmp_path.rglob(".advisor*")) == []
 
 

@@ -141,7 +141,7 @@ def test_ctrl_c_ends_it_at_once_and_says_what_is_there(
     assert end["message"].startswith("stopped: ")
     assert end["files"] < MANY
     assert f"{end['files']} of {MANY} files" in end["message"]
-    assert end["message"].endswith("the same command goes on from there")
+    assert end["message"].endswith("the same command resumes from there")
     # What is said to be there is there.
     there = (server.folder / "there" / "many").iterdir()
     assert sum(one.stat().st_size == MANY_BYTES for one in there) >= end["files"]
@@ -212,7 +212,7 @@ def test_what_differs_at_the_destination_is_moved_again(
     _damage(there / first.name)
     assert run.finish().returncode == 0
     said = [event["message"] for event in run.events if event["event"] == "notice"]
-    assert any(f"1 of {FILES} files are not the same there" in one for one in said), said
+    assert any(f"1 of {FILES} files differ at the destination" in one for one in said), said
     assert any("All 1 files were compared" in one for one in said), said
     assert not difference(few, there)
 

@@ -138,7 +138,7 @@ def test_one_is_not_waited_for_longer_than_it_is_to_be(
     assert run.finish().returncode == 1
     end = run.events[-1]
     assert end["event"] == "transfer_ended"
-    assert end["message"].endswith("the same command goes on from there")
+    assert end["message"].endswith("the same command resumes from there")
 
 
 def test_ctrl_c_ends_the_wait_for_it(start: Start, server: Server, endless: Path) -> None:
@@ -155,7 +155,7 @@ def test_two_of_the_same_at_once(start: Start, server: Server, endless: Path) ->
     first.wait_for("files_moving")
     second = transfer(start, server, endless).finish()
     assert second.returncode == 1
-    assert "the same transfer is being run already" in second.stderr
+    assert "the same transfer is already running" in second.stderr
     first.process.send_signal(signal.SIGINT)
     assert first.finish(30).returncode == 130
 
@@ -193,5 +193,5 @@ def test_a_history_that_takes_nothing_does_not_end_it(
     )
     assert run.finish().returncode == 0
     told = [event["message"] for event in run.events if event["event"] == "notice"]
-    assert len([one for one in told if "the history knows nothing of it" in one]) == 1, told
+    assert len([one for one in told if "is not in the history" in one]) == 1, told
     assert not difference(source, server.folder / "there")

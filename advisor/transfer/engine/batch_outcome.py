@@ -108,7 +108,7 @@ class BatchChecker:
             return False
         if ran is None or ran.status is None:
             group.work.give_back(batch)
-            self._fell(began_s, "A client moved nothing for long: it was ended, to try again.")
+            self._fell(began_s, "A client stalled: it was ended, and its files are tried again.")
             return False
         if trouble := self._tool.trouble(ran.status, ran.output, ran.errors):
             if has_changed:
@@ -125,8 +125,8 @@ class BatchChecker:
             self._set_aside(
                 group,
                 file,
-                f"{source} changed or went away while it was moved: what is there of it is not "
-                "whole, so move it again",
+                f"{source} changed or disappeared while it was moved: its copy is "
+                "incomplete, so move it again",
             )
         return bool(changed)
 
@@ -156,7 +156,7 @@ class BatchChecker:
             self.backoff.clear()
         if short:
             group.work.give_back(Batch(tuple(short)))
-            self._fell(began_s, "Something came short, though the tool reported success.")
+            self._fell(began_s, "Files arrived short, though the tool reported success.")
         return bool(arrived)
 
     async def _sizes(self, paths: Sequence[str]) -> list[int | None]:

@@ -87,7 +87,7 @@ class TransferJournal:
             self._lock.acquire()
         except Timeout:
             raise TransferRuns(
-                "the same transfer is being run already: wait for its end, or end it first"
+                "the same transfer is already running: wait for its end, or stop it first"
             ) from None
         except OSError as error:
             self._say_that_it_fails(error)
@@ -182,7 +182,7 @@ class TransferJournal:
                 # Then nobody can read it either.
                 return
             raise JournalStuck(
-                f"{self._path} cannot be removed ({_reason(error)}), and is no longer true: "
+                f"{self._path} cannot be removed ({_reason(error)}), and is out of date: "
                 "remove it, and run the same command again"
             ) from error
 
@@ -195,8 +195,8 @@ class TransferJournal:
     def _say_that_it_fails(self, error: OSError) -> None:
         if self.is_kept:
             self._tell(
-                f"What has arrived cannot be kept in {self._path.parent} ({_reason(error)}): "
-                "the transfer goes on, but once stopped it cannot go on from where it was."
+                f"What has arrived cannot be recorded in {self._path.parent} ({_reason(error)}): "
+                "the transfer continues, but once stopped it cannot be resumed."
             )
         self.is_kept = False
 

@@ -303,7 +303,7 @@ class Mover:
             case [Step(side="source") as step]:
                 return self._nice(step)
         raise TransferFailed(
-            f"{self._route.tool.name} is not run on the source alone: choose another tool"
+            f"{self._route.tool.name} does not run on the source alone: choose another tool"
         )
 
     def _nice(self, step: Step) -> Step:

@@ -37,8 +37,8 @@ class TransferState:
     def remedy(self) -> str:
         """What to do if it is not complete."""
         if self.journal.is_kept:
-            return "the same command goes on from there"
-        return "the same command moves again what could not be kept in a journal"
+            return "the same command resumes from there"
+        return "the same command moves again what could not be recorded in the journal"
 
     def words(self, elapsed_s: float) -> str:
         """How much has arrived, and how fast, as text."""
@@ -84,7 +84,7 @@ def outcome_of(
     total_files = sum(group.total_files for group in groups)
     complete = is_over and not failed_files and not state.unreadable
     exit_code = EXIT_DONE if complete else EXIT_FAILED
-    message = f"{files} of {total_files} files are there whole"
+    message = f"{files} of {total_files} files have arrived completely"
     if complete:
         number = "the file is" if files == 1 else f"all {files} files are"
         message = f"{number} there, {state.words(elapsed_s)}"

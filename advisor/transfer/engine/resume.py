@@ -41,6 +41,6 @@ def resume_message(files: Sequence[FileEntry], done: Done) -> str:
         return ""
     work = Piecework(files, done)
     return (
-        f"goes on: {work.done_files} of {work.total_files} files, {format_bytes(work.done_bytes)} "
-        f"of {format_bytes(work.total_bytes)} are there already"
+        f"resumes: {work.done_files} of {work.total_files} files, {format_bytes(work.done_bytes)} "
+        f"of {format_bytes(work.total_bytes)} have arrived already"
     )

@@ -46,7 +46,7 @@ class RetryPeriod:
         end_s = self._since_s + self._lasts_s
         while self._clock() + self._pause_s <= end_s:
             self._tell(
-                f"The path is lost: tried again in {format_duration(self._pause_s)}, for up to "
+                f"The path is lost: retrying in {format_duration(self._pause_s)}, for up to "
                 f"{format_duration(end_s - self._clock())}."
             )
             if await self._control.stopped_within(self._pause_s):

@@ -179,9 +179,7 @@ class TransferSession(Session):
             self.store.append(record)
         except StoreError as error:
             if not self._has_store_failed:
-                self.events.notice(
-                    f"{error}: the transfer goes on, but the history knows nothing of it"
-                )
+                self.events.notice(f"{error}: the transfer continues, but is not in the history")
             self._has_store_failed = True
 
     def forget(self, journal: TransferJournal) -> None:

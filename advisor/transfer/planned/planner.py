@@ -109,7 +109,7 @@ class Planner:
         except NothingAlike:
             return _Outlook(
                 levels=self.sample_levels[files.size],
-                reason="no past transfer is like this one: worked out from file size and path",
+                reason="no past transfer is similar: computed from file size and path",
             )
         return _Outlook(
             levels=answer.levels,
@@ -219,8 +219,8 @@ class Planner:
 def _rule_reason(rule: Rule) -> str:
     match rule:
         case Rule.GLOBUS:
-            return "what Globus has for files of this size"
+            return "Globus's setting for files of this size"
         case Rule.SINGLE_CHUNK:
-            return "worked out from file size and path (Single Chunk)"
+            return "computed from file size and path (Single Chunk)"
         case _:
-            return "worked out from file size and path, all channels shared out (ProMC)"
+            return "computed from file size and path, all channels divided (ProMC)"

@@ -191,12 +191,12 @@ def _notes(planner: Planner, route: Route) -> list[str]:
     if planner.rule is Rule.HARP and not planner.knows_transfers:
         notes.append(
             "No past transfer of files is stored: profile this one with "
-            "`advisor advise --profile-tool`, or bring the logs of your GridFTP server with "
+            "`advisor advise --profile-tool`, or import the logs of your GridFTP server with "
             "`advisor history import`."
         )
     if route.path.capacity_bps is None:
         notes.append(
-            f"The rate of the path is not known and taken to be "
+            f"The capacity of the path is not known and assumed to be "
             f"{format_rate(SUPPOSED_CAPACITY_BPS)}: give it with --bandwidth."
         )
     refused = [

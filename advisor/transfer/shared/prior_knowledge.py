@@ -73,7 +73,7 @@ def forecasts_of(known: PriorKnowledge, now_s: float, modelling: Modelling) -> d
     if unknown:
         names = " ".join(known.samples)
         raise NothingKnown(
-            f"too little is known of {', '.join(unknown)}: learn it first with `advisor share "
+            f"too little is known about {', '.join(unknown)}: measure it first with `advisor share "
             f"train {names} --to FOLDER`, or import a server's log with `advisor history import`"
         )
     return found

@@ -88,7 +88,7 @@ class ShareSession(Session):
                 raise Stopped
             reached = [one.destination for one in sessions if not one.failure]
             if not reached:
-                raise NoneReachable("none of the destinations can be served: see above")
+                raise NoneReachable("none of the destinations can be reached: see above")
             yield reached
             await self.control.until_stopped(_all_over(tasks))
             await asyncio.wait(tasks)
@@ -200,7 +200,7 @@ class ShareSession(Session):
 
     def store_failed(self, error: StoreError) -> None:
         """The history takes nothing: a session that is pointless without it raises the error."""
-        self.events.notice(f"{error}: what was measured is not in the history")
+        self.events.notice(f"{error}: the measurements are not in the history")
 
 
 async def _all_looked_at(sessions: Sequence[DestinationSession]) -> None:

@@ -126,8 +126,8 @@ class _Sharing(ShareSession):
         if known.from_logs:
             names = ", ".join(known.from_logs)
             self.events.notice(
-                f"{names}: what is known is from logged transfers, whose streams and files "
-                "may be others; `advisor share train` learns it better"
+                f"{names}: its model is from logged transfers, whose streams and files "
+                "may differ; `advisor share train` makes a better one"
             )
 
     def _made(self, reached: Sequence[str], forecasts: Mapping[str, Forecast]) -> SharePlan:
@@ -234,7 +234,7 @@ class _Sharing(ShareSession):
         reasons = self._hear_orders()
         levels = {name: one.concurrency for name, one in self.sessions.items() if one.is_served}
         if levels.keys() != epoch.concurrencies.keys():
-            reasons.append("others are served now")
+            reasons.append("other destinations are served now")
         # In a thread: with many destinations there is much to try, and clients must be started.
         wanted = await asyncio.to_thread(self._steering.wanted, levels) if levels else None
         if wanted is None or wanted.concurrency == levels:
@@ -244,7 +244,7 @@ class _Sharing(ShareSession):
             epoch=number,
             old=levels,
             new=wanted.concurrency,
-            reason="; ".join(reasons) or "what was measured is off what was asked",
+            reason="; ".join(reasons) or "the measured rates differ from the requested ones",
         )
         return wanted.concurrency
 
@@ -255,7 +255,7 @@ class _Sharing(ShareSession):
             order = self.control.asks.popleft()
             try:
                 if order.destination not in self._steering.asked:
-                    raise ValueError(f"nothing goes to {order.destination}")
+                    raise ValueError(f"no files go to {order.destination}")
                 asked = parse_asked(order.asked)
                 check(self._steering.asked | {order.destination: asked})
             except ValueError as error:
@@ -271,12 +271,12 @@ class _Sharing(ShareSession):
     def _end(self) -> int:
         ended = [one.ended for one in self.sessions.values()]
         there = sum(one is not None and one.complete for one in ended)
-        message = f"all is there at {there} of {len(ended)} destinations"
+        message = f"everything has arrived at {there} of {len(ended)} destinations"
         exit_code = EXIT_DONE if there == len(ended) else EXIT_FAILED
         if exit_code and self.control.stop.is_set():
             exit_code = EXIT_INTERRUPTED
         if exit_code:
-            message += "; the same command goes on from there"
+            message += "; the same command resumes from there"
         self.events.emit(
             ev.SharesEnded,
             complete=exit_code == EXIT_DONE,

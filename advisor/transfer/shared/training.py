@@ -137,10 +137,10 @@ class _Training(ShareSession):
         message = "1 destination was" if measured == 1 else f"{measured} destinations were"
         message += " measured"
         if not is_whole:
-            message += ", until it was stopped; what was measured is kept"
+            message += ", until it was stopped; the measurements are kept"
             exit_code = EXIT_INTERRUPTED
         elif failed:
-            message += f"; not to the end: {', '.join(failed)}"
+            message += f"; incomplete: {', '.join(failed)}"
             exit_code = EXIT_FAILED
         self.events.emit(
             ev.SharesEnded,

@@ -177,8 +177,8 @@ class TuningLoop:
             self._tuner = Fixed(self._good or epoch.setting)
             self._emit(
                 ev.Notice,
-                message=f"The method failed ({type(error).__name__}: {error}): the transfer goes "
-                "on at the last setting that was good.",
+                message=f"The method failed ({type(error).__name__}: {error}): the transfer "
+                "continues at the last setting that worked.",
             )
             return "the method failed"
 

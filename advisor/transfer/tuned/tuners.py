@@ -89,7 +89,7 @@ def _tuner_of(
 ) -> Tuner:
     space, flows = tuned_space(wanted.bounds), wanted.bounds.flows
     if not space.parameters:
-        raise ValueError("the bounds leave one setting and nothing to tune: take --method fixed")
+        raise ValueError("the bounds allow only one setting: use --method fixed")
     knowledge = Knowledge(
         path=path,
         bandwidth_bps=path.capacity_bps,
@@ -112,7 +112,7 @@ def _tuner_of(
 
     tuner = Searching(make, flows)
     if wanted.start and tuner.setting != within_flows(setting_of(space, wanted.start), flows):
-        raise ValueError(f"--method {wanted.method} begins where it wants to: leave out --start")
+        raise ValueError(f"--method {wanted.method} chooses its own start: leave out --start")
     return tuner
 
 

@@ -65,11 +65,11 @@ class Verifying:
         if self.differing:
             first = compared.differences[0]
             message = (
-                f"{len(self.differing)} of {files} files are not the same there, the first: "
+                f"{len(self.differing)} of {files} files differ at the destination, the first: "
                 f"{first.name or self._route.places.source} ({first.kind})."
             )
         else:
-            message = f"All {files} files were compared by their checksums and are the same."
+            message = f"All {files} files were compared by checksum and are identical."
         self._tell(ev.Notice, message=message)
 
 
@@ -90,9 +90,9 @@ def not_the_same(outcome: TransferOutcome, differing: Collection[str]) -> Transf
     return msgspec.structs.replace(
         outcome,
         complete=False,
-        message=f"{number} {words} from the source though moved twice: look at the disks and the "
+        message=f"{number} {words} from the source though moved twice: check the disks and the "
         "memory of both hosts; the same command moves what differs again",
-        missing=[f"{name}: it is not the same there" for name in sorted(differing)[:_NAMED]],
+        missing=[f"{name}: it differs at the destination" for name in sorted(differing)[:_NAMED]],
         missing_files=number,
         exit_code=EXIT_FAILED,
     )
@@ -103,7 +103,7 @@ def not_compared(outcome: TransferOutcome) -> TransferOutcome:
     return msgspec.structs.replace(
         outcome,
         complete=False,
-        message=f"stopped while it was compared: {outcome.files} files are there, whose checksums "
+        message=f"stopped during the comparison: {outcome.files} files are there, whose checksums "
         "the same command compares",
         exit_code=EXIT_INTERRUPTED,
     )

@@ -70,7 +70,7 @@ def test_a_gain_with_its_interval_and_lines_to_run() -> None:
     assert abs(advice.transfer_s.value - 10**13 * 8 / advice.expected_bps) < 1
     assert advice.transfer_s.interval[0] < advice.transfer_s.value < advice.transfer_s.interval[1]
     text = advice_text(advice)
-    for word in ("8 streams", "gain × 4.0", "5 h", "real difference", "globus-url-copy -vb"):
+    for word in ("8 streams", "gain × 4.0", "5 h", "significant difference", "globus-url-copy -vb"):
         assert word in text
 
 

@@ -123,7 +123,7 @@ async def test_a_lost_agent_fails_the_probe_and_the_next_one_reconnects() -> Non
     assert bench.notices == []
     assert isinstance((await bench.run()).outcome, Measurement)
     assert bench.transports.links == ["link 0", "link 1"]
-    assert bench.notices == ["the agent was lost: reaching it again"]
+    assert bench.notices == ["the agent was lost: reconnecting"]
 
 
 @pytest.mark.asyncio

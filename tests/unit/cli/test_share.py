@@ -143,7 +143,7 @@ def _learn(store: Store, *names: str, times: int = 1, streams: int = 8) -> None:
         (["more"], "DESTINATION"),
         (["more", "kraken=x"], "as in kraken=3"),
         (["more", "kraken=0"], "kraken=0: nothing goes to it"),
-        (["more", "kraken"], "too little is known of kraken"),
+        (["more", "kraken"], "too little is known about kraken"),
         (["models", "a b"], "'a b'"),
     ],
     ids=lambda x: " ".join(x)[:50] if isinstance(x, list) else "",
@@ -436,4 +436,4 @@ def test_more_leaves_out_what_too_little_is_known_of(run: Run, store: Store) -> 
         )
     )
     assert "thin" not in run("more", "kraken").stdout
-    assert "too little is known of thin" in run("more", "kraken", "thin=1").stderr
+    assert "too little is known about thin" in run("more", "kraken", "thin=1").stderr

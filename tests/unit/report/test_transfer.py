@@ -105,9 +105,14 @@ def test_the_end_names_what_is_missing(missing_files: int, more: list[str]) -> N
         files=5,
         moved_bytes=100,
         elapsed_s=89.0,
-        message="5 of 7 files are there whole",
+        message="5 of 7 files have arrived completely",
         missing=["a: gone", "b: closed"],
         missing_files=missing_files,
         exit_code=1,
     )
-    assert ended_lines(event) == ["5 of 7 files are there whole", "  a: gone", "  b: closed", *more]
+    assert ended_lines(event) == [
+        "5 of 7 files have arrived completely",
+        "  a: gone",
+        "  b: closed",
+        *more,
+    ]

@@ -60,4 +60,4 @@ def test_a_range_needs_what_is_before_it() -> None:
 
 def test_what_is_short_is_said_with_both_sizes() -> None:
     assert shortage(TWO, 39).startswith("/a/two has 39 bytes there instead of 40")
-    assert "is not there" in shortage(ONE, None)
+    assert "is missing there" in shortage(ONE, None)

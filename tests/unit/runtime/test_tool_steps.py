@@ -171,5 +171,5 @@ def test_an_agent_that_goes_away_ends_the_source() -> None:
     "sides", [(), ("destination",), ("source", "destination"), ("source",) * 2]
 )
 def test_other_steps_are_a_sentence(sides: tuple[Side, ...]) -> None:
-    with pytest.raises(ValueError, match="stand-in cannot be profiled: mend its plugin"):
+    with pytest.raises(ValueError, match="stand-in cannot be profiled: its plugin must"):
         outcome(Tool(*sides), Here(RAN), There(None, 1))

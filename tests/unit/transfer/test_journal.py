@@ -128,7 +128,7 @@ def test_the_journal_of_something_else_is_not_believed(
 
 def test_only_one_has_it_at_a_time(journal: TransferJournal, tmp_path: Path) -> None:
     second = TransferJournal(tmp_path / "state" / "transfers", PLACES, print)
-    with journal, pytest.raises(TransferRuns, match="being run already"), second:
+    with journal, pytest.raises(TransferRuns, match="already running"), second:
         pass
     with second:
         pass
@@ -170,7 +170,9 @@ def test_a_part_of_a_file_needs_no_more_than_that_there(journal: TransferJournal
 
 def test_it_says_how_far_it_is() -> None:
     done = {name: DONE[name] for name in ("one", "empty")}
-    assert resume_message(FILES, done) == ("goes on: 1 of 3 files, 80 B of 150 B are there already")
+    assert resume_message(FILES, done) == (
+        "resumes: 1 of 3 files, 80 B of 150 B have arrived already"
+    )
     assert resume_message(FILES, {}) == ""
 
 

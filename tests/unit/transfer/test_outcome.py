@@ -12,7 +12,7 @@ from advisor.transfer.engine.journal import TransferJournal
 from advisor.transfer.engine.outcome import TransferState, outcome_of
 
 MEGABYTE = 10**6
-AGAIN = "the same command goes on from there"
+AGAIN = "the same command resumes from there"
 
 
 FILES = [FileEntry(str(n), MEGABYTE, 0) for n in range(3)]
@@ -42,18 +42,18 @@ def state(folder: Path, *groups: FileGroup, unreadable: int = 0) -> TransferStat
     ("arrived", "troubled", "failure", "is_over", "exit_code", "words"),
     [
         (3, 0, "", True, 0, "all 3 files are there, "),
-        (2, 1, "", True, 1, "2 of 3 files are there whole, 1 could not be moved"),
+        (2, 1, "", True, 1, "2 of 3 files have arrived completely, 1 could not be moved"),
         (
             1,
             0,
             "the disk is full",
             False,
             1,
-            f"the disk is full; 1 of 3 files are there whole; {AGAIN}",
+            f"the disk is full; 1 of 3 files have arrived completely; {AGAIN}",
         ),
-        (1, 0, "", False, 130, f"stopped: 1 of 3 files are there whole; {AGAIN}"),
+        (1, 0, "", False, 130, f"stopped: 1 of 3 files have arrived completely; {AGAIN}"),
         # Stopped in the moment in which the last file arrived.
-        (3, 0, "", False, 130, f"stopped: 3 of 3 files are there whole; {AGAIN}"),
+        (3, 0, "", False, 130, f"stopped: 3 of 3 files have arrived completely; {AGAIN}"),
     ],
 )
 def test_the_end(
@@ -79,7 +79,7 @@ def test_the_end(
 
 def test_all_portions_count(tmp_path: Path) -> None:
     outcome = outcome_of(state(tmp_path, group(3), group(2, 1)), 4.0, None, is_over=True)
-    assert outcome.message == "5 of 6 files are there whole, 1 could not be moved"
+    assert outcome.message == "5 of 6 files have arrived completely, 1 could not be moved"
 
 
 def test_what_was_there_before_is_not_this_runs(tmp_path: Path) -> None:
@@ -98,4 +98,6 @@ def test_what_could_not_be_read_is_not_passed_over(tmp_path: Path) -> None:
     outcome = outcome_of(state(tmp_path, group(3), unreadable=2), 4.0, None, is_over=True)
     assert not outcome.complete
     assert outcome.exit_code == 1
-    assert outcome.message == ("3 of 3 files are there whole, 2 files or folders could not be read")
+    assert outcome.message == (
+        "3 of 3 files have arrived completely, 2 files or folders could not be read"
+    )

@@ -95,7 +95,7 @@ def test_without_history_it_is_a_rule_of_thumb_and_says_so() -> None:
     assert not made.knows_transfers
     plans = made.class_plans()
     assert all(one.expected_bps is None for one in plans)
-    assert all("no past transfer is like" in one.reason for one in plans)
+    assert all("no past transfer is similar" in one.reason for one in plans)
     assert [one.alone for one in plans] == list(made.sample_levels.values())
     assert made.pay_off() is None
 
