@@ -44,7 +44,7 @@ def advice_from_ranking(inputs: AdviceInputs, ranking: Ranking, incomplete: bool
     default = ranking.default
     gain = None if default is None else _gain(comparison, index, default)
     limits = _not_disproved(binding_limits(inputs.path), chosen.setting, expected.value)
-    if measured := _newest(inputs.probes, chosen.transport, chosen.setting):
+    if measured := _newest(inputs.probes, chosen.subject, chosen.setting):
         limits += measured_limits(measured, inputs.path.capacity_bps)
     settings = _best_settings(ranking)
     composition = compose(inputs.probes, expected.value) if inputs.request.tool else None
@@ -55,7 +55,7 @@ def advice_from_ranking(inputs: AdviceInputs, ranking: Ranking, incomplete: bool
         reasons.append(edge)
     return Advice(
         pair=inputs.pair,
-        transport=chosen.transport,
+        transport=chosen.subject,
         setting=chosen.setting,
         expected_bps=expected.value,
         interval_bps=expected.interval,
@@ -63,7 +63,7 @@ def advice_from_ranking(inputs: AdviceInputs, ranking: Ranking, incomplete: bool
         gain=gain,
         limits=limits,
         reasons=reasons,
-        commands=_commands(inputs, chosen.transport, settings),
+        commands=_commands(inputs, chosen.subject, settings),
         contenders=[ranking.contender(i) for i in comparison.order()],
         incomplete=incomplete,
         session=inputs.session,
@@ -138,7 +138,7 @@ def _best_settings(ranking: Ranking) -> dict[str, Setting]:
     settings: dict[str, Setting] = {}
     for index in [ranking.chosen, *ranking.comparison.order()]:
         candidate = ranking.candidates[index]
-        settings.setdefault(candidate.transport, candidate.setting)
+        settings.setdefault(candidate.subject, candidate.setting)
     return settings
 
 
@@ -177,7 +177,7 @@ def _at_the_edge(request: AdviceRequest, setting: Setting) -> str:
 
 def _left_out(probes: Sequence[ProbeRecord], ranking: Ranking) -> list[str]:
     """A sentence for each subject that was measured but is not in the comparison."""
-    compared = {candidate.transport for candidate in ranking.candidates}
+    compared = {candidate.subject for candidate in ranking.candidates}
     best: dict[str, float] = {}
     failures: dict[str, str] = {}
     for probe in probes:
@@ -212,7 +212,7 @@ def _against(ranking: Ranking, index: int) -> str:
     """The chosen contender compared with another one, and whether the difference is significant."""
     comparison, chosen = ranking.comparison, ranking.chosen
     other = ranking.candidates[index]
-    name = f"{other.role} ({describe(other.transport, other.setting)})"
+    name = f"{other.role} ({describe(other.subject, other.setting)})"
     ratio = comparison.ratio(chosen, index)
     lower, upper = ratio.interval
     figures = f"× {ratio.value:.2f} (90 %: {lower:.2f} to {upper:.2f})"

@@ -46,11 +46,11 @@ async def _rounds(
             if context.control.is_skipped(CONFIRM):
                 return "skipped"
             candidate = chosen[index]
-            if context.budget.left_s < context.runner.next_probe_s(candidate.transport):
+            if context.budget.left_s < context.runner.next_probe_s(candidate.subject):
                 return "the time is used"
             purpose = ProbePurpose(stage=CONFIRM, kind="confirm", label=candidate.role)
             await context.record(
-                await context.measure(candidate.transport, candidate.setting, purpose)
+                await context.measure(candidate.subject, candidate.setting, purpose)
             )
         met = contenders(comparable(context.request, context.probes), past, spaces)
         spread = least_spread(context.request)

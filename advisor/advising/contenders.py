@@ -27,7 +27,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     search predicts, if it recommends the setting for more than its measurements.
     """
 
-    transport: str
+    subject: str
     setting: Setting
     stage: str
     role: str = ""
@@ -38,7 +38,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def key(self) -> tuple[str, SettingKey]:
         """Identifies the setting."""
-        return self.transport, setting_key(self.setting)
+        return self.subject, setting_key(self.setting)
 
     @property
     def sampled_bps(self) -> tuple[float, ...]:
@@ -67,7 +67,7 @@ def candidates_of(probes: Sequence[ProbeRecord]) -> list[Candidate]:
         key = (probe.subject, setting_key(probe.setting))
         known = found.get(
             key,
-            Candidate(transport=probe.subject, setting=probe.setting, stage=probe.stage),
+            Candidate(subject=probe.subject, setting=probe.setting, stage=probe.stage),
         )
         bps = probe.result.throughput_bps
         if probe.purpose == "confirm":
@@ -110,8 +110,8 @@ def contenders(
 
 def cost(candidate: Candidate, spaces: Mapping[str, Space]) -> tuple[float, ...]:
     """Sort key, the cheapest first: by transport, then by the cost order of its space."""
-    rank = transport_traits(candidate.transport).cost_rank
-    space = spaces.get(candidate.transport)
+    rank = transport_traits(candidate.subject).cost_rank
+    space = spaces.get(candidate.subject)
     return (float(rank), *(space.cost(candidate.setting) if space else ()))
 
 
@@ -136,7 +136,7 @@ def select(
     near = [
         c
         for c in ranked
-        if c.transport == best.transport
+        if c.subject == best.subject
         and c.mean_bps >= _FRUGAL_SHARE * best.mean_bps
         and cost(c, spaces) < cost(best, spaces)
         and not c.role
@@ -175,7 +175,7 @@ def _rival(
     measured = {c.key for c in candidates}
     worth_bps = _RIVAL_SHARE * best.mean_bps
     stored = [
-        Candidate(transport=p.transport, setting=p.setting, stage="history", earlier_bps=())
+        Candidate(subject=p.transport, setting=p.setting, stage="history", earlier_bps=())
         for p in sorted(past, key=lambda p: -p.throughput_bps)
         if p.throughput_bps >= worth_bps and (p.transport, setting_key(p.setting)) not in measured
     ]
@@ -197,7 +197,7 @@ class Ranking(msgspec.Struct, frozen=True):
         candidate = self.candidates[index]
         return Contender(
             role=candidate.role,
-            transport=candidate.transport,
+            transport=candidate.subject,
             setting=candidate.setting,
             throughput=self.comparison.mean(index),
             probes=len(candidate.sampled_bps),
@@ -217,7 +217,7 @@ def rank_contenders(
     if not measured:
         return None
     comparison = Comparison(
-        [c.sampled_bps for c in measured], [c.transport for c in measured], least_spread
+        [c.sampled_bps for c in measured], [c.subject for c in measured], least_spread
     )
     equals = comparison.same_as_best()
     chosen = min(equals, key=lambda i: cost(measured[i], spaces))

@@ -151,7 +151,7 @@ def test_of_the_same_tcp_is_the_cheaper_transport() -> None:
     ]
     ranking = rank_contenders(contenders(probes, [], SPACES), SPACES)
     assert ranking is not None
-    assert ranking.candidates[ranking.chosen].transport == "tcp"
+    assert ranking.candidates[ranking.chosen].subject == "tcp"
 
 
 def test_udt_wins_where_it_is_really_faster() -> None:
@@ -163,7 +163,7 @@ def test_udt_wins_where_it_is_really_faster() -> None:
     ]
     ranking = rank_contenders(contenders(probes, [], SPACES), SPACES)
     assert ranking is not None
-    assert ranking.candidates[ranking.chosen].transport == "udt"
+    assert ranking.candidates[ranking.chosen].subject == "udt"
 
 
 def test_one_that_was_not_confirmed_yet_is_not_forgotten() -> None:
