@@ -15,10 +15,40 @@ from advisor.hosts.interfaces import cards
 from advisor.hosts.privileges import Privilege, privileges
 from advisor.hosts.sysctl import sysctl, sysctl_number, sysctl_numbers
 from advisor.models import host_tuning as ht
-from advisor.models.host_audit import Finding, Settings, Verdict, audit
+from advisor.models.findings import Finding, Severity
+from advisor.models.host_audit import Settings, audit
 from advisor.software import Software, can_run_tcp, software
 
-_STYLES: Final = {Verdict.OK: "green", Verdict.COULD_BE_BETTER: "yellow", Verdict.WILL_LIMIT: "red"}
+_WORDS: Final = {
+    Severity.GOOD: "ok",
+    Severity.WATCH: "could be better",
+    Severity.BAD: "will limit",
+    Severity.UNKNOWN: "not known",
+}
+_STYLES: Final = {"ok": "green", "could be better": "yellow", "will limit": "red"}
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One setting. `source`: who recommends another value, "" if nobody does."""
+
+    what: str
+    value: str
+    verdict: str
+    reason: str
+    remedy: str
+    source: str
+
+    @classmethod
+    def of(cls, finding: Finding) -> "Row":
+        """A finding on this host, as it is shown here."""
+        return cls(
+            what=finding.what,
+            value=finding.source,
+            verdict=_WORDS[finding.severity],
+            reason=finding.cost,
+            remedy=finding.remedy,
+            source=finding.reference,
+        )
 
 
 class Checkup(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,7 +57,7 @@ class Checkup(msgspec.Struct, frozen=True, kw_only=True):
     host: HostFacts
     software: list[Software]
     judged_for_bps: float
-    findings: list[Finding]
+    findings: list[Row]
     privileges: list[Privilege]
     can_run_tcp: bool
 
@@ -53,7 +83,7 @@ def _look() -> Checkup:
         host=host,
         software=found,
         judged_for_bps=settings.rate_bps,
-        findings=audit(settings),
+        findings=[Row.of(one) for one in audit(settings)],
         privileges=privileges(),
         can_run_tcp=can_run_tcp(found),
     )
@@ -96,8 +126,11 @@ def _lines(checkup: Checkup) -> Iterator[tuple[str | None, str, str]]:
         yield from _details(right.without, right.remedy and f"as root: {right.remedy}")
     yield None, "", f"\nSettings, judged for {format_rate(checkup.judged_for_bps)}"
     for finding in checkup.findings:
-        style = _STYLES[finding.verdict]
-        yield style, _head(finding.verdict), f"{finding.what:<34}{finding.value}"
+        yield (
+            _STYLES.get(finding.verdict),
+            _head(finding.verdict),
+            f"{finding.what:<34}{finding.value}",
+        )
         yield from _details(finding.reason, finding.remedy)
     sources = sorted({f.source for f in checkup.findings if f.source})
     if sources:

@@ -1,13 +1,13 @@
 """Compares one host's kernel settings with the field's recommendations, for no particular path."""
 
 from collections.abc import Iterator
-from enum import StrEnum
 from typing import Final
 
 import msgspec
 
 from advisor.domain.quantities import format_bytes, format_rate
 from advisor.models import host_tuning as ht
+from advisor.models.findings import Finding, Remedy, Severity
 
 NEAR_RTT_S: Final = 0.01
 """The path a buffer is judged for: 10 ms, to the next region. A maximum too small for one stream
@@ -18,14 +18,6 @@ FAR_RTT_S: Final = 0.1
 
 _STANDARD_MTU: Final = 1500
 _JUMBO_FROM_BPS: Final = 10e9
-
-
-class Verdict(StrEnum):
-    """The rating of a setting."""
-
-    OK = "ok"
-    COULD_BE_BETTER = "could be better"
-    WILL_LIMIT = "will limit"
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,17 +41,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return max(known, default=ht.USUAL_RATE_BPS)
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of the audit. `remedy` is a command or a sentence, "" when none is needed."""
-
-    what: str
-    value: str
-    verdict: Verdict
-    reason: str = ""
-    remedy: str = ""
-    source: str = ""
-
-
 def audit(settings: Settings) -> list[Finding]:
     """Every known setting, in the order in which outgoing data passes them."""
     return [
@@ -77,16 +58,16 @@ def _buffer(name: str, values: tuple[int, ...], rate_bps: float) -> Finding:
     wanted, maximum = recommendation.settings[name], values[-1]
     needed = rate_bps * NEAR_RTT_S / 8
     if maximum >= wanted[-1]:
-        return Finding(what=name, value=_sizes(values), verdict=Verdict.OK)
+        return Finding(what=name, source=_sizes(values), severity=Severity.GOOD)
     limits = maximum < needed
     near = f"{format_rate(rate_bps)} over 10 ms needs {format_bytes(needed)} in one stream"
     return Finding(
         what=name,
-        value=_sizes(values),
-        verdict=Verdict.WILL_LIMIT if limits else Verdict.COULD_BE_BETTER,
-        reason=near if limits else "enough for near paths, not for far ones",
-        remedy=ht.sysctl_line(name, *wanted),
-        source=f"{recommendation.source} ({recommendation.as_of})",
+        source=_sizes(values),
+        severity=Severity.BAD if limits else Severity.WATCH,
+        cost=near if limits else "enough for near paths, not for far ones",
+        remedies=_remedies(ht.sysctl_line(name, *wanted)),
+        reference=f"{recommendation.source} ({recommendation.as_of})",
     )
 
 
@@ -106,13 +87,13 @@ def _qdisc(settings: Settings) -> Iterator[Finding]:
 
 def _held_against(name: str, value: str, better: ht.Better | None) -> Finding:
     if better is None:
-        return Finding(what=name, value=value, verdict=Verdict.OK)
+        return Finding(what=name, source=value, severity=Severity.GOOD)
     return Finding(
         what=name,
-        value=value,
-        verdict=Verdict.COULD_BE_BETTER,
-        reason=better.reason,
-        remedy=ht.sysctl_line(name, better.value),
+        source=value,
+        severity=Severity.WATCH,
+        cost=better.reason,
+        remedies=_remedies(ht.sysctl_line(name, better.value)),
     )
 
 
@@ -124,13 +105,13 @@ def _mtu_probing(settings: Settings) -> Iterator[Finding]:
     if value == 0 and jumbo:
         yield Finding(
             what=name,
-            value="0",
-            verdict=Verdict.COULD_BE_BETTER,
-            reason="with jumbo frames, a path that silently drops them stalls TCP",
-            remedy=ht.sysctl_line(name, 1),
+            source="0",
+            severity=Severity.WATCH,
+            cost="with jumbo frames, a path that silently drops them stalls TCP",
+            remedies=_remedies(ht.sysctl_line(name, 1)),
         )
     else:
-        yield Finding(what=name, value=str(value), verdict=Verdict.OK)
+        yield Finding(what=name, source=str(value), severity=Severity.GOOD)
 
 
 def _frames(settings: Settings) -> Iterator[Finding]:
@@ -139,10 +120,10 @@ def _frames(settings: Settings) -> Iterator[Finding]:
         small = bool(rate_bps and rate_bps >= _JUMBO_FROM_BPS) and mtu <= _STANDARD_MTU
         yield Finding(
             what=name,
-            value=f"MTU {mtu}, {speed}",
-            verdict=Verdict.COULD_BE_BETTER if small else Verdict.OK,
-            reason="jumbo frames need a sixth of the packets" if small else "",
-            remedy=(
+            source=f"MTU {mtu}, {speed}",
+            severity=Severity.WATCH if small else Severity.GOOD,
+            cost="jumbo frames need a sixth of the packets" if small else "",
+            remedies=_remedies(
                 f"ip link set dev {name} mtu 9000, if every device on the path supports it"
                 if small
                 else ""
@@ -154,8 +135,12 @@ def _cores(settings: Settings) -> Iterator[Finding]:
     single = settings.cores == 1
     yield Finding(
         what="cores",
-        value=str(settings.cores),
-        verdict=Verdict.COULD_BE_BETTER if single else Verdict.OK,
-        reason="one core has to run the tool, the protocol and the interrupts" if single else "",
-        remedy="let the advisor run on more than one core" if single else "",
+        source=str(settings.cores),
+        severity=Severity.WATCH if single else Severity.GOOD,
+        cost="one core has to run the tool, the protocol and the interrupts" if single else "",
+        remedies=_remedies("let the advisor run on more than one core" if single else ""),
     )
+
+
+def _remedies(line: str) -> tuple[Remedy, ...]:
+    return (Remedy(None, line),) if line else ()

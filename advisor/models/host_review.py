@@ -1,7 +1,6 @@
 """The two hosts of a path side by side: each setting, its cost on this path, and its remedy."""
 
 from collections.abc import Callable, Iterable
-from enum import StrEnum
 from typing import Final
 
 import msgspec
@@ -11,6 +10,7 @@ from advisor.domain.path import HostFacts, PathFacts
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
 from advisor.models import host_tuning as ht
 from advisor.models import limits as lim
+from advisor.models.findings import Finding, Remedy, Severity
 
 UNKNOWN: Final = "not known"
 
@@ -28,39 +28,6 @@ _CERTIFICATES: Final = "gsiftp:// may refuse a new proxy certificate as not yet 
 _LOGS: Final = "the logs of both hosts cannot be compared"
 _HEADERS_BYTES: Final = 52
 """Of IPv4 and of TCP with timestamps."""
-
-
-class Verdict(StrEnum):
-    """The rating of a row on this path: bad limits the transfer, watch may limit it."""
-
-    GOOD = "good"
-    WATCH = "watch"
-    BAD = "bad"
-    UNKNOWN = "unknown"
-
-
-class Remedy(msgspec.Struct, frozen=True):
-    """A command or a sentence, never applied here. `side` is None for both hosts or the path."""
-
-    side: Side | None
-    line: str
-
-
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One row. `destination` is "" where the value belongs to the path and not to a host.
-
-    `recommended` and its `reference` (the source and its date) are "" where there is no
-    recommendation. `cost`: a sentence with this path's figures, "" where there is none.
-    """
-
-    what: str
-    source: str
-    destination: str
-    verdict: Verdict
-    recommended: str = ""
-    reference: str = ""
-    cost: str = ""
-    remedies: tuple[Remedy, ...] = ()
 
 
 def review(path: PathFacts) -> list[Finding]:
@@ -85,23 +52,24 @@ def review(path: PathFacts) -> list[Finding]:
 def _row(
     path: PathFacts, what: str, values: tuple[str | None, str | None], found: Iterable[Limit]
 ) -> Finding:
-    """A row whose verdict follows from its limits; unknown where a value is missing."""
+    """A row whose severity follows from its limits; unknown where a value is missing."""
     limits = [] if lim.is_loopback(path) else list(found)
     source, destination = values
     return Finding(
         what=what,
         source=UNKNOWN if source is None else source,
         destination=UNKNOWN if destination is None else destination,
-        verdict=_verdict(limits, known=None not in values),
+        severity=_severity(limits, known=None not in values),
         cost="; ".join(dict.fromkeys(limit.what for limit in limits)),
         remedies=tuple(Remedy(limit.side, limit.remedy) for limit in limits),
     )
 
 
-def _verdict(limits: list[Limit], known: bool) -> Verdict:
+def _severity(limits: list[Limit], known: bool) -> Severity:
     if not limits:
-        return Verdict.GOOD if known else Verdict.UNKNOWN
-    return Verdict.BAD if any(limit.ceiling_bps is not None for limit in limits) else Verdict.WATCH
+        return Severity.GOOD if known else Severity.UNKNOWN
+    binds = any(limit.ceiling_bps is not None for limit in limits)
+    return Severity.BAD if binds else Severity.WATCH
 
 
 def _both(
@@ -116,7 +84,7 @@ def _rtt(path: PathFacts) -> Finding:
         what="RTT",
         source=f"{rtt} ({path.rtt_method})",
         destination="",
-        verdict=Verdict.GOOD,
+        severity=Severity.GOOD,
         cost=(
             f"{format_rate(wanted_bps)} × {rtt}: "
             f"{format_bytes(wanted_bps * path.rtt_s / 8)} must be in flight to fill the path"
@@ -158,7 +126,7 @@ def _buffer(path: PathFacts, buffer: lim.Buffer) -> Finding:
         what=name,
         source=source,
         destination=destination,
-        verdict=Verdict.GOOD if buffer.maximum_bytes else Verdict.UNKNOWN,
+        severity=Severity.GOOD if buffer.maximum_bytes else Severity.UNKNOWN,
         recommended=format_bytes(advised.settings[name][-1]),
         reference=f"{advised.source} ({advised.as_of})",
     )
@@ -168,7 +136,7 @@ def _buffer(path: PathFacts, buffer: lim.Buffer) -> Finding:
     if limit := lim.buffer_limit(buffer, path):
         return msgspec.structs.replace(
             row,
-            verdict=Verdict.BAD,
+            severity=Severity.BAD,
             cost=limit.what,
             remedies=(Remedy(limit.side, limit.remedy),),
         )
@@ -181,7 +149,7 @@ def _barely_enough(row: Finding, buffer: lim.Buffer, path: PathFacts) -> Finding
     kept = format_bytes(buffer.maximum_bytes or 0)
     return msgspec.structs.replace(
         row,
-        verdict=Verdict.WATCH,
+        severity=Severity.WATCH,
         cost=(
             f"{kept} × {format_duration(path.rtt_s)} is "
             f"{format_rate(buffer.ceiling_bps(path.rtt_s) or 0)} if all of it held data, but the "
@@ -197,14 +165,14 @@ def _congestion(path: PathFacts) -> Finding:
     better = ht.slow_congestion(used) if used else None
     row = _row(path, "congestion control", _both(path, lambda host: host.congestion), ())
     if used is None:
-        return msgspec.structs.replace(row, verdict=Verdict.UNKNOWN)
+        return msgspec.structs.replace(row, severity=Severity.UNKNOWN)
     if better is None:
-        return msgspec.structs.replace(row, verdict=Verdict.GOOD)
+        return msgspec.structs.replace(row, severity=Severity.GOOD)
     # One segment more each RTT, from half of what fills the path (RFC 5681, section 3.1).
     segments = lim.wanted_bps(path) * path.rtt_s / 8 / max(1, path.mtu_bytes - _HEADERS_BYTES)
     return msgspec.structs.replace(
         row,
-        verdict=Verdict.WATCH,
+        severity=Severity.WATCH,
         recommended=better.value,
         cost=(
             f"{better.reason}: here a single stream needs "
@@ -221,12 +189,12 @@ def _qdisc(path: PathFacts) -> Finding:
     """The sender's: the receiver sends little except acknowledgements."""
     row = _row(path, "queueing", _both(path, lambda host: host.qdisc), lim.unpaced(path))
     if path.source.qdisc is None:
-        return msgspec.structs.replace(row, verdict=Verdict.UNKNOWN, recommended=ht.PACING_QDISC)
+        return msgspec.structs.replace(row, severity=Severity.UNKNOWN, recommended=ht.PACING_QDISC)
     better = None if row.remedies else ht.unpaced_qdisc(path.source.qdisc)
-    verdict = row.verdict if row.remedies else Verdict.GOOD
+    severity = row.severity if row.remedies else Severity.GOOD
     return msgspec.structs.replace(
         row,
-        verdict=verdict,
+        severity=severity,
         recommended=ht.PACING_QDISC,
         cost=row.cost or (better.reason if better else ""),
     )
@@ -262,7 +230,7 @@ def _clocks(path: PathFacts) -> Finding:
         what="clock offset",
         source="",
         destination=UNKNOWN if offset_s is None else _offset(offset_s),
-        verdict=Verdict.UNKNOWN if offset_s is None else Verdict.GOOD,
+        severity=Severity.UNKNOWN if offset_s is None else Severity.GOOD,
         recommended=f"below {format_duration(_CLOCK_WATCH_S)}",
     )
     if offset_s is None or abs(offset_s) < _CLOCK_WATCH_S:
@@ -270,7 +238,7 @@ def _clocks(path: PathFacts) -> Finding:
     bad = abs(offset_s) >= _CLOCK_BAD_S
     return msgspec.structs.replace(
         row,
-        verdict=Verdict.BAD if bad else Verdict.WATCH,
+        severity=Severity.BAD if bad else Severity.WATCH,
         cost=f"clocks {format_duration(abs(offset_s))} apart: {_CERTIFICATES if bad else _LOGS}",
         remedies=(Remedy(None, "timedatectl set-ntp true"),),
     )

@@ -1,6 +1,7 @@
 from typing import Any
 
-from advisor.models.host_audit import Finding, Settings, Verdict, audit
+from advisor.models.findings import Finding, Severity
+from advisor.models.host_audit import Settings, audit
 
 MIB = 2**20
 
@@ -30,30 +31,30 @@ def finding(what: str, **changes: Any) -> Finding:
 def test_a_tuned_host_is_ok_and_has_nothing_to_do() -> None:
     found = audit(settings())
     assert len(found) == 9
-    assert all(f.verdict is Verdict.OK and not f.remedy and not f.reason for f in found)
+    assert all(f.severity is Severity.GOOD and not f.remedy and not f.cost for f in found)
 
 
 def test_buffers_are_judged_by_what_one_stream_needs() -> None:
     name = "net.core.rmem_max"
     small = finding(name, buffers={name: (4 * MIB,)})
-    assert small.verdict is Verdict.WILL_LIMIT
+    assert small.severity is Severity.BAD
     assert small.remedy == "sysctl -w net.core.rmem_max=67108864"
-    assert "ESnet" in small.source
-    assert "10 Gbit/s over 10 ms needs 11.9 MiB" in small.reason
-    assert finding(name, buffers={name: (16 * MIB,)}).verdict is Verdict.COULD_BE_BETTER
+    assert "ESnet" in small.reference
+    assert "10 Gbit/s over 10 ms needs 11.9 MiB" in small.cost
+    assert finding(name, buffers={name: (16 * MIB,)}).severity is Severity.WATCH
 
 
 def test_autotuning_is_judged_by_its_maximum() -> None:
     name = "net.ipv4.tcp_wmem"
     found = finding(name, buffers={name: (4096, 16384, 4 * MIB)})
-    assert found.value == "up to 4 MiB"
+    assert found.source == "up to 4 MiB"
     assert found.remedy == "sysctl -w net.ipv4.tcp_wmem='4096 65536 33554432'"
 
 
 def test_the_fastest_card_decides_what_is_recommended() -> None:
     links = {"eth0": (1e9, 1500), "eth1": (100e9, 9000)}
     found = finding("net.core.rmem_max", links=links)
-    assert found.verdict is Verdict.WILL_LIMIT
+    assert found.severity is Severity.BAD
     assert found.remedy.endswith("=2147483647")
     assert settings(links={"eth0": (None, 1500)}).rate_bps == 10e9
 
@@ -63,12 +64,12 @@ def test_what_could_be_better() -> None:
     assert finding("net.core.default_qdisc", default_qdisc="pfifo_fast").remedy.endswith("=fq")
     assert finding("net.ipv4.tcp_mtu_probing", mtu_probing=0).remedy.endswith("=1")
     assert finding("eth0", links={"eth0": (10e9, 1500)}).remedy.startswith("ip link set dev eth0")
-    assert finding("cores", cores=1).verdict is Verdict.COULD_BE_BETTER
+    assert finding("cores", cores=1).severity is Severity.WATCH
 
 
 def test_mtu_probing_is_for_jumbo_frames() -> None:
     links = {"eth0": (1e9, 1500)}
-    assert finding("net.ipv4.tcp_mtu_probing", mtu_probing=0, links=links).verdict is Verdict.OK
+    assert finding("net.ipv4.tcp_mtu_probing", mtu_probing=0, links=links).severity is Severity.GOOD
 
 
 def test_what_the_host_does_not_say_is_left_out() -> None:

@@ -13,7 +13,8 @@ from textual.widget import Widget
 from textual.widgets import DataTable, Static
 
 from advisor.domain.path import PathFacts
-from advisor.models.host_review import Finding, Remedy, Verdict, review
+from advisor.models.findings import Finding, Remedy, Severity
+from advisor.models.host_review import review
 from advisor.tui.features.advising.path_check import PathCheck
 from advisor.tui.features.advising.step import Step
 from advisor.tui.features.advising.widgets.watched_path import WatchedPath
@@ -24,10 +25,10 @@ from advisor.tui.kit.row_table import RowTable
 _REDRAW_S: Final = 1.0
 _REMEDIES: Final = 2
 _MARKS: Final = {
-    Verdict.GOOD: ("✓ good", "$text-success"),
-    Verdict.WATCH: ("! watch", "$text-warning"),
-    Verdict.BAD: ("✗ bad", "$text-error"),
-    Verdict.UNKNOWN: ("? unknown", "$text-muted"),
+    Severity.GOOD: ("✓ good", "$text-success"),
+    Severity.WATCH: ("! watch", "$text-warning"),
+    Severity.BAD: ("✗ bad", "$text-error"),
+    Severity.UNKNOWN: ("? unknown", "$text-muted"),
 }
 
 
@@ -145,7 +146,7 @@ class PathScreen(Step):
         self._show_detail()
 
     def _cells(self, finding: Finding) -> tuple[Text, ...]:
-        word, colour = _MARKS[finding.verdict]
+        word, colour = _MARKS[finding.severity]
         style = self.app.theme_variables.get(colour.removeprefix("$"), "")
         return (
             Text(word, style if style.startswith("#") else ""),
