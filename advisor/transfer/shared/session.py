@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import socket
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import ClassVar, Final
 
 import msgspec
@@ -21,7 +21,7 @@ from advisor.runtime.stop import Stopped, uninterrupted
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.transfer.shared.destination import DestinationSession
-from advisor.transfer.shared.epochs import Concurrencies, SharedEpoch, SharedEpochs
+from advisor.transfer.shared.epochs import SharedEpoch, SharedEpochs
 
 _LOOK_EVERY_S: Final = 0.2
 
@@ -51,6 +51,7 @@ class ShareSession(Session):
         self.source = source_name()
         self.sessions: Mapping[str, DestinationSession] = {}
         self.parallelism = 1
+        self._epochs = 0
         self._has_store_failed = False
         self._served_s: dict[str, float] = {}
         self._served_bytes: dict[str, int] = {}
@@ -97,35 +98,23 @@ class ShareSession(Session):
                 task.cancel()
             await uninterrupted(asyncio.wait(tasks))
 
-    async def epochs(
-        self,
-        epoch_s: float,
-        levels: Concurrencies,
-        expected_bps: Callable[[SharedEpoch], Mapping[str, tuple[float, float]]],
-        then: Callable[[int, SharedEpoch], Awaitable[Concurrencies | None]],
-    ) -> None:
-        """Measure epochs, and emit and store each, until no destination is served any more.
+    async def next_epoch(self, epochs: SharedEpochs) -> SharedEpoch | None:
+        """Measure the next epoch; None when no destination will be served again."""
+        while (epoch := await epochs.next()) is None:
+            if all(one.is_over for one in self.sessions.values()):
+                return None
+            await asyncio.sleep(_LOOK_EVERY_S)
+        return epoch
 
-        `expected_bps`: for each destination of an epoch the expected and the requested rate.
-        `then`: the concurrencies after an epoch, None to end.
+    def report(
+        self, epoch: SharedEpoch, expected: Mapping[str, tuple[float, float]] | None = None
+    ) -> int:
+        """Emit and store an epoch; returns its number, which counts from 1.
+
+        `expected`: for each destination the expected and the requested rate, in bit/s.
         """
-        epochs = SharedEpochs(self.sessions, epoch_s)
-        next_levels: Concurrencies | None = levels
-        number = 0
-        while next_levels is not None:
-            epochs.set(next_levels)
-            if (epoch := await epochs.next()) is None:
-                if all(one.is_over for one in self.sessions.values()):
-                    return
-                await asyncio.sleep(_LOOK_EVERY_S)
-                continue
-            number += 1
-            self._see(number, epoch, expected_bps(epoch))
-            next_levels = await then(number, epoch)
-
-    def _see(
-        self, number: int, epoch: SharedEpoch, expected: Mapping[str, tuple[float, float]]
-    ) -> None:
+        self._epochs += 1
+        expected = expected or {}
         rates_bps = epoch.rates_bps
         rows = []
         for name, level in epoch.concurrencies.items():
@@ -141,9 +130,10 @@ class ShareSession(Session):
                 )
             )
             self._count(name, epoch, asked_bps)
-        self.events.emit(ev.SharesSeen, epoch=number, rows=rows)
+        self.events.emit(ev.SharesSeen, epoch=self._epochs, rows=rows)
         if epoch.is_whole:
             self._keep(epoch)
+        return self._epochs
 
     def _count(self, name: str, epoch: SharedEpoch, asked_bps: float | None) -> None:
         """Add an epoch to the totals that are reported at the end."""

@@ -28,7 +28,7 @@ from advisor.transfer.shared.destination_transfer import (
     DestinationTransfer,
     PathCheck,
 )
-from advisor.transfer.shared.epochs import Concurrencies, SharedEpoch
+from advisor.transfer.shared.epochs import Concurrencies, SharedEpoch, SharedEpochs
 from advisor.transfer.shared.parsing import parse_asked
 from advisor.transfer.shared.prior_knowledge import PriorKnowledge, forecasts_of, known_of
 from advisor.transfer.shared.session import ShareSession
@@ -195,12 +195,21 @@ class _Sharing(ShareSession):
         self._go.set()
         looking = asyncio.create_task(self._look_on())
         try:
-            await self.control.until_stopped(
-                self.epochs(self._options.epoch_s, levels, self._expected, self._next)
-            )
+            await self.control.until_stopped(self._steer(levels))
         finally:
             looking.cancel()
             await asyncio.wait([looking])
+
+    async def _steer(self, levels: Concurrencies) -> None:
+        """Epoch after epoch: set the concurrencies, measure, learn, and choose the next ones."""
+        epochs = SharedEpochs(self.sessions, self._options.epoch_s)
+        while True:
+            epochs.set(levels)
+            epoch = await self.next_epoch(epochs)
+            if epoch is None:
+                return
+            number = self.report(epoch, self._expected(epoch))
+            levels = await self._next(number, epoch)
 
     async def _look_on(self) -> None:
         """Forever, once a second: emit the progress of all destinations."""

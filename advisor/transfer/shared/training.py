@@ -31,7 +31,7 @@ from advisor.transfer.engine.mover import Mover
 from advisor.transfer.engine.route import Route, route_of
 from advisor.transfer.engine.session import JournalOptions
 from advisor.transfer.shared.destination import DestinationSession
-from advisor.transfer.shared.epochs import Concurrencies, SharedEpoch
+from advisor.transfer.shared.epochs import Concurrencies, SharedEpochs
 from advisor.transfer.shared.session import ShareSession
 
 LEAST_STEP_S: Final = 4.0
@@ -119,15 +119,20 @@ class _Training(ShareSession):
                     epoch_s=step_s,
                     epochs=count,
                 )
-                is_whole = await self.control.until_stopped(
-                    self.epochs(step_s, self._steps[0], lambda _: {}, self._next)
-                )
+                is_whole = await self.control.until_stopped(self._measure(step_s))
                 for one in sessions:
                     one.over.set()
         return self._end(is_whole=is_whole)
 
-    async def _next(self, number: int, epoch: SharedEpoch) -> Concurrencies | None:
-        return self._steps[number] if number < len(self._steps) else None
+    async def _measure(self, step_s: float) -> None:
+        """Step after step: set the concurrencies, and measure."""
+        epochs = SharedEpochs(self.sessions, step_s)
+        for concurrencies in self._steps:
+            epochs.set(concurrencies)
+            epoch = await self.next_epoch(epochs)
+            if epoch is None:
+                return
+            self.report(epoch)
 
     def _end(self, *, is_whole: bool) -> int:
         outcomes = self.outcomes()
