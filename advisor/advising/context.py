@@ -36,7 +36,7 @@ class Blocked(Exception):
     """Nothing more can be measured at any setting; the message is a sentence."""
 
 
-class History(msgspec.Struct, frozen=True, kw_only=True):
+class PriorResults(msgspec.Struct, frozen=True, kw_only=True):
     """What the store knows: probes of this pair, of similar paths, and transfers of files."""
 
     past: Sequence[ProbeRecord] = ()
@@ -54,7 +54,7 @@ class Context:
         pair: Pair,
         path: PathFacts,
         budget: Budget,
-        history: History,
+        history: PriorResults,
         control: Control,
         events: EventEmitter,
         runner: ProbeRunner,

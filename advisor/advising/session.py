@@ -11,7 +11,7 @@ from advisor.advising.advice import AdviceInputs, advice_from_history, advice_fr
 from advisor.advising.budget import Budget, default_budget_s
 from advisor.advising.confirming import confirm
 from advisor.advising.contenders import contenders, rank_contenders
-from advisor.advising.context import Blocked, Context, History
+from advisor.advising.context import Blocked, Context, PriorResults
 from advisor.advising.disk_to_disk import DiskToDisk
 from advisor.advising.judging import comparable, least_spread
 from advisor.advising.probe_runner import PeerLost, ProbeRunner
@@ -184,7 +184,7 @@ class _AdviceSession(Session):
             pair=self._pair,
             path=path,
             budget=self._budget(path, earlier),
-            history=History(
+            history=PriorResults(
                 past=self.store.prior(self._pair, path.rtt_s),
                 past_of_similar=self.store.prior_of_similar(
                     self._pair, path.rtt_s, path.bandwidth_bps

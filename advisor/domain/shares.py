@@ -1,7 +1,7 @@
 """Transfers from one source to several destinations at once."""
 
 import math
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
@@ -9,6 +9,9 @@ from advisor.domain.advice import Command
 from advisor.domain.quantities import format_rate
 
 SharePurpose = Literal["train", "run"]
+
+Concurrencies: TypeAlias = dict[str, int]
+"""Concurrent files, by destination."""
 
 BASE: Final = 2
 """The concurrency of each that a factor refers to: the base case of the paper, section V."""

@@ -15,7 +15,7 @@ from advisor.hosts.checksums import Checksum, Reading, checksum_of, in_thread, r
 from advisor.runtime.connect import reach
 from advisor.runtime.request import ConnectionOptions
 
-Kind: TypeAlias = Literal["missing", "size", "checksum", "changed", "unreadable", "name"]
+DifferenceKind: TypeAlias = Literal["missing", "size", "checksum", "changed", "unreadable", "name"]
 _Version: TypeAlias = tuple[int, int]
 
 
@@ -28,7 +28,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     name: str
-    kind: Kind
+    kind: DifferenceKind
     here_bytes: int | None = None
     there_bytes: int | None = None
     side: Literal["source", "destination"] | None = None
@@ -204,7 +204,7 @@ def _has_changed(file: _Local) -> bool:
 def _of_another_size(file: _Local, there_bytes: int | None) -> Difference:
     if there_bytes is None:
         return Difference(name=file.name, kind="missing", here_bytes=file.size_bytes)
-    kind: Kind = "changed" if _has_changed(file) else "size"
+    kind: DifferenceKind = "changed" if _has_changed(file) else "size"
     return Difference(
         name=file.name, kind=kind, here_bytes=file.size_bytes, there_bytes=there_bytes
     )

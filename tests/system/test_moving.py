@@ -218,7 +218,7 @@ def _after(process: psutil.Process, flag: str) -> list[str]:
 
 
 @pytest.mark.asyncio
-async def test_portions_have_settings_of_their_own(site: Site) -> None:
+async def test_groups_have_settings_of_their_own(site: Site) -> None:
     for number in range(400):
         _write(site.source / "small" / f"{number}", 2000)
     _write(site.source / "large", 50 * MIB)

@@ -15,7 +15,7 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
-from advisor.domain.shares import Asked
+from advisor.domain.shares import Asked, Concurrencies
 from advisor.models.shares.allocation import Allocation, Predicts, allocate, asked_of, nearby
 from advisor.models.shares.forecast import Forecast
 from advisor.models.shares.planning import capped, targets_of
@@ -35,8 +35,6 @@ _STEPS: Final = 2
 _WORTH_A_STEP: Final = 0.05
 """The gain in the sum of mean and largest error; below it chance would change concurrencies."""
 
-Levels = Mapping[str, int]
-
 
 class Steering:
     """Steers to what is `asked`, which may be replaced; it and `models` are by destination."""
@@ -53,7 +51,7 @@ class Steering:
         model_bps = self._models[name](concurrency, source_concurrency)
         return model_bps * math.exp(self._surprise[name])
 
-    def learn(self, levels: Levels, measured_bps: Mapping[str, float]) -> None:
+    def learn(self, levels: Concurrencies, measured_bps: Mapping[str, float]) -> None:
         """Process the measured rates of an epoch served at these concurrencies."""
         total = sum(levels.values())
         for name, rate_bps in measured_bps.items():
@@ -70,7 +68,7 @@ class Steering:
         self._surprise[name] += gain * max(-farthest, min(farthest, off))
         self._variance[name] = (1 - gain) * variance + _PER_EPOCH
 
-    def wanted(self, levels: Levels) -> Allocation | None:
+    def wanted(self, levels: Concurrencies) -> Allocation | None:
         """Better concurrencies for these destinations, where the change is worth it.
 
         `levels`: those of the destinations being served. If the set of destinations or a request

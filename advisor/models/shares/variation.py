@@ -18,12 +18,12 @@ from collections.abc import Iterator, Sequence
 from itertools import count, islice
 from typing import Final
 
+from advisor.domain.shares import Concurrencies
+
 BASELINES: Final = (2, 4, 1)
 
-Levels = dict[str, int]
 
-
-def steps(destinations: Sequence[str], number: int) -> list[Levels]:
+def steps(destinations: Sequence[str], number: int) -> list[Concurrencies]:
     """The first `number` steps of the experiment: the concurrency of each destination in each."""
     return list(islice(_endlessly(destinations), number))
 
@@ -38,7 +38,7 @@ def least_steps(destinations: int) -> int:
     return 2 * destinations
 
 
-def _endlessly(destinations: Sequence[str]) -> Iterator[Levels]:
+def _endlessly(destinations: Sequence[str]) -> Iterator[Concurrencies]:
     for round_ in count():
         for baseline in BASELINES:
             for name in destinations:

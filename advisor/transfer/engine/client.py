@@ -56,15 +56,15 @@ class Client:
         """Run it to its end; None if it stalled and was killed. Raises OSError."""
         self.began_s = self._clock()
         try:
-            async with asyncio.timeout(self._stall_s) as patience:
+            async with asyncio.timeout(self._stall_s) as deadline:
                 return await run_transfer(
                     step,
-                    _Listening(reader, lambda: self._lives(patience)),
+                    _Listening(reader, lambda: self._lives(deadline)),
                     list_file,
                     self._total_bytes,
                     ceiling_s=_LONGEST_S,
                     sample_every_s=self._sample_every_s,
-                    seen=lambda interval: self._see(interval, patience),
+                    seen=lambda interval: self._see(interval, deadline),
                 )
         except TimeoutError:
             return None
@@ -72,7 +72,7 @@ class Client:
             self.has_ended = True
             list_file.unlink(missing_ok=True)
 
-    def _see(self, interval: Interval, patience: asyncio.Timeout) -> None:
+    def _see(self, interval: Interval, deadline: asyncio.Timeout) -> None:
         now_s = self._clock()
         self.moved_bytes += interval.received_bytes
         if not self._looks:
@@ -81,11 +81,11 @@ class Client:
         while len(self._looks) > _FEWEST_LOOKS and self._looks[1][0] <= now_s - _LATE_S:
             self._looks.popleft()
         if interval.received_bytes:
-            self._lives(patience)
+            self._lives(deadline)
 
-    def _lives(self, patience: asyncio.Timeout) -> None:
-        if not patience.expired():
-            patience.reschedule(self._clock() + self._stall_s)
+    def _lives(self, deadline: asyncio.Timeout) -> None:
+        if not deadline.expired():
+            deadline.reschedule(self._clock() + self._stall_s)
 
 
 class _Listening:

@@ -28,7 +28,7 @@ class DestinationOptions(msgspec.Struct, frozen=True, kw_only=True):
     journal_options: JournalOptions
 
 
-class PathCheck(DestinationSession):
+class DestinationCheck(DestinationSession):
     """Connects, and finds out the path; nothing is moved."""
 
     async def _run(self) -> int:

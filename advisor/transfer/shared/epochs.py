@@ -2,14 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol
 
+from advisor.domain.shares import Concurrencies
 from advisor.transfer.engine.epochs import Destination, EpochMeasurement, EpochMeter
 
 _LOOK_EVERY_S: Final = 0.1
-
-Concurrencies: TypeAlias = dict[str, int]
-"""Files at a time, by destination."""
 
 
 class SharedDestination(Destination, Protocol):

@@ -11,7 +11,7 @@ from advisor import registry, traits
 from advisor.api.tool import CommandRequest
 from advisor.domain import events as ev
 from advisor.domain.advice import Command
-from advisor.domain.shares import Asked, SharePlan, SharePurpose
+from advisor.domain.shares import Asked, Concurrencies, SharePlan, SharePurpose
 from advisor.models.shares.forecast import DEFAULT, Forecast, Modelling
 from advisor.models.shares.planning import bounded, check, plan
 from advisor.models.shares.steering import Steering
@@ -24,11 +24,11 @@ from advisor.transfer.engine.retry import RETRY_S
 from advisor.transfer.engine.session import JournalOptions
 from advisor.transfer.shared.destination import DestinationSession
 from advisor.transfer.shared.destination_transfer import (
+    DestinationCheck,
     DestinationOptions,
     DestinationTransfer,
-    PathCheck,
 )
-from advisor.transfer.shared.epochs import Concurrencies, SharedEpoch, SharedEpochs
+from advisor.transfer.shared.epochs import SharedEpoch, SharedEpochs
 from advisor.transfer.shared.parsing import parse_asked
 from advisor.transfer.shared.prior_knowledge import PriorKnowledge, forecasts_of, known_of
 from advisor.transfer.shared.session import ShareSession
@@ -104,7 +104,9 @@ class _Sharing(ShareSession):
     def _session_of(self, name: str) -> DestinationSession:
         request, options = self._requests[name], self._options
         if not options.run:
-            return PathCheck(request, options.journal_options, self.store, self.hear, self.control)
+            return DestinationCheck(
+                request, options.journal_options, self.store, self.hear, self.control
+            )
         wanted = DestinationOptions(
             parallelism=self.parallelism,
             epoch_s=options.epoch_s,

@@ -14,7 +14,7 @@ from advisor.agent.client import PeerError
 from advisor.domain import events as ev
 from advisor.domain.dataset import Dataset
 from advisor.domain.quantities import format_duration
-from advisor.domain.shares import SharePurpose
+from advisor.domain.shares import Concurrencies, SharePurpose
 from advisor.hosts.datasets import listed_files
 from advisor.models.endless_work import EndlessWork
 from advisor.models.shares.variation import least_steps, steps, whole_round
@@ -31,7 +31,7 @@ from advisor.transfer.engine.mover import Mover
 from advisor.transfer.engine.route import Route, route_of
 from advisor.transfer.engine.session import JournalOptions
 from advisor.transfer.shared.destination import DestinationSession
-from advisor.transfer.shared.epochs import Concurrencies, SharedEpochs
+from advisor.transfer.shared.epochs import SharedEpochs
 from advisor.transfer.shared.session import ShareSession
 
 LEAST_STEP_S: Final = 4.0

@@ -48,7 +48,7 @@ def test_profiling_a_tool_needs_files_and_a_place_for_them() -> None:
         ),
     ]
     for one in missing:
-        with pytest.raises(ValueError, match="--tool needs --data and --to"):
+        with pytest.raises(ValueError, match="needs --data and --to"):
             _ = one.profiled
 
 

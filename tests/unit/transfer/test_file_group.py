@@ -1,4 +1,4 @@
-"""What a portion counts while clients come and go."""
+"""What a file group counts while clients come and go."""
 
 import pytest
 

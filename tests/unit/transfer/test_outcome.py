@@ -77,7 +77,7 @@ def test_the_end(
     assert outcome.missing_files == troubled
 
 
-def test_all_portions_count(tmp_path: Path) -> None:
+def test_all_groups_count(tmp_path: Path) -> None:
     outcome = outcome_of(state(tmp_path, group(3), group(2, 1)), 4.0, None, is_over=True)
     assert outcome.message == "5 of 6 files have arrived completely, 1 could not be moved"
 
