@@ -1,4 +1,4 @@
-"""What a backtest came to, for people and as JSON; and how far it is, on a terminal."""
+"""The results of a backtest, for people and as JSON; and its progress, on a terminal."""
 
 import contextlib
 import sys
@@ -45,13 +45,13 @@ def scores_data(backtest: Backtest, finished: Sequence[Finished]) -> dict[str, A
 
 
 def left_out_sentence(one: LeftOut) -> str:
-    """Which method is not among the scores, and why."""
+    """The method that is left out of the scores, and why."""
     reason = " ".join(one.reason.split()).rstrip(".")
     return f"{one.method} is left out: it failed on {one.table}: {reason}"
 
 
 def conclusion(ranking: Sequence[Finished]) -> str:
-    """Which method would have served best, and whether it is ahead by more than chance."""
+    """The best method, and whether it leads by more than chance."""
     first = ranking[0]
     tables = len(first.by_table)
     came_to = f"{first.method} came to {_share(first.score.median)} of the best in the median"
@@ -75,7 +75,7 @@ def conclusion(ranking: Sequence[Finished]) -> str:
 
 @contextlib.contextmanager
 def progress(wanted: bool) -> Iterator[Callable[[Searched], None]]:
-    """What to tell how far it is; shown on standard error when that is a terminal."""
+    """Progress callbacks; a bar on standard error if that is a terminal."""
     if not wanted or not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -128,7 +128,7 @@ def table_cells(table: RecordedTable, place: int, finished: Sequence[Finished]) 
 
 
 def extent(backtest: Backtest) -> str:
-    """How much was replayed."""
+    """The amount of replayed data."""
     sources = len({table.source for table in backtest.tables})
     return (
         f"{counted(len(backtest.tables), 'table')} of {counted(sources, 'source')}, "
@@ -138,7 +138,7 @@ def extent(backtest: Backtest) -> str:
 
 
 def caption(tables: Sequence[RecordedTable]) -> str:
-    """What the columns of METHOD_COLUMNS mean."""
+    """The meaning of METHOD_COLUMNS."""
     flows = np.mean([flows_of(table.setting(table.best_cell)) for table in tables])
     return (
         "median, p10: what the recommended setting gives, as a share of the table's best. "

@@ -23,11 +23,11 @@ _STYLE: Final[Any] = {
 
 
 class CannotPlot(Exception):
-    """No figure can be written; why, and what to do."""
+    """The figure cannot be written; the message says why, and the remedy."""
 
 
 def check_plot(path: Path) -> None:
-    """Raise CannotPlot where no figure could be written there, before anything is run."""
+    """Raise CannotPlot if no figure could be written there, before anything is run."""
     if path.suffix.lower() not in _FORMATS:
         raise CannotPlot(
             f"'{path}' is none of the formats that are drawn: "
@@ -108,7 +108,7 @@ def _drawn(ranking: Sequence[Finished], file_format: str) -> bytes:
 
 
 def _span_s(ranking: Sequence[Finished]) -> tuple[float, float]:
-    """From the first time anything is known to the last that anything changes."""
+    """From the first known value to the last change."""
     times_s = [time_s for time_s, _ in ranking[0].regret]
     values = [tuple(regret for _, regret in one.regret) for one in ranking]
     at_each = list(zip(*values, strict=True))

@@ -22,7 +22,7 @@ def _direction(path: EmulatedPath, way: Direction) -> str:
 
 
 def path_text(path: EmulatedPath) -> str:
-    """The path in a line: RTT, MTU, and each direction where they differ."""
+    """The path in one line: RTT, MTU, and each direction if they differ."""
     head = f"RTT {format_duration(path.rtt_s) if path.rtt_s else '0 ms'}, MTU {path.mtu_bytes}"
     forward, reverse = (_direction(path, way) for way in (path.forward, path.reverse))
     if forward == reverse:
@@ -83,7 +83,7 @@ def _value(name: str, value: Any) -> str:
 
 
 def status_text(status: LabStatus) -> str:
-    """All of it, for a person."""
+    """The whole status, as text."""
     rights = "in a user namespace" if status.user_namespace else "with root's rights"
     lines = [
         f"lab {status.name}: up for {format_duration(max(status.up_s, 0.001))}, {rights}, "
@@ -110,7 +110,7 @@ def status_text(status: LabStatus) -> str:
 
 
 def paths_text(paths: dict[str, EmulatedPath], columns: int) -> str:
-    """The named paths with what they are and where their numbers come from."""
+    """The named paths with their parameters and the sources of their numbers."""
     blocks = []
     for name, path in paths.items():
         note = textwrap.wrap(path.note, columns, initial_indent="  ", subsequent_indent="  ")

@@ -1,4 +1,4 @@
-"""What a check of an emulated path found, as text; and how far it is, on a terminal."""
+"""The result of checking an emulated path, as text; and its progress, on a terminal."""
 
 import contextlib
 import sys
@@ -22,7 +22,7 @@ _Row = tuple[str, str, str, str]
 
 
 def check_text(check: PathCheck) -> str:
-    """All of it, asked and measured side by side."""
+    """The whole result, configured and measured values side by side."""
     rows: list[_Row] = [("", "asked", "measured", "verdict"), _rtt(check.rtt)]
     for words, way in (("there", check.forward), ("back", check.reverse)):
         rows += _direction(words, way)
@@ -77,7 +77,7 @@ def _direction(words: str, way: DirectionCheck) -> list[_Row]:
 
 
 def _rate(rate_bps: float) -> str:
-    # Three per cent are to be seen.
+    # Differences of three per cent must be visible.
     return format_rate(rate_bps) if rate_bps < 1e9 else f"{rate_bps / 1e9:.4g} Gbit/s"
 
 
@@ -96,7 +96,7 @@ def _interval(loss: LossCheck) -> str:
 
 @contextlib.contextmanager
 def progress() -> Iterator[Callable[[str, float], None]]:
-    """What to tell how far the check is; it is shown on standard error when that is a terminal."""
+    """Progress callbacks; a bar on standard error if that is a terminal."""
     if not sys.stderr.isatty():
         yield lambda _what, _done: None
         return

@@ -1,4 +1,4 @@
-"""What a planned transfer tells while it runs: lines, and on a terminal a bar for each class."""
+"""Narration of a planned transfer: lines, and on a terminal a bar for each class."""
 
 from typing import Any, Final, TextIO
 
@@ -12,7 +12,7 @@ _LINE_EVERY_S: Final = 10.0
 
 
 class PlanNarration(LinesAndBars):
-    """A listener. On a terminal bars below the lines; elsewhere a line now and then."""
+    """A listener. On a terminal bars below the lines; elsewhere a line at intervals."""
 
     def __init__(self, stream: TextIO, *, bars: bool) -> None:
         super().__init__(stream)
@@ -21,7 +21,7 @@ class PlanNarration(LinesAndBars):
         self._last_line_s = 0.0
 
     def __call__(self, event: ev.AnyEvent) -> None:
-        """Hear one event."""
+        """Process one event."""
         match event:
             case ev.FilesMoving():
                 if self._with_bars:
@@ -36,7 +36,7 @@ class PlanNarration(LinesAndBars):
                     self._say(line)
 
     def _line(self, event: ev.FilesMoving) -> str:
-        """What is said now and then where there are no bars."""
+        """The progress line where there are no bars."""
         return f"  {_phase(event)}: {progress_words(event.classes)}"
 
     def _begin(self) -> None:
@@ -75,7 +75,7 @@ class PlanNarration(LinesAndBars):
         )
 
     def finish(self) -> None:
-        """Take the bars away; they may come back."""
+        """Remove the bars; they may return."""
         super().finish()
         self._tasks.clear()
 

@@ -1,4 +1,4 @@
-"""What sessions with several destinations tell while they run."""
+"""Narration of sessions with several destinations."""
 
 from typing import TextIO
 
@@ -24,7 +24,7 @@ class ShareNarration(PlanNarration):
         self._started: ev.SharesStarted | None = None
 
     def __call__(self, event: ev.AnyEvent) -> None:
-        """Hear one event."""
+        """Process one event."""
         match event:
             case ev.SharesStarted():
                 self._started = event

@@ -1,11 +1,11 @@
-"""Tables as the reader can use them."""
+"""Tables for terminals and pipes."""
 
 import sys
 from itertools import chain
 
 
 def print_table(columns: tuple[str, ...], rows: list[list[str]]) -> None:
-    """A table as the reader can use it: drawn on a terminal, plain columns in a pipe."""
+    """Print a table: drawn on a terminal, plain columns in a pipe."""
     if sys.stdout.isatty():
         from rich.console import Console
         from rich.table import Column, Table

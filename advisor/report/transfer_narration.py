@@ -1,4 +1,4 @@
-"""What a tuned transfer tells: its settings as lines, its progress as a bar."""
+"""Narration of a tuned transfer: its settings as lines, its progress as a bar."""
 
 from advisor.domain import events as ev
 from advisor.report.plan_narration import PlanNarration
@@ -12,10 +12,10 @@ from advisor.report.transfer import (
 
 
 class TransferNarration(PlanNarration):
-    """A listener. On a terminal a bar below the lines; elsewhere a line now and then."""
+    """A listener. On a terminal a bar below the lines; elsewhere a line at intervals."""
 
     def __call__(self, event: ev.AnyEvent) -> None:
-        """Hear one event."""
+        """Process one event."""
         match event:
             case ev.TransferStarted():
                 self._say(started_line(event))
