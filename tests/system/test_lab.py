@@ -157,7 +157,7 @@ def test_a_network_that_is_somebodys_is_left_alone(lab: Lab) -> None:
         env=lab.environment | {"XDG_RUNTIME_DIR": str(lab.home / "other")},
         check=False,
     )
-    assert "nothing is touched here" in json.loads(done.stdout)["message"]
+    assert "nothing is changed here" in json.loads(done.stdout)["message"]
 
 
 def test_down_ends_what_hides_its_environment(lab: Lab) -> None:

@@ -61,7 +61,7 @@ def test_a_wrong_secret(start: Start, start_agent: StartAgent, tmp_path: Path) -
     where = f"127.0.0.1:{agent.port}"
     done = start("advise", "--agent", where, "--secret-file", str(other)).finish()
     assert done.returncode == 3
-    assert "another secret" in done.stderr
+    assert "a different secret" in done.stderr
     assert "Traceback" not in done.stderr
     assert agent.run.process.poll() is None
 
