@@ -94,8 +94,7 @@ SCREENS: Final = {
     "shares": ScreenEntry(
         "features.shares.screens.shares:SharesScreen",
         title="Shares of several destinations",
-        about="plan what share several destinations get at the same time, and move files "
-        "accordingly",
+        about="plan the shares of several destinations, and move files accordingly",
         home=HomeKey(
             "p",
             "shares",

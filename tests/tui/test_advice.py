@@ -88,7 +88,7 @@ async def test_without_a_session_it_says_what_to_do_and_refuses(new_app: NewApp)
             await pilot.pause()
             assert shown(app) is AdviceScreen
         assert "no line to copy" in told(app)
-        assert "let a session come to its end" in told(app)
+        assert "let a session finish" in told(app)
 
 
 @pytest.mark.parametrize(

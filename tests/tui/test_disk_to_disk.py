@@ -260,12 +260,12 @@ async def test_the_advice_shows_disks_and_network_as_a_picture(
         for caption, bar in zip(picture[0:10:2], picture[1:10:2], strict=True):
             lengths[caption[2:].split("  ")[0]] = bar
         limiting = next(line for line in picture if line.startswith(mark))
-        assert limiting.startswith(f"{mark} Network, lets the least pass  490 Mbit/s")
+        assert limiting.startswith(f"{mark} Network, bottleneck  490 Mbit/s")
         assert sum(line.startswith(f"{mark} ") for line in picture) == 1
         # 2.5 times 490 Mbit/s is the most that an axis to 1.5 Gbit/s has to hold.
         assert lengths["Source disk"].endswith(beyond)
         assert lengths["Destination disk"].endswith(fill)
-        assert lengths["Together at most"] == lengths["Network, lets the least pass"]
+        assert lengths["Together at most"] == lengths["Network, bottleneck"]
         assert len(lengths["Measured together"]) < len(lengths["Destination disk"])
         assert any("90 % of that" in line for line in picture) or size == (80, 24)
         lines = app.screen.query_one("#flow-lines", Chart).summary
@@ -281,9 +281,7 @@ def test_what_lets_the_least_pass_is_marked_wherever_it_is() -> None:
         subsystems=[*COMPOSITION.subsystems[:2], *slow], predicted_bps=2e8, joint_bps=1e8
     )
     bars = list(composition_bars(an_advice(composition=composition), composition))
-    assert [bar.name for bar in bars if bar.kind == "limit"] == [
-        "Destination disk, lets the least pass"
-    ]
+    assert [bar.name for bar in bars if bar.kind == "limit"] == ["Destination disk, bottleneck"]
     assert [bar.value_bps for bar in bars] == [8.2e9, 490e6, 2e8, 2e8, 1e8]
     assert bars[-1].detail.startswith("50 % of that")
 

@@ -136,7 +136,7 @@ async def test_chosen_group_is_drawn_as_curve_and_points(new_app: NewApp, alike:
             assert f"answer: {alike.levels.concurrency}" in text
             await pilot.press("down")
             await pilot.pause()
-        assert "no say and nothing is drawn" in text_of(app)
+        assert "no weight and nothing is drawn" in text_of(app)
         assert slices_shown(app) == []
         assert app.screen.query_one("#buttons #concurrency", Button).variant == "default"
         assert "left out: no polynomial fits it" in flat(words(app, "#group"))
@@ -304,7 +304,7 @@ async def test_thirty_groups_can_be_walked_through(new_app: NewApp, size: tuple[
         await pilot.press("ctrl+end")
         await pilot.press("1")
         await pilot.pause()
-        assert "Only the 6 groups that have the most say are drawn" in told(app)
+        assert "Only the 6 groups with the most weight are drawn" in told(app)
         table = app.screen.query_one(EvidenceTable)
         assert table.cursor_row == 29
         assert table.region.bottom <= app.screen.query_one("#buttons").region.y
@@ -368,10 +368,10 @@ async def test_one_search_has_no_next(new_app: NewApp, alike: Evidence) -> None:
 @pytest.mark.parametrize(
     ("events", "reason"),
     [
-        (some_events(), "spsa, does not ask past transfers: write harp"),
+        (some_events(), "spsa, does not consult past transfers: enter harp"),
         (until(a_session(), TOOL, 1), "after the sample"),
-        (a_session(), "no sample came through"),
-        ([], "this session does not ask"),
+        (a_session(), "no sample succeeded"),
+        ([], "this session does not consult"),
     ],
 )
 def test_why_there_is_none(events: list[Any], reason: str) -> None:
@@ -392,7 +392,7 @@ async def test_without_evidence_the_ways_there_say_why(
         app.session = Recorded(some_events())
         await pilot.click("#buttons #past")
         await pilot.pause()
-        assert "does not ask past transfers: write harp" in told(app)
+        assert "does not consult past transfers: enter harp" in told(app)
         assert shown(app) is ProfilingScreen
         app.open(ComparisonScreen(SessionModel(some_events())))
         await pilot.pause()

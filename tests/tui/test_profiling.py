@@ -247,7 +247,7 @@ async def test_next_waits_for_the_end(new_app: NewApp) -> None:
         session = await shown(app, pilot, while_udt_is_searched())
         await pilot.press("ctrl+n")
         assert isinstance(app.screen, ProfilingScreen)
-        assert any("still measures" in str(n.message) for n in app._notifications)
+        assert any("still measuring" in str(n.message) for n in app._notifications)
         for event in events()[len(while_udt_is_searched()) :]:
             session.model.apply(event)
         screen = app.screen

@@ -396,7 +396,7 @@ async def test_a_session_is_opened_as_it_was_and_replayed(
         assert shown(app) is SessionScreen
         playback = app.screen.query_one("#film", Static)
         assert "probe 3 of 3" in str(playback.render())
-        assert "not kept" not in text_of(app)
+        assert "not stored" not in text_of(app)
         await pilot.press("left")
         assert "probe 2 of 3" in str(playback.render())
         await pilot.press("home")
@@ -425,7 +425,7 @@ async def test_a_session_without_events_is_made_from_its_records_and_says_so(
         await pilot.press("j", "enter")
         await settle(app, pilot)
         text = text_of(app)
-        assert "Its events were not kept" in text
+        assert "Its events were not stored" in text
         assert "probe 2 of 2" in text
         await pilot.press("v")
         await pilot.pause()

@@ -116,12 +116,12 @@ async def test_without_anything_learned_it_says_what_to_run(
     app = new_app()
     async with app.run_test(size=size) as pilot:
         app.go("shares")
-        await until(pilot, lambda: "Nothing is learned yet" in text_of(app))
+        await until(pilot, lambda: "Nothing was learned yet" in text_of(app))
         assert "advisor share train HOST1 HOST2 --to FOLDER" in words(app, "#command")
         await pilot.press("c")
         assert "Copied" in told(app)
         await pilot.press("r", "space", "x")
-        assert "Nothing is learned yet: run the command above" in told(app)
+        assert "Nothing was learned yet: run the command above" in told(app)
         assert isinstance(app.screen, SharesScreen)
 
 
@@ -133,10 +133,10 @@ async def test_one_that_was_measured_too_seldom_cannot_take_part(
     app = new_app()
     async with app.run_test(size=(80, 24)) as pilot:
         screen = await shown(app, pilot)
-        await until(pilot, lambda: "too little is known" in text_of(app))
+        await until(pilot, lambda: "too few measurements" in text_of(app))
         await pilot.press("up", "space", "right")
         assert app.focused is row_of(app, "gordon")
-        assert "Too little is known of gordon" in told(app)
+        assert "Too few measurements of gordon" in told(app)
         assert "Gordon is left out" in told(app)
         assert planned(screen).keys() == set(TWO)
 
@@ -209,9 +209,9 @@ async def test_one_is_left_out_and_taken_in_again(new_app: NewApp, two: None) ->
         assert "alone gets all there is" in told(app)
         assert isinstance(app.screen, SharesScreen)
         await pilot.press("down", "space")
-        await until(pilot, lambda: "space takes one in" in text_of(app))
+        await until(pilot, lambda: "space includes one" in text_of(app))
         await pilot.press("c")
-        assert "space takes one in" in told(app)
+        assert "space includes one" in told(app)
         await pilot.press("space", "up", "space")
         await until(pilot, lambda: planned(screen).keys() == set(TWO) and not screen.board.trouble)
         await until(pilot, lambda: "plan kraken=1 mason=1" in words(app, "#command"))
@@ -350,8 +350,8 @@ async def test_files_that_are_moved_are_not_moved_twice_at_once(
     async with app.run_test(size=(80, 24)) as pilot:
         await shown(app, pilot)
         await pilot.press("r", "space")
-        assert "It is under way: x stops it" in told(app)
-        assert "who gets some can be changed after that" in told(app)
+        assert "It is running: x stops it" in told(app)
+        assert "the destinations can be changed after that" in told(app)
         assert app.why_no_session().startswith("files are being moved")
 
 
@@ -362,7 +362,7 @@ async def test_it_is_shown_live(new_app: NewApp, five: None, size: tuple[int, in
     run = run_in(app, Told([]))
     async with app.run_test(size=size) as pilot:
         await shown(app, pilot)
-        await until(pilot, lambda: "reaching the destinations" in text_of(app))
+        await until(pilot, lambda: "connecting to the destinations" in text_of(app))
         for event in shared.under_way():
             run.model.apply(event)
         await until(pilot, lambda: "epoch 3, 12 s of 30 s" in text_of(app))
@@ -446,7 +446,7 @@ async def test_stopping_asks_once(new_app: NewApp, five: None) -> None:
         run.is_running = False
         await until(pilot, lambda: "r moves the rest" in text_of(app))
         await pilot.press("x")
-        assert "No files are being moved: r begins" in told(app)
+        assert "No files are being moved: r starts a transfer" in told(app)
         await pilot.press("r")
         await until(pilot, lambda: isinstance(app.screen, SharesFormScreen))
 

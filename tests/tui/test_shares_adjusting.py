@@ -120,7 +120,7 @@ def test_the_line_to_copy_is_one_that_the_command_takes() -> None:
     ("changes", "reason"),
     [
         ({"asked": {"kraken": "much", "mason": "1"}}, "kraken: write a share as in 4"),
-        ({"left_out": ["kraken", "mason"]}, "space takes one in"),
+        ({"left_out": ["kraken", "mason"]}, "space includes one"),
         ({"asked": {"kraken": "1", "mason": "1", "lab:a:b": "1"}}, "no source in common"),
     ],
 )

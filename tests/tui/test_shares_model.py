@@ -118,7 +118,7 @@ def test_what_is_logged() -> None:
 
 def test_how_far_it_is_in_words() -> None:
     assert run_lines(SharesModel(), 10, is_wide=True) == [
-        "… counting the files, and reaching the destinations"
+        "… counting the files, and connecting to the destinations"
     ]
     lines = run_lines(SharesModel(shared.under_way()), 10, is_wide=True)
     assert lines[0] == "██░░░░░░░░  21%, 39.7 GiB of 186 GiB there"

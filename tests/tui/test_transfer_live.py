@@ -69,7 +69,7 @@ def test_progress_in_words() -> None:
     ]
     model.apply(tuned.moving(10.0, 6 * 10**9, 0.0, phase="verify", left_s=None))
     assert progress_lines(model, 10) == [
-        "█░░░░░░░░░  10%, 5.59 GiB of 55.9 GiB read again and compared",
+        "█░░░░░░░░░  10%, 5.59 GiB of 55.9 GiB verified",
         "Now 0 bit/s",
     ]
     model.apply(tuned.ended())
@@ -96,7 +96,7 @@ def test_the_end_in_words() -> None:
     model = TransferModel([*tuned.under_way(9), tuned.ended(complete=False)])
     assert end_lines(model) == [
         "38 of 40 files are there whole, 2 could not be moved.",
-        "Press g to go on.",
+        "Press g to resume.",
         "✗ run [7]/a.dat: no access",
         "✗ run [7]/b.dat: it changed",
     ]
@@ -148,7 +148,7 @@ async def test_stopping_asks_first(new_app: NewApp) -> None:
         app.go("moving")
         await pilot.pause()
         await pilot.press("g")
-        assert "It is under way" in told(app)
+        assert "It is running" in told(app)
         await pilot.press("x")
         await until(pilot, lambda: isinstance(app.screen, AskScreen))
         await pilot.press("n")
@@ -169,7 +169,7 @@ async def test_what_broke_off_is_gone_on_with(new_app: NewApp) -> None:
         app.go("moving")
         await until(pilot, lambda: "2 could not be moved" in text_of(app))
         await pilot.press("x")
-        assert "nothing is being moved any more" in told(app)
+        assert "over: nothing is being moved" in told(app)
         await pilot.press("g")
         # The same words again, which this time no command knows: it says so.
         await until(pilot, lambda: "o such option" in text_of(app))
@@ -188,7 +188,7 @@ async def test_a_complete_one_is_not_gone_on_with(new_app: NewApp) -> None:
         app.go("moving")
         await until(pilot, lambda: "All 40 files are there" in text_of(app))
         await pilot.press("g")
-        assert "All files are there" in told(app)
+        assert "All files arrived" in told(app)
 
 
 @pytest.mark.asyncio
@@ -198,7 +198,7 @@ async def test_without_a_transfer_it_says_how_to_begin(new_app: NewApp) -> None:
         app.go("moving")
         await until(pilot, lambda: "No files are being moved" in text_of(app))
         await pilot.press("x", "g")
-        assert told(app).count("m at home begins") == 2
+        assert told(app).count("m at home starts") == 2
 
 
 @pytest.mark.asyncio
@@ -211,7 +211,7 @@ async def test_leaving_the_screen_leaves_it_running_and_home_leads_back(new_app:
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, HomeScreen))
         await until(pilot, lambda: "Files are being moved: dtn1->dtn[2]" in text_of(app))
-        assert "go on being moved" in told(app)
+        assert "The transfer continues" in told(app)
         assert not transfer.orders
         await pilot.press("n", "escape", "r")
         assert "Files are being moved, which would disturb it" in told(app)

@@ -180,7 +180,7 @@ async def test_a_tool_is_chosen_with_what_it_may_do(
         )
         app.screen.query_one("#keep").focus()
         await pilot.press("space")
-        await until(pilot, lambda: "what arrives whole stays" in words(app, "#about-profiled"))
+        await until(pilot, lambda: "what arrives complete stays" in words(app, "#about-profiled"))
         app.screen.query_one("#field-max-concurrency", Field).enter()
         await pilot.press("8")
         assert app.draft.advise_arguments() == [

@@ -49,9 +49,9 @@ class IntervalBars(Widget, can_focus=True):
     """
 
     HELP = (
-        "[b]Bars[/b] Each bar is one setting, as long as its mean throughput; the axis begins at "
-        "zero. The bracket around its end is where the true mean lies nine times out of ten: where "
-        "two brackets hardly overlap, the difference is real."
+        "[b]Bars[/b] Each bar is one setting; its length is the mean throughput, from zero. The "
+        "bracket around its end is the 90 % interval of the mean: where two brackets hardly "
+        "overlap, the difference is real."
     )
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "bars--advised",

@@ -95,7 +95,7 @@ class SaveScreen(ModalScreen[Path | None]):
         try:
             path = Path(typed).expanduser()
         except RuntimeError:
-            self._tell("there is no such home directory: write the whole path")
+            self._tell("there is no such home directory: type the whole path")
             return
         self._write(path, self._formats[self._chosen], overwrite)
 

@@ -50,9 +50,9 @@ class PathCheck:
             _, said = await child.ended()
             if self.model.path is None:
                 given_up = self.model.gave_up.message if self.model.gave_up else said
-                self.trouble = given_up.removeprefix("advisor: ") or "it ended without a word"
+                self.trouble = given_up.removeprefix("advisor: ") or "it ended without a message"
         except OSError as error:
-            self.trouble = f"it cannot be tried: {error.strerror or error}"
+            self.trouble = f"the path cannot be checked: {error.strerror or error}"
         finally:
             if child:
                 await asyncio.shield(child.close(at_once=True))

@@ -51,7 +51,7 @@ def ask_for_transfer(
     fields = (
         Field(name="size", label="What was moved", placeholder="10TB", check=parse_size),
         Field(name="took", label="How long it took", placeholder="47min", check=parse_duration),
-        Field(name="note", label="Anything to remember (may stay empty)"),
+        Field(name="note", label="Note (optional)"),
     )
     app.push_screen(EntryScreen("What the transfer gave", fields, "Record"), entered)
 
@@ -95,7 +95,7 @@ def ask_for_note(app: Shell, sessions: Sequence[SessionDigest], stored: Callable
 
     def not_empty(text: str) -> None:
         if not text.strip():
-            raise ValueError("it is empty: write what is to be remembered")
+            raise ValueError("it is empty: type a note")
 
     def entered(texts: dict[str, str] | None) -> None:
         if texts and all(keep_remark(app, s, "note", text=texts["text"]) for s in sessions):

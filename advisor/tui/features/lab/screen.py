@@ -41,11 +41,11 @@ class LabScreen(Page):
 
     NAME = "Lab"
     HELP = (
-        "[b]Lab[/b]\nA lab is a long-distance network path emulated on this machine: other hosts "
-        "in name, with delay, rate and loss between. Use it to see what the advisor does, or how "
-        "a setting behaves at a round trip you do not have. No interface of this machine is "
-        "touched, and a lab that is down leaves nothing behind. Figures of a lab say nothing of "
-        "your real paths."
+        "[b]Lab[/b]\nA lab is a long-distance network path emulated on this machine: emulated "
+        "hosts, with delay, rate limit and loss between them. Use it to see what the advisor "
+        "does, or how a setting behaves at another round-trip time. No interface of this machine "
+        "is touched, and a lab leaves nothing behind when it is taken down. Results in a lab say "
+        "nothing about your real paths."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("u", "bring_up", "Bring up", id="bring-up"),
@@ -75,7 +75,7 @@ class LabScreen(Page):
         up = RowTable("Labs that are up", "lab", "state", "path", id="labs")
         up.display = False
         yield up
-        yield Static("Paths that have names", classes="heading")
+        yield Static("Preset paths", classes="heading")
         yield RowTable("Named paths", "name", "round trip", "rate", "what", id="paths")
         yield Static(id="about")
 
@@ -161,7 +161,7 @@ class LabScreen(Page):
             self.advisor.refuse(f"lab {name} is there already: take it down first (t)")
         else:
             words = ["lab", "up", name, "--path", path, "--json"]
-            self._run(words, f"bringing up {name}", f"lab {name} is up: a begins advice on it")
+            self._run(words, f"bringing up {name}", f"lab {name} is up: a starts advice on it")
 
     def _chosen_lab(self) -> _LabHost | None:
         return self._hosts.get(self.query_one("#labs", RowTable).chosen)
@@ -174,7 +174,7 @@ class LabScreen(Page):
             return
         self.app.push_screen(
             AskScreen(
-                f"Take down lab {chosen.lab}? What runs in it ends; what was measured stays.",
+                f"Take down lab {chosen.lab}? What runs in it ends; the measurements are kept.",
                 "Take it down",
             ),
             lambda yes: self._take_down(chosen.lab) if yes else None,
@@ -189,7 +189,9 @@ class LabScreen(Page):
         if chosen is None:
             self.advisor.refuse("no lab is up: u brings one up")
         elif not chosen.place:
-            self.advisor.refuse(f"lab {chosen.lab} has ended: take it down (t), and up again")
+            self.advisor.refuse(
+                f"lab {chosen.lab} has ended: take it down (t), and bring it up again"
+            )
         else:
             draft = self.advisor.draft
             draft.destination, draft.way = chosen.place, "ssh"
@@ -218,7 +220,7 @@ class LabScreen(Page):
                 await asyncio.shield(self._child.close(at_once=True))
                 self._child = None
         if self.is_mounted:
-            self._say(f"✗ {trouble or 'it failed without a word'}" if status else f"✓ {done}")
+            self._say(f"✗ {trouble or 'it failed without a message'}" if status else f"✓ {done}")
             self._look()
 
     def _say(self, words: str) -> None:

@@ -109,7 +109,7 @@ class Board:
                 for row in rows
             ]
         too_little = self.learned.too_little if self.learned else []
-        remark = "too little is known: `advisor share train` learns more"
+        remark = "too few measurements: `advisor share train` adds some"
         return rows + [Seen(destination=name, is_in=False, remark=remark) for name in too_little]
 
     def _planned(self) -> list[Seen]:

@@ -67,7 +67,7 @@ class SharesDraft(Draft, kw_only=True):
         """Why these cannot be planned: a sentence with the remedy; "" when they can."""
         names = self.taken_in(destinations)
         if not names:
-            return "all destinations are left out: space takes one in"
+            return "all destinations are left out: space includes one"
         for name in names:
             if problem := self.problem_of(name):
                 return f"{name}: {problem}"
@@ -97,9 +97,9 @@ class SharesDraft(Draft, kw_only=True):
     def why_not_run(self) -> str:
         """What is missing before files can be moved; each field by itself is assumed valid."""
         if not self.data.strip():
-            return "nothing is said to be moved: type the path of a folder or a file here in 'What'"
+            return "nothing to move is given: type the path of a folder or a file here in 'What'"
         if not self.to.strip():
-            return "it is not said where the files go over there: type a path in 'Goes to'"
+            return "no folder on the destination is given: type a path in 'Goes to'"
         return ""
 
 

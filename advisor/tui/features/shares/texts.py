@@ -12,7 +12,7 @@ from advisor.tui.features.shares.shares_model import SharesModel
 from advisor.tui.kit.stop_gauges import bar
 
 NOTHING_LEARNED: Final = """\
-Nothing is learned yet of destinations of this host.
+Nothing was learned yet about destinations of this host.
 
 An experiment of some minutes moves data to all of them at once, with ever other numbers of files \
 at a time, and leaves nothing there. From then on this screen says how many files at a time give \
@@ -45,7 +45,7 @@ def run_lines(model: SharesModel, cells: int, *, is_wide: bool) -> list[str]:
     if model.is_over:
         return []
     if started is None:
-        return ["… counting the files, and reaching the destinations"]
+        return ["… counting the files, and connecting to the destinations"]
     epoch_s = model.at_s - model.epoch_began_s
     epoch = f"epoch {model.epoch}, {epoch_s:.0f} s of {format_duration(started.epoch_s)}"
     if moving is None:

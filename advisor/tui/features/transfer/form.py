@@ -83,16 +83,16 @@ class TransferDraft(Draft, kw_only=True):
         Each field by itself is assumed to be valid.
         """
         if not self.data.strip():
-            return "nothing is said to be moved: type the path of a folder or a file here in 'What'"
+            return "nothing to move is given: type the path of a folder or a file here in 'What'"
         if not self.where:
             return "no destination is given: type the host that the files go to in 'To'"
         if self.way == "agent" and not self.secret_file.strip():
             return (
-                "the agent over there has given you a secret: type the file that has it in "
-                "'Secret file', below 'The way there'"
+                "the agent needs the secret that it printed: type the file that has it in "
+                "'Secret file', below 'How to reach it'"
             )
         if not self.to.strip():
-            return "it is not said where the files go over there: type a path in 'Goes to'"
+            return "no folder on the destination is given: type a path in 'Goes to'"
         return self._why_not_this_start()
 
     def _why_not_this_start(self) -> str:

@@ -45,14 +45,14 @@ class AdviceScreen(OutcomeStep):
     NAME = "Advice"
     STEP = "advice"
     HELP = (
-        "[b]Advice[/b] Each frame holds one line to run, and says on which host. Tab goes from one "
-        "to the next, C copies the one that is framed boldly. Where it says from memory to memory, "
-        "disks may be slower; from disk to disk is what files got. Nothing is lost by leaving: the "
-        "advice is stored, and Review shows it again."
+        "[b]Advice[/b] Each frame holds one line to run, and says on which host. Tab goes from "
+        "one to the next, C copies the focused one. Rates from memory to memory may exceed what "
+        "the disks allow; rates from disk to disk were measured with files. Nothing is lost by "
+        "leaving: the advice is stored, and Review shows it again."
     )
     EMPTY = (
-        "There is no advice yet. Let a session come to its end first (step [b]Profile[/b]), or "
-        "open a past session with Review."
+        "There is no advice yet. Let a session finish first (step [b]Profile[/b]), or open a "
+        "past session with Review."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("c", "copy", "Copy line", id="copy"),
@@ -94,7 +94,7 @@ class AdviceScreen(OutcomeStep):
             yield CommandCard(command)
         yield from self._composition(model, advice)
         if advice.limits:
-            yield heading("What limits now, and what lifts it")
+            yield heading("Present limits, and what lifts them")
         for limit in advice.limits:
             yield RemedyCard(limit)
 
@@ -121,7 +121,7 @@ class AdviceScreen(OutcomeStep):
         """The advice; the user is told if there is none."""
         advice = self.model.advice if self.model else None
         if advice is None:
-            self.advisor.refuse("there is no advice yet: let a session come to its end first")
+            self.advisor.refuse("there is no advice yet: let a session finish first")
         return advice
 
     def action_copy(self) -> None:
@@ -130,7 +130,7 @@ class AdviceScreen(OutcomeStep):
         if not isinstance(card, LineCard):
             card = next(iter(self.query(LineCard)), None)
         if card is None:
-            self.advisor.refuse("there is no line to copy: let a session come to its end first")
+            self.advisor.refuse("there is no line to copy: let a session finish first")
             return
         try:
             said = clipboard.copy(self.advisor, card.line)
@@ -175,12 +175,12 @@ class AdviceScreen(OutcomeStep):
                 finally:
                     signal.signal(signal.SIGINT, before)
         except SuspendNotSupported:
-            self.advisor.refuse("this terminal cannot be lent to a pager: save the advice instead")
+            self.advisor.refuse("a pager cannot run in this terminal: save the advice instead")
 
     def action_move(self) -> None:
         """Open the form of a tuned transfer that starts with the advised setting."""
         if self.advisor.is_moving:
-            self.advisor.refuse("files are being moved already: f at home leads there")
+            self.advisor.refuse("files are being moved already: f at home shows them")
         elif advice := self._advice():
             self._fill_in(advice)
 
@@ -205,7 +205,7 @@ def facts(advice: Advice) -> list[str]:
     ends = "from disk to disk" if advice.composition else "from memory to memory"
     lines = [
         f"[b]Use[/b]     {escape(describe(advice.transport, advice.setting))}",
-        f"[b]Expect[/b]  {format_rate(advice.expected_bps)}; nine transfers of ten give "
+        f"[b]Expect[/b]  {format_rate(advice.expected_bps)}; nine of ten transfers give "
         f"{format_rates(*advice.interval_bps)}, {ends}",
     ]
     if advice.transfer_s:
@@ -217,7 +217,7 @@ def facts(advice: Advice) -> list[str]:
         )
     else:
         lines.append(
-            "[b]Takes[/b]   [dim]not known: say in step What how much is to be moved[/dim]"
+            "[b]Takes[/b]   [dim]unknown: enter in step What how much is to be moved[/dim]"
         )
     if advice.gain and advice.default_bps is not None:
         over = "by its default setting" if advice.composition else "untuned"
@@ -236,8 +236,8 @@ def _gain(gain: Estimate, default_bps: float, over: str) -> str:
     low, high = gain.interval
     rate = format_rate(default_bps)
     if low == high == 1:
-        return f"none: what comes {over}, {rate}, is as good as anything that was measured"
-    sure = "" if low > 1 or high < 1 else ": not certain, since that holds 1.00"
+        return f"none: what comes {over}, {rate}, is as good as anything measured"
+    sure = "" if low > 1 or high < 1 else ": not certain, since the interval contains 1.00"
     return f"× {gain.value:.2f} over {rate} {over} (90 %: {low:.2f} to {high:.2f}{sure})"
 
 

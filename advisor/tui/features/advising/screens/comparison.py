@@ -37,15 +37,15 @@ class ComparisonScreen(OutcomeStep):
     NAME = "Compare"
     STEP = "comparison"
     HELP = (
-        "[b]Comparison[/b] All that met at the end of the session, and what was known before. They "
-        "were measured in turn, in the same minutes, so that the network's ups and downs hit all "
-        "alike. Two settings count as the same unless the data tell them apart; of those that are "
-        "the same as the best, the cheapest is advised: by "
-        "transport, then by streams, then by buffers."
+        "[b]Comparison[/b] The candidates of the closing comparison, and what was known before. "
+        "They were measured in turn within the same minutes, so that changes of the network "
+        "affect all alike. Two settings count as the same unless the data tell them apart; of "
+        "those that are the same as the best, the cheapest is advised: by transport, then by "
+        "streams, then by buffers."
     )
     EMPTY = (
-        "There is nothing to compare yet. Walk on from [b]Where[/b] to [b]Profile[/b] (Ctrl+P lists"
-        " the steps), or open a past session with Review."
+        "There is nothing to compare yet. Go from [b]Where[/b] to [b]Profile[/b] (Ctrl+P lists "
+        "the steps), or open a past session with Review."
     )
 
     def outcome(self, model: SessionModel) -> Iterable[Widget]:
@@ -59,7 +59,7 @@ class ComparisonScreen(OutcomeStep):
         yield IntervalBars(bars, drawing=self.advisor.drawing)
         yield heading("Which differences are real")
         if not model.advice or not model.advice.reasons:
-            yield Static("[dim]That is told when the closing comparison has ended.[/dim]")
+            yield Static("[dim]Shown when the closing comparison has ended.[/dim]")
         else:
             yield Static("\n".join(f"• {escape(r)}" for r in model.advice.reasons), id="reasons")
         if model.advice and (composition := model.advice.composition):
@@ -72,7 +72,7 @@ class ComparisonScreen(OutcomeStep):
 
     def why_not_next(self) -> str:
         if self.model is None or self.model.advice is None:
-            return "there is no advice yet: let a session come to its end first (step Profile)"
+            return "there is no advice yet: let a session finish first (step Profile)"
         return ""
 
     def action_next(self) -> None:
@@ -171,7 +171,7 @@ def _decided(model: SessionModel) -> str:
         end = model.gave_up
         if end:
             return f"The session gave no advice: {escape(end.message)}. What it measured:"
-        return "The session goes on: these are single probes, so differences may be luck."
+        return "The session is running: these are single probes, so differences may be noise."
     cut = " The session was cut short: this is the best so far." if advice.incomplete else ""
     basis = " Taken from history: nothing was measured." if advice.basis == "history" else ""
     return f"Advised: [b]{escape(describe(advice.transport, advice.setting))}[/b].{cut}{basis}"

@@ -30,14 +30,14 @@ class EvidenceScreen(Page):
 
     NAME = "What past transfers say"
     HELP = (
-        "[b]What past transfers say[/b]\nHARP tries few settings itself. It looks for past "
-        "transfers of files that are alike, fits surfaces to what they gave, holds these against "
-        "one short sample of now, and reads the setting off them. Each row is a group of past "
-        "transfers; below it is what the chosen group says of one level: 1 concurrency (files at a "
-        "time), 2 parallelism (streams for each file), 3 pipelining (files asked for ahead).\n"
-        "Similar transfers are looked for from a similarity of 0.99 down, until there are enough. "
-        "The further down, the less they are like yours: the lines above the table say what that "
-        "makes the answer worth."
+        "[b]What past transfers say[/b]\nHARP tries few settings itself. It finds past transfers "
+        "of similar files, fits surfaces to their throughput, compares these with one short "
+        "sample taken now, and derives the setting from them. Each row is a group of past "
+        "transfers; below it is what the chosen group predicts for one level: 1 concurrency "
+        "(files at a time), 2 parallelism (streams for each file), 3 pipelining (files asked for "
+        "ahead).\nThe search for similar transfers starts at a similarity of 0.99 and goes down "
+        "until there are enough. The lower it ends, the less they resemble yours: the lines "
+        "above the table say how far the answer can be trusted."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         *(
@@ -185,7 +185,7 @@ class EvidenceScreen(Page):
         """Show the evidence of the session's next search."""
         searches = list(self._model.evidence)
         if len(searches) < 2:
-            self.advisor.refuse("one search alone asked past transfers: there is no other")
+            self.advisor.refuse("only one search consulted past transfers: there is no other")
             return
         self._search = searches[(searches.index(self._search) + 1) % len(searches)]
         self._draw()
@@ -217,14 +217,16 @@ def why_no_evidence(model: SessionModel | None) -> str:
         able = " or ".join(name for name in methods() if method_traits(name).shows_evidence)
         asked = f"the method of this session, {model.method}," if model.method else "this session"
         return (
-            f"{asked} does not ask past transfers: write {able} as Method (step History, under "
+            f"{asked} does not consult past transfers: enter {able} as Method (step History, under "
             "More)"
         )
     if model.is_over:
         return (
-            "no sample came through in this session, so past transfers were not asked: begin anew"
+            "no sample succeeded in this session, so past transfers were not consulted: start again"
         )
-    return "past transfers are asked after the sample, the first probe of the search: wait for it"
+    return (
+        "past transfers are consulted after the sample, the first probe of the search: wait for it"
+    )
 
 
 def answer_words(evidence: Evidence) -> list[str]:
@@ -234,7 +236,7 @@ def answer_words(evidence: Evidence) -> list[str]:
         f"The sample gave {format_rate(evidence.sample.throughput_bps)} with "
         f"{evidence.sample.levels.words}."
         if evidence.sample
-        else "No sample was taken: past transfers speak alone."
+        else "No sample was taken: the answer rests on past transfers alone."
     )
     return [f"{evidence_lines(evidence)[0]}.", answer, sample, evidence.worth]
 
@@ -257,9 +259,9 @@ def _why_no_slice(evidence: Evidence, group: SimilarGroup | GroupLeftOut | None)
     if group is None:
         return "No past transfers were found similar, so there is no surface to show."
     if isinstance(group, GroupLeftOut):
-        return "No surface fits these transfers, so they have no say and nothing is drawn."
+        return "No surface fits these transfers, so they have no weight and nothing is drawn."
     drawn = sum(bool(one.slices) for one in evidence.groups)
-    return f"Only the {drawn} groups that have the most say are drawn: choose one of them."
+    return f"Only the {drawn} groups with the most weight are drawn: choose one of them."
 
 
 def _why_no_level(

@@ -57,9 +57,9 @@ def _what_happens(model: SessionModel) -> str:
     if model.files:
         return "\n".join([_what_happens_to_files(model.files, pair), *files_lines(model.files)])
     return (
-        f"The advisor sends made-up data {pair}, a few seconds at a time, each time with another "
-        "setting. Each such short transfer is a probe. Your files and disks are not touched. "
-        "From what the receiver got it works out which setting to try next."
+        f"The advisor sends generated data {pair}, a few seconds at a time, each time with "
+        "another setting. Each such short transfer is a probe. Your files and disks are not "
+        "touched. From what the receiver got it works out which setting to try next."
     )
 
 
@@ -93,7 +93,7 @@ def _numbers(model: SessionModel) -> str:
             )
     if not model.is_over and model.budget_s:
         words.append(f"{format_duration(round(model.left_now_s) or 0)} are left.")
-    words.append("Numbers that differ by less than their bars count as the same.")
+    words.append("Values that differ by less than their error bars count as equal.")
     return " ".join(words)
 
 
@@ -103,27 +103,25 @@ def _marks(model: SessionModel) -> str:
     lines = [f"  {r.full} {r.hollow}  {r.name}: {r.meaning}" for r in roles()]
     if model.files:
         lines += [f"  {mark}    {disk}: {meaning}" for disk, (mark, meaning) in DISK_MARKS.items()]
-    lines.append(f"  {FAILED}    failed: it counts as an answer, the search goes on")
+    lines.append(f"  {FAILED}    failed: it counts as an answer, the search continues")
     return "\n".join([f"Marks (full for {first}, hollow for {other}):", *lines])
 
 
 def _panels() -> str:
     return (
-        "1 Throughput: each probe at its time, with bars for how sure it is. The dashed lines "
-        "are numbered in the line below it: best so far, default, what the link can carry.\n"
-        "2 The probe under way: what the receiver gets, second by second. Transfers start "
-        "slowly: only the steady part counts.\n"
-        "3 The map: every cell is a range of settings, the greener the faster. Numbers are "
-        "those of the probes, dots the way the search took.\n"
-        "4 The search: why it moved, and what will end it.\n"
-        "5 Boxes: for each number of flows (connections at once), or of threads on a disk, the "
-        "median of all its probes, and the box in which half of them lie."
+        "1 Throughput: each probe at its time, with error bars. The dashed lines are numbered in "
+        "the line below it: best so far, default, what the link can carry.\n2 The probe under "
+        "way: what the receiver gets each second. Transfers start slowly: only the steady part "
+        "counts.\n3 The map: every cell is a range of settings, the greener the faster. Numbers "
+        "are those of the probes, dots the path of the search.\n4 The search: why it moved, and "
+        "what ends it.\n5 Boxes: for each number of flows (connections at once), or of threads "
+        "on a disk, the median of all its probes, and the box in which half of them lie."
     )
 
 
 def _keys() -> str:
     return (
-        "You need not do anything. space pauses, s skips what is searched now, e gives 30 s more, "
-        "t tries a setting of yours, x stops with the best so far. p shows what past transfers "
-        "say, where the method asks them. You can go back: it goes on."
+        "You need not do anything. space pauses, s skips the present search, e adds 30 s, t "
+        "tries a setting of your choice, x stops with the best so far. p shows what past "
+        "transfers predict, if the method consults them. You can leave the screen: it continues."
     )

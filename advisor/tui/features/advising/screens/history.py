@@ -51,10 +51,10 @@ class HistoryScreen(Step):
     NAME = "History"
     STEP = "history"
     HELP = (
-        "[b]History[/b]\nWhat was measured of this pair before. If it is fresh and stands on "
-        "several probes, take it: nothing is measured then. Otherwise profile: settings are "
-        "tried, each for some seconds with test traffic from memory to memory, for as long as "
-        "the time below says; nothing of your files is touched."
+        "[b]History[/b]\nResults measured for this pair before. If they are recent and rest on "
+        "several probes, use them: nothing is measured then. Otherwise profile: settings are "
+        "tried, each for some seconds with test traffic from memory to memory, for the time "
+        "given below; your files are not touched."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+n", "next", "Profile now", id="next"),
@@ -76,7 +76,7 @@ class HistoryScreen(Step):
     def content(self) -> Iterable[Widget]:
         draft = self.advisor.draft
         yield Static("… reading the history", id="past", classes="words")
-        stored = RowTable("Stored of this pair", "with", "best", "probes", "age", id="stored")
+        stored = RowTable("Stored for this pair", "with", "best", "probes", "age", id="stored")
         alike = RowTable(
             "Similar pairs", "similar pair", "round trip", "best", "with", "age", id="similar"
         )
@@ -90,9 +90,9 @@ class HistoryScreen(Step):
             "budget",
             draft,
             check=_budget,
-            example="as in 2min; by itself a minute, more on very long paths",
-            explained="The time that profiling may take in all. With more, smaller differences "
-            "can be told from luck.",
+            example="as in 2min; default: a minute, more on very long paths",
+            explained="The total time for profiling. More time distinguishes smaller differences "
+            "from noise.",
         )
         yield Field(
             "Transports",
@@ -100,8 +100,8 @@ class HistoryScreen(Step):
             draft,
             check=_transports,
             example=",".join(default_transports()),
-            explained="What is profiled. TCP is what every tool has; UDT runs over UDP, and can be "
-            "quicker where packets are lost on a long path.",
+            explained="What is profiled. Every tool has TCP; UDT runs over UDP, and can be "
+            "faster where packets are lost on a long path.",
         )
         yield Collapsible(*self._more(draft), title="More", collapsed=not _any_more(draft))
 
@@ -121,7 +121,7 @@ class HistoryScreen(Step):
             draft,
             check=parse_names,
             example="as in cubic,bbr: one run of probes each",
-            explained="TCP's ways of finding its speed. The kernels here and there must have them.",
+            explained="TCP congestion control algorithms. Both hosts' kernels must have them.",
         )
         yield Field(
             "Streams at most",
@@ -187,7 +187,7 @@ class HistoryScreen(Step):
         self._past = past
         where = self.advisor.draft.where or "this destination"
         cautions = dict.fromkeys(r.caution for r in past if r.caution)
-        words = f"Stored for {where}:" if past else f"Nothing is stored of {where} as it is now."
+        words = f"Stored for {where}:" if past else f"Nothing is stored for {where} as it is now."
         lines = [words, *(f"! {caution}" for caution in cautions)]
         self.query_one("#past", Static).update(Content("\n".join(lines)))
         stored, alike = self.query_one("#stored", RowTable), self.query_one("#similar", RowTable)
@@ -232,7 +232,9 @@ class HistoryScreen(Step):
         elif best and room_bps:
             words += " The best that is stored fills the path: there is little to gain."
         elif not best and room_bps:
-            words += f" The path may carry {format_rate(room_bps)}; nobody knows yet what it gives."
+            words += (
+                f" The path may carry {format_rate(room_bps)}; its throughput is not known yet."
+            )
         self.query_one("#cost", Static).update(Content(words))
 
     def why_not_next(self) -> str:
@@ -252,7 +254,7 @@ class HistoryScreen(Step):
     def action_take_it(self) -> None:
         """Get advice from stored results, without measuring."""
         if not self._past:
-            self.advisor.refuse("nothing is stored of this pair: profile now (ctrl+n)")
+            self.advisor.refuse("nothing is stored for this pair: profile now (ctrl+n)")
             return
         self._begin("--accept-history")
 

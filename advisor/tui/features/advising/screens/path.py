@@ -39,12 +39,12 @@ class PathScreen(Step):
     STEP = "path"
     HELP = (
         "[b]Path and hosts[/b]\nEach row is a setting of the two hosts or of the path between "
-        "them. Bad: it holds this transfer back for sure. Watch: it may. Below the table stand "
-        "what the chosen row costs on this path, and the line that lifts it, for whoever "
-        "administers that host. Nothing is ever changed from here."
+        "them. Bad: it limits this transfer. Watch: it may. Below the table is what the chosen "
+        "row costs on this path, and the command that fixes it, for the administrator of that "
+        "host. Nothing is ever changed from here."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("c", "copy_remedy", "Copy the remedy", id="copy-remedy"),
+        Binding("c", "copy_remedy", "Copy the command", id="copy-remedy"),
         Binding("f4", "look_again", "Look again", id="look-again"),
     ]
     DEFAULT_CSS = """
@@ -135,7 +135,7 @@ class PathScreen(Step):
         if self._look and self._look.trouble:
             return f"✗ {self._look.trouble}"
         if self._look and self._look.model.path is None:
-            return f"… looking at the path to {where}, without any load"
+            return f"… checking the path to {where}, without any load"
         return ""
 
     def _fill(self, path: PathFacts) -> None:

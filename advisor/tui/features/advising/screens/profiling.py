@@ -31,15 +31,15 @@ class ProfilingScreen(Step):
     NAME = "Profile"
     STEP = "profiling"
     HELP = """[b]Profiling[/b]
-Short transfers with different settings, one after the other: w says what you are looking at.
-Nothing has to be done: it ends by itself, then ctrl+n compares what was found."""
+Short transfers with different settings, one after the other: w explains this screen.
+You need not do anything: it ends by itself; then ctrl+n compares the results."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "pause", "Pause", id="pause"),
         Binding("w", "what", "What is this?", id="what_is_this"),
         Binding("x", "stop", "Stop", id="stop", tooltip="End with the best so far"),
-        Binding("e", "extend", "+30 s", id="extend", tooltip="Give it 30 s more"),
-        Binding("t", "try", "Try", id="try", tooltip="Try a setting by hand"),
-        Binding("s", "skip", "Skip", id="skip", tooltip="Skip what is searched now"),
+        Binding("e", "extend", "+30 s", id="extend", tooltip="Extend by 30 s"),
+        Binding("t", "try", "Try", id="try", tooltip="Try a setting"),
+        Binding("s", "skip", "Skip", id="skip", tooltip="Skip this search"),
         Binding("p", "past", "Past transfers", show=False, id="past-transfers"),
         Binding("r", "resume", "Resume", show=False, id="resume"),
         Binding("v", "values", "Map: numbers or values", show=False, id="map_values"),
@@ -79,8 +79,8 @@ Nothing has to be done: it ends by itself, then ctrl+n compares what was found."
         yield Static(id="word")
         yield SessionView(id="view")
         yield Static(
-            "Nothing is being measured.\n\nGo back to Where (ctrl+g, then new advice), say where "
-            "the data goes,\nand start: this screen then shows every probe as it happens.",
+            "Nothing is being measured.\n\nGo back to Where (ctrl+g, then new advice), enter "
+            "where the data goes,\nand start: this screen then shows every probe live.",
             id="empty",
         )
 
@@ -134,7 +134,9 @@ Nothing has to be done: it ends by itself, then ctrl+n compares what was found."
             return "there is no advice to compare: r resumes, escape goes back"
         if model.advice is None:
             left = format_duration(max(1, round(model.left_now_s)))
-            return f"it still measures, about {left} more: wait, or x stops with the best so far"
+            return (
+                f"it is still measuring, about {left} more: wait, or x stops with the best so far"
+            )
         return ""
 
     def _why_no_order(self) -> str:
@@ -142,7 +144,7 @@ Nothing has to be done: it ends by itself, then ctrl+n compares what was found."
         if model is None:
             return "nothing is being measured: start from Where"
         if model.is_over:
-            return "this session is over: ctrl+n goes on to what it found"
+            return "this session is over: ctrl+n shows its results"
         return ""
 
     def _order(self, order: o.Order, words: str) -> None:
@@ -158,15 +160,15 @@ Nothing has to be done: it ends by itself, then ctrl+n compares what was found."
         if model and model.paused:
             self._order(o.GoOn(), "Going on")
         else:
-            self._order(o.Pause(), "Pausing after this probe; space goes on")
+            self._order(o.Pause(), "Pausing after this probe; space resumes")
 
     def action_skip(self) -> None:
         """Skip the present search."""
         stage = self._stage_under_way()
         if stage is None:
-            self._order_nothing("between two searches there is nothing to skip: wait a moment")
+            self._order_nothing("there is nothing to skip between two searches: wait a moment")
         elif stage.name == "baseline":
-            self._order_nothing("the defaults are measured now: a search can be skipped")
+            self._order_nothing("the defaults are being measured: only a search can be skipped")
         else:
             self._order(o.Skip(stage=stage.name), f"{stage.name} ends after this probe")
 
@@ -194,7 +196,7 @@ Nothing has to be done: it ends by itself, then ctrl+n compares what was found."
             return
         self._stop_asked_at_s = now_s
         self.notify(
-            "Stop here, with the best so far? x once more stops. What was measured is kept.",
+            "Stop here, with the best so far? x once more stops. The measurements are stored.",
             title="Sure?",
             severity="warning",
             timeout=_SURE_WITHIN_S,
@@ -213,7 +215,7 @@ Nothing has to be done: it ends by itself, then ctrl+n compares what was found."
         def answered(setting: Setting | None) -> None:
             if setting:
                 order = o.Try(transport=stage.transport, setting=setting)
-                self._order(order, "It is measured next, after this probe")
+                self._order(order, "It is measured next, after the present probe")
 
         screen = TrySettingScreen(stage.transport, stage.space, best_of(model, stage))
         self.app.push_screen(screen, answered)
@@ -233,7 +235,7 @@ Nothing has to be done: it ends by itself, then ctrl+n compares what was found."
         """Resume a session that ended without advice."""
         model = self._model
         if model is None or model.gave_up is None:
-            self.advisor.refuse("there is nothing to resume: this is for a session that broke off")
+            self.advisor.refuse("there is nothing to resume: this is for an interrupted session")
         elif reason := self.advisor.why_no_session():
             self.advisor.refuse(reason)
         else:
@@ -280,14 +282,14 @@ def word_on(model: SessionModel) -> str:
     if model.gave_up:
         going_on = " r resumes it." if model.probes else ""
         return (
-            f"{model.gave_up.message[:1].upper()}{model.gave_up.message[1:]}\n\n"
-            f"What was measured is kept.{going_on} ctrl+g, then Where, begins anew."
+            f"{model.gave_up.message[:1].upper()}{model.gave_up.message[1:]}\n\nThe measurements "
+            f"are stored.{going_on} ctrl+g, then Where, starts again."
         )
     if model.advice:
         found = format_rate(model.advice.expected_bps)
         return f"Done: about {found} to be expected. ctrl+n compares."
     if model.paused:
-        return "Paused: nothing is sent, the time stands still. space goes on."
+        return "Paused: nothing is sent and the clock is stopped. space resumes."
     return ""
 
 

@@ -40,12 +40,12 @@ _USUAL_BPS: Final = 10e9
 _USUAL_RTT_S: Final = 0.05
 _CHOICES: Final[dict[What, str]] = {
     "data": "a directory or a file here",
-    "size": "so much in all",
-    "count": "so many files of about one size",
+    "size": "the total size",
+    "count": "a number of files of about one size",
     "unknown": "not known yet",
 }
 _PROFILED: Final[dict[Profiled, str]] = {
-    "network": "the network alone, from memory to memory: no file is touched",
+    "network": "only the network, from memory to memory: no file is touched",
     "tool": "a tool too, from disk to disk, with part of these files",
 }
 _OF_A_TOOL: Final = ("#field-tool", "#field-max-concurrency", "#keep", "#verify")
@@ -88,11 +88,11 @@ class WhatScreen(Step):
     NAME = "What"
     STEP = "what"
     HELP = (
-        "[b]What[/b]\nWhat is to be moved. It decides how long the transfer takes, and how many "
-        "files should be under way at a time. Here nothing of it is read but names and sizes, and "
-        "nothing is changed. If you do not know yet, go on: the path can be measured without.\n"
-        "Where a tool is profiled as well, part of the files is copied to where they go, again "
-        "and again; before it begins it is said what is written where."
+        "[b]What[/b]\nWhat to move. It decides how long the transfer takes, and how many files "
+        "should be moved at a time. Only names and sizes are read here, and nothing is changed. "
+        "If you do not know yet, continue: the path can be measured without it.\nWhere a tool is "
+        "profiled as well, part of the files is copied to the destination repeatedly; before it "
+        "starts, the screen says what is written where."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f4", "scan", "Scan / cancel", id="scan"),
@@ -130,8 +130,8 @@ class WhatScreen(Step):
             "to",
             draft,
             example="path on the destination, as in /scratch/me/run7/",
-            explained="Where the files go over there. Without it the command lines have a word in "
-            "capitals in that place.",
+            explained="The path of the files on the destination. Without it the command lines "
+            "have a placeholder in capitals.",
         )
         yield Field(
             "GridFTP server",
@@ -172,17 +172,17 @@ class WhatScreen(Step):
             explained="How many files the tool may move at a time. Some sites ask for few.",
         )
         yield Tick(
-            "Keep what arrives whole: it need not be moved again",
+            "Keep files that arrive complete: they need not be moved again",
             draft.keep,
-            "Files that arrive whole in the probes are put to where they go, and stay. All else "
-            "that was written there is removed, as everything is without this.",
+            "Files that arrive complete in the probes are put in their place, and stay. "
+            "Everything else that was written there is removed; without this, everything is.",
             id="keep",
         )
         yield Tick(
-            "The tool is to compare checksums",
+            "Let the tool compare checksums",
             draft.verify,
-            "The line, and each probe, reads what was written once more and compares checksums of "
-            "both sides. That takes time, which is then part of what is measured.",
+            "The command line, and each probe, reads the written data again and compares "
+            "checksums of both sides. That time is then part of the measurement.",
             id="verify",
         )
 
@@ -338,7 +338,7 @@ class WhatScreen(Step):
 
     def _words(self, dataset: Dataset | None, rate_bps: float) -> str:
         if self.advisor.draft.what == "unknown":
-            return "· The path can be measured without it; the time that it takes is then not said."
+            return "· The path can be measured without it; the duration is then unknown."
         lines = [self._scan_words()] if self._counts_a_path() else []
         if dataset and dataset.files and not self._counts_a_path():
             lines.append(f"{dataset.files:,} files, {_amount(dataset.total_bytes)} in all")
@@ -362,7 +362,7 @@ class WhatScreen(Step):
         found = scan.progress
         counted = f"{found.files:,} files, {_amount(found.total_bytes)}" if found else "nothing yet"
         if scan.was_given_up:
-            return f"✗ given up at {counted}: F4 scans again, or say the size by hand"
+            return f"✗ given up at {counted}: F4 scans again, or enter the size"
         return f"… counting: {counted} so far (F4 cancels)"
 
     def why_not_next(self) -> str:
@@ -372,18 +372,18 @@ class WhatScreen(Step):
         draft = self.advisor.draft
         fields = (self.query_one(f"#field-{name}", Field) for name in _FIELDS[draft.what])
         if not all(field.text for field in fields):
-            return "say how much there is, or choose 'not known yet'"
+            return "enter how much there is, or choose 'not known yet'"
         return draft.why_no_tool()
 
 
 def _what_a_tool_does(draft: Draft) -> str:
     seen = draft.path_seen
     budget_s = default_budget_s(seen.path.rtt_s if seen else 0.0, files=True)
-    after = "what arrives whole stays, the rest is removed" if draft.keep else "removed again"
+    after = "what arrives complete stays, the rest is removed" if draft.keep else "removed again"
     return (
         f"· In each probe part of the files is copied next to {draft.to.strip()}: {after}. Both "
-        f"disks are measured with test files. It takes {format_duration(budget_s)} if you say "
-        "nothing else in step History."
+        f"disks are measured with test files. It takes {format_duration(budget_s)} unless you "
+        "change it in step History."
     )
 
 
@@ -402,5 +402,5 @@ def _path_words(draft: Draft) -> tuple[float, float, str]:
         rtt_s = parse_duration(draft.rtt) if draft.rtt.strip() else rtt_s
     except ValueError:
         pass  # The previous step reports what is wrong with it.
-    known = "this path" if draft.path_seen else "a path not looked at yet"
+    known = "this path" if draft.path_seen else "a path not checked yet"
     return rate_bps, rtt_s, f"{known}: {format_rate(rate_bps)} × {format_duration(rtt_s)}"

@@ -30,7 +30,7 @@ _AFTER_LAST_KEY_S: Final = 0.6
 _NAMED: Final = 5
 _WAYS: Final[dict[Way, str]] = {
     "ssh": "ssh starts it (as rsync and git do)",
-    "agent": "it listens already, at a HOST:PORT",
+    "agent": "it is listening already, at a HOST:PORT",
 }
 
 
@@ -40,10 +40,10 @@ class WhereScreen(Step):
     NAME = "Where"
     STEP = "where"
     HELP = (
-        "[b]Where[/b]\nWhere the data goes. What you type is tried at once, without any load: "
-        "whether that host answers, whether the advisor is installed there, and how long a round "
-        "trip takes.\n\nThe other side runs an [i]agent[/i]: the same program, which receives the "
-        "test traffic. Your own ssh starts it; where ssh is not allowed, somebody there starts "
+        "[b]Where[/b]\nWhere the data goes. What you type is checked at once, without load: "
+        "whether that host answers, whether the advisor is installed there, and the round-trip "
+        "time.\n\nThe other side runs an [i]agent[/i]: the same program, which receives the test "
+        "traffic. Your own ssh starts it; where ssh is not allowed, somebody there starts "
         "'advisor agent --listen' and gives you the secret that it prints."
     )
     DEFAULT_CSS = """
@@ -81,7 +81,7 @@ class WhereScreen(Step):
         )
         with_agent = draft.way == "agent"
         yield Vertical(Static(id="reached"), Copyable(id="fix"), id="reach")
-        yield Static("How the agent over there is reached", classes="label")
+        yield Static("How to reach the agent there", classes="label")
         yield ChoiceSet(
             *(Choice(words, draft.way == way, id=way) for way, words in _WAYS.items()),
             compact=True,
@@ -96,8 +96,8 @@ class WhereScreen(Step):
             draft,
             check=parse_rate,
             example="as in 10Gbit, if you have a reservation",
-            explained="What you may use of the path, in bit/s. It is what results are held "
-            "against; without it, the slower network card is.",
+            explained="The part of the path that you may use, in bit/s. Results are compared "
+            "with it; without it, with the slower network card.",
         )
         yield Collapsible(*self._more(), title="More", collapsed=not (draft.address or draft.rtt))
 
@@ -108,8 +108,8 @@ class WhereScreen(Step):
             "agent_command",
             draft,
             example="advisor agent --stdio",
-            explained="The agent's command over there, where advisor is not in the PATH of a "
-            "login by ssh, as in /opt/advisor/bin/advisor agent --stdio.",
+            explained="The agent's command there, if advisor is not in the PATH of a login by "
+            "ssh, as in /opt/advisor/bin/advisor agent --stdio.",
         )
         yield Field(
             "Ports",
@@ -118,7 +118,7 @@ class WhereScreen(Step):
             check=parse_ports,
             example="as in 50000-51000, if a firewall asks for it",
             explained="The ports that the agent may open for test traffic; sites often name them "
-            "in GLOBUS_TCP_PORT_RANGE. Nothing is open but while a test runs.",
+            "in GLOBUS_TCP_PORT_RANGE. They are open only while a test runs.",
         )
         yield Field(
             "Agent at",
@@ -126,7 +126,7 @@ class WhereScreen(Step):
             draft,
             check=parse_host_port,
             example="HOST:PORT that it printed",
-            explained="Where 'advisor agent --listen' over there said that it listens.",
+            explained="The address that 'advisor agent --listen' printed there.",
         )
         yield Field(
             "Secret file",
@@ -144,7 +144,7 @@ class WhereScreen(Step):
             "address",
             draft,
             check=parse_address,
-            example="IP address, if data goes to another than the name's",
+            example="IP address, if data goes to another one than the name's",
             explained="Transfer nodes often have one network for logins and one for data.",
         )
         yield Field(
@@ -153,7 +153,7 @@ class WhereScreen(Step):
             draft,
             check=parse_duration,
             example="as in 93.6ms, where it cannot be measured",
-            explained="The round-trip time, for paths that let no ping through.",
+            explained="The round-trip time, for paths that block ping.",
         )
 
     def on_mount(self) -> None:
@@ -237,11 +237,11 @@ class WhereScreen(Step):
             return problem
         if draft.way == "agent":
             if not draft.agent.strip():
-                return "say where the agent listens: HOST:PORT"
+                return "enter where the agent listens: HOST:PORT"
             if not draft.secret_file.strip():
-                return "say which file here has the secret that the agent printed"
+                return "enter the file here that has the secret that the agent printed"
         elif not draft.destination.strip():
-            return "type where the data goes: it is tried as you type"
+            return "type where the data goes: it is checked as you type"
         return ""
 
     def _show(self) -> None:
@@ -263,7 +263,7 @@ class WhereScreen(Step):
         look, draft = self._look, self.advisor.draft
         if look is None or look.reach != draft.reach_arguments():
             seen = draft.path_seen
-            return (self._reached_words(), "good") if seen else ("… about to try it", "")
+            return (self._reached_words(), "good") if seen else ("… about to check it", "")
         if look.trouble:
             return f"✗ {look.trouble}", "bad"
         if look.model.path is None or look.is_running:
@@ -292,5 +292,5 @@ class WhereScreen(Step):
         """Go to the next step, and say so if the destination has not answered yet."""
         if not self.why_not_next() and self.advisor.draft.path_seen is None:
             where = self.advisor.draft.where
-            self.notify(f"{where} has not answered yet: going on, and trying again later.")
+            self.notify(f"{where} has not answered yet: continuing, and checking again later.")
         super().action_next()

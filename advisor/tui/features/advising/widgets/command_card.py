@@ -85,8 +85,8 @@ class RemedyCard(LineCard):
     """A limit of the transfer, and the command or sentence that lifts it."""
 
     HELP = (
-        "[b]A limit[/b] What holds the transfer back now, and what lifts it. Nothing is ever "
-        "applied by advisor: C copies the line, and you or the host's administrator run it."
+        "[b]A limit[/b] What holds the transfer back now, and what lifts it. advisor never "
+        "applies it: C copies the line, and you or the host's administrator run it."
     )
 
     def __init__(self, limit: Limit) -> None:

@@ -17,11 +17,10 @@ class CompositionBars(IntervalBars):
     """Bars of an advice with a composition; a bar longer than the axis ends in an arrow."""
 
     HELP = (
-        "[b]Disks and network[/b] What each lets pass alone, what that comes to together (the "
-        "least of them), and what was measured with files going through all of them. The one "
-        "marked 'lets the least pass' holds the transfer back. A bar that ends in an arrow goes on "
-        "beyond the axis: it limits nothing. The bracket is where a transfer lies nine times out "
-        "of ten."
+        "[b]Disks and network[/b] The rate of each alone, of all together (the smallest of "
+        "them), and the measured rate with files going through all of them. The one marked "
+        "'bottleneck' limits the transfer. A bar that ends in an arrow extends beyond the axis: "
+        "it is no limit. The bracket contains nine of ten transfers."
     )
     COMPONENT_CLASSES: ClassVar[set[str]] = {"bars--limit", "bars--joint"}
     DEFAULT_CSS = """
@@ -65,7 +64,7 @@ def _alone(part: Subsystem, limiting: str) -> Bar:
     limits = part.what == limiting
     name = f"{part.what[:1].upper()}{part.what[1:]}"
     return Bar(
-        name=f"{name}, lets the least pass" if limits else name,
+        name=f"{name}, bottleneck" if limits else name,
         detail=setting_words(part.setting),
         value_bps=part.throughput_bps,
         kind="limit" if limits else "measured",

@@ -40,20 +40,20 @@ class EvidenceTable(RowTable):
     """`show` evidence in it. `group`: the selected group."""
 
     HELP = (
-        "[b]Groups of past transfers[/b]\nA group is transfers of like files over one path within "
-        "a day, so they met about the same traffic. To each a surface is fitted: throughput by "
-        "concurrency, parallelism and pipelining.\n"
-        "[b]alike[/b]: how similar they are to your transfer, from 0 to 1, by the path's rate, "
-        "round trip and buffers, and by the size and number of files. 1 is the same.\n"
-        "[b]say[/b]: how much a group counts in the answer; all together are 100 %. The nearer a "
-        "group comes to what the sample gave just now, the more it counts: it then met traffic "
-        "like that of today.\n"
-        "[b]sample[/b]: what the group expects of the sample's setting, and how far that is from "
-        "what the sample gave. [b]answer[/b]: what it expects of the setting that is advised.\n"
-        "[b]its best[/b]: where the group's own surface is highest. The answer is lower: fewer "
-        "files and streams at a time that keep 70 % of it, averaged over the groups by their say.\n"
-        "A group has no say, and is left out, where no surface fits its transfers: they scatter "
-        "too much, or are too few. Enter shows the chosen group's surface against its points."
+        "[b]Groups of past transfers[/b]\nA group is transfers of like files over one path "
+        "within a day, so they met about the same traffic. To each a surface is fitted: "
+        "throughput by concurrency, parallelism and pipelining.\n[b]alike[/b]: how similar they "
+        "are to your transfer, from 0 to 1, by the path's rate, round trip and buffers, and by "
+        "the size and number of files. 1 is the same.\n[b]weight[/b]: how much a group counts in "
+        "the answer; all together are 100 %. The closer its prediction is to the sample just "
+        "taken, the more it counts: it then met traffic like the present one.\n[b]sample[/b]: "
+        "what the group expects of the sample's setting, and how far that is from what the "
+        "sample gave. [b]answer[/b]: what it expects of the setting that is advised.\n[b]its "
+        "best[/b]: where the group's own surface is highest. The answer is lower: fewer files "
+        "and streams at a time that keep 70 % of it, averaged over the groups by their "
+        "weight.\nA group has no weight, and is left out, if no surface fits its transfers: they "
+        "scatter too much, or are too few. Enter shows the chosen group's surface against its "
+        "points."
     )
     DEFAULT_CSS = """
     EvidenceTable { max-height: 14; }
@@ -132,8 +132,8 @@ def _said(evidence: Evidence, drawing: str, *, wide: bool) -> list[Column]:
     columns = [
         Column("alike", [f"{one.likeness:.2f}" for one in groups] + none, numeric=True),
         Column(
-            "say",
-            [_say(one.share, drawing, wide=wide) for one in groups] + ["none"] * len(none),
+            "weight",
+            [_weight(one.share, drawing, wide=wide) for one in groups] + ["none"] * len(none),
             numeric=not wide,
         ),
         Column(f"answer\n{unit}", [f"{one.answer_bps / scale:.3g}" for one in groups] + none, True),
@@ -151,7 +151,7 @@ def _of_sample(group: SimilarGroup, gave_bps: float, scale: float) -> str:
     return f"{group.sample_bps / scale:.3g} {group.sample_bps / gave_bps - 1:+.0%}"
 
 
-def _say(share: float, drawing: str, *, wide: bool) -> str:
+def _weight(share: float, drawing: str, *, wide: bool) -> str:
     words = f"{share:.0%}"
     if not wide:
         return words

@@ -18,9 +18,9 @@ class FileHistogram(Static, can_focus=False):
     """One row per class: its bounds, number of files, total size, and share of the bytes."""
 
     HELP = (
-        "[b]Sizes of files[/b]\nTiny, small, medium and large are meant against what is under way "
-        "on the path at any moment: rate × round-trip time. Each class asks for something else: "
-        "many tiny files wait for round trips, a large one for a single stream."
+        "[b]Sizes of files[/b]\nTiny, small, medium and large are relative to the "
+        "bandwidth-delay product of the path: rate × round-trip time. Each class has other "
+        "needs: many tiny files wait for round trips, a large one for a single stream."
     )
     DEFAULT_CSS = "FileHistogram { height: auto; margin-top: 1; }"
 

@@ -54,10 +54,10 @@ class FlowBoxes(Chart):
                 f"[b]{escape(str(self.border_title))}[/b]",
                 "One box for each number of flows, over all probes with so many: a flow is one "
                 "connection, files at a time × streams each. The line in the box is the median; "
-                "half of the probes lie in the box, and the whiskers reach to the furthest within "
-                "1.5 box heights. The rings beside it are the single probes; fewer than three "
-                "have no box. Boxes that overlap much are not told apart by these data. Of a tool "
-                "it is the rate while files flow, without what it takes to begin and end.",
+                "half of the probes lie in the box, and the whiskers reach to the furthest "
+                "within 1.5 box heights. The rings beside it are the single probes; fewer than "
+                "three have no box. Boxes that overlap much do not differ significantly. For a "
+                "tool it is the rate while files flow, without start-up and end.",
                 *said,
             ]
         ).rstrip()

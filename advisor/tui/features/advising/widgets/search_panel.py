@@ -21,9 +21,9 @@ class SearchPanel(VerticalScroll):
     """`show` a model."""
 
     HELP: ClassVar[str | None] = """[b]The search[/b]
-Which method looks for a good setting, in which round it is, and why it moved last.
+The search method, its iteration, and why it moved last.
 Each bar is one condition for stopping: when a bar is full, this search is over.
-The time is shared: the searches leave enough of it to measure the best ones again."""
+The budget is shared: the searches leave enough of it to measure the best settings again."""
     DEFAULT_CSS = """
     SearchPanel {
         height: 1fr; min-height: 6; padding: 0 1;
@@ -94,7 +94,7 @@ def _stage_lines(model: SessionModel, stage: StageModel) -> list[str]:
         lines += ["", "Stops when a bar is full", *gauge_lines(model.method, stage.gauges)]
     moves = [(s.name, why) for s in model.stages for _, why in s.moves][-_MOVES:]
     if moves:
-        lines += ["", "Why it moved, the last first"]
+        lines += ["", "Why it moved, newest first"]
         lines += [f"  {name}: {why}" for name, why in reversed(moves)]
     return lines
 

@@ -57,14 +57,14 @@ class SliceChart(Chart):
     def HELP(self) -> str:  # type: ignore[override]  # noqa: N802  # F1 looks for this name
         """An explanation of the chart, and its values as text."""
         return (
-            f"[b]{escape(str(self.border_title))}[/b]\n"
-            "The points are past transfers of the chosen group, measured on the day it stands for. "
-            "The curve is the surface that was fitted to all of the group, cut where the other two "
-            "levels have the values in the title: they are those of the group that are nearest to "
-            "the answer's. The vertical line is the value that is advised, the dashed one what the "
-            "sample gave just now. Where the points lie far from the curve, the group says little; "
-            "where the curve is flat, this level matters little. Along the axis each factor of "
-            "two is as wide as the next.\n" + escape(self.summary)
+            f"[b]{escape(str(self.border_title))}[/b]\nThe points are past transfers of the "
+            "chosen group, measured on its day. The curve is a slice of the surface fitted to "
+            "the whole group, at the values of the other two levels in the title: those of the "
+            "group that are nearest to the answer's. The vertical line is the value that is "
+            "advised, the dashed one what the sample gave just now. Where the points lie far "
+            "from the curve, the group is a weak predictor; where the curve is flat, this level "
+            "matters little. Along the axis each factor of two is as wide as the next.\n"
+            + escape(self.summary)
         )
 
 

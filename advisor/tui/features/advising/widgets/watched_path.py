@@ -18,9 +18,9 @@ class WatchedPath(Static, can_focus=False):
     """Present, minimum and median round-trip time, and a sparkline."""
 
     HELP = (
-        "[b]Round trip[/b]\nThe time a small packet takes there and back on the idle path. The "
-        "longer it is, the more has to be under way at a time. If it rises and falls by much, "
-        "others use the path too: measure when it is quiet, or more than once."
+        "[b]Round trip[/b]\nThe round-trip time of a small packet on the idle path. The longer "
+        "it is, the more data must be in flight. If it varies much, others use the path too: "
+        "measure when it is quiet, or more than once."
     )
     DEFAULT_CSS = "WatchedPath { height: auto; }"
 

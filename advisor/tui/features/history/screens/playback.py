@@ -99,7 +99,7 @@ class PlaybackPage(Page):
 
     def _ready(self) -> Replay | None:
         if self._replay is None:
-            self.advisor.refuse("the session is still being read: a moment please")
+            self.advisor.refuse("the session is still being read: wait a moment")
         return self._replay
 
     def action_play(self) -> None:
@@ -151,7 +151,7 @@ class PlaybackPage(Page):
         if model is None:
             return
         if model.advice is None:
-            self.advisor.refuse("this session gave no advice: `advisor resume` goes on with it")
+            self.advisor.refuse("this session gave no advice: `advisor resume` resumes it")
             return
         from advisor.tui.features.advising.screens.advice import AdviceScreen
 
@@ -174,7 +174,7 @@ class PlaybackPage(Page):
 
 def playback_line(replay: Replay) -> str:
     """The position and speed of the replay in one line."""
-    state = f"▶ {replay.speed:g} × as fast" if replay.playing else "❚❚ stands"
+    state = f"▶ {replay.speed:g} × speed" if replay.playing else "❚❚ stands"
     at = format_duration(replay.at_s) if replay.at_s else "0 s"
     return (
         f"{state}  {at} of {format_duration(replay.length_s)}  probe {replay.probes_before} of "

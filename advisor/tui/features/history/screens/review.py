@@ -29,9 +29,9 @@ from advisor.tui.kit.save_dialog import Format, SaveScreen
 from advisor.tui.page import Page
 
 _NOTHING_YET = (
-    "No session is stored yet.\n\n"
-    "Begin one with [b]New advice[/b] at home (Ctrl+G), or take over what other tools measured: "
-    "[b]advisor history import FILE…[/b] reads ProbData's .PROF files and what iperf3 -J printed."
+    "No session is stored yet.\n\nStart one with [b]New advice[/b] at home (Ctrl+G), or import "
+    "measurements of other tools: [b]advisor history import FILE…[/b] reads ProbData's .PROF "
+    "files and the output of iperf3 -J."
 )
 
 
@@ -123,7 +123,7 @@ class ReviewScreen(Page):
         if not every:
             self._say_nothing(_NOTHING_YET)
         elif not shown:
-            self._say_nothing("No session has all these words. Escape takes the filter away.")
+            self._say_nothing("No session has all these words. Escape clears the filter.")
         else:
             self._say_nothing("")
 
@@ -202,7 +202,7 @@ class ReviewScreen(Page):
         if count < 2:
             self.advisor.refuse("mark two sessions or more first: Space marks one")
         elif count > MOST:
-            self.advisor.refuse(f"{count} are marked: take marks away until {MOST} are left")
+            self.advisor.refuse(f"{count} are marked: remove marks until {MOST} are left")
         else:
             self.advisor.open(SideBySideScreen(self._table.meant))
 
@@ -216,8 +216,8 @@ class ReviewScreen(Page):
         meant = self._meant()
         on = not all(session.outlier for session in meant)
         if meant and all(keep_remark(self.advisor, s, "outlier", on=on) for s in meant):
-            done = "is an outlier: it counts no more" if on else "counts again"
-            self.notify(f"{_named(meant)} {done}. Once more takes that back.")
+            done = "is an outlier: it no longer counts" if on else "counts again"
+            self.notify(f"{_named(meant)} {done}. The same key undoes it.")
             self._load()
 
     def action_delete(self) -> None:
@@ -225,7 +225,7 @@ class ReviewScreen(Page):
         meant = self._meant()
         if gone := [s for s in meant if keep_remark(self.advisor, s, "deleted")]:
             self._deleted.append(gone)
-            self.notify(f"{_named(gone)} deleted. U brings back what was deleted last.")
+            self.notify(f"{_named(gone)} deleted. U restores what was deleted last.")
             self._load()
 
     def action_undo(self) -> None:
@@ -239,14 +239,14 @@ class ReviewScreen(Page):
         back = self._deleted[-1]
         if all(keep_remark(self.advisor, s, "deleted", on=False) for s in back):
             self._deleted.pop()
-            self.notify(f"{_named(back)} back again.")
+            self.notify(f"{_named(back)} restored.")
             self._load()
 
     def action_record(self) -> None:
         """Ask for the result of a real transfer that followed the session."""
         meant = self._meant()
         if len(meant) > 1:
-            self.advisor.refuse("a transfer follows one session: take the marks away first")
+            self.advisor.refuse("a transfer follows one session: remove the marks first")
         elif meant:
             ask_for_transfer(self.advisor, meant[0], self._check_again)
 

@@ -27,9 +27,9 @@ class SessionScreen(PlaybackPage):
 
     NAME = "Session"
     HELP = (
-        "[b]A past session[/b] as its screen was. It opens at its end; Home goes to its beginning, "
-        "Space plays it from where it stands, + and − change the speed, Left and Right go from "
-        "probe to probe. Time in which nothing happened is passed over."
+        "[b]A past session[/b] as its screen was. It opens at its end; Home goes to its "
+        "beginning, Space plays it from there, + and − change the speed, Left and Right go from "
+        "probe to probe. Time without events is skipped."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "note", "Note", id="note"),
@@ -118,11 +118,11 @@ def about(session: SessionDigest, *, kept: bool = True) -> list[str]:
         f"{session.probes} probes{reached}"
     ]
     if session.outlier:
-        lines.append("[$warning]Marked as an outlier: it counts no more as a result.[/]")
+        lines.append("[$warning]Marked as an outlier: it no longer counts as a result.[/]")
     if not kept:
         lines.append(
-            "[$warning]Its events were not kept: this is made from its probes' records, without "
-            "the search's steps.[/]"
+            "[$warning]Its events were not stored: this is derived from its probes' records, "
+            "without the search's steps.[/]"
         )
     interval_bps = session.advice.interval_bps if session.advice else None
     lines += [

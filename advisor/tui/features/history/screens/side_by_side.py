@@ -33,12 +33,12 @@ _COLOURS: Final = ("primary", "warning", "success", "secondary", "error", "accen
 class SideBySideScreen(Page):
     """Each session's probes over its own time, and its closing comparison."""
 
-    NAME = "Beside each other"
+    NAME = "Side by side"
     HELP = (
-        "[b]Sessions beside each other[/b] Each has a letter. The chart shows what each probe gave "
+        "[b]Sessions side by side[/b] Each has a letter. The chart shows what each probe gave "
         "over the time since its session began; the bars what each session compared at its end, "
-        "with 90 % intervals, all on one axis. Sessions of different hours differ by what else was "
-        "on the network too."
+        "with 90 % intervals, all on one axis. Sessions of different times also differ by other "
+        "traffic on the network."
     )
     DEFAULT_CSS = """
     SideBySideScreen #who { height: auto; }

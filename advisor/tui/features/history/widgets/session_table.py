@@ -100,11 +100,11 @@ class SessionTable(DataTable[Text | _Cell]):
     """`show` sessions. `chosen`: the selected one; `marked`: those marked with space."""
 
     HELP = (
-        "[b]Past sessions[/b] One a line. Enter opens it. Space marks it, b puts the marked ones "
-        "beside each other; what else can be done is done to all that are marked, or to the one "
-        "under the cursor. A click on a column's name sorts by it, again the other way round; so "
-        "does its number. [b]came true[/b]: what the real transfer gave, against the interval that "
-        "was advised."
+        "[b]Past sessions[/b] One a line. Enter opens it. Space marks it, b shows the marked "
+        "ones side by side; other actions apply to all marked ones, or to the selected one. A "
+        "click on a column's name sorts by it, a second one reverses the order; so does its "
+        "number. [b]came true[/b]: the result of the real transfer, against the advised "
+        "interval."
     )
     DEFAULT_CSS = """
     SessionTable { height: 1fr; }

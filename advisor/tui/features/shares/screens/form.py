@@ -23,10 +23,10 @@ class SharesFormScreen(Page):
 
     NAME = "Move files to several destinations"
     HELP = (
-        "[b]Move files to several destinations[/b]\nAll files of a folder are moved to each of the "
-        "destinations with a GridFTP client. How many go to each at a time is what gives it what "
-        "you asked; that is looked at after every control epoch, and corrected. Where it is "
-        "stopped or breaks off, the same goes on from there.\nNothing is moved before ctrl+n."
+        "[b]Move files to several destinations[/b]\nAll files of a folder are moved to each of "
+        "the destinations with a GridFTP client. The number of files at a time gives each its "
+        "share; it is checked and corrected after every control epoch. If it is stopped or "
+        "fails, the same transfer resumes from there.\nNothing is moved before ctrl+n."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+n", "begin", "Move now", id="share-now"),
@@ -51,30 +51,30 @@ class SharesFormScreen(Page):
             self.sharing,
             check=existing_path,
             example="a folder or a file here, as in /data/run7",
-            explained="All files in this folder are moved to each destination, those in folders "
-            "below it too. They are counted in the background.",
+            explained="All files in this folder and below it are moved to each destination. They "
+            "are counted in the background.",
             suggester=PathSuggester(),
         )
         yield self._field(
             "Goes to",
             "to",
-            example="folder over there, as in /scratch/%h/run7",
+            example="folder on the destination, as in /scratch/%h/run7",
             explained="Where the files go at the destinations. %h stands for the destination's "
-            "name. Files of the same name there are written over.",
+            "name. Files of the same name there are overwritten.",
         )
         yield self._field(
             "Epoch",
             "epoch",
             check=parse_epoch,
             example="30s",
-            explained="The time between two corrections. Long ones tell more surely what each "
-            "destination gets, short ones follow what changes more quickly.",
+            explained="The time between two corrections. Long ones measure rates more precisely, "
+            "short ones follow changes faster.",
         )
         yield Tick(
-            "Move everything anew",
+            "Move everything again",
             self.sharing.anew,
-            "By itself what was stopped or broke off goes on from there. With this, what arrived "
-            "before is moved again.",
+            "By default a transfer that was stopped or failed resumes from there. With this, "
+            "what arrived before is moved again.",
             id="anew",
         )
 

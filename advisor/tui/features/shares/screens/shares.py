@@ -41,19 +41,19 @@ class SharesScreen(Page):
 
     NAME = "Shares of several destinations"
     HELP = (
-        "[b]Shares of several destinations[/b]\nFiles go from this host to several destinations at "
-        "once. How fast each gets them depends on how many go to it at a time, and on how many go "
-        "to all; models of that were learned by `advisor share train`. Ask for a share, a rate or "
-        "a factor for each, and see at once what can be had. Space leaves one out, or takes it in; "
-        "c copies the command that plans the same.\nr moves files so, after a form that asks "
-        "which, and corrects as it goes; what you change meanwhile counts from the next control "
-        "epoch on. x stops it. Leaving the screen does not: Home shows the way back."
+        "[b]Shares of several destinations[/b]\nFiles go from this host to several destinations "
+        "at once. The rate of each depends on how many files go to it at a time, and on how many "
+        "go to all; `advisor share train` learned models of that. Ask for a share, a rate or a "
+        "factor for each, and see at once what is possible. Space leaves one out, or includes "
+        "it; c copies the equivalent command.\nr moves files so, after a form that asks which, "
+        "and corrects as it goes; what you change meanwhile counts from the next control epoch "
+        "on. x stops it. Leaving the screen does not: Home shows the way back."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "take", "In or out", id="take-destination"),
         Binding("c", "copy", "Copy the command", show=False, id="copy-shares"),
-        Binding("r", "run", "Run", id="run-shares", tooltip="Move files so"),
-        Binding("x", "stop", "Stop", id="stop-shares", tooltip="What arrived stays there"),
+        Binding("r", "run", "Run", id="run-shares", tooltip="Move files"),
+        Binding("x", "stop", "Stop", id="stop-shares", tooltip="What arrived is kept"),
     ]
     DEFAULT_CSS = """
     SharesScreen #body { overflow-y: hidden; }
@@ -236,7 +236,7 @@ class SharesScreen(Page):
         """Plan at once; send the order when no more keys come."""
         name = event.row.destination
         if name not in self.board.asked:
-            self.advisor.refuse(f"{name} is left out: space takes it in")
+            self.advisor.refuse(f"{name} is left out: space includes it")
             return
         self.board.step(name, event.by)
         event.row.refill(self.board.sharing.asked[name])
@@ -275,11 +275,11 @@ class SharesScreen(Page):
         """Toggle whether the chosen destination takes part."""
         row = self.query_one(ShareView).chosen
         if self._is_running:
-            self.advisor.refuse("files are being moved: who gets some can be changed after that")
+            self.advisor.refuse("files are being moved: the destinations can be changed after that")
         elif row is None:
             self.advisor.refuse("no destination is chosen: tab goes to them")
         elif row.destination not in self.board.names:
-            self.advisor.refuse(f"too little is known of {row.destination}: train it once more")
+            self.advisor.refuse(f"too few measurements of {row.destination}: train it once more")
         else:
             self.board.sharing.take(row.destination)
             self._changed(row.destination, is_left=False)
@@ -296,9 +296,9 @@ class SharesScreen(Page):
         """Open the form that starts the transfer."""
         board = self.board
         if self._is_running:
-            self.advisor.refuse("it is under way: x stops it")
+            self.advisor.refuse("it is running: x stops it")
         elif not board.names:
-            self.advisor.refuse("nothing is learned yet: run the command above")
+            self.advisor.refuse("nothing was learned yet: run the command above")
         elif reason := (
             board.sharing.why_not(board.names) or board.trouble or self.advisor.why_no_session()
         ):
@@ -311,18 +311,18 @@ class SharesScreen(Page):
         """Stop it, after a confirmation."""
         live = self._live
         if live is None or not self._is_running or live.model.is_over:
-            self.advisor.refuse("no files are being moved: r begins")
+            self.advisor.refuse("no files are being moved: r starts a transfer")
             return
-        question = "Stop moving files to all destinations? What arrived stays there."
+        question = "Stop moving files to all destinations? What arrived is kept."
         self.app.push_screen(AskScreen(question, "Stop"), self._stop_if)
 
     def _stop_if(self, yes: bool | None) -> None:
         if yes and self._live:
             self._live.order(o.Stop())
-            self.notify("Stopping: what arrived stays there.")
+            self.notify("Stopping: what arrived is kept.")
 
     def action_back(self) -> None:
         """Leave the screen; the transfer continues."""
         if self._is_running:
-            self.notify("Files go on being moved: f at home leads back.")
+            self.notify("The transfer continues: f at home shows it.")
         super().action_back()

@@ -74,7 +74,7 @@ class ShareView(Container):
         yield VerticalScroll(id="rows", can_focus=False)
         yield Static(id="axis")
         with VerticalScroll(id="said") as said:
-            said.border_title = "What can be had"
+            said.border_title = "Predicted shares"
             yield Static()
         yield ShareLog()
 

@@ -52,9 +52,9 @@ class TransferFormScreen(Page):
     HELP = (
         "[b]Move files now[/b]\nAll files of a folder are moved with a GridFTP client, and the "
         "transfer tunes itself meanwhile: how many files at a time, and over how many streams "
-        "each. Nothing has to be measured beforehand. Where it is stopped or breaks off, the same "
-        "transfer goes on from there.\nWhat you leave empty is chosen for you; F1 says of each "
-        "line what it is for. Nothing is moved before ctrl+n."
+        "each. Nothing has to be measured beforehand. If it is stopped or fails, the same "
+        "transfer resumes from there.\nWhat you leave empty is chosen for you; F1 explains each "
+        "line. Nothing is moved before ctrl+n."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+n", "begin", "Move now", id="move-now"),
@@ -82,10 +82,10 @@ class TransferFormScreen(Page):
 
     def content(self) -> Iterable[Widget]:
         yield from self._of_what()
-        yield Collapsible(*self._way(), title="The way there", collapsed=not self._says_the_way)
+        yield Collapsible(*self._way(), title="How to reach it", collapsed=not self._says_the_way)
         yield Static("How it is tuned", classes="label")
         yield from self._tuning()
-        yield Static("What it may take of hosts and network", classes="label")
+        yield Static("Limits on hosts and network", classes="label")
         yield from self._shares()
         yield from self._ticks()
 
@@ -99,8 +99,8 @@ class TransferFormScreen(Page):
             self.move,
             check=existing_path,
             example="a folder or a file here, as in /data/run7",
-            explained="All files in this folder are moved, those in folders below it too. They "
-            "are counted in the background.",
+            explained="All files in this folder and below it are moved. They are counted in the "
+            "background.",
             suggester=PathSuggester(),
         )
         yield self._field(
@@ -115,9 +115,9 @@ class TransferFormScreen(Page):
         yield self._field(
             "Goes to",
             "to",
-            example="folder over there, as in /scratch/me/run7/",
+            example="folder on the destination, as in /scratch/me/run7/",
             explained="Where the files go on the destination. Files of the same name there are "
-            "written over.",
+            "overwritten.",
         )
         yield self._field(
             "GridFTP server",
@@ -125,7 +125,7 @@ class TransferFormScreen(Page):
             check=parse_server,
             example="as in gsiftp://dtn02.example.org:2811",
             explained="The destination's GridFTP server, which takes the files. Your site's "
-            "documentation names it; without it, that of the host above is tried.",
+            "documentation names it; without it, the one on the host above is tried.",
         )
 
     @property
@@ -139,15 +139,14 @@ class TransferFormScreen(Page):
             "Agent command",
             "agent_command",
             example="advisor agent --stdio",
-            explained="The agent's command over there, where advisor is not in the PATH of a "
-            "login by ssh.",
+            explained="The agent's command there, if advisor is not in the PATH of a ssh login.",
         )
         yield self._field(
             "Agent at",
             "agent",
             check=parse_host_port,
-            example="HOST:PORT, where one listens and ssh is not used",
-            explained="Where 'advisor agent --listen' over there said that it listens.",
+            example="HOST:PORT, if it listens and ssh is not used",
+            explained="The address that 'advisor agent --listen' printed there.",
         )
         yield self._field(
             "Secret file",
@@ -159,7 +158,7 @@ class TransferFormScreen(Page):
             "Data address",
             "address",
             check=parse_address,
-            example="IP address, if data goes to another than the name's",
+            example="IP address, if data goes to another one than the name's",
             explained="Transfer nodes often have one network for logins and one for data.",
         )
         yield self._field(
@@ -175,14 +174,14 @@ class TransferFormScreen(Page):
             check=parse_rate,
             example="as in 10Gbit, if you have a reservation",
             explained="What you may use of the path, in bit/s; without it, that of the slower "
-            "network card. It says how large the parts are that files are cut into.",
+            "network card. It determines the size of the parts into which files are divided.",
         )
         yield self._field(
             "Round trip",
             "rtt",
             check=parse_duration,
             example="as in 93.6ms, where it cannot be measured",
-            explained="The round-trip time, for paths that let no ping through.",
+            explained="The round-trip time, for paths that block ping.",
         )
 
     def _tuning(self) -> Iterable[Widget]:
@@ -201,8 +200,8 @@ class TransferFormScreen(Page):
             "epoch",
             check=parse_epoch,
             example="30s",
-            explained="The time between two decisions. Long ones tell settings apart better, short "
-            "ones follow what changes on hosts and network more quickly.",
+            explained="The time between two decisions. Long ones distinguish settings better, "
+            "short ones follow changes of hosts and network faster.",
         )
         yield self._field(
             "Starts at",
@@ -238,38 +237,38 @@ class TransferFormScreen(Page):
             "Rate",
             "max_rate",
             check=parse_rate,
-            example="as in 2Gbit, if others need room; else as fast as can be",
-            explained="What all together are held to on average, in bit/s. Such a transfer says "
-            "nothing of what its settings can give: its epochs are not kept in the history.",
+            example="as in 2Gbit, to leave capacity to others; default: no limit",
+            explained="The mean rate limit of all streams together, in bit/s. With a limit, the "
+            "rates say nothing about the settings: the epochs are not stored in the history.",
         )
         yield self._field(
             "Niceness",
             "nice",
             check=whole_number(0, _NICEST),
-            example="0; up to 19 gives way to others on this host's cores",
-            explained="How much the clients give way to other programs on this host.",
+            example="0; up to 19 yields this host's cores to others",
+            explained="The nice value of the clients on this host.",
         )
         yield self._field(
             "Stream's price",
             "price",
             check=parse_price,
-            example="none; with 2% a stream more has to bring 2 % more",
-            explained="With a price, two transfers that are tuned at one source settle beside each "
-            "other, instead of outdoing each other with ever more streams.",
+            example="none; with 2% each extra stream must gain 2 % more",
+            explained="With a price, two tuned transfers from one source converge, instead of "
+            "outbidding each other with ever more streams.",
         )
 
     def _ticks(self) -> Iterable[Widget]:
         yield Tick(
             "Compare checksums at the end",
             self.move.verify,
-            "When all has arrived, both sides read all files once more and their checksums are "
-            "compared. That takes about as long as the slower disk needs to read them.",
+            "At the end both sides read all files again and their checksums are compared. That "
+            "takes about as long as the slower disk needs to read them.",
             id="verify",
         )
         yield Tick(
-            "Move everything anew",
+            "Move everything again",
             self.move.anew,
-            "By itself a transfer that was stopped or broke off goes on from there. With this, "
+            "By default a transfer that was stopped or failed resumes from there. With this, "
             "what arrived before is moved again.",
             id="anew",
         )

@@ -44,8 +44,8 @@ you chose looks at what arrived in it and says what is next. The upper chart is 
 destination, the lower one the setting.
 Nothing has to be done. Leaving the screen does not stop it: Home shows the way back."""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("x", "stop", "Stop", id="stop-moving", tooltip="What arrived stays there"),
-        Binding("g", "go_on", "Go on", id="go-on-moving", tooltip="From where it stopped"),
+        Binding("x", "stop", "Stop", id="stop-moving", tooltip="What arrived is kept"),
+        Binding("g", "go_on", "Go on", id="go-on-moving", tooltip="Resumes where it stopped"),
         *(
             Binding(str(i), f"enlarge('{name}')", f"Only: {name}", show=False)
             for i, name in enumerate(PANELS, 1)
@@ -79,8 +79,7 @@ Nothing has to be done. Leaving the screen does not stop it: Home shows the way 
         yield Static(id="word")
         yield TransferView(id="view")
         yield Static(
-            "No files are being moved.\n\nm at home (ctrl+g) asks what is to be moved and where "
-            "to,\nand begins.",
+            "No files are being moved.\n\nm at home (ctrl+g) opens the form for a transfer.",
             id="empty",
         )
 
@@ -145,13 +144,13 @@ Nothing has to be done. Leaving the screen does not stop it: Home shows the way 
         """Stop it, after a confirmation."""
         transfer = self._transfer
         if transfer is None:
-            self.advisor.refuse("no files are being moved: m at home begins")
+            self.advisor.refuse("no files are being moved: m at home starts a transfer")
         elif not transfer.is_running or transfer.model.is_over:
-            self.advisor.refuse("it is over: nothing is being moved any more")
+            self.advisor.refuse("it is over: nothing is being moved")
         else:
             self.app.push_screen(
                 AskScreen(
-                    "Stop moving files? What arrived stays there, and g goes on from there.", "Stop"
+                    "Stop moving files? What arrived is kept, and g goes on from there.", "Stop"
                 ),
                 self._stop_if,
             )
@@ -159,17 +158,17 @@ Nothing has to be done. Leaving the screen does not stop it: Home shows the way 
     def _stop_if(self, yes: bool | None) -> None:
         if yes and self._transfer:
             self._transfer.order(o.Stop())
-            self.notify("Stopping: what arrived stays there.")
+            self.notify("Stopping: what arrived is kept.")
 
     def action_go_on(self) -> None:
         """Resume a transfer that did not complete."""
         transfer = self._transfer
         if transfer is None:
-            self.advisor.refuse("there is nothing to go on with: m at home begins")
+            self.advisor.refuse("there is nothing to resume: m at home starts a transfer")
         elif transfer.is_running:
-            self.advisor.refuse("it is under way: g is for a transfer that did not get to its end")
+            self.advisor.refuse("it is running: g is for a transfer that did not complete")
         elif transfer.model.ended and transfer.model.ended.complete:
-            self.advisor.refuse("all files are there: m at home moves others")
+            self.advisor.refuse("all files arrived: m at home moves others")
         elif reason := self.advisor.why_no_session():
             self.advisor.refuse(reason)
         else:
@@ -187,7 +186,7 @@ Nothing has to be done. Leaving the screen does not stop it: Home shows the way 
     def action_back(self) -> None:
         """Leave the screen; the transfer continues."""
         if self._transfer and self._transfer.is_running:
-            self.notify("Files go on being moved: f at home leads back.")
+            self.notify("The transfer continues: f at home shows it.")
         super().action_back()
 
 
@@ -195,7 +194,7 @@ def head_words(model: TransferModel) -> str:
     """The pair and the method."""
     started = model.started
     if started is None:
-        return "… counting the files, and reaching the other host"
+        return "… counting the files, and connecting to the other host"
     return (
         f"{started.pair.source} → {started.pair.destination}   tuned by {started.method}, "
         f"epochs of {format_duration(started.epoch_s)}"
@@ -215,7 +214,7 @@ def progress_lines(model: TransferModel, cells: int) -> list[str]:
     left = left_words(moving.left_s)
     if model.is_verifying:
         total = sum(one.total_bytes for one in moving.classes)
-        compared = f"{format_bytes(moved)} of {format_bytes(total)} read again and compared"
+        compared = f"{format_bytes(moved)} of {format_bytes(total)} verified"
         far = f"{_bar(moved, total, cells)}, {compared}"
     else:
         far = _there(moved, sum(one.files for one in moving.classes), started, cells)
@@ -264,14 +263,14 @@ def end_lines(model: TransferModel) -> list[str]:
     if model.gave_up:
         return [
             _sentence(model.gave_up.message),
-            "Nothing is being moved. g tries again; escape goes back to mend what was entered.",
+            "Nothing is being moved. g tries again; escape goes back to correct the entries.",
         ]
     ended = model.ended
     if ended is None:
         return []
     lines = [_sentence(ended.message)]
     if not ended.complete:
-        lines.append("Press g to go on.")
+        lines.append("Press g to resume.")
     if ended.advised:
         lines.append(came_true_words(ended.advised))
     return [*lines, *_missing_lines(ended)]

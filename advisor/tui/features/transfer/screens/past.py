@@ -21,11 +21,10 @@ class PastTransferScreen(Page):
 
     NAME = "Past transfer"
     HELP = (
-        "[b]A past transfer[/b] that tuned itself while it ran: above what arrived, below how many "
-        "files at a time and streams for each there were, with what happened: it is told again as "
-        "it was. Where its events were not kept, as of one that was imported, it is made from the "
-        "control epochs that are stored: without the method's reasons, the external load, and the "
-        "seconds in which the work ran out."
+        "[b]A past transfer[/b] that tuned itself while it ran: above its throughput, below the "
+        "files at a time and the streams for each, with the log. If its events were not stored, "
+        "as for an imported one, it is derived from the stored control epochs: without the "
+        "method's reasons, the external load, and the seconds in which the work ran out."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         *(

@@ -14,9 +14,9 @@ class TransferLog(LineLog):
     """`show` a model."""
 
     HELP = (
-        "[b]What happened[/b]\nA line for each change of the setting: what the control epoch gave "
-        "at the old one, the new one (files at a time × streams for each), and in brackets why the "
-        "method goes there. Also what else there is to know. Arrows scroll."
+        "[b]What happened[/b]\nA line for each change of the setting: what the control epoch "
+        "gave at the old one, the new one (files at a time × streams for each), and in brackets "
+        "why the method goes there. Also notices. Arrows scroll."
     )
 
     def show(self, model: TransferModel) -> None:
