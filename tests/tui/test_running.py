@@ -39,8 +39,6 @@ async def test_its_story_grows_to_the_advice(store: Store) -> None:
 async def test_closing_leaves_a_session_to_go_on_with(store: Store) -> None:
     session = LiveSession([*LONG, "--store", str(store.directory)])
     await until(lambda: any(p.throughput_bps for p in session.model.probes))
-    session = LiveSession([*BEGIN, "--store", str(store.directory)])
-    await until(lambda: any(p.throughput_bps for p in session.model.probes))
     await session.close()
     assert not session.is_running
     unfinished = store.latest_unfinished_session(None)
@@ -52,8 +50,6 @@ async def test_closing_leaves_a_session_to_go_on_with(store: Store) -> None:
 @pytest.mark.asyncio
 async def test_an_order_to_stop_gives_the_best_so_far(store: Store) -> None:
     session = LiveSession([*LONG, "--store", str(store.directory)])
-    await until(lambda: any(p.throughput_bps for p in session.model.probes))
-    session = LiveSession([*BEGIN, "--store", str(store.directory)])
     await until(lambda: any(p.throughput_bps for p in session.model.probes))
     session.order(Stop())
     await until(lambda: not session.is_running)
