@@ -5,7 +5,8 @@ from textual.app import App, ComposeResult
 from textual.geometry import Size
 
 from advisor.tui.kit.axis import nice_end, rate_unit, ticks
-from advisor.tui.kit.chart import Chart, Level, Series, Upright
+from advisor.tui.kit.chart import Chart
+from advisor.tui.kit.series import Level, Series, Upright
 
 
 class _ChartApp(App[None]):

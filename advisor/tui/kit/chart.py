@@ -2,9 +2,8 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Final, Literal
+from typing import Final
 
-import msgspec
 from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
@@ -21,8 +20,8 @@ from advisor.domain.quantities import format_rate
 from advisor.tui.kit.axis import nice_end, rate_unit, ticks
 from advisor.tui.kit.drawing import ASCII
 from advisor.tui.kit.plot import Plot
+from advisor.tui.kit.series import Level, Series, Upright, runs_of, stepped
 
-Kind = Literal["line", "points", "steps"]
 RATE: Final = "bit/s"
 
 _MODES: Final = {"braille": HiResMode.BRAILLE, "block": HiResMode.QUADRANT}
@@ -34,42 +33,6 @@ _INSIDE: Final = 1 - 1e-9
 _BAR_REACH: Final = 10.0
 _LEVEL_REACH: Final = 3.0
 """A level this many times above the highest point does not flatten the points to show itself."""
-
-
-class Series(msgspec.Struct, frozen=True):
-    """Points drawn with one mark and colour. NaN among `ys` are gaps.
-
-    `lows` and `highs`: the ends of each point's error bar, None where it has none. `mark`: one
-    character; a line has one where it should carry it. `colour`: a word of the theme.
-    """
-
-    name: str
-    xs: Sequence[float]
-    ys: Sequence[float]
-    kind: Kind = "line"
-    lows: Sequence[float] | None = None
-    highs: Sequence[float] | None = None
-    mark: str = ""
-    colour: str = "primary"
-
-
-class Level(msgspec.Struct, frozen=True):
-    """A horizontal line through the whole chart, marked by its number in the legend."""
-
-    name: str
-    y: float
-    colour: str = "foreground"
-
-
-class Upright(msgspec.Struct, frozen=True):
-    """A vertical line through the whole chart; `name` is its legend.
-
-    One without a name shares the legend of the next that has one.
-    """
-
-    name: str
-    x: float
-    colour: str = "foreground"
 
 
 class Chart(Widget, can_focus=True):
@@ -279,8 +242,8 @@ class Chart(Widget, can_focus=True):
 
     def _draw_line(self, plot: Plot, series: Series, top: float) -> None:
         style = self._style(series.colour)
-        for run in _runs(series):
-            corners = _stepped(run) if series.kind == "steps" else run
+        for run in runs_of(series):
+            corners = stepped(run) if series.kind == "steps" else run
             xs, ys = zip(*((x, min(y, top)) for x, y in corners), strict=True)
             if len(run) > 1:
                 plot.plot(xs, ys, line_style=style, hires_mode=_MODES.get(self._drawing))
@@ -381,22 +344,3 @@ def _fitting(marked: Sequence[tuple[float, str]], columns_each: float) -> list[t
             shown.append((x, word))
             free_from = begin + len(word) + 1
     return shown
-
-
-def _runs(series: Series) -> list[list[tuple[float, float]]]:
-    """The parts of a line between its gaps."""
-    runs: list[list[tuple[float, float]]] = [[]]
-    for x, y in zip(series.xs, series.ys, strict=True):
-        if math.isfinite(y):
-            runs[-1].append((x, y))
-        elif runs[-1]:
-            runs.append([])
-    return [run for run in runs if run]
-
-
-def _stepped(run: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """A step line: each value holds until the next one."""
-    corners = [run[0]]
-    for x, y in run[1:]:
-        corners += [(x, corners[-1][1]), (x, y)]
-    return corners

@@ -33,12 +33,14 @@ from advisor.traits import (
 )
 from advisor.tui.features.advising.form import Draft
 from advisor.tui.features.advising.step import Step
+from advisor.tui.kit.checks import whole_number
 from advisor.tui.kit.field import Field, first_problem
 from advisor.tui.kit.pair_table import age_words
 from advisor.tui.kit.row_table import RowTable
 
 if TYPE_CHECKING:
-    from advisor.tui.kit.chart import Chart, Series
+    from advisor.tui.kit.chart import Chart
+    from advisor.tui.kit.series import Series
 
 _DAY_S: Final = 86400.0
 _MOST_STREAMS: Final = 128
@@ -127,7 +129,7 @@ class HistoryScreen(Step):
             "Streams at most",
             "max_streams",
             draft,
-            check=_streams,
+            check=whole_number(1, _MOST_STREAMS),
             example="25",
             explained="Parallel TCP streams. Some sites ask for few.",
         )
@@ -296,7 +298,7 @@ def _hints() -> list[str]:
 
 
 def _series(shown: dict[str, list[tuple[float, float]]], now_s: float) -> "list[Series]":
-    from advisor.tui.kit.chart import Series
+    from advisor.tui.kit.series import Series
 
     return [
         Series(
@@ -364,9 +366,3 @@ def _transports(text: str) -> None:
             registry.transport(name)
     except registry.PluginMissing as error:
         raise ValueError(str(error)) from None
-
-
-def _streams(text: str) -> int:
-    if not (text.isascii() and text.isdigit()) or not 1 <= int(text) <= _MOST_STREAMS:
-        raise ValueError(f"write a number from 1 to {_MOST_STREAMS}")
-    return int(text)

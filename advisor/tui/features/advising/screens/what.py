@@ -1,7 +1,6 @@
 """What: the files to move, scanned in the background, or typed sizes."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import ClassVar, Final, cast
 
 from textual import work
@@ -29,6 +28,7 @@ from advisor.traits import moving_tool
 from advisor.tui.features.advising.form import Draft, Profiled, What, parse_count
 from advisor.tui.features.advising.step import Step
 from advisor.tui.features.advising.widgets.file_histogram import FileHistogram
+from advisor.tui.kit.checks import existing_path, whole_number
 from advisor.tui.kit.choice import Choice, ChoiceSet, Tick
 from advisor.tui.kit.field import Field, first_problem
 from advisor.tui.kit.scanning import Scan
@@ -58,16 +58,6 @@ _FIELDS: Final[dict[What, tuple[str, ...]]] = {
 }
 
 
-def existing_path(text: str) -> Path:
-    """An absolute path that exists on this host. Raises ValueError."""
-    path = Path(text).expanduser()
-    if not path.is_absolute():
-        raise ValueError("write the whole path, from / or ~ on")
-    if not path.exists():
-        raise ValueError("there is nothing of that name on this host: check the path")
-    return path
-
-
 def _transfer_tool(text: str) -> None:
     from advisor import registry
 
@@ -75,11 +65,6 @@ def _transfer_tool(text: str) -> None:
         registry.transfer_tool(text)
     except registry.PluginMissing as error:
         raise ValueError(str(error)) from None
-
-
-def _at_once(text: str) -> None:
-    if not (text.isascii() and text.isdigit()) or not 1 <= int(text) <= _MOST_AT_ONCE:
-        raise ValueError(f"write a number from 1 to {_MOST_AT_ONCE}")
 
 
 class WhatScreen(Step):
@@ -167,7 +152,7 @@ class WhatScreen(Step):
             "Files at once",
             "max_concurrency",
             draft,
-            check=_at_once,
+            check=whole_number(1, _MOST_AT_ONCE),
             example="16 at most",
             explained="How many files the tool may move at a time. Some sites ask for few.",
         )

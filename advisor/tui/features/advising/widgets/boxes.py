@@ -12,7 +12,7 @@ import msgspec
 
 from advisor.domain.space import Setting, flows_of
 from advisor.tui.features.advising.session_model import SessionModel
-from advisor.tui.kit.chart import Series
+from advisor.tui.kit.series import Series
 
 BOX_FROM: Final = 3
 """Fewer probes have no meaningful quartiles: they are shown as points."""

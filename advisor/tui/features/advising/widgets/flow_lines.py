@@ -8,7 +8,7 @@ from advisor.models.composition import NETWORK
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.widgets.boxes import boxes_of, place_of
 from advisor.tui.features.advising.widgets.legend import DISK_MARKS
-from advisor.tui.kit.chart import Level, Series
+from advisor.tui.kit.series import Level, Series
 
 _TOGETHER: Final = "together, median of probes"
 _MARKS: Final = {NETWORK: ("●", "primary"), _TOGETHER: ("○", "success")}

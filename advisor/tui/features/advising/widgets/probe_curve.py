@@ -13,7 +13,7 @@ from advisor.tui.features.advising.widgets.legend import (
     mark_of,
     role_of,
 )
-from advisor.tui.kit.chart import Level, Series
+from advisor.tui.kit.series import Level, Series
 
 
 def probe_series(model: SessionModel) -> list[Series]:

@@ -7,8 +7,9 @@ from textual.markup import escape
 
 from advisor.domain.evidence import Evidence, Level, SimilarGroup, SurfaceSlice
 from advisor.tui.kit.axis import nice_end
-from advisor.tui.kit.chart import Chart, Series, Upright
-from advisor.tui.kit.chart import Level as Line
+from advisor.tui.kit.chart import Chart
+from advisor.tui.kit.series import Level as Line
+from advisor.tui.kit.series import Series, Upright
 
 LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 MEANINGS: Final[dict[Level, str]] = {

@@ -19,9 +19,10 @@ from advisor.traits import describe
 from advisor.tui.features.advising.screens.comparison import best_probes, contender_bars, probe_bar
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.history.past_events import events_of
-from advisor.tui.kit.chart import Chart, Series
+from advisor.tui.kit.chart import Chart
 from advisor.tui.kit.interval_bars import Bar, IntervalBars
 from advisor.tui.kit.local_time import local_time
+from advisor.tui.kit.series import Series
 from advisor.tui.page import Page
 
 MOST: Final = 6

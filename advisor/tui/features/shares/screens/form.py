@@ -9,8 +9,8 @@ from textual.widget import Widget
 from textual.widgets import Button, Checkbox, Static
 
 from advisor.transfer.tuned.parsing import parse_epoch
-from advisor.tui.features.advising.screens.what import existing_path
 from advisor.tui.features.shares.form import SharesDraft, asked_words, load_shares_draft
+from advisor.tui.kit.checks import existing_path
 from advisor.tui.kit.choice import Tick
 from advisor.tui.kit.counted_field import CountedField
 from advisor.tui.kit.field import Field, first_problem

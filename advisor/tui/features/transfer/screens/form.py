@@ -1,6 +1,6 @@
 """The form of a transfer: what to move, where to, and how to tune it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import ClassVar, Final
 
 import msgspec
@@ -14,7 +14,6 @@ from advisor.domain.endpoints import Endpoint
 from advisor.domain.quantities import parse_duration, parse_rate
 from advisor.runtime.destinations import KnownDestination, known_destinations
 from advisor.transfer.tuned.parsing import parse_epoch, parse_price, parse_start
-from advisor.tui.features.advising.screens.what import existing_path
 from advisor.tui.features.transfer.form import (
     TransferDraft,
     load_transfer_draft,
@@ -22,6 +21,7 @@ from advisor.tui.features.transfer.form import (
     save_transfer_draft,
     tuning_methods,
 )
+from advisor.tui.kit.checks import existing_path, whole_number
 from advisor.tui.kit.choice import Choice, ChoiceSet, Tick
 from advisor.tui.kit.counted_field import CountedField
 from advisor.tui.kit.field import Field, first_problem
@@ -32,17 +32,6 @@ _KEPT_EVERY_S: Final = 0.5
 _MOST_FILES: Final = 128
 _MOST_STREAMS: Final = 128
 _NICEST: Final = 19
-
-
-def whole_number(least: int, most: int) -> Callable[[str], int]:
-    """A check for a field: it raises ValueError unless the text is a number in this range."""
-
-    def check(text: str) -> int:
-        if not (text.isascii() and text.isdigit()) or not least <= int(text) <= most:
-            raise ValueError(f"write a number from {least} to {most}")
-        return int(text)
-
-    return check
 
 
 class TransferFormScreen(Page):

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from advisor.domain import events as ev
 from advisor.tui.features.transfer.transfer_model import TransferModel
 from advisor.tui.kit.axis import nice_end
-from advisor.tui.kit.chart import Series, Upright
+from advisor.tui.kit.series import Series, Upright
 
 _MARKED_AT_MOST: Final = 40
 _NAMED_AT_MOST: Final = 3
