@@ -237,7 +237,7 @@ async def test_it_grows_with_the_session(new_app: NewApp) -> None:
         screen = ComparisonScreen(model)
         app.open(screen)
         await pilot.pause()
-        assert "The session goes on" in text_of(app)
+        assert "The session is running" in text_of(app)
         assert "when the closing comparison has ended" in text_of(app)
         model.apply(an_advice())
         app.open(AdviceScreen(model))
