@@ -26,7 +26,7 @@ _REDRAW_S: Final = 1.0
 _ABOUT: Final = """\
 advisor finds out how to move large data to another host as fast as possible.
 It checks the path and both hosts, and tries settings with test transfers.
-Then it writes the command lines ({tools}) that performed best here.
+It then writes the command lines ({tools}) that performed best.
 Your files are not touched, and nothing on either host is changed.
 Measurements are stored, and shown here next time.
 """

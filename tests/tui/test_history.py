@@ -183,6 +183,6 @@ async def test_harp_says_what_it_needs(
         assert words(app, "#field-method .note") == ""
         field.enter()
         await pilot.press(*["backspace"] * 4, *"harp")
-        await until(pilot, lambda: "With none stored it uses" in words(app, "#field-method .note"))
+        await until(pilot, lambda: "With none stored it takes" in words(app, "#field-method .note"))
         await pilot.press("ctrl+n")
         assert "--method=harp" in begun[0]
