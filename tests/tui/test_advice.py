@@ -237,7 +237,7 @@ async def test_the_format_gives_the_ending_and_the_content(
         ("missing/advice.sh", "make it first"),
         (".", "is a directory"),
         ("", "has no name"),
-        ("~nobody-of-that-name/a.sh", "write the whole path"),
+        ("~nobody-of-that-name/a.sh", "type the whole path"),
         ("a" * 300, "shorten it"),
     ],
 )

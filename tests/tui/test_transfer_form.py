@@ -217,7 +217,7 @@ async def test_wrong_entries_are_named_and_nothing_begins(
         app.open(TransferFormScreen(TransferDraft(destination="dtn02", epoch="10ms")))
         await until(pilot, lambda: isinstance(app.focused, Input))
         await pilot.press("ctrl+n")
-        assert "Epoch: give a second at least" in told(app)
+        assert "Epoch: give at least a second" in told(app)
         app.screen.query_one("#field-epoch Input", Input).value = ""
         await pilot.pause()
         await pilot.press("ctrl+n")
