@@ -34,7 +34,7 @@ _QUICK = ["tests/unit", "tests/plugins", "tests/tui"]
 _HOST = [
     *(f"tests/unit/{name}" for name in ("hosts", "agent", "store", "lab", "probing")),
     *(f"tests/unit/{name}" for name in ("advising", "runtime", "transfer", "cli")),
-    *("tests/plugins/tools", "tests/plugins/test_pyudt.py"),
+    *("tests/plugins/tools", "tests/plugins/test_pyudt.py", "tests/unit/test_bare_bench.py"),
 ]
 # What holds a figure of an emulated path against its own has the machine for itself.
 _FIGURES = [f"tests/system/test_{name}.py" for name in ("wanpath", "lab_check", "lab_netem")]
