@@ -525,7 +525,9 @@ async def test_real_files_are_moved_from_the_form_to_the_end(
             await until(pilot, lambda: isinstance(app.screen, SharesFormScreen))
             await pilot.press("ctrl+n")
             await until(pilot, lambda: app.shares and not app.shares.is_running)
-            await until(pilot, lambda: "Everything has arrived at 1 of 1 destinations" in text_of(app))
+            await until(
+                pilot, lambda: "Everything has arrived at 1 of 1 destinations" in text_of(app)
+            )
             assert app.shares
             assert app.shares.model.destinations["localhost"].ended
         arrived = list((server.folder / "to-localhost").rglob("*.dat"))
