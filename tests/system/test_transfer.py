@@ -91,9 +91,9 @@ def _told(run: Run) -> list[dict[str, Any]]:
 def _kept(run: Run, store: Path) -> list[dict[str, Any]]:
     """What Review has of it, from its start on."""
     [started] = [event for event in run.events if event["event"] == "transfer_started"]
-    kept: list[dict[str, Any]] = msgspec.to_builtins(
-        Store(store).events(pair_here(), started["session"])
-    )
+    events = Store(store).events(pair_here(), started["session"])
+    # As JSON has them, which knows no tuples.
+    kept: list[dict[str, Any]] = msgspec.json.decode(msgspec.json.encode(events))
     return kept[[event["event"] for event in kept].index("transfer_started") :]
 
 
