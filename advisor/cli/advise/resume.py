@@ -26,7 +26,7 @@ def resume(
         request = msgspec.convert(record.request, AdviceRequest)
     except msgspec.ValidationError:
         raise UsageError(
-            f"session {record.session} was begun by another version: begin anew with "
+            f"session {record.session} was started by another version: start a new one with "
             f"'advisor advise'"
         ) from None
     interrupted = Interrupted(record, probes)
