@@ -1,6 +1,7 @@
 # make install   everything set up, into .venv, with .venv/bin/advisor
 # make run       the main job on localhost: real TCP and UDT probes, then advice
 # make test      linters, types, import contracts, tests; as root also those of an ordinary user
+# make audit     the locked dependencies against the known vulnerabilities; needs the network
 # make bench     figures that the documentation quotes (minutes)
 # make bench-tui what the terminal interface costs (ten minutes)
 # make bench-wan advice against a sweep on emulated paths, into docs/benchmarks.md (over an hour)
@@ -19,7 +20,7 @@ UV := $(VENV)/bin/uv
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: install install-dev run test check quick bench bench-tui bench-wan bench-disk bench-plans bench-transfers bench-shares bench-methods bench-bare soak clean
+.PHONY: install install-dev run test check audit quick bench bench-tui bench-wan bench-disk bench-plans bench-transfers bench-shares bench-methods bench-bare soak clean
 
 install: $(VENV)/.runtime
 
@@ -27,7 +28,7 @@ install-dev: $(VENV)/.dev
 
 $(UV):
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check uv==0.13.8
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r scripts/uv.txt
 
 # What comes from the system is asked for first, all of it at once.
 $(VENV)/.runtime: pyproject.toml uv.lock
@@ -51,8 +52,12 @@ check: install-dev
 	$(VENV)/bin/mypy
 	PYTHONPATH=. $(VENV)/bin/lint-imports
 
+# Asks osv.dev about the locked versions, so it needs the network; 1 if one has a known vulnerability.
+audit: install-dev
+	$(UV) audit --locked --preview-features audit-command
+
 quick: install-dev
-	$(VENV)/bin/pytest --numprocesses 2 tests/unit tests/plugins tests/tui
+	$(VENV)/bin/pytest --numprocesses 2 tests/unit tests/plugins tests/tui tests/hostile
 
 # Started by root, also as an ordinary user. tests/stages says what runs when, and as whom.
 test: install-dev

@@ -1,10 +1,10 @@
 """Finds the plugins: methods, transports and tools, all in the same way.
 
-Four places are searched, and the first that offers a name has it: the folder that comes with the
+Four places are searched, and the first that offers a name wins: the folder that comes with the
 program (beside the package in a checkout, inside it in a wheel), the folders of the environment
 variable ADVISOR_PLUGINS, the user's own folder, and the entry points of installed distributions.
 A plugin is a module with an object called `plugin`. One that cannot be loaded is listed with the
-reason and hinders no other.
+reason; the others still work.
 """
 
 import importlib.metadata
@@ -24,6 +24,7 @@ import platformdirs
 from advisor.api.tool import Tool, TransferTool
 from advisor.api.transport import Transport
 from advisor.domain.availability import Availability
+from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.domain.traits import Traits
 
 if TYPE_CHECKING:
@@ -33,8 +34,10 @@ Kind = Literal["methods", "transports", "tools"]
 KINDS: Final[tuple[Kind, ...]] = ("methods", "transports", "tools")
 
 
-class PluginMissing(LookupError):
-    """No plugin of that name can be used; the message says what there is instead."""
+class PluginMissing(ProblemError, LookupError):
+    """No plugin of that name can be used; the message lists those that can."""
+
+    kind = ProblemKind.MISSING
 
 
 class Listed(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +65,7 @@ def bundled_folder() -> Path:
 
 
 def user_folder() -> Path:
-    """Where a user puts plugins of their own, in folders called methods, transports and tools."""
+    """The folder of the user's own plugins, in subfolders methods, transports and tools."""
     return platformdirs.user_data_path("advisor") / "plugins"
 
 
@@ -73,7 +76,7 @@ def _folders() -> list[tuple[str, Path]]:
 
 
 def _load_file(kind: Kind, origin: str, path: Path) -> ModuleType:
-    """Load a plugin's file, or its folder as a package, under a name of its own."""
+    """Load a plugin's file, or its folder as a package, under a unique module name."""
     init = path / "__init__.py"
     name = re.sub(r"\W", "_", f"advisor_plugins_{origin}_{kind}_{path.stem}")
     spec = importlib.util.spec_from_file_location(
@@ -96,7 +99,7 @@ def _load_file(kind: Kind, origin: str, path: Path) -> ModuleType:
 def _interface(kind: Kind) -> Any:
     match kind:
         case "methods":
-            # It needs numpy, and what never makes a search starts without.
+            # It needs numpy, which commands without a search do not load.
             from advisor.methods.api import MethodPlugin
 
             return MethodPlugin
@@ -126,7 +129,7 @@ def _from_folders(kind: Kind) -> Iterator[_Found]:
         for path in _files(folder / kind):
             try:
                 yield _checked(kind, path.stem, origin, _load_file(kind, origin, path))
-            except Exception as error:  # noqa: BLE001 — a stranger's module may raise anything
+            except Exception as error:  # noqa: BLE001 — a third-party module may raise anything
                 yield _Found(name=path.stem, origin=origin, fault=f"{path}: {error}")
 
 
@@ -135,7 +138,7 @@ def _from_entry_points(kind: Kind) -> Iterator[_Found]:
         origin = point.dist.name if point.dist else "entry point"
         try:
             yield _checked(kind, point.name, origin, point.load())
-        except Exception as error:  # noqa: BLE001 — a stranger's module may raise anything
+        except Exception as error:  # noqa: BLE001 — a third-party module may raise anything
             yield _Found(name=point.name, origin=origin, fault=str(error))
 
 
@@ -149,7 +152,7 @@ def _found(kind: Kind) -> dict[str, _Found]:
 
 @cache
 def _former_names(kind: Kind) -> dict[str, str]:
-    """Today's name of each plugin by each of its former names."""
+    """The present name of each plugin, by former name."""
     plugins = (one for one in _found(kind).values() if one.plugin)
     return {
         former: one.name
@@ -164,7 +167,7 @@ def _one(kind: Kind, name: str) -> Any:
         name = _former_names(kind).get(name, name)
     if name not in found:
         usable = ", ".join(n for n, one in sorted(found.items()) if one.plugin)
-        raise PluginMissing(f"there is none called '{name}': choose from {usable}")
+        raise PluginMissing(f"there is none called '{name}'", remedy=f"choose from {usable}")
     if found[name].fault:
         raise PluginMissing(f"'{name}' cannot be loaded: {found[name].fault}")
     return found[name].plugin
@@ -209,7 +212,9 @@ def transfer_tool(name: str) -> TransferTool:
     if isinstance(found, TransferTool):
         return found
     usable = ", ".join(t.name for t in tools() if isinstance(t, TransferTool))
-    raise PluginMissing(f"'{name}' writes command lines but cannot be profiled: choose {usable}")
+    raise PluginMissing(
+        f"'{name}' writes command lines but cannot be profiled", remedy=f"choose {usable}"
+    )
 
 
 def tools() -> list[Tool]:
@@ -218,14 +223,14 @@ def tools() -> list[Tool]:
 
 
 def listing() -> list[Listed]:
-    """Every plugin of every kind, those that cannot run with what is missing."""
+    """Every plugin of every kind; for those that cannot run, what is missing."""
     lines = []
     for kind in KINDS:
         for one in _found(kind).values():
             availability = (
                 one.plugin.available()
                 if one.plugin
-                else Availability(one.fault, "mend the module or remove it")
+                else Availability(one.fault, "fix the module or remove it")
             )
             summary = one.plugin.summary if one.plugin else ""
             lines.append(

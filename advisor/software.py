@@ -1,4 +1,4 @@
-"""Which of the programs and libraries that the advisor and its plugins use are on this host."""
+"""The programs and libraries that the advisor and its plugins use, as found on this host."""
 
 import shutil
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ def _program(name: str, purpose: str, remedy: str) -> Requirement:
 _TO_CONNECT: Final = (_program("ssh", "reach the other side", "apt-get install openssh-client"),)
 _FOR_DISKS_AND_LABS: Final = (
     _program("fio", "measure disks", "apt-get install fio"),
-    _program("ip", "make the hosts of a lab", "apt-get install iproute2"),
+    _program("ip", "create the hosts of a lab", "apt-get install iproute2"),
     _program("cc", "compile the emulator of a lab", "apt-get install gcc libc6-dev"),
 )
 
@@ -77,7 +77,7 @@ def _of_transport(name: str) -> tuple[Requirement, ...]:
 def _of_plugin(
     name: str, told: Traits, purpose: str, available: Availability
 ) -> tuple[Requirement, ...]:
-    """What it tells it requires; where it tells nothing, whether it can run."""
+    """The requirements that it states; without any, whether it can run."""
     if told.requirements:
         return told.requirements
     found = "ready" if available.ok else None

@@ -1,6 +1,6 @@
-"""What the core knows of plugins by name: their traits, and the choices that follow from them.
+"""The traits of plugins by name, and the choices that follow from them.
 
-A name that no plugin has, as in the history of another host, has the defaults.
+An unknown name, as in the history of another host, has the default traits.
 """
 
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from advisor import registry
-from advisor.domain.space import SettingValue, setting_words
+from advisor.domain.space import FLOW_NAMES, SettingValue, setting_words
 from advisor.domain.traits import (
     USUAL_GAUGES,
     GaugeLabel,
@@ -29,7 +29,7 @@ def _traits(plugin: Any, kind: type[_T]) -> _T:
 
 
 def method_traits(name: str) -> MethodTraits:
-    """Those of the method of that name."""
+    """The traits of the method of that name."""
     try:
         return _traits(registry.method(name), MethodTraits)
     except registry.PluginMissing:
@@ -37,7 +37,7 @@ def method_traits(name: str) -> MethodTraits:
 
 
 def transport_traits(name: str) -> TransportTraits:
-    """Those of the transport of that name."""
+    """The traits of the transport of that name."""
     try:
         return _traits(registry.transport(name), TransportTraits)
     except registry.PluginMissing:
@@ -45,7 +45,7 @@ def transport_traits(name: str) -> TransportTraits:
 
 
 def tool_traits(name: str) -> ToolTraits:
-    """Those of the tool of that name."""
+    """The traits of the tool of that name."""
     try:
         return _traits(registry.tool(name), ToolTraits)
     except registry.PluginMissing:
@@ -72,20 +72,22 @@ def tools() -> list[str]:
 
 
 def default_method(use: Use) -> str:
-    """The method where the user names none. Raises PluginMissing where no plugin claims the use."""
+    """The default method for a use. Raises PluginMissing if no plugin claims the use."""
     for name in methods():
         if use in method_traits(name).default_for:
             return name
-    raise registry.PluginMissing(f"no method is the default for '{use}': name one with --method")
+    raise registry.PluginMissing(
+        f"no method is the default for '{use}'", remedy="name one with --method"
+    )
 
 
 def default_transports() -> list[str]:
-    """What is profiled where the user names nothing."""
+    """The transports that are profiled by default."""
     return [name for name in transports() if transport_traits(name).is_default]
 
 
 def default_tools() -> list[str]:
-    """What command lines are written for where the user names nothing."""
+    """The tools that command lines are written for by default."""
     return [name for name in tools() if tool_traits(name).is_default]
 
 
@@ -93,6 +95,18 @@ def default_tools() -> list[str]:
 def reference_transport() -> str:
     """The cheapest transport."""
     return next(iter(transports()), "")
+
+
+@cache
+def flow_names() -> frozenset[str]:
+    """Parameters that count flows: those of any plugin, and those that transports name."""
+    own = {transport_traits(name).flow_parameter for name in transports()}
+    return FLOW_NAMES | (own - {""})
+
+
+def transport_labels() -> dict[str, str]:
+    """The label of each transport, by its name."""
+    return {name: subject_name(name) for name in transports()}
 
 
 def profiled_tools() -> list[str]:
@@ -105,12 +119,12 @@ def moving_tool() -> str:
     for name in profiled_tools():
         if tool_traits(name).moves_ranges:
             return name
-    raise registry.PluginMissing("no tool can move ranges of files: see 'advisor plugins'")
+    raise registry.PluginMissing("no tool can move ranges of files", remedy="see 'advisor plugins'")
 
 
 @cache
 def imported_subject(format_name: str) -> str:
-    """What the rows of an imported format are measurements of. Raises PluginMissing."""
+    """The subject that an imported format has measured. Raises PluginMissing."""
     for names, traits_of in ((transports(), transport_traits), (tools(), tool_traits)):
         for name in names:
             if format_name in traits_of(name).imported_from:
@@ -119,7 +133,7 @@ def imported_subject(format_name: str) -> str:
 
 
 def gauge_label(method: str, gauge: str) -> GaugeLabel:
-    """How a gauge of that method is shown; its own name where nothing is told."""
+    """The label of a gauge of that method; by default its own name."""
     labels = {**USUAL_GAUGES, **method_traits(method).gauge_labels}
     return labels.get(gauge, GaugeLabel(words=gauge))
 
@@ -130,7 +144,7 @@ def probe_labels() -> dict[str, ProbeLabel]:
 
 
 def subject_name(subject: str) -> str:
-    """What was measured, as it is written: a transport's label, or the name of a tool or a disk."""
+    """The name of a subject in texts: a transport's label, or the name of a tool or a disk."""
     return transport_traits(subject).label or subject
 
 

@@ -14,7 +14,7 @@ from advisor.store.event_log import kept_events
 from advisor.store.history import Store
 from advisor.store.layout import shipped_recording
 from advisor.tui.app import AdvisorApp
-from advisor.tui.features.advising.form import Draft
+from advisor.tui.features.advising.draft import Draft
 from advisor.tui.features.advising.live_session import LiveSession
 from advisor.tui.features.advising.session_model import SessionModel
 

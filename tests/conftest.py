@@ -37,6 +37,14 @@ _AS_ROOT_OF_ITS_OWN = [
 ]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _own_runtime_folder(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
+    """Locks and labs of the tests are not where those of the user are."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("ADVISOR_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime") / "advisor"))
+        yield
+
+
 @functools.cache
 def _why_no_user_namespaces() -> str | None:
     try:

@@ -8,7 +8,7 @@ from advisor import registry
 from advisor.advising.contenders import Ranking
 from advisor.advising.judging import comparable
 from advisor.api.tool import CommandRequest, Kept
-from advisor.domain.advice import Advice, Command, Estimate, Limit
+from advisor.domain.advice import Advice, Command, Composition, Estimate, Limit
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Pair
 from advisor.domain.events import PastResult
@@ -18,10 +18,10 @@ from advisor.domain.quantities import format_rate
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, flows_of, setting_key
 from advisor.models.comparison import PRACTICALLY_SAME, TYPICAL_SPREAD, Comparison
-from advisor.models.composition import compose, words
+from advisor.models.composition import compose, limit_words
 from advisor.models.limits import binding_limits, measured_limits
 from advisor.runtime.request import AdviceRequest
-from advisor.traits import describe
+from advisor.traits import describe, flow_names, subject_name, transport_labels
 
 
 class AdviceInputs(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,15 +47,15 @@ def advice_from_ranking(inputs: AdviceInputs, ranking: Ranking, incomplete: bool
     if measured := _newest(inputs.probes, chosen.subject, chosen.setting):
         limits += measured_limits(measured, inputs.path.capacity_bps)
     settings = _best_settings(ranking)
-    composition = compose(inputs.probes, expected.value) if inputs.request.tool else None
+    composition = _composed(inputs, expected.value)
     reasons = _reasons(inputs, ranking, gain)
     if composition:
-        reasons.insert(0, words(composition))
+        reasons.insert(0, limit_words(composition))
     if edge := _at_the_edge(inputs.request, chosen.setting):
         reasons.append(edge)
     return Advice(
         pair=inputs.pair,
-        transport=chosen.subject,
+        subject=chosen.subject,
         setting=chosen.setting,
         expected_bps=expected.value,
         interval_bps=expected.interval,
@@ -82,9 +82,9 @@ def advice_from_history(inputs: AdviceInputs) -> Advice:
         best.throughput_bps,
         (max(0.0, best.throughput_bps - half_bps), best.throughput_bps + half_bps),
     )
-    settings = {p.transport: p.setting for p in inputs.past}
+    settings = {p.subject: p.setting for p in inputs.past}
     reasons = [
-        f"the best stored result of this pair is {describe(best.transport, best.setting)}: "
+        f"the best stored result of this pair is {describe(best.subject, best.setting)}: "
         f"{format_rate(best.throughput_bps)} over {best.probes} probe(s)",
         "nothing was measured now, so the default was not compared",
     ]
@@ -92,7 +92,7 @@ def advice_from_history(inputs: AdviceInputs) -> Advice:
         reasons.append(best.caution)
     return Advice(
         pair=inputs.pair,
-        transport=best.transport,
+        subject=best.subject,
         setting=best.setting,
         expected_bps=expected.value,
         interval_bps=expected.interval,
@@ -100,7 +100,7 @@ def advice_from_history(inputs: AdviceInputs) -> Advice:
         gain=None,
         limits=binding_limits(inputs.path),
         reasons=reasons,
-        commands=_commands(inputs, best.transport, settings),
+        commands=_commands(inputs, best.subject, settings),
         contenders=[],
         incomplete=False,
         session=inputs.session,
@@ -109,9 +109,14 @@ def advice_from_history(inputs: AdviceInputs) -> Advice:
     )
 
 
+def _composed(inputs: AdviceInputs, joint_bps: float) -> Composition | None:
+    """What the disks and the network alone allow; None where no tool was profiled."""
+    return compose(inputs.probes, joint_bps, flow_names()) if inputs.request.tool else None
+
+
 def _not_disproved(limits: Sequence[Limit], setting: Setting, bps: float) -> list[Limit]:
     """Without the limits that the advised setting was measured to exceed."""
-    count = flows_of(setting)
+    count = flows_of(setting, flow_names())
     return [x for x in limits if x.ceiling_bps is None or x.ceiling_bps * count >= bps]
 
 
@@ -121,12 +126,12 @@ def _gain(comparison: Comparison, index: int, default: int) -> Estimate:
     return comparison.ratio(index, default)
 
 
-def _newest(probes: Sequence[ProbeRecord], transport: str, setting: Setting) -> Measurement | None:
+def _newest(probes: Sequence[ProbeRecord], subject: str, setting: Setting) -> Measurement | None:
     key = setting_key(setting)
     found = [
         p.result
         for p in probes
-        if p.subject == transport
+        if p.subject == subject
         and setting_key(p.setting) == key
         and isinstance(p.result, Measurement)
     ]
@@ -158,9 +163,21 @@ def _reasons(inputs: AdviceInputs, ranking: Ranking, gain: Estimate | None) -> l
     if best := max(inputs.past, key=lambda p: p.throughput_bps, default=None):
         reasons.append(
             f"history's best of this pair was {format_rate(best.throughput_bps)} with "
-            f"{describe(best.transport, best.setting)}"
+            f"{describe(best.subject, best.setting)}"
         )
-    return reasons
+    return reasons + _open_port(inputs)
+
+
+def _open_port(inputs: AdviceInputs) -> list[str]:
+    """A sentence if strangers could connect to the port of a TCP probe."""
+    host = inputs.path.destination
+    if host.filters_tcp is not False:
+        return []
+    return [
+        f"while a TCP probe began, strangers could connect to its port on {host.hostname} (they "
+        "were disconnected): its kernel keeps the filter from the account of the agent; a firewall "
+        f"that lets only {inputs.path.source_address} in prevents it"
+    ]
 
 
 def _at_the_edge(request: AdviceRequest, setting: Setting) -> str:
@@ -188,17 +205,18 @@ def _left_out(probes: Sequence[ProbeRecord], ranking: Ranking) -> list[str]:
         else:
             failures[probe.subject] = probe.result.message
     sentences = [
-        f"{name.upper()} reached {format_rate(bps)} at best: too far behind to be compared again"
+        f"{subject_name(name)} reached {format_rate(bps)} at best: too far behind to be compared "
+        "again"
         for name, bps in best.items()
     ]
     silent = [name for name in failures if name not in best]
-    return sentences + [f"{n.upper()} gave no throughput: {failures[n]}" for n in silent]
+    return sentences + [f"{subject_name(n)} gave no throughput: {failures[n]}" for n in silent]
 
 
 def _plateau(ranking: Ranking) -> str:
     """A sentence if settings with very different numbers of streams reach the same rate."""
     equals = [ranking.candidates[i] for i in ranking.comparison.same_as_best()]
-    counts = sorted({flows_of(c.setting) for c in equals})
+    counts = sorted({flows_of(c.setting, flow_names()) for c in equals})
     if len(counts) < 2 or counts[-1] < 2 * counts[0]:
         return ""
     rate = format_rate(ranking.comparison.mean(ranking.chosen).value)
@@ -225,11 +243,12 @@ def _against(ranking: Ranking, index: int) -> str:
     return f"{name} is faster by less than {PRACTICALLY_SAME:.0%} ({figures}), and costs more"
 
 
-def _commands(inputs: AdviceInputs, transport: str, settings: dict[str, Setting]) -> list[Command]:
+def _commands(inputs: AdviceInputs, subject: str, settings: dict[str, Setting]) -> list[Command]:
     request = inputs.request
     wanted = CommandRequest(
-        transport=transport,
+        subject=subject,
         settings=settings,
+        labels=transport_labels(),
         path=inputs.path,
         destination_host=request.destination_host,
         dataset=request.dataset,
@@ -239,7 +258,7 @@ def _commands(inputs: AdviceInputs, transport: str, settings: dict[str, Setting]
         verify=request.verify,
         kept=inputs.kept,
     )
-    # A tool that was there when the session began may be gone when it is resumed.
+    # A tool may have been removed since the session began, when it is resumed.
     known = {tool.name: tool for tool in registry.tools()}
     tools = [known[name] for name in request.tools if name in known]
     return [command for tool in tools for command in tool.commands(wanted)]

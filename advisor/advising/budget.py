@@ -5,7 +5,7 @@ from typing import Final
 
 DEFAULT_S: Final = 60.0
 REFERENCE_RTT_S: Final = 0.1
-"""Up to this RTT the default holds; beyond it the budget grows with the RTT, as probes do."""
+"""Up to this RTT the default applies; above it the budget grows with the RTT, as probes do."""
 
 SHORTEST_S: Final = 5.0
 """Less is not enough for one probe of each contender, on any path."""
@@ -16,7 +16,7 @@ FILES_TAKE: Final = 2.0
 
 
 def default_budget_s(rtt_s: float, *, files: bool = False) -> float:
-    """60 s up to 100 ms RTT, beyond it in proportion to the RTT; with `files` twice as much."""
+    """60 s up to 100 ms RTT, above that proportional to the RTT; with `files` twice as much."""
     return DEFAULT_S * max(1.0, rtt_s / REFERENCE_RTT_S) * (FILES_TAKE if files else 1.0)
 
 
@@ -42,5 +42,5 @@ class Budget:
         self.total_s += by_s
 
     def give_back(self, waited_s: float) -> None:
-        """Give back time that the session spent waiting for others."""
+        """Give back time that the session spent waiting for its user."""
         self._given_back_s += waited_s

@@ -24,7 +24,7 @@ async def confirm(
     """Probe the contenders in rounds, each in a new random order. Raises Stopped, PeerLost.
 
     As they alternate, a change of the load on the path affects all of them alike. It ends when no
-    pair that the advice depends on could change its order, or when the time is used.
+    pair that the advice depends on could change its order, or when the time is used up.
     """
     chosen = contenders(comparable(context.request, context.probes), past, spaces)
     async with context.stage(CONFIRM, "", context.budget.left_s) as stage_end:
@@ -38,7 +38,7 @@ async def _rounds(
     spaces: Mapping[str, Space],
 ) -> str:
     if not chosen:
-        return "there is nothing to confirm"
+        return "there is nothing to compare"
     order = np.random.default_rng([context.request.seed, len(context.probes)])
     for round_ in range(_MOST_ROUNDS):
         for index in order.permutation(len(chosen)):

@@ -175,9 +175,9 @@ def _rival(
     measured = {c.key for c in candidates}
     worth_bps = _RIVAL_SHARE * best.mean_bps
     stored = [
-        Candidate(subject=p.transport, setting=p.setting, stage="history", earlier_bps=())
+        Candidate(subject=p.subject, setting=p.setting, stage="history", earlier_bps=())
         for p in sorted(past, key=lambda p: -p.throughput_bps)
-        if p.throughput_bps >= worth_bps and (p.transport, setting_key(p.setting)) not in measured
+        if p.throughput_bps >= worth_bps and (p.subject, setting_key(p.setting)) not in measured
     ]
     elsewhere = [c for c in others if c.stage != best.stage and c.mean_bps >= worth_bps]
     same_run = [c for c in others if c.stage == best.stage]
@@ -197,7 +197,7 @@ class Ranking(msgspec.Struct, frozen=True):
         candidate = self.candidates[index]
         return Contender(
             role=candidate.role,
-            transport=candidate.subject,
+            subject=candidate.subject,
             setting=candidate.setting,
             throughput=self.comparison.mean(index),
             probes=len(candidate.sampled_bps),

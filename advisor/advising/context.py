@@ -1,5 +1,6 @@
-"""What the stages of an advice session work with: one probe, from its start to its record."""
+"""What the stages of an advice session share: one probe, from its start to its record."""
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence
 from typing import Final
@@ -17,6 +18,7 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.evidence import Evidence
 from advisor.domain.measurement import Failure, FailureKind
 from advisor.domain.path import PathFacts
+from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, Space
 from advisor.domain.transfers import PastTransfer
@@ -28,16 +30,26 @@ from advisor.runtime.stop import Stopped
 
 # Failures independent of the setting: the files or the disks cause them.
 _HOPELESS: Final = frozenset({FailureKind.NO_ACCESS, FailureKind.DISK_FULL})
-# Failures that may pass. A setting that the kernel refuses will be refused again.
+# Failures that may be temporary. A setting that the kernel rejects will be rejected again.
 _WORTH_A_RETRY: Final = frozenset(FailureKind) - {FailureKind.REJECTED_SETTING} - _HOPELESS
+# A probe that began in time may end this much later: connecting may fail slowly, and a tool's probe
+# is over when its files are.
+_LATE_S: Final = 3.0
+_TOOL_LATE_S: Final = 30.0
 
 
-class Blocked(Exception):
+class Blocked(ProblemError):
     """Nothing more can be measured at any setting; the message is a sentence."""
 
 
+class OutOfTime(ProblemError):
+    """The budget ended while a probe waited for the destination; the message is a sentence."""
+
+    kind = ProblemKind.BUSY
+
+
 class PriorResults(msgspec.Struct, frozen=True, kw_only=True):
-    """What the store knows: probes of this pair, of similar paths, and transfers of files."""
+    """From the history: probes of this pair, of similar paths, and transfers of files."""
 
     past: Sequence[ProbeRecord] = ()
     past_of_similar: Sequence[ProbeRecord] = ()
@@ -45,7 +57,7 @@ class PriorResults(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Context:
-    """One session as its stages see it. `evidence`: what the search last said of past transfers."""
+    """One session as its stages see it. `evidence`: the search's latest on past transfers."""
 
     def __init__(
         self,
@@ -81,7 +93,7 @@ class Context:
     async def stage(
         self, name: str, subject: str, budget_s: float, space: Space | None = None
     ) -> AsyncIterator[StageEnd]:
-        """A run of probes; its start and end are told."""
+        """A run of probes; its start and end are reported."""
         async with self._probe_events.stage(name, subject, budget_s, space) as end:
             try:
                 yield end
@@ -90,7 +102,7 @@ class Context:
                 raise
 
     async def measure(self, subject: str, setting: Setting, purpose: ProbePurpose) -> PendingProbe:
-        """One probe, with one retry. Raises Stopped, PeerLost, StoreError.
+        """One probe, with one retry. Raises Stopped, PeerLost, OutOfTime, StoreError.
 
         `record` stores it, after the method has been told.
         """
@@ -104,14 +116,25 @@ class Context:
         return PendingProbe(ordinal, subject, setting, purpose, probed)
 
     async def _probe(self, ordinal: int, subject: str, setting: Setting) -> Probed:
-        probed = await self.runner.run(subject, setting, self._probe_events.watcher(ordinal))
-        self.budget.give_back(probed.waited_s)
-        return probed
+        """The time spent in the destination's queue counts: the budget is what the user waits."""
+        late_s = _LATE_S if self.runner.is_transport(subject) else _TOOL_LATE_S
+        longest_s = max(self.budget.left_s, self.runner.next_probe_s(subject)) + late_s
+        try:
+            async with asyncio.timeout(longest_s) as limit:
+                watcher = msgspec.structs.replace(
+                    self._probe_events.watcher(ordinal), ready=lambda: limit.reschedule(None)
+                )
+                return await self.runner.run(subject, setting, watcher)
+        except TimeoutError:
+            raise OutOfTime(
+                "the time was used up while waiting for the destination",
+                remedy="it may be measuring for others: try again later, or with a larger --budget",
+            ) from None
 
     async def record(
         self, pending: PendingProbe, *, method: Method | None = None, retried: bool = False
     ) -> None:
-        """Store a probe and tell that it ended; `method`: the search that was told of it.
+        """Store a probe and report that it ended; `method`: the search that was told of it.
 
         Raises StoreError, and Blocked after a failure that every other setting would meet too.
         """
@@ -143,6 +166,6 @@ class Context:
             self.events.emit(ev.Paused)
             await control.wait_while_paused()
             self.budget.give_back(self.events.at_s - began_s)
-            self.events.emit(ev.WentOn)
+            self.events.emit(ev.Resumed)
         if stop.is_set():
             raise Stopped

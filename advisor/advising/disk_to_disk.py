@@ -1,7 +1,7 @@
 """Profiles a transfer tool: the network and both disks alone, then the tool.
 
 Rao et al. 2016: the throughput of each subsystem alone bounds that of a file transfer, which may
-stay well below it. So both are measured, and shown beside each other.
+stay well below it. So both are measured, and shown side by side.
 """
 
 import asyncio
@@ -100,7 +100,7 @@ class DiskProber:
 
     @contextlib.asynccontextmanager
     async def at_work(self) -> AsyncIterator[None]:
-        """Inside it, the file to read is written once for all jobs."""
+        """Inside the block, the file to read is written once for all jobs."""
         if not self._is_here:
             yield
             return
@@ -140,7 +140,7 @@ class DiskProber:
 
 
 class DiskToDisk:
-    """What such a session does besides searching. Made by `prepared`; must be closed."""
+    """The work of such a session besides searching. Made by `prepared`; must be closed."""
 
     def __init__(
         self,
@@ -157,7 +157,7 @@ class DiskToDisk:
 
     @classmethod
     async def prepared(cls, context: Context) -> "DiskToDisk":
-        """Look at both file systems, and tell what will be written where.
+        """Examine both file systems, and report what will be written where.
 
         Raises ValueError (with a sentence) if it cannot be done, PeerError.
         """
@@ -180,7 +180,7 @@ class DiskToDisk:
             )
         prober.most_bytes = min(wanted, int(_MOST_SHARE * there.free_bytes))
         if not prober.most_bytes:
-            raise ValueError(f"{there.folder} has no room left at the destination: free some")
+            raise ValueError(f"{there.folder} has no free space at the destination: free some")
         disks = _disks(context, here, there)
         _tell_plan(context, prober, here, there, disks)
         context.runner.use(stage.subject, prober)
@@ -196,7 +196,7 @@ class DiskToDisk:
             self.prober.expect(best_bps)
 
     async def _measure_network(self) -> None:
-        """Over the reference transport's default, with one flow and with as many as Globus uses."""
+        """With the reference transport's defaults: one flow, and as many as Globus uses."""
         transport = registry.transport(traits.reference_transport())
         if not (availability := transport.available()).ok:
             self._context.events.notice(f"the network alone: {availability.reason}")
@@ -216,7 +216,7 @@ class DiskToDisk:
 
     async def _measure_all(self, name: str, subject: str, settings: Sequence[Setting]) -> None:
         context = self._context
-        # A resumed session has some already.
+        # A resumed session already has some.
         wanted = [s for s in settings if not context.recorder.has_measured(subject, s)]
         if not wanted:
             return
@@ -228,7 +228,7 @@ class DiskToDisk:
                     stage_end.reason = "skipped"
                     return
                 if context.budget.left_s < self._until_left_s:
-                    stage_end.reason = "the time for measuring the subsystems is used"
+                    stage_end.reason = "the time for measuring the subsystems is used up"
                     return
                 purpose = ProbePurpose(stage=name, kind="search", label="alone")
                 await context.record(await context.measure(subject, setting, purpose))
@@ -243,7 +243,7 @@ class DiskToDisk:
         return [result for result in results if isinstance(result, Measurement)]
 
     async def close(self) -> None:
-        """Move what is kept to its place, and remove everything else. Tells what went wrong."""
+        """Move the kept files to their place, and remove everything else. Reports failures."""
         try:
             reason = await uninterrupted(self.prober.close(self._context.runner.link))
         except PeerError as error:
@@ -285,9 +285,9 @@ def _disks(context: Context, here: Filesystem, there: Filesystem) -> dict[str, D
         if is_here and not missing.ok:
             why = f"{missing.reason} ({missing.remedy})"
         elif not filesystem.writable:
-            why = f"no test file may be made in {filesystem.folder}"
+            why = f"{filesystem.folder} is not writable for a test file"
         elif not jobs:
-            why = f"{filesystem.folder} has no room for a test file"
+            why = f"{filesystem.folder} has no space for a test file"
         else:
             probers[name] = DiskProber(filesystem.folder, jobs, is_here=is_here)
             context.runner.use(name, probers[name])

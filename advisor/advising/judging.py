@@ -1,8 +1,8 @@
-"""Which probes the advice compares, and the throughput each stands for. Pure.
+"""Which probes the advice compares, and the throughput each represents. Pure.
 
 A session that profiles transports compares all probes as they are. One that profiles a tool also
-measures the network and the disks, but compares only settings of the tool; and a slice stands for
-the throughput of the whole dataset, with the time that starting and ending takes.
+measures the network and the disks, but compares only settings of the tool; and a slice represents
+the throughput of the whole dataset, including the time for start-up and closing.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def comparable_outcome(request: AdviceRequest, subject: str, outcome: Outcome) -
 
 
 def comparable(request: AdviceRequest, probes: Sequence[ProbeRecord]) -> list[ProbeRecord]:
-    """The probes that are compared, with the outcome that each stands for."""
+    """The probes that are compared, with the outcome that each represents."""
     found = ((probe, comparable_outcome(request, probe.subject, probe.result)) for probe in probes)
     return [msgspec.structs.replace(probe, result=result) for probe, result in found if result]
 

@@ -1,4 +1,4 @@
-"""Looks at a path without a session: what is known before anything is measured."""
+"""Examines a path without a session: what is known before anything is measured."""
 
 import asyncio
 import time
@@ -21,7 +21,7 @@ _LOOK_EVERY_S: Final = 1.0
 async def check_path(
     request: ConnectionOptions, store: Store, publish: Publish, *, watch: bool
 ) -> int:
-    """Tell the path and the stored results of the pair; with `watch`, then the RTT once a second.
+    """Report the path and the pair's stored results; with `watch`, then the RTT once a second.
 
     Returns the exit code that a session would have had so far. Watching ends when it is cancelled.
     """
@@ -38,13 +38,10 @@ async def check_path(
             rtt_s = await rtt_again_s(far_end.reached, path)
             if rtt_s is not None:
                 events.emit(ev.RttSeen, rtt_s=rtt_s)
-    except PeerError as error:
-        events.emit(ev.GaveUp, message=str(error), exit_code=EXIT_PEER)
-        return EXIT_PEER
-    except BadSecret as error:
-        message = f"--secret-file {request.secret_file} {error}"
-        events.emit(ev.GaveUp, message=message, exit_code=EXIT_USAGE)
-        return EXIT_USAGE
+    except (PeerError, BadSecret) as error:
+        code = EXIT_PEER if isinstance(error, PeerError) else EXIT_USAGE
+        events.emit(ev.GaveUp, message=str(error), exit_code=code, problem=error.problem)
+        return code
     finally:
         await far_end.close()
     return EXIT_DONE

@@ -9,6 +9,7 @@ from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, SettingKey, setting_key
 from advisor.methods.api import Knowledge, PastSurface
 from advisor.models.past_transfers import completed
+from advisor.traits import flow_names
 
 
 def knowledge_of(context: Context, subject: str) -> Knowledge:
@@ -20,6 +21,7 @@ def knowledge_of(context: Context, subject: str) -> Knowledge:
         dataset=context.request.dataset,
         surfaces=surfaces_of(p for p in context.history.past_of_similar if p.subject == subject),
         transfers=list(completed(context.history.transfers, context.pair, context.path)),
+        flow_names=flow_names(),
     )
 
 

@@ -1,4 +1,4 @@
-"""Tells the events of the stages and probes of one session."""
+"""Reports the events of the stages and probes of one session."""
 
 import contextlib
 from collections.abc import AsyncIterator
@@ -32,7 +32,7 @@ class ProbeEvents:
         """A stage: its start and, on every way out, its end with the reason."""
         began_s, before = self._events.at_s, self._probes
         self._events.emit(
-            ev.StageStarted, stage=name, transport=subject, budget_s=budget_s, space=space
+            ev.StageStarted, stage=name, subject=subject, budget_s=budget_s, space=space
         )
         end = StageEnd()
         try:
@@ -53,13 +53,13 @@ class ProbeEvents:
             ordinal=ordinal,
             stage=purpose.stage,
             purpose=purpose.kind,
-            transport=subject,
+            subject=subject,
             setting=setting,
             label=purpose.label,
         )
 
     def watcher(self, ordinal: int) -> Watcher:
-        """Tells of the intervals of a running probe, and of advisors that are served first."""
+        """Reports the intervals of a running probe, and the number of advisors served first."""
 
         def seen(interval: Interval) -> None:
             self._events.emit(
@@ -92,7 +92,7 @@ class ProbeEvents:
             ordinal=pending.ordinal,
             stage=pending.purpose.stage,
             purpose=pending.purpose.kind,
-            transport=pending.subject,
+            subject=pending.subject,
             setting=pending.setting,
             result=pending.probed.outcome,
             remaining_s=remaining_s,
@@ -103,7 +103,7 @@ class ProbeEvents:
             self._best_bps = worth.throughput_bps
             self._events.emit(
                 ev.BestChanged,
-                transport=pending.subject,
+                subject=pending.subject,
                 setting=pending.setting,
                 throughput_bps=worth.throughput_bps,
             )

@@ -1,4 +1,4 @@
-"""Runs one probe: picks what measures the subject, reconnects to a lost agent, heeds the stop."""
+"""Runs one probe: selects the measurer of the subject, reconnects to a lost agent, can stop."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,6 +8,7 @@ from advisor.advising.prober import Probed, Watcher
 from advisor.agent.client import AgentLink, PeerError, PeerGone
 from advisor.domain.measurement import Failure, FailureKind, Measurement
 from advisor.domain.path import PathFacts
+from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.domain.space import Setting
 from advisor.models.smoothing import smoothed
 from advisor.models.steadiness import ProbeLength, probe_length
@@ -16,11 +17,13 @@ from advisor.runtime.round_trip import rtt_again_s
 from advisor.runtime.stop import Stopped, unless_stopped
 
 _FIRST_OVERHEAD_S: Final = 0.3
-"""Set-up and end of a probe beyond its data, until a probe has shown it."""
+"""Assumed time for set-up and end of a probe, until one was measured."""
 
 
-class PeerLost(Exception):
+class PeerLost(ProblemError):
     """The agent is gone and cannot be reached again; the message is a sentence."""
+
+    kind = ProblemKind.LOST
 
 
 class Measurer(Protocol):
@@ -135,13 +138,13 @@ class ProbeRunner:
         try:
             await self._far_end.connect()
         except PeerError as error:
-            raise PeerLost(f"the agent was lost and cannot be reached again: {error}") from None
+            raise PeerLost.about("the agent was lost and cannot be reached again", error) from None
         self._is_lost = False
 
     async def update_rtt(self) -> None:
         """Measure the round-trip time of the idle path once more, and smooth it."""
         rtt_s = await rtt_again_s(self._far_end.reached, self._path)
-        if rtt_s is not None:  # One lost packet tells nothing about the round trip.
+        if rtt_s is not None:  # A lost packet says nothing about the RTT.
             self.rtt_s = smoothed(self.rtt_s, rtt_s)
 
     async def close(self) -> None:

@@ -27,23 +27,26 @@ _READY_S: Final = 10.0
 _CONNECT_S: Final = 5.0
 # Streams connect one after the other; each takes one round trip, or two.
 _ROUND_TRIPS_A_STREAM: Final = 2
-# When the sender fails first, the receiver may know the reason; it is on its way.
+# When the sender fails first, the receiver may know the reason: wait for its report.
 _EXPLAIN_S: Final = 0.5
 
 
 class Watcher(msgspec.Struct, frozen=True):
-    """Called while a probe runs: with each interval, and with the number of probes queued ahead."""
+    """Called while a probe runs: with each interval, and with the number of probes queued ahead.
+
+    `ready`: it waits no longer, and ends within its own time limit.
+    """
 
     interval: Callable[[Interval], None]
     waiting: Callable[[int], None]
+    ready: Callable[[], None] = lambda: None
 
 
 class Probed(msgspec.Struct, frozen=True):
-    """The outcome, the output of foreign code at both ends, and the time spent in the queue."""
+    """The outcome, and the output of foreign code at both ends."""
 
     outcome: Outcome
     raw_output: bytes
-    waited_s: float = 0.0
 
 
 class _Failed(Exception):
@@ -148,41 +151,40 @@ class _Probe:
         self._clock = asyncio.get_running_loop().time
         self._raw = b""
         self.started_s = self._clock()
-        self.waited_s = 0.0
 
     def elapsed_s(self) -> float:
         """Seconds since the probe began or, if it was queued, since the receiver was ready."""
         return self._clock() - self.started_s
 
-    async def run(self, waiting: Callable[[int], None]) -> Probed:
+    async def run(self, watcher: Watcher) -> Probed:
         replies: Replies | None = None
         try:
             async with self._link.probe(self._request) as replies:
-                port = await self._receiver_ready(replies, waiting)
+                port = await self._receiver_ready(replies, watcher.waiting)
+                watcher.ready()
                 await self._send(port, replies)
             outcome: Outcome = self._course.measurement(self.elapsed_s())
         except _Failed as failed:
             outcome = Failure(kind=failed.kind, message=str(failed), elapsed_s=self.elapsed_s())
         if replies is not None:
             self._raw += replies.last.raw_output.encode()
-        return Probed(outcome, self._raw, self.waited_s)
+        return Probed(outcome, self._raw)
 
     async def _receiver_ready(self, replies: Replies, waiting: Callable[[int], None]) -> int:
         waited = False
         while True:
             try:
-                # In the queue the wait has no bound of its own: the probes ahead are bounded.
+                # In the queue the wait has no bound but the session's budget.
                 async with asyncio.timeout(None if waited else _READY_S):
                     reply = await anext(replies)
             except TimeoutError:
-                raise PeerGone("the agent did not open a probe in time") from None
+                raise PeerGone("the agent did not start the probe in time") from None
             match reply:
                 case m.TurnAwaited():
                     waited = True
                     waiting(reply.ahead)
                 case m.ProbeReady():
                     if waited:
-                        self.waited_s = self.elapsed_s()
                         self.started_s = self._clock()
                     self._course.add_versions("destination", reply.versions)
                     return reply.port
@@ -252,7 +254,7 @@ class _Probe:
 
 
 def _failure(kind: FailureKind | None, message: str) -> _Failed:
-    return _Failed(kind or FailureKind.PEER_GONE, message or "the receiving end left")
+    return _Failed(kind or FailureKind.PEER_GONE, message or "the receiving end disconnected")
 
 
 class Prober:
@@ -286,10 +288,11 @@ class Prober:
             transport=transport,
             setting=setting,
             source_address=self._source_address,
+            destination_address=self._destination_address.partition("%")[0],
             token=secrets.token_hex(16),
             ceiling_s=length.ceiling_s + set_up_s,
             sample_every_s=length.sample_every_s,
         )
         course = _Course(length, watcher.interval)
         probe = _Probe(link, self._spares, request, self._destination_address, course)
-        return await probe.run(watcher.waiting)
+        return await probe.run(watcher)

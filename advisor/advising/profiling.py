@@ -22,7 +22,7 @@ from advisor.methods.api import Method, WithEvidence
 
 BASELINE: Final = "baseline"
 CONFIRM: Final = "confirm"
-"""The two stages that are no searches: the defaults first, the closing comparison last."""
+"""The two stages that are not searches: the defaults first, the closing comparison last."""
 
 _FAILURES_IN_A_ROW: Final = 6
 """After this many consecutive failures a subject is given up."""
@@ -101,8 +101,8 @@ def _seen_elsewhere(probes: Sequence[ProbeRecord], stage: str) -> float | None:
 def _method_of(context: Context, stage: SearchStage, space: Space) -> Method:
     """The search method, restored to its last state if the session is resumed."""
     request = context.request
-    # Each stage has a random stream of its own: one more probe in the first does not change the
-    # start of the second.
+    # Each stage has its own random stream: one more probe in the first does not change the start
+    # of the second.
     stream = np.random.SeedSequence([request.seed, zlib.crc32(stage.name.encode())])
     method = registry.method(request.method).create(
         space,
@@ -128,7 +128,7 @@ async def measure_baselines(context: Context, stages: Sequence[SearchStage]) -> 
         (subject, baseline)
         for subject, stage in subjects.items()
         for baseline in stage.baselines(context)
-        # A resumed session has some already.
+        # A resumed session already has some.
         if not context.recorder.has_measured(subject, baseline.setting)
     ]
     if not wanted:
@@ -165,7 +165,7 @@ async def _search(context: Context, stage: SearchStage, method: Method, until_le
         if context.control.is_skipped(stage.name):
             return "skipped"
         if context.budget.left_s - until_left_s < context.runner.next_probe_s(stage.subject):
-            return f"the time for {stage.name} is used"
+            return f"the time for {stage.name} is used up"
         iteration = method.iteration
         purpose = ProbePurpose(stage=stage.name, kind="search", label=method.label)
         pending = await context.measure(stage.subject, setting, purpose)
@@ -185,7 +185,7 @@ async def _search(context: Context, stage: SearchStage, method: Method, until_le
         failures = failures + 1 if isinstance(outcome, Failure) else 0
         if failures >= _FAILURES_IN_A_ROW and isinstance(outcome, Failure):
             return f"{failures} probes in a row failed, the last one: {outcome.message}"
-    return method.stop_reason or "the method has nothing more to try"
+    return method.stop_reason or "the method has no more settings to try"
 
 
 def _tell_evidence(context: Context, stage: SearchStage, method: Method) -> None:

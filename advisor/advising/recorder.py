@@ -1,4 +1,4 @@
-"""Records the probes of one session: in the store, and in order for the stages to look at."""
+"""Records the probes of one session: in the store, and in order for the stages."""
 
 import asyncio
 import time
@@ -29,7 +29,7 @@ class ProbePurpose(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PendingProbe(msgspec.Struct, frozen=True):
-    """A probe that was made and is not recorded yet. `ordinal` counts from 1."""
+    """A finished probe that is not recorded yet. `ordinal` counts from 1."""
 
     ordinal: int
     subject: str
@@ -75,7 +75,7 @@ class ProbeRecorder:
         """Store a probe and what foreign code printed in it. Raises StoreError.
 
         `rtt_s`: the smoothed round-trip time. `method`: the search that was told the outcome.
-        `retried`: whether the probe failed and is made once more.
+        `retried`: whether the probe failed and is repeated.
         """
         record = self._record_of(pending, rtt_s, method)
         self.probes.append(record)

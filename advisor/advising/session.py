@@ -11,7 +11,7 @@ from advisor.advising.advice import AdviceInputs, advice_from_history, advice_fr
 from advisor.advising.budget import Budget, default_budget_s
 from advisor.advising.confirming import confirm
 from advisor.advising.contenders import contenders, rank_contenders
-from advisor.advising.context import Blocked, Context, PriorResults
+from advisor.advising.context import Blocked, Context, OutOfTime, PriorResults
 from advisor.advising.disk_to_disk import DiskToDisk
 from advisor.advising.judging import comparable, least_spread
 from advisor.advising.probe_runner import PeerLost, ProbeRunner
@@ -30,6 +30,7 @@ from advisor.domain import events as ev
 from advisor.domain.advice import Advice
 from advisor.domain.measurement import Failure
 from advisor.domain.path import PathFacts
+from advisor.domain.problem import Problem, ProblemKind
 from advisor.domain.records import AdviceRecord, ClosingRecord, ProbeRecord, SessionRecord
 from advisor.domain.space import Space
 from advisor.models.limits import binding_limits
@@ -44,14 +45,16 @@ from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.traits import transport_traits
 
-# Shares of the time; what one stage leaves over goes to the next. The closing comparison gets what
-# the rounds of four or five contenders need.
+# Shares of the time; the next stage gets what one leaves over. The closing comparison gets the time
+# for the rounds of four or five contenders.
 _CONFIRM_SHARE: Final = 0.38
 
-# Starting the program and giving the advice count as well: the budget is what the user waits.
+# Starting the program and giving the advice count too: the budget is the user's waiting time.
 _AROUND_S: Final = 1.0
 
-_INTERRUPTED: Final = "interrupted"
+_INTERRUPTED: Final = Problem(
+    kind=ProblemKind.STOPPED, reason="interrupted before anything was measured"
+)
 
 AcceptHistory = Callable[[list[ev.PastResult]], Awaitable[bool]]
 
@@ -81,7 +84,7 @@ async def advise(
 
 class _AdviceSession(Session):
     exit_codes: ClassVar[Mapping[type[Exception], int]] = {PeerLost: EXIT_PEER}
-    stopped_message: ClassVar[str] = "interrupted before anything was measured"
+    stopped_message: ClassVar[str] = _INTERRUPTED.reason
 
     def __init__(
         self,
@@ -101,10 +104,6 @@ class _AdviceSession(Session):
         self._pair = interrupted.record.pair if interrupted else pair_of(request)
         self._far_end = FarEnd(request)
         self._context: Context | None = None
-
-    @property
-    def _secret_file(self) -> str | None:
-        return self._request.secret_file
 
     async def _close(self) -> None:
         if self._context:
@@ -126,7 +125,7 @@ class _AdviceSession(Session):
         self.events.emit(ev.HistoryFound, results=past)
         if stored and not past:
             self.events.notice(
-                "what is stored of this pair was measured at another round-trip time: it is "
+                "the stored results of this pair were measured at another round-trip time and are "
                 "left out"
             )
         if past and not self._interrupted and await self._is_history_enough(context, past):
@@ -140,7 +139,7 @@ class _AdviceSession(Session):
         tool = self._request.tool
         names = {tool} if tool else {transport.name for transport in registry.transports()}
         found = self.store.best(self._pair, time.time(), rtt_s)
-        return [result for result in found if result.transport in names]
+        return [result for result in found if result.subject in names]
 
     def _stored_path(self) -> PathFacts | None:
         records = self.store.records(self._pair)
@@ -210,7 +209,7 @@ class _AdviceSession(Session):
         )
         self._record_request(context.path)
         spaces = {stage.subject: stage.space(context) for stage in stages}
-        trouble = ""
+        trouble: Problem | None = None
         try:
             if disks:
                 await disks.measure_subsystems()
@@ -221,9 +220,9 @@ class _AdviceSession(Session):
             await confirm(context, past, spaces)
         except Stopped:
             trouble = _INTERRUPTED
-        except (PeerLost, StoreError, Blocked) as error:
-            trouble = str(error)
-            self.events.notice(trouble)
+        except (PeerLost, OutOfTime, StoreError, Blocked) as error:
+            trouble = error.problem
+            self.events.notice(str(trouble))
         finally:
             if disks:
                 await disks.close()
@@ -276,7 +275,7 @@ class _AdviceSession(Session):
         context: Context,
         past: list[ev.PastResult],
         spaces: dict[str, Space],
-        trouble: str,
+        trouble: Problem | None,
         kept: Kept | None,
     ) -> int:
         """Advise what the probes support. `trouble`: what cut the measuring short, or ""."""
@@ -295,28 +294,30 @@ class _AdviceSession(Session):
             probes=context.probes,
             kept=kept,
         )
-        self._give(advice_from_ranking(inputs, ranking, incomplete=bool(trouble)))
-        return EXIT_INTERRUPTED if trouble == _INTERRUPTED else EXIT_DONE
+        self._give(advice_from_ranking(inputs, ranking, incomplete=trouble is not None))
+        return EXIT_INTERRUPTED if trouble is _INTERRUPTED else EXIT_DONE
 
-    def _end_without(self, context: Context, trouble: str) -> int:
+    def _end_without(self, context: Context, trouble: Problem | None) -> int:
         """End a session that has nothing to advise."""
-        if trouble == _INTERRUPTED:
-            return self.give_up(self.stopped_message, EXIT_INTERRUPTED)
+        if trouble is _INTERRUPTED:
+            return self.give_up(_INTERRUPTED, EXIT_INTERRUPTED)
         if trouble and not self._request.tool:
             return self.give_up(trouble, EXIT_PEER)
         failures = [p.result.message for p in context.probes if isinstance(p.result, Failure)]
         last = f", the last one: {failures[-1]}" if failures else ""
-        message = trouble or f"no probe gave a throughput{last}"
+        problem = trouble or Problem(
+            kind=ProblemKind.NO_DATA, reason=f"no probe gave a throughput{last}"
+        )
         self.store.append(
             ClosingRecord(
                 session=self.id,
                 pair=self._pair,
                 recorded_s=time.time(),
                 outcome="nothing usable",
-                message=message,
+                message=str(problem),
             )
         )
-        return self.give_up(message, EXIT_FAILED)
+        return self.give_up(problem, EXIT_FAILED)
 
     def _advise_from_history(self, path: PathFacts, past: list[ev.PastResult]) -> int:
         inputs = AdviceInputs(

@@ -17,6 +17,7 @@ from advisor.api.tool import CommandRequest, Kept, Piece, Step, TransferOrder, T
 from advisor.domain.dataset import Dataset
 from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement, Outcome
 from advisor.domain.path import PathFacts
+from advisor.domain.proof import Algorithm
 from advisor.domain.space import Setting
 from advisor.hosts.file_samples import is_unchanged, sample_files
 from advisor.models.slicing import Part, Slicer, slice_bytes
@@ -24,6 +25,7 @@ from advisor.models.steadiness import probe_length, steady_part
 from advisor.models.transfer_length import transfer_length
 from advisor.probing.transfer import Ran, run_transfer
 from advisor.runtime.arrival_check import is_short, shortage, written_sizes
+from advisor.runtime.content_check import check_content
 from advisor.runtime.request import AdviceRequest
 from advisor.runtime.stop import uninterrupted
 from advisor.runtime.tool_steps import run_steps
@@ -31,8 +33,8 @@ from advisor.runtime.tool_steps import run_steps
 _TIDY_S: Final = 20.0
 _ROOM_TO_GROW: Final = 1.1
 """Slices are sized for this multiple of the highest peak, so that a better setting is measured in
-full. The peak within a probe, not its mean: a small slice on a long path is all start-up, and its
-mean would make the next one as small."""
+full. The peak within a probe, not its mean: a small slice on a long path consists of start-up only,
+and its mean would make the next slice as small."""
 
 _SUPPOSED_BPS: Final = 1e9
 _FEW_INTERVALS: Final = 4
@@ -77,7 +79,7 @@ class ToolProber:
         self._length = transfer_length(path.rtt_s)
         self._total_bytes = dataset.total_bytes
         self._places = CommandRequest(
-            transport=tool.name,
+            subject=tool.name,
             settings={},
             path=path,
             destination_host=request.destination_host,
@@ -148,7 +150,7 @@ class ToolProber:
         self, link: AgentLink, setting: Setting, watcher: Watcher
     ) -> tuple[Outcome, bytes]:
         try:
-            await uninterrupted(self._make_scratch(link))
+            await uninterrupted(self._make_scratch(link, setting))
             taken = self._slice()
             ran = await self._run(link, taken, setting, watcher)
             outcome = await uninterrupted(self._outcome(link, taken, ran))
@@ -161,9 +163,24 @@ class ToolProber:
             if not self._keeps_ranges:
                 await self._remove_scratch(link)
 
-    async def _make_scratch(self, link: AgentLink) -> None:
+    async def _make_scratch(self, link: AgentLink, setting: Setting) -> None:
         if self._scratch is None:
-            self._scratch = await link.make_scratch(self.folder)
+            port = self._server_port(setting)
+            self._scratch = await link.make_scratch(self.folder, port)
+
+    def _server_port(self, setting: Setting) -> int:
+        """Where the server listens that the tool sends to, -1 if not known, 0 without one.
+
+        Raises _ProbeFailed.
+        """
+        piece = Piece(source=self._places.source, target=self.folder, size_bytes=1)
+        try:
+            steps = self._tool.steps(self._order(setting, (piece,)))
+        except ValueError as error:
+            raise _ProbeFailed(FailureKind.NO_ACCESS, str(error)) from None
+        if any(step.side == "destination" for step in steps):
+            return 0
+        return steps[-1].control_port or -1
 
     async def _remove_scratch(self, link: AgentLink) -> None:
         """Remove the scratch folder at the destination, unless the agent is gone."""
@@ -202,22 +219,24 @@ class ToolProber:
         )
         return _Slice(parts, pieces)
 
-    async def _run(self, link: AgentLink, taken: _Slice, setting: Setting, watcher: Watcher) -> Ran:
-        list_file = Path(self._own_folder.name) / "files"
-        order = TransferOrder(
+    def _order(self, setting: Setting, pieces: tuple[Piece, ...]) -> TransferOrder:
+        return TransferOrder(
             setting=setting,
-            pieces=taken.pieces,
+            pieces=pieces,
             path=self._path,
             destination_host=self._request.destination_host,
-            list_file=str(list_file),
+            list_file=str(Path(self._own_folder.name) / "files"),
             server_url=self._request.server_url,
         )
+
+    async def _run(self, link: AgentLink, taken: _Slice, setting: Setting, watcher: Watcher) -> Ran:
+        order = self._order(setting, taken.pieces)
 
         async def run_source(step: Step) -> Ran:
             return await run_transfer(
                 step,
                 self._tool.reader(),
-                list_file,
+                Path(order.list_file),
                 order.total_bytes,
                 ceiling_s=self._length.ceiling_s * max(1.0, self.stretch),
                 sample_every_s=self._length.sample_every_s,
@@ -250,16 +269,22 @@ class ToolProber:
         return measurement
 
     async def _keep(self, link: AgentLink, taken: _Slice) -> None:
-        """Move complete files to their place; of a single file, count the bytes that are there."""
+        """Move complete files to their place; of a single file, count the bytes that are there.
+
+        Only content that is equal at both ends is kept.
+        """
+        checks = await check_content(link, Algorithm.BLAKE3, taken.pieces)
+        if wrong := next((one.reason for one in checks if one.reason), ""):
+            self._not_kept = self._not_kept or wrong
         if self._keeps_ranges:
-            [part] = taken.parts
-            if part.offset_bytes == self.kept.first_bytes:
+            [part], [check] = taken.parts, checks
+            if part.offset_bytes == self.kept.first_bytes and not check.reason:
                 self.kept = Kept(first_bytes=part.offset_bytes + part.size_bytes)
             return
         moves = [
             (piece.target, posixpath.join(self._places.target, part.file.name))
-            for part, piece in zip(taken.parts, taken.pieces, strict=True)
-            if piece.is_whole and not self._tool.carries(part.file.name)
+            for part, piece, check in zip(taken.parts, taken.pieces, checks, strict=True)
+            if piece.is_whole and not check.reason and not self._tool.carries(part.file.name)
         ]
         reasons = await link.move(moves) if moves else []
         self._not_kept = self._not_kept or next((one for one in reasons if one), "")

@@ -1,4 +1,4 @@
-"""Carries out the user's orders between two probes, and measures settings the user wants."""
+"""Carries out the user's orders between two probes, and measures requested settings."""
 
 from typing import Final
 
@@ -19,17 +19,17 @@ async def apply_user_orders(context: Context) -> None:
             context.events.notice(f"not tried: {trouble}")
             continue
         purpose = ProbePurpose(stage=USER_STAGE, kind="search", label=USER_STAGE)
-        await context.record(await context.measure(wanted.transport, wanted.setting, purpose))
+        await context.record(await context.measure(wanted.subject, wanted.setting, purpose))
         await context.apply_orders()
 
 
 def _trouble_with(context: Context, wanted: o.Try) -> str:
     """Why this setting cannot be measured here; "" if it can, as far as is known."""
-    if wanted.transport not in context.request.transports:
+    if wanted.subject not in context.request.transports:
         return f"this session measures {', '.join(context.request.transports)}"
-    known = [set(p.setting) for p in context.probes if p.subject == wanted.transport]
+    known = [set(p.setting) for p in context.probes if p.subject == wanted.subject]
     if known and set(wanted.setting) not in known:
-        return f"a setting of {wanted.transport} has {', '.join(sorted(known[0]))}"
+        return f"a setting of {wanted.subject} has {', '.join(sorted(known[0]))}"
     for name, value in wanted.setting.items():
         if not isinstance(value, str) and not 0 <= value < 2**31:
             return f"{name} {value} is out of bounds"

@@ -9,9 +9,13 @@ from typing import Final, TypeVar
 import msgspec
 
 import advisor
+from advisor.agent import message_base as b
 from advisor.agent import messages as m
+from advisor.agent import target_messages as t
+from advisor.agent.keepalive import SILENCE_S, Pulse
 from advisor.api.tool import TransferOrder
 from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem
+from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.hosts.checksums import Checksum
 
 _ANSWER_S: Final = 15.0
@@ -19,29 +23,39 @@ _CLOSE_S: Final = 5.0
 # Lines that a login's start-up files may print before the agent's greeting.
 _NOISE_LINES: Final = 200
 
+# More than any request has in flight; an agent that sends more waits until they are read.
+_UNREAD_REPLIES: Final = 64
+
 # Per message; a single pair of the longest paths in the longest encoding still fits.
 _PATHS_BYTES: Final = m.MESSAGE_LIMIT_BYTES // 2
 
-_R = TypeVar("_R", bound=m.Reply)
+_R = TypeVar("_R", bound=m.Reply | t.ClaimReply)
 _T = TypeVar("_T")
 
 
-class PeerError(Exception):
+class PeerError(ProblemError):
     """The other side cannot be used; the message is one sentence with its remedy."""
+
+    kind = ProblemKind.UNREACHABLE
 
 
 class Refusal(PeerError):
     """The agent refused or failed this request; the conversation continues."""
 
+    kind = ProblemKind.REFUSED
+
 
 class PeerGone(PeerError):
     """The connection to the agent ended, or the agent stopped answering."""
+
+    kind = ProblemKind.LOST
 
 
 class AgentLink:
     """A conversation after the greeting. `close` ends it and its transport.
 
-    `explain` returns a sentence for the end of the connection (for example, why ssh failed).
+    `explain` returns the problem that ended the connection (for example, why ssh failed).
+    `silence_s`: after that many seconds without a message the agent is lost.
     """
 
     def __init__(
@@ -49,16 +63,21 @@ class AgentLink:
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
         close: Callable[[], Awaitable[None]],
-        explain: Callable[[], Awaitable[str]],
+        explain: Callable[[], Awaitable[PeerGone]],
+        silence_s: float = SILENCE_S,
     ) -> None:
         self._reader = reader
         self._writer = writer
         self._close = close
         self._explain = explain
+        self._silence_s = silence_s
+        self._pulse = Pulse(self._beat, silence_s)
+        self._replies: asyncio.Queue[m.Reply | PeerError] = asyncio.Queue(_UNREAD_REPLIES)
+        self._hearing: asyncio.Task[None] | None = None
         self.version = ""
 
     async def _gone(self) -> PeerGone:
-        return PeerGone(await self._explain())
+        return await self._explain()
 
     async def _line(self) -> bytes:
         try:
@@ -70,15 +89,58 @@ class AgentLink:
         return line
 
     async def _read(self) -> m.Reply:
+        reply = await self._replies.get()
+        if isinstance(reply, PeerError):
+            self._replies.put_nowait(reply)  # The last one: whoever reads next meets it as well.
+            raise reply
+        return reply
+
+    async def _hear(self) -> None:
+        """Read what the agent sends, until it is lost: that is then the last reply."""
+        listening = asyncio.create_task(self._listen())
+        silent = asyncio.create_task(self._pulse.until_silent())
         try:
-            return m.read_reply(await self._line())
-        except (ValueError, msgspec.MsgspecError):
-            raise PeerError("the agent sent something that is not in its protocol") from None
+            await asyncio.wait((listening, silent), return_when=asyncio.FIRST_COMPLETED)
+            end = listening.result() if listening.done() else self._silent()
+        finally:
+            for task in (listening, silent):
+                task.cancel()
+            await asyncio.wait((listening, silent))
+        if self._replies.full():
+            self._replies.get_nowait()
+        self._replies.put_nowait(end)
+
+    async def _listen(self) -> PeerError:
+        while True:
+            try:
+                reply = m.read_reply(await self._line())
+            except (ValueError, msgspec.MsgspecError):
+                return PeerError("the agent sent something that is not in its protocol")
+            except PeerError as gone:
+                return gone
+            self._pulse.heard()
+            if not isinstance(reply, m.Alive):
+                await self._replies.put(reply)
+
+    def _silent(self) -> PeerGone:
+        self._writer.close()
+        return PeerGone(
+            f"the agent was silent for {self._silence_s:g} s",
+            remedy="check its host and the network between",
+        )
+
+    def _beat(self) -> None:
+        # What was sent before has not left yet: a keepalive behind it would tell nothing more.
+        if not self._writer.is_closing() and not self._writer.transport.get_write_buffer_size():
+            self._writer.write(m.as_line(m.KeepAlive()))
 
     async def _send(self, request: m.Request) -> None:
         try:
             self._writer.write(m.as_line(request))
-            await self._writer.drain()
+            async with asyncio.timeout(self._silence_s):
+                await self._writer.drain()
+        except TimeoutError:
+            raise PeerGone("the agent no longer reads what it is sent") from None
         except (ConnectionError, OSError):
             raise await self._gone() from None
 
@@ -93,6 +155,7 @@ class AgentLink:
             raise PeerError(m.mismatch(welcome.protocol, welcome.version))
         self.version = welcome.version
         await self._send(m.Hello(protocol=m.PROTOCOL, version=advisor.__version__))
+        self._hearing = asyncio.create_task(self._hear())
 
     async def _welcome(self) -> m.Welcome:
         for _ in range(_NOISE_LINES):
@@ -168,22 +231,22 @@ class AgentLink:
 
     async def folder(self, path: str) -> Filesystem:
         """The file system of a folder there. Raises PeerError."""
-        _weight(path)
-        return (await self._work(m.GetFolder(path=path), m.FolderFound)).filesystem
+        weight(path)
+        return (await self.work(m.GetFolder(path=path), m.FolderFound)).filesystem
 
     async def file_io(self, folder: str, job: FileIoJob) -> FileIoResult:
         """Measure reading or writing in a folder there; cancelling also ends it there.
 
         Raises PeerError.
         """
-        _weight(folder)
-        return (await self._work(m.RunFileIo(folder=folder, job=job), m.FileIoMeasured)).result
+        weight(folder)
+        return (await self.work(m.RunFileIo(folder=folder, job=job), m.FileIoMeasured)).result
 
     async def sizes(self, paths: Sequence[str]) -> list[int | None]:
         """The sizes of files there in bytes, None where there is no file. Raises PeerError."""
         sizes: list[int | None] = []
-        for some in _in_messages(paths, _weight):
-            sizes += (await self._work(m.GetSizes(paths=some), m.SizesFound)).sizes
+        for some in in_messages(paths, weight):
+            sizes += (await self.work(m.GetSizes(paths=some), m.SizesFound)).sizes
         return sizes
 
     async def checksum(self, path: str, seen: Callable[[int], None] | None = None) -> str:
@@ -210,20 +273,23 @@ class AgentLink:
             if seen:
                 seen(seen_bytes + count)
 
-        for some in _in_messages(paths, _weight):
-            found = await self._work(m.GetChecksums(paths=some), m.ChecksumsFound, report)
+        for some in in_messages(paths, weight):
+            found = await self.work(m.GetChecksums(paths=some), m.ChecksumsFound, report)
             report(found.seen_bytes)
             seen_bytes += found.seen_bytes
             checksums += found.checksums
         return checksums
 
-    async def make_scratch(self, folder: str) -> str:
+    async def make_scratch(self, folder: str, server_port: int = 0) -> str:
         """Create a folder in this one, or in the nearest existing one above; return its path.
 
-        Every account there may write in it. Raises PeerError.
+        `server_port`: where the server listens that will write in it, -1 if not known. If it is
+        another account's, every account there may write in it. 0: only the agent's account will.
+        Raises PeerError.
         """
-        _weight(folder)
-        return (await self._work(m.MakeScratch(folder=folder), m.ScratchMade)).folder
+        weight(folder)
+        request = m.MakeScratch(folder=folder, server_port=server_port)
+        return (await self.work(request, m.ScratchMade)).folder
 
     async def move(self, pairs: Sequence[tuple[str, str]]) -> list[str]:
         """Move files of a scratch folder to their places, creating folders as needed.
@@ -232,8 +298,8 @@ class AgentLink:
         files before that point have then been moved.
         """
         reasons: list[str] = []
-        for some in _in_messages(pairs, lambda pair: _weight(*pair)):
-            reasons += (await self._work(m.MoveFiles(pairs=some), m.FilesMoved)).reasons
+        for some in in_messages(pairs, lambda pair: weight(*pair)):
+            reasons += (await self.work(m.MoveFiles(pairs=some), m.FilesMoved)).reasons
         return reasons
 
     async def remove(self, folder: str) -> None:
@@ -241,8 +307,8 @@ class AgentLink:
 
         Raises PeerError if something remains.
         """
-        _weight(folder)
-        await self._work(m.RemoveScratch(folder=folder), m.ScratchRemoved)
+        weight(folder)
+        await self.work(m.RemoveScratch(folder=folder), m.ScratchRemoved)
 
     @contextlib.asynccontextmanager
     async def step(self, tool: str, order: TransferOrder) -> AsyncIterator["RemoteStep"]:
@@ -261,10 +327,13 @@ class AgentLink:
             if not step.is_over:
                 await self._end_work()
 
-    async def _work(
+    async def work(
         self, request: m.Work, kind: type[_R], at: Callable[[int], None] | None = None
     ) -> _R:
-        """The reply that ends the work; if this is left early, the work is ended there too."""
+        """The reply that ends the work; if this is left early, the work is ended there too.
+
+        `at` is called with the bytes read so far. Raises PeerError.
+        """
         try:
             await self._send(request)
             while isinstance(reply := await self._answer(), m.AtWork):
@@ -287,6 +356,9 @@ class AgentLink:
 
     async def close(self) -> None:
         """End the conversation; the agent ends everything it opened for it."""
+        if self._hearing:
+            self._hearing.cancel()
+            await asyncio.wait([self._hearing])
         self._writer.close()
         await self._close()
 
@@ -317,10 +389,10 @@ def _step_request(tool: str, order: TransferOrder) -> m.RunStep:
     )
 
 
-def _weight(*paths: str) -> int:
+def weight(*paths: str) -> int:
     """The length of paths in a message. Raises Refusal for paths that messages do not allow."""
     try:
-        return len(msgspec.json.encode(msgspec.convert(paths, tuple[m.FilePath, ...])))
+        return len(msgspec.json.encode(msgspec.convert(paths, tuple[b.FilePath, ...])))
     except (msgspec.ValidationError, UnicodeEncodeError):
         raise Refusal(
             "paths at the destination must be absolute, UTF-8 and at most 4096 characters long: "
@@ -328,13 +400,13 @@ def _weight(*paths: str) -> int:
         ) from None
 
 
-def _in_messages(items: Sequence[_T], weight: Callable[[_T], int]) -> Iterator[list[_T]]:
+def in_messages(items: Sequence[_T], measure: Callable[[_T], int]) -> Iterator[list[_T]]:
     """The items divided into parts that each fit a message. Raises Refusal."""
     part: list[_T] = []
     size = 0
     for item in items:
-        more = weight(item)
-        if part and (size + more > _PATHS_BYTES or len(part) == m.PATHS_LIMIT):
+        more = measure(item)
+        if part and (size + more > _PATHS_BYTES or len(part) == b.PATHS_LIMIT):
             yield part
             part, size = [], 0
         part.append(item)

@@ -10,11 +10,13 @@ from typing import Final
 
 import msgspec
 
-from advisor.agent.client import AgentLink, PeerError
+from advisor.agent.client import AgentLink, PeerError, PeerGone
 from advisor.agent.files import ANYWHERE
 from advisor.agent.secret import tls_context
 from advisor.agent.service import AgentService
 from advisor.domain.endpoints import Endpoint
+from advisor.domain.problem import ProblemKind
+from advisor.domain.shell import shell_line
 from advisor.hosts.processes import LINE_LIMIT_BYTES, Child, output_of, start
 
 _CONNECT_S: Final = 15.0
@@ -28,7 +30,7 @@ _OWN_PORT: Final = 9
 
 class Reached(msgspec.Struct, frozen=True):
     """An agent that answered: the conversation, its host's address for data, and TCP ports there
-    that answer handshakes, which time the round trip."""
+    that answer handshakes, by which the RTT is measured."""
 
     link: AgentLink
     address: str
@@ -40,7 +42,7 @@ async def resolve(host: str) -> str:
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise PeerError(f"no address is known for '{host}': check the name") from None
+        raise PeerError(f"no address is known for '{host}'", remedy="check the name") from None
     return str(found[0][4][0])
 
 
@@ -56,8 +58,8 @@ async def reach_embedded() -> Reached:
         await serving
         await service.close()
 
-    async def explain() -> str:
-        return "the embedded agent ended"
+    async def explain() -> PeerGone:
+        return PeerGone("the embedded agent ended")
 
     link = AgentLink(reader, writer, close, explain)
     await link.greet(_CONNECT_S)
@@ -79,18 +81,25 @@ async def reach_tls(host: str, port: int, secret: str) -> Reached:
             )
     except TimeoutError:
         raise PeerError(
-            f"{where} does not answer: check the address, and that a firewall lets the port through"
+            f"{where} does not answer",
+            remedy="check the address, and that a firewall lets the port through",
         ) from None
     except ssl.SSLCertVerificationError:
         raise PeerError(
-            f"the agent at {where} has a different secret: copy the one it printed when it started"
+            f"the agent at {where} has a different secret",
+            kind=ProblemKind.REFUSED,
+            remedy="copy the one it printed when it started",
         ) from None
     except (ssl.SSLError, ConnectionResetError):
-        raise PeerError(f"what listens at {where} is not an agent: check the port") from None
+        raise PeerError(
+            f"what listens at {where} is not an agent", remedy="check the port"
+        ) from None
     except OSError as error:
         raise PeerError(
-            f"{where} cannot be reached ({error.strerror}): "
-            "is 'advisor agent --listen' running there?"
+            f"{where} cannot be reached ({error.strerror})",
+            remedy="is 'advisor agent --listen' running there?",
+            command=f"advisor agent --listen 0.0.0.0:{port}",
+            host=host,
         ) from None
 
     async def close() -> None:
@@ -98,8 +107,11 @@ async def reach_tls(host: str, port: int, secret: str) -> Reached:
             async with asyncio.timeout(2):
                 await writer.wait_closed()
 
-    async def explain() -> str:
-        return f"the agent at {where} closed the connection: was it stopped, or the secret changed?"
+    async def explain() -> PeerGone:
+        return PeerGone(
+            f"the agent at {where} closed the connection",
+            remedy="was it stopped, or the secret changed?",
+        )
 
     link = AgentLink(reader, writer, close, explain)
     await _greeted(link, _CONNECT_S)
@@ -111,32 +123,56 @@ async def _ssh_configuration(endpoint: Endpoint) -> dict[str, str]:
     try:
         status, text = await output_of(["ssh", "-G", str(endpoint)], timeout_s=10)
     except FileNotFoundError:
-        raise PeerError("ssh is not installed here: apt-get install openssh-client") from None
+        raise PeerError(
+            "ssh is not installed here",
+            command="apt-get install openssh-client",
+            kind=ProblemKind.MISSING,
+        ) from None
     except TimeoutError:
         status, text = 255, ""
     if status:
-        raise PeerError(f"ssh does not understand '{endpoint}': try 'ssh -G {endpoint}'")
+        raise PeerError(
+            f"ssh does not understand '{endpoint}'",
+            remedy=f"try 'ssh -G {endpoint}'",
+            command=shell_line(["ssh", "-G", str(endpoint)]),
+        )
     pairs = (line.partition(" ") for line in text.splitlines())
     return {key: value for key, _, value in pairs}
 
 
-def _why_ssh_failed(endpoint: Endpoint, command: str, status: int, words: str) -> str:
+def _ssh_failure(endpoint: Endpoint, command: str, status: int, words: str) -> PeerGone:
     said = [line.strip() for line in words.splitlines() if line.strip()]
     last = said[-1] if said else f"ssh ended with status {status}"
     program = shlex.split(command)[0]
     if status in (126, 127) or "not found" in last:
-        return (
-            f"there is no '{program}' on {endpoint}: install advisor there, or say where it is "
-            f"with --agent-command"
+        return PeerGone(
+            f"there is no '{program}' on {endpoint}",
+            remedy="install advisor there, or say where it is with --agent-command",
+            command="make install",
+            host=endpoint.host,
+            folder="advisor's sources",
+            kind=ProblemKind.MISSING,
         )
     if "Permission denied" in last:
-        return (
-            f"{endpoint} refused the login: 'ssh {endpoint}' must work without a password "
-            f"(ssh-copy-id {endpoint}, or an ssh-agent)"
+        return PeerGone(
+            f"{endpoint} refused the login",
+            remedy=f"'ssh {endpoint}' must work without a password "
+            f"(ssh-copy-id {endpoint}, or an ssh-agent)",
+            command=shell_line(["ssh-copy-id", str(endpoint)]),
+            kind=ProblemKind.REFUSED,
         )
     if "Host key verification failed" in words:
-        return f"{endpoint} is not a known host: log in once with 'ssh {endpoint}'"
-    return f"the connection to {endpoint} failed: {last}"
+        return PeerGone(
+            f"{endpoint} is not a known host",
+            remedy=f"log in once with 'ssh {endpoint}'",
+            command=shell_line(["ssh", str(endpoint)]),
+            kind=ProblemKind.REFUSED,
+        )
+    return PeerGone(
+        f"the connection to {endpoint} failed: {last}",
+        remedy=f"see why with 'ssh -v {endpoint} true'",
+        command=shell_line(["ssh", "-v", str(endpoint), "true"]),
+    )
 
 
 async def reach_ssh(endpoint: Endpoint, command: str, ssh_options: Sequence[str] = ()) -> Reached:
@@ -151,8 +187,8 @@ async def reach_ssh(endpoint: Endpoint, command: str, ssh_options: Sequence[str]
     async def close() -> None:
         await asyncio.shield(child.end(grace_s=2.0))
 
-    async def explain() -> str:
-        return _why_ssh_failed(endpoint, command, *await _last_words(child))
+    async def explain() -> PeerGone:
+        return _ssh_failure(endpoint, command, *await _last_words(child))
 
     link = AgentLink(child.stdout, child.stdin, close, explain)
     await _greeted(link, _SSH_GREETING_S)

@@ -10,16 +10,17 @@ import errno
 import functools
 import os
 import posixpath
-import secrets
-import shutil
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from advisor.agent import messages as m
+from advisor.agent import scratch
+from advisor.agent import target_messages as t
 from advisor.agent.turn import Turn
 from advisor.domain.file_io import SCRATCH_PREFIX, Filesystem
+from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.hosts.checksums import Reading, checksum_of, in_thread, reason_of
 from advisor.hosts.file_io import FileIoError, run_file_io
 from advisor.hosts.filesystems import filesystem_of
@@ -28,42 +29,54 @@ _SHOWN_LENGTH: Final = 200
 _FOLDER_FLAGS: Final = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Non-blocking: opening a pipe would wait for a writer.
 _FILE_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-# World-writable, as the GridFTP server may run under any account. Sticky, so that no account
-# removes another's files.
-_SCRATCH_MODE: Final = 0o1777
 _RENAME_NOREPLACE: Final = 1
 # The folders created for it would belong to this account, but the other one must write there next.
 _OF_ANOTHER: Final = "it belongs to another account than the agent's: the server's"
 _libc: Final = ctypes.CDLL(None, use_errno=True)
 
 
-class FilesRefused(Exception):
+class FilesRefused(ProblemError):
     """The request is not allowed, or failed; the message is one sentence."""
+
+    kind = ProblemKind.NO_ACCESS
 
 
 class FileRights:
     """Where an advisor may inspect and change files. None: wherever this account may."""
 
     def __init__(self, folders: Sequence[Path] | None) -> None:
-        self._folders = None if folders is None else [str(folder) for folder in folders]
+        self._folders = (
+            None if folders is None else [posixpath.abspath(folder) for folder in folders]
+        )
 
-    def resolved(self, path: str) -> str:
-        """The path without links. Raises FilesRefused if it leads out of the folders."""
-        found = posixpath.realpath(path)
+    def resolved(self, path: str, asked: str | None = None) -> str:
+        """The path without links. Raises FilesRefused if it leads out of the folders.
+
+        The refusal is about the path that was `asked` for, and does not depend on what exists
+        outside of them: what is plainly outside is not looked at.
+        """
         if self._folders is None:
-            return found
+            return posixpath.realpath(path)
         if not self._folders:
             raise FilesRefused(
-                "the agent was not given any files: start it with --files FOLDER and --listen"
+                "the agent was not given any files",
+                remedy="start it with --files FOLDER and --listen",
             )
         # Resolve again each time: a folder may be created after the agent was started.
-        roots = (posixpath.realpath(folder) for folder in self._folders)
-        if any(posixpath.commonpath((root, found)) == root for root in roots):
-            return found
+        roots = [posixpath.realpath(folder) for folder in self._folders]
+        plain = posixpath.normpath("/" + path.lstrip("/"))
+        if _is_within([*self._folders, *roots], plain):
+            found = posixpath.realpath(plain)
+            if _is_within(roots, found):
+                return found
         raise FilesRefused(
-            f"{_shown(path)} is in none of the folders given to the agent with --files: start it "
-            "with one that contains it"
+            f"{_shown(asked or path)} is in none of the folders given to the agent with --files",
+            remedy="start it with one that contains it",
         )
+
+
+def _is_within(roots: Sequence[str], path: str) -> bool:
+    return any(posixpath.commonpath((root, path)) == root for root in roots)
 
 
 ANYWHERE: Final = FileRights(None)
@@ -82,7 +95,7 @@ def _refused(path: str, error: OSError) -> FilesRefused:
 
 
 @contextlib.contextmanager
-def _opened(folder: str, *, make: bool = False) -> Iterator[int]:
+def opened_folder(folder: str, *, make: bool = False) -> Iterator[int]:
     """Open a resolved folder for calls relative to it; `make` creates missing folders.
 
     Raises OSError, also if one of its names has become a link.
@@ -96,6 +109,16 @@ def _opened(folder: str, *, make: bool = False) -> Iterator[int]:
         yield current
     finally:
         os.close(current)
+
+
+@contextlib.contextmanager
+def _opened_in(folder: int, name: str) -> Iterator[int]:
+    """Open a folder in an open one. Raises OSError."""
+    found = os.open(name, _FOLDER_FLAGS, dir_fd=folder)
+    try:
+        yield found
+    finally:
+        os.close(found)
 
 
 def _entered(folder: int, name: str, *, make: bool) -> int:
@@ -117,10 +140,15 @@ def _nearest(path: str) -> str:
     return above
 
 
+def _existing(rights: FileRights, path: str) -> str:
+    """The resolved path, or the nearest existing folder above it. Raises FilesRefused."""
+    return rights.resolved(_nearest(rights.resolved(path)), asked=path)
+
+
 def open_file(rights: FileRights, path: str) -> BinaryIO:
     """Open a regular file for reading. Raises FilesRefused, OSError."""
     above, name = posixpath.split(rights.resolved(path))
-    with _opened(above) as folder:
+    with opened_folder(above) as folder:
         descriptor = os.open(name or ".", _FILE_FLAGS, dir_fd=folder)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -130,15 +158,14 @@ def open_file(rights: FileRights, path: str) -> BinaryIO:
 
 def folder_of(rights: FileRights, path: str) -> Filesystem:
     """The file system of a folder, or of the nearest existing one above. Raises FilesRefused."""
-    folder = _nearest(path)
-    rights.resolved(folder)
+    folder = _existing(rights, path)
     try:
         return filesystem_of(folder)
     except OSError as error:
         raise _refused(path, error) from None
 
 
-def size_of(rights: FileRights, path: str) -> int | None:
+def file_size(rights: FileRights, path: str) -> int | None:
     """The size in bytes, None if there is no regular file. Raises FilesRefused."""
     try:
         status = Path(rights.resolved(path)).lstat()
@@ -149,18 +176,24 @@ def size_of(rights: FileRights, path: str) -> int | None:
     return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
-def make_scratch(rights: FileRights, folder: str) -> str:
-    """Create a folder in this one, or in the nearest existing one above. Raises FilesRefused."""
-    above = _nearest(folder)
-    name = f"{SCRATCH_PREFIX}{secrets.token_hex(8)}"
+def make_scratch(rights: FileRights, folder: str, server_port: int = 0) -> str:
+    """Create a folder in this one, or in the nearest existing one above. Raises FilesRefused.
+
+    `server_port`: where the server listens that writes in it, -1 if not known; 0: the agent does.
+    Only for a server of another account others may enter it.
+    """
+    above = _existing(rights, folder)
+    name = scratch.new_name()
+    for_all = server_port != 0 and not scratch.is_served_by_this_account(server_port)
+    if for_all and not scratch.links_are_protected():
+        raise FilesRefused(
+            "a server of another account would write in a folder that is open to all, where this "
+            "kernel lets it follow anybody's links",
+            command="sysctl -w fs.protected_symlinks=1",
+        )
     try:
-        with _opened(rights.resolved(above)) as parent:
-            os.mkdir(name, 0o700, dir_fd=parent)
-            made = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
-            try:
-                os.fchmod(made, _SCRATCH_MODE)
-            finally:
-                os.close(made)
+        with opened_folder(above) as parent:
+            scratch.make(parent, name, for_all=for_all)
     except OSError as error:
         raise _refused(above, error) from None
     return posixpath.join(above, name)
@@ -172,17 +205,17 @@ def move(rights: FileRights, source: str, target: str) -> str:
     Raises FilesRefused.
     """
     try:
-        from_folder, from_name = _place(rights, source)
-        to_folder, to_name = _place(rights, target)
+        from_folder, from_name = place_of(rights, source)
+        to_folder, to_name = place_of(rights, target)
         _check_own(from_folder, source)
-        with _opened(from_folder) as here:
+        with opened_folder(from_folder) as here:
             status = os.stat(from_name, dir_fd=here, follow_symlinks=False)
             if not stat.S_ISREG(status.st_mode):
                 return "not a regular file"
             if status.st_uid != os.geteuid():
                 return _OF_ANOTHER
-            with _opened(to_folder, make=True) as there:
-                _rename(here, from_name, there, to_name)
+            with opened_folder(to_folder, make=True) as there:
+                rename_new(here, from_name, there, to_name)
     except OSError as error:
         return reason_of(error)
     return ""
@@ -194,7 +227,7 @@ def scratch_file(rights: FileRights, path: str) -> str:
     A program that opens it later follows links. But in a sticky folder the kernel does not follow
     links of other users (fs.protected_symlinks).
     """
-    folder, name = _place(rights, path)
+    folder, name = place_of(rights, path)
     _check_own(folder, path)
     own = Path(folder, name)
     try:
@@ -208,20 +241,26 @@ def scratch_file(rights: FileRights, path: str) -> str:
 
 
 def _check_own(folder: str, path: str) -> None:
-    if not any(name.startswith(SCRATCH_PREFIX) for name in folder.split("/")):
-        raise FilesRefused(f"{_shown(path)} is not in one of the advisor's own folders")
+    """Raises FilesRefused unless the resolved folder is a scratch folder or in one."""
+    names = folder.split("/")
+    for number, name in enumerate(names, 1):
+        if name.startswith(SCRATCH_PREFIX):
+            with contextlib.suppress(OSError), opened_folder("/".join(names[:number])) as opened:
+                if scratch.is_scratch(opened, name):
+                    return
+    raise FilesRefused(f"{_shown(path)} is not in one of the advisor's own folders")
 
 
-def _place(rights: FileRights, path: str) -> tuple[str, str]:
+def place_of(rights: FileRights, path: str) -> tuple[str, str]:
     """The resolved folder and the name in it, which is not resolved. Raises FilesRefused."""
     above, name = posixpath.split(path)
-    if name in ("", ".", ".."):
-        raise FilesRefused(f"{_shown(path)} does not name a file")
+    if name in ("", ".", "..", scratch.MARK):
+        raise FilesRefused(f"{_shown(path)} does not name a file that may be written")
     return rights.resolved(above), name
 
 
-def _rename(here: int, name: str, there: int, new_name: str) -> None:
-    """Raises OSError, FileExistsError if the new name is taken."""
+def rename_new(here: int, name: str, there: int, new_name: str) -> None:
+    """Rename between open folders. Raises OSError, FileExistsError if the new name is taken."""
     old, new = os.fsencode(name), os.fsencode(new_name)
     if not _libc.renameat2(here, old, there, new, _RENAME_NOREPLACE):
         return
@@ -235,18 +274,15 @@ def _rename(here: int, name: str, there: int, new_name: str) -> None:
 
 def remove_scratch(rights: FileRights, folder: str) -> None:
     """Remove a scratch folder completely, if it still exists. Raises FilesRefused."""
-    above, name = _place(rights, folder.rstrip("/"))
-    if not name.startswith(SCRATCH_PREFIX):
-        raise FilesRefused(f"{_shown(folder)} is not one of the advisor's own folders: it is kept")
-    failures: list[OSError] = []
-
-    def failed(_: object, __: object, error: tuple[type, BaseException, object]) -> None:
-        if isinstance(error[1], OSError) and not isinstance(error[1], FileNotFoundError):
-            failures.append(error[1])
-
+    above, name = place_of(rights, folder.rstrip("/"))
     try:
-        with _opened(above) as parent:
-            shutil.rmtree(name, dir_fd=parent, onerror=failed)
+        with opened_folder(above) as parent:
+            with _opened_in(parent, name) as found:
+                if not scratch.is_scratch(found, name):
+                    raise FilesRefused(
+                        f"{_shown(folder)} is not one of the advisor's own folders: it is kept"
+                    )
+            failures = scratch.remove(parent, name)
     except FileNotFoundError:
         return
     except OSError as error:
@@ -254,17 +290,23 @@ def remove_scratch(rights: FileRights, folder: str) -> None:
     if failures:
         raise FilesRefused(
             f"{_shown(folder)} could not be removed completely "
-            f"({failures[0].strerror or failures[0]}): "
-            "remove it as the account that owns the files in it"
+            f"({failures[0].strerror or failures[0]})",
+            remedy="remove it as the account that owns the files in it",
         )
 
 
 class FileWork:
-    """One request on files in progress. `seen_bytes`: bytes read for it so far."""
+    """One request on files in progress. `seen_bytes`: bytes read for it so far.
 
-    def __init__(self, rights: FileRights, turn: Turn) -> None:
+    `deliver` answers the requests of a transfer.
+    """
+
+    def __init__(
+        self, rights: FileRights, turn: Turn, deliver: Callable[[t.Delivery, Reading], m.Reply]
+    ) -> None:
         self._rights = rights
         self._turn = turn
+        self._deliver = deliver
         self.seen_bytes = 0
 
     async def result(self, request: m.Work) -> m.Reply:
@@ -274,7 +316,7 @@ class FileWork:
                 return await self._file_io(request)
             return await in_thread(functools.partial(self._done, request), self._seen)
         except (FilesRefused, FileIoError) as error:
-            return m.Refused(message=str(error)[:1024])
+            return m.Refused(message=str(error))
 
     def _seen(self, count: int) -> None:
         self.seen_bytes = count
@@ -298,13 +340,13 @@ class FileWork:
             case m.GetFolder(path=path):
                 return m.FolderFound(filesystem=folder_of(rights, path))
             case m.GetSizes(paths=paths):
-                return m.SizesFound(sizes=[size_of(rights, path) for path in reading.each(paths)])
+                return m.SizesFound(sizes=[file_size(rights, path) for path in reading.each(paths)])
             case m.GetChecksums(paths=paths):
                 openings = [functools.partial(open_file, rights, path) for path in paths]
                 checksums = [checksum_of(opening, reading) for opening in openings]
                 return m.ChecksumsFound(checksums=checksums, seen_bytes=reading.seen_bytes)
-            case m.MakeScratch(folder=folder):
-                return m.ScratchMade(folder=make_scratch(rights, folder))
+            case m.MakeScratch(folder=folder, server_port=port):
+                return m.ScratchMade(folder=make_scratch(rights, folder, port))
             case m.MoveFiles(pairs=pairs):
                 return m.FilesMoved(reasons=[move(rights, *pair) for pair in reading.each(pairs)])
             case m.RemoveScratch(folder=folder):
@@ -312,3 +354,5 @@ class FileWork:
                 return m.ScratchRemoved()
             case m.RunFileIo():
                 raise ValueError("measured outside of threads")
+            case _:
+                return self._deliver(request, reading)

@@ -1,14 +1,15 @@
 """`advisor agent`: on standard input and output, or on a port of its own over TLS."""
 
 import asyncio
+import functools
 import signal
-import socket
-import ssl
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from advisor.agent.door import Door
+from advisor.agent.event_log import EventLog
 from advisor.agent.files import ANYWHERE, FileRights
 from advisor.agent.secret import tls_context
 from advisor.agent.service import AgentService
@@ -51,20 +52,6 @@ async def serve_stdio(ports: tuple[int, int]) -> None:
     await service.close()
 
 
-def _quiet(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Do not print tracebacks for strangers that fail the handshake; print all others."""
-    if not isinstance(context.get("exception"), ssl.SSLError | ConnectionError | TimeoutError):
-        loop.default_exception_handler(context)
-
-
-def _keep_alive(connection: socket.socket) -> None:
-    """Detect an advisor whose host vanished within two minutes."""
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 60)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 15)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 4)
-
-
 async def serve_tls(
     address: str,
     port: int,
@@ -72,39 +59,32 @@ async def serve_tls(
     ports: tuple[int, int],
     folders: Sequence[Path],
     listening: Callable[[int], None],
+    report: Callable[[str], None],
 ) -> None:
     """Serve every advisor that has the secret, until a signal. Raises OSError if it cannot listen.
 
     `folders`: advisors may inspect and change files below these. `listening` is called with the
-    port once connections are accepted (`port` 0 means any).
+    port once connections are accepted (`port` 0 means any), `report` with a line for the log.
     """
-    asyncio.get_running_loop().set_exception_handler(_quiet)
+    log = EventLog(report)
+    asyncio.get_running_loop().set_exception_handler(functools.partial(_note, log))
     stop = _stop_on_signals()
     service = AgentService(ports, FileRights(folders))
-    conversations: set[asyncio.Task[Any]] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        if task:
-            conversations.add(task)
-            task.add_done_callback(conversations.discard)
-        _keep_alive(writer.get_extra_info("socket"))
         await service.serve(reader, writer, writer.get_extra_info("peername")[0])
 
-    server = await asyncio.start_server(
-        serve,
-        address,
-        port,
-        ssl=tls_context(secret, "agent"),
-        ssl_handshake_timeout=5,
-        limit=LINE_LIMIT_BYTES,
-    )
-    async with server:
-        listening(server.sockets[0].getsockname()[1])
-        await stop.wait()
-        server.close()
-        for task in list(conversations):
-            task.cancel()
-        if conversations:
-            await asyncio.wait(conversations)
+    door = Door(tls_context(secret, "agent"), serve, log)
+    listening(await door.open(address, port))
+    await stop.wait()
+    await door.close()
     await service.close()
+
+
+def _note(log: EventLog, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """A failed connection is a peer's doing and said elsewhere; anything else is a defect of ours.
+
+    Its traceback is written, but not as often as a peer may wish.
+    """
+    if not isinstance(context.get("exception"), OSError) and log.allows("a defect"):
+        loop.default_exception_handler(context)

@@ -3,93 +3,95 @@
 The agent sends the first greeting, `Welcome`; the advisor answers with `Hello`. Both must stay
 readable by every version to come, so that a mismatch can be reported in a sentence. After that one
 request is in progress at a time, except that `CloseProbe` may be sent while a probe runs, and
-`StopWork` while the agent works on files or runs a tool's step.
+`StopWork` while the agent works on files or runs a tool's step. Both sides send keepalives, which
+belong to no request (advisor.agent.keepalive).
 """
 
 from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 
+from advisor.agent.message_base import (
+    SENTENCE_LIMIT,
+    SEVERAL,
+    Address,
+    AdvisorMessage,
+    AgentMessage,
+    BoundedSetting,
+    ByteCount,
+    FilePath,
+    FileRequest,
+    Host,
+    Name,
+    OwnAddress,
+    Paths,
+    Seconds,
+    Sentence,
+    Url,
+)
+from advisor.agent.target_messages import Delivery, TargetReply
 from advisor.api.tool import Piece, TransferOrder
 from advisor.api.transport import Port, Token
 from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem
 from advisor.domain.measurement import FailureKind
 from advisor.domain.path import HostFacts, PathFacts
-from advisor.domain.space import SettingValue
+from advisor.domain.printable import ShownText, shortened
 from advisor.hosts.checksums import Checksum, Reason
+from advisor.hosts.decoding import decoded
 
-PROTOCOL: Final = 2
+PROTOCOL: Final = 3
 MESSAGE_LIMIT_BYTES: Final = 64 * 1024
 RAW_OUTPUT_LIMIT: Final = 8 * 1024  # Six times that when every character is escaped.
-PATHS_LIMIT: Final = 400
-"""The number of files per request: an answer about that many fits a message."""
 PIECES_LIMIT: Final = 16
 STEP_OUTPUT_LIMIT: Final = 4 * 1024  # For each of two texts; see RAW_OUTPUT_LIMIT.
 
-FilePath = Annotated[str, msgspec.Meta(min_length=1, max_length=4096, pattern=r"^/[^\x00]*\Z")]
-"""Absolute, in UTF-8, without NUL, which no path may contain."""
 
-_Name = Annotated[str, msgspec.Meta(min_length=1, max_length=64, pattern="^[A-Za-z0-9_.-]+$")]
-_Address = Annotated[str, msgspec.Meta(min_length=2, max_length=45, pattern="^[0-9A-Fa-f:.]+$")]
-_Host = Annotated[str, msgspec.Meta(min_length=1, max_length=255, pattern=r"^[\w.:%][\w.:%-]*\Z")]
-_Text = Annotated[str, msgspec.Meta(max_length=1024)]
-_Seconds = Annotated[float, msgspec.Meta(gt=0, le=3600)]
-_Setting = Annotated[dict[_Name, SettingValue], msgspec.Meta(max_length=16)]
-_Bytes = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
-_Several = msgspec.Meta(min_length=1, max_length=PATHS_LIMIT)
-_Paths = Annotated[list[FilePath], _Several]
-
-
-class _Request(
-    msgspec.Struct, frozen=True, kw_only=True, tag_field="do", forbid_unknown_fields=True
-):
-    """The base of the advisor's messages."""
-
-
-class Hello(_Request, frozen=True, kw_only=True, tag="hello"):
+class Hello(AdvisorMessage, frozen=True, kw_only=True, tag="hello"):
     """The advisor's answer to the greeting."""
 
     protocol: Annotated[int, msgspec.Meta(ge=1, le=2**31)]
-    version: _Text
+    version: ShownText
 
 
-class GetFacts(_Request, frozen=True, kw_only=True, tag="facts"):
+class KeepAlive(AdvisorMessage, frozen=True, kw_only=True, tag="keepalive"):
+    """The advisor is there. No reply belongs to it."""
+
+
+class GetFacts(AdvisorMessage, frozen=True, kw_only=True, tag="facts"):
     """Request the host's facts; `facing` is the advisor's own address."""
 
-    facing: _Address
+    facing: Address
 
 
-class OpenEcho(_Request, frozen=True, kw_only=True, tag="open_echo"):
+class OpenEcho(AdvisorMessage, frozen=True, kw_only=True, tag="open_echo"):
     """Open a UDP echo for the path MTU; it closes after a time, or with `CloseEcho`."""
 
-    source_address: _Address
+    source_address: Address
     token: Token
 
 
-class CloseEcho(_Request, frozen=True, kw_only=True, tag="close_echo"):
+class CloseEcho(AdvisorMessage, frozen=True, kw_only=True, tag="close_echo"):
     """Close the echo."""
 
 
-class OpenProbe(_Request, frozen=True, kw_only=True, tag="open_probe"):
-    """Run the receiving end of one probe, when it is this advisor's turn."""
+class OpenProbe(AdvisorMessage, frozen=True, kw_only=True, tag="open_probe"):
+    """Run the receiving end of one probe, when it is this advisor's turn.
 
-    transport: _Name
-    setting: _Setting
-    source_address: _Address
-    token: Token
-    ceiling_s: _Seconds
-    sample_every_s: _Seconds
-
-
-class CloseProbe(_Request, frozen=True, kw_only=True, tag="close_probe"):
-    """End the probe: close its ports and give up the turn."""
-
-
-class FileRequest(_Request, frozen=True, kw_only=True):
-    """Work on files. It ends with the reply that its request names, `Refused` or `WorkStopped`.
-
-    Until then the agent sends `AtWork`.
+    `destination_address`: the agent's address that the data will be sent to, as the advisor knows
+    it; "" for any.
     """
+
+    transport: Name
+    setting: BoundedSetting
+    source_address: Address
+    destination_address: OwnAddress = ""
+    token: Token
+    ceiling_s: Seconds
+    sample_every_s: Seconds
+
+
+class CloseProbe(AdvisorMessage, frozen=True, kw_only=True, tag="close_probe"):
+    """End the probe: close its ports and give up the turn."""
 
 
 class GetFolder(FileRequest, frozen=True, kw_only=True, tag="get_folder"):
@@ -108,25 +110,29 @@ class RunFileIo(FileRequest, frozen=True, kw_only=True, tag="run_file_io"):
 class GetSizes(FileRequest, frozen=True, kw_only=True, tag="get_sizes"):
     """Request the sizes of files: `SizesFound`."""
 
-    paths: _Paths
+    paths: Paths
 
 
 class GetChecksums(FileRequest, frozen=True, kw_only=True, tag="get_checksums"):
     """Compute the checksums of whole files: `ChecksumsFound`."""
 
-    paths: _Paths
+    paths: Paths
 
 
-class MakeScratch(FileRequest, frozen=True, kw_only=True, tag="make_scratch"):
-    """Create a scratch folder in this one or the nearest existing one above: `ScratchMade`."""
+class MakeScratch(FileRequest, frozen=True, kw_only=True, tag="make_scratch", omit_defaults=True):
+    """Create a scratch folder in this one or the nearest existing one above: `ScratchMade`.
+
+    `server_port`: where the server listens that will write in it, -1 if not known; 0: no server.
+    """
 
     folder: FilePath
+    server_port: Annotated[int, msgspec.Meta(ge=-1, le=65535)] = 0
 
 
 class MoveFiles(FileRequest, frozen=True, kw_only=True, tag="move_files"):
     """Move files of a scratch folder to their places, never replacing files: `FilesMoved`."""
 
-    pairs: Annotated[list[tuple[FilePath, FilePath]], _Several]
+    pairs: Annotated[list[tuple[FilePath, FilePath]], SEVERAL]
 
 
 class RemoveScratch(FileRequest, frozen=True, kw_only=True, tag="remove_scratch"):
@@ -140,26 +146,26 @@ class StepPiece(Piece, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     source: FilePath
     target: FilePath
-    size_bytes: _Bytes
-    offset_bytes: _Bytes = 0
+    size_bytes: ByteCount
+    offset_bytes: ByteCount = 0
 
 
 class StepPath(PathFacts, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A path whose addresses are valid."""
 
-    source_address: _Address
-    destination_address: _Address
+    source_address: Address
+    destination_address: Address
 
 
 class StepOrder(TransferOrder, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A transfer, with limits. The agent chooses list file and ports itself."""
 
-    setting: _Setting
+    setting: BoundedSetting
     pieces: Annotated[tuple[StepPiece, ...], msgspec.Meta(min_length=1, max_length=PIECES_LIMIT)]
     path: StepPath
-    destination_host: _Host
+    destination_host: Host
     list_file: Literal[""] = ""
-    server_url: _Text | None = None
+    server_url: Url | None = None
     base_port: Literal[0] = 0
 
 
@@ -169,64 +175,87 @@ class RunStep(FileRequest, frozen=True, kw_only=True, tag="run_step"):
     When it is this advisor's turn: `StepReady`, and `StepEnded` when it has ended.
     """
 
-    tool: _Name
+    tool: Name
     order: StepOrder
 
 
-class StopWork(_Request, frozen=True, kw_only=True, tag="stop_work"):
+class StopWork(AdvisorMessage, frozen=True, kw_only=True, tag="stop_work"):
     """End the present work or step; allowed when there is none."""
 
 
 Work: TypeAlias = (
-    GetFolder | RunFileIo | GetSizes | GetChecksums | MakeScratch | MoveFiles | RemoveScratch
+    GetFolder
+    | RunFileIo
+    | GetSizes
+    | GetChecksums
+    | MakeScratch
+    | MoveFiles
+    | RemoveScratch
+    | Delivery
 )
 Request: TypeAlias = (
-    Hello | GetFacts | OpenEcho | CloseEcho | OpenProbe | CloseProbe | Work | RunStep | StopWork
+    Hello
+    | KeepAlive
+    | GetFacts
+    | OpenEcho
+    | CloseEcho
+    | OpenProbe
+    | CloseProbe
+    | Work
+    | RunStep
+    | StopWork
 )
 
 
-class _Reply(msgspec.Struct, frozen=True, kw_only=True, tag_field="say"):
-    """The base of the agent's messages. Unknown fields are ignored: a newer agent may add some."""
+def _make_sentence(reply: AgentMessage, message: str) -> None:
+    """Make its message printable and short enough, whichever side made it."""
+    msgspec.structs.force_setattr(reply, "message", shortened(message, SENTENCE_LIMIT))
 
 
-class Welcome(_Reply, frozen=True, kw_only=True, tag="welcome"):
+class Welcome(AgentMessage, frozen=True, kw_only=True, tag="welcome"):
     """The greeting."""
 
     protocol: Annotated[int, msgspec.Meta(ge=1, le=2**31)]
-    version: _Text
+    version: ShownText
 
 
-class Facts(_Reply, frozen=True, kw_only=True, tag="facts"):
+class Alive(AgentMessage, frozen=True, kw_only=True, tag="alive"):
+    """The agent is there. It belongs to no request."""
+
+
+class Facts(AgentMessage, frozen=True, kw_only=True, tag="facts"):
     """The host's facts, and the transports it can receive."""
 
     facts: HostFacts
-    transports: Annotated[list[_Name], msgspec.Meta(max_length=64)]
+    transports: Annotated[list[Name], msgspec.Meta(max_length=64)]
 
 
-class EchoReady(_Reply, frozen=True, kw_only=True, tag="echo_ready"):
+class EchoReady(AgentMessage, frozen=True, kw_only=True, tag="echo_ready"):
     """The echo listens on this UDP port."""
 
     port: Port
 
 
-class EchoClosed(_Reply, frozen=True, kw_only=True, tag="echo_closed"):
+class EchoClosed(AgentMessage, frozen=True, kw_only=True, tag="echo_closed"):
     """The echo is closed."""
 
 
-class TurnAwaited(_Reply, frozen=True, kw_only=True, tag="turn_awaited"):
+class TurnAwaited(AgentMessage, frozen=True, kw_only=True, tag="turn_awaited"):
     """Others are measuring; `ahead` of them come first. Sent again when that changes."""
 
     ahead: Annotated[int, msgspec.Meta(ge=0, le=10000)]
 
 
-class ProbeReady(_Reply, frozen=True, kw_only=True, tag="probe_ready"):
+class ProbeReady(AgentMessage, frozen=True, kw_only=True, tag="probe_ready"):
     """The receiving end listens on this port and uses these versions to move data."""
 
     port: Port
-    versions: Annotated[dict[_Name, _Text], msgspec.Meta(max_length=16)] = {}
+    versions: Annotated[dict[Name, ShownText], msgspec.Meta(max_length=16)] = msgspec.field(
+        default_factory=dict
+    )
 
 
-class ProbeSample(_Reply, frozen=True, kw_only=True, tag="probe_sample"):
+class ProbeSample(AgentMessage, frozen=True, kw_only=True, tag="probe_sample"):
     """The receiving end's running totals; fields as in advisor.api.transport.Sample."""
 
     t_s: float
@@ -236,75 +265,83 @@ class ProbeSample(_Reply, frozen=True, kw_only=True, tag="probe_sample"):
     host_s: float
     rtt_s: float | None = None
     arrived_bytes: Annotated[int, msgspec.Meta(ge=0, le=2**62)] | None = None
-    granted: Annotated[dict[_Name, int], msgspec.Meta(max_length=16)] = {}
+    granted: Annotated[dict[Name, int], msgspec.Meta(max_length=16)] = msgspec.field(
+        default_factory=dict
+    )
 
 
-class ProbeEnded(_Reply, frozen=True, kw_only=True, tag="probe_ended"):
-    """The probe has ended on this side, its ports are closed; `message` is "" on success."""
+class ProbeEnded(AgentMessage, frozen=True, kw_only=True, tag="probe_ended"):
+    """The probe has ended on this side, its ports are closed; `message` is "" on success.
 
-    message: _Text = ""
+    `raw_output` is stored as it is, and never shown.
+    """
+
+    message: Sentence = ""
     kind: FailureKind | None = None
     raw_output: Annotated[str, msgspec.Meta(max_length=RAW_OUTPUT_LIMIT)] = ""
 
+    def __post_init__(self) -> None:
+        _make_sentence(self, self.message)
 
-class AtWork(_Reply, frozen=True, kw_only=True, tag="at_work"):
+
+class AtWork(AgentMessage, frozen=True, kw_only=True, tag="at_work"):
     """Sent about once a second during file work or a step; `seen_bytes`: bytes read so far."""
 
-    seen_bytes: _Bytes = 0
+    seen_bytes: ByteCount = 0
 
 
-class WorkStopped(_Reply, frozen=True, kw_only=True, tag="work_stopped"):
+class WorkStopped(AgentMessage, frozen=True, kw_only=True, tag="work_stopped"):
     """The work was stopped on request, without a result."""
 
 
-class FolderFound(_Reply, frozen=True, kw_only=True, tag="folder_found"):
+class FolderFound(AgentMessage, frozen=True, kw_only=True, tag="folder_found"):
     """The file system of the folder."""
 
     filesystem: Filesystem
 
 
-class FileIoMeasured(_Reply, frozen=True, kw_only=True, tag="file_io_measured"):
+class FileIoMeasured(AgentMessage, frozen=True, kw_only=True, tag="file_io_measured"):
     """The result of measuring reading or writing."""
 
     result: FileIoResult
 
 
-class SizesFound(_Reply, frozen=True, kw_only=True, tag="sizes_found"):
+class SizesFound(AgentMessage, frozen=True, kw_only=True, tag="sizes_found"):
     """Sizes in bytes, None for missing files."""
 
-    sizes: Annotated[list[_Bytes | None], _Several]
+    sizes: Annotated[list[ByteCount | None], SEVERAL]
 
 
-class ChecksumsFound(_Reply, frozen=True, kw_only=True, tag="checksums_found"):
+class ChecksumsFound(AgentMessage, frozen=True, kw_only=True, tag="checksums_found"):
     """A checksum for each file, or why there is none; `seen_bytes`: bytes read for them."""
 
-    checksums: Annotated[list[Checksum], _Several]
-    seen_bytes: _Bytes
+    checksums: Annotated[list[Checksum], SEVERAL]
+    seen_bytes: ByteCount
 
 
-class ScratchMade(_Reply, frozen=True, kw_only=True, tag="scratch_made"):
+class ScratchMade(AgentMessage, frozen=True, kw_only=True, tag="scratch_made"):
     """The scratch folder."""
 
     folder: FilePath
 
 
-class FilesMoved(_Reply, frozen=True, kw_only=True, tag="files_moved"):
+class FilesMoved(AgentMessage, frozen=True, kw_only=True, tag="files_moved"):
     """Why each file could not be moved to its place, "" for success."""
 
-    reasons: Annotated[list[Reason], _Several]
+    reasons: Annotated[list[Reason], SEVERAL]
 
 
-class ScratchRemoved(_Reply, frozen=True, kw_only=True, tag="scratch_removed"):
+class ScratchRemoved(AgentMessage, frozen=True, kw_only=True, tag="scratch_removed"):
     """The scratch folder was removed."""
 
 
-class StepReady(_Reply, frozen=True, kw_only=True, tag="step_ready"):
+class StepReady(AgentMessage, frozen=True, kw_only=True, tag="step_ready"):
     """The step runs and the next may be started; `base_port`: the first of its ports."""
 
     base_port: Port
 
 
-class StepEnded(_Reply, frozen=True, kw_only=True, tag="step_ended"):
+class StepEnded(AgentMessage, frozen=True, kw_only=True, tag="step_ended"):
     """The step's exit status, below 0 for a signal, and the ends of its output."""
 
     status: Annotated[int, msgspec.Meta(ge=-255, le=255)]
@@ -312,14 +349,18 @@ class StepEnded(_Reply, frozen=True, kw_only=True, tag="step_ended"):
     errors: Annotated[str, msgspec.Meta(max_length=STEP_OUTPUT_LIMIT)] = ""
 
 
-class Refused(_Reply, frozen=True, kw_only=True, tag="refused"):
+class Refused(AgentMessage, frozen=True, kw_only=True, tag="refused"):
     """A failed request, with a sentence. The connection stays open, except after a bad `Hello`."""
 
-    message: _Text
+    message: Sentence
+
+    def __post_init__(self) -> None:
+        _make_sentence(self, self.message)
 
 
 Reply: TypeAlias = (
     Welcome
+    | Alive
     | Facts
     | EchoReady
     | EchoClosed
@@ -336,6 +377,7 @@ Reply: TypeAlias = (
     | ScratchMade
     | FilesMoved
     | ScratchRemoved
+    | TargetReply
     | StepReady
     | StepEnded
     | Refused
@@ -347,18 +389,14 @@ _ENCODER: Final = msgspec.json.Encoder()
 
 
 def read_request(line: bytes) -> Request:
-    """The request in a line. Raises msgspec.MsgspecError or ValueError for anything else."""
-    if len(line) > MESSAGE_LIMIT_BYTES:
-        raise ValueError("the message is too long")
-    request: Request = _REQUESTS.decode(line)
+    """The request in a line. Raises BadData, a ValueError, for anything else."""
+    request: Request = decoded(_REQUESTS, line, MESSAGE_LIMIT_BYTES)
     return request
 
 
 def read_reply(line: bytes) -> Reply:
-    """The reply in a line. Raises msgspec.MsgspecError or ValueError for anything else."""
-    if len(line) > MESSAGE_LIMIT_BYTES:
-        raise ValueError("the message is too long")
-    reply: Reply = _REPLIES.decode(line)
+    """The reply in a line. Raises BadData, a ValueError, for anything else."""
+    reply: Reply = decoded(_REPLIES, line, MESSAGE_LIMIT_BYTES)
     return reply
 
 

@@ -18,14 +18,19 @@ import tempfile
 from pathlib import Path
 from typing import Final, Literal
 
+from advisor.domain.problem import ProblemError, ProblemKind
+from advisor.domain.shell import shell_line
+
 Role = Literal["agent", "advisor"]
 
 _BYTES: Final = 20
 _GROUPS: Final = re.compile(r"(?:[A-Z2-7]{4}-){7}[A-Z2-7]{4}")
 
 
-class BadSecret(ValueError):
+class BadSecret(ProblemError, ValueError):
     """Not a pairing secret; the message says what to do."""
+
+    kind = ProblemKind.INVALID
 
 
 def new_secret() -> str:
@@ -34,24 +39,32 @@ def new_secret() -> str:
     return "-".join(text[i : i + 4] for i in range(0, len(text), 4))
 
 
-def parse_secret(text: str) -> str:
-    """The secret in canonical form, from any case and spacing. Raises BadSecret."""
+def parse_secret(text: str, where: str = "the text") -> str:
+    """The secret in canonical form, from any case and spacing. Raises BadSecret about `where`."""
     secret = text.strip().upper()
     if not _GROUPS.fullmatch(secret):
-        raise BadSecret("does not contain a pairing secret: copy the line that the agent printed")
+        raise BadSecret(
+            f"{where} does not contain a pairing secret",
+            remedy="copy the line that the agent printed",
+        )
     return secret
 
 
 def read_secret(path: Path) -> str:
     """The secret in a file. Raises BadSecret with the remedy, also if others may read it."""
+    where = f"--secret-file {path}"
     try:
         text = path.read_text(encoding="ascii", errors="replace")
         mode = path.stat().st_mode
     except OSError as error:
-        raise BadSecret(f"cannot be read: {error.strerror}") from None
+        raise BadSecret(
+            f"{where} cannot be read: {error.strerror}", kind=ProblemKind.NO_ACCESS
+        ) from None
     if mode & 0o077:
-        raise BadSecret(f"can be read by others: chmod 600 {path}")
-    return parse_secret(text)
+        raise BadSecret(
+            f"{where} can be read by others", command=shell_line(["chmod", "600", str(path)])
+        )
+    return parse_secret(text, where)
 
 
 def write_secret(path: Path, secret: str) -> None:

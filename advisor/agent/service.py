@@ -12,11 +12,15 @@ import msgspec
 
 import advisor
 from advisor import registry
+from advisor.agent import message_base as b
 from advisor.agent import messages as m
+from advisor.agent.delivery import Delivery
 from advisor.agent.files import NOWHERE, FileRights, FileWork
+from advisor.agent.keepalive import SILENCE_S, Pulse
 from advisor.agent.steps import run_step
 from advisor.agent.turn import Turn
 from advisor.api.transport import Ready, ReceiveOrder, Sample, Trouble, Versions
+from advisor.domain.measurement import FailureKind
 from advisor.hosts.facts import host_facts
 from advisor.hosts.path_mtu import UdpEcho
 from advisor.probing.end import ProbeEnd, Spares
@@ -31,12 +35,19 @@ class AgentService:
     """One agent.
 
     `ports`: the first and last port it may open for data, (0, 0) for any. `files`: where it may
-    perform file operations.
+    perform file operations. `silence_s`: after this many seconds in which an advisor sends or
+    reads nothing, it is lost.
     """
 
-    def __init__(self, ports: tuple[int, int] = (0, 0), files: FileRights = NOWHERE) -> None:
+    def __init__(
+        self,
+        ports: tuple[int, int] = (0, 0),
+        files: FileRights = NOWHERE,
+        silence_s: float = SILENCE_S,
+    ) -> None:
         self.ports = ports
         self.files = files
+        self.silence_s = silence_s
         self.turn = Turn()
         self.spares = Spares()
 
@@ -51,7 +62,7 @@ class AgentService:
         conversation = _Conversation(self, reader, writer, peer)
         try:
             await conversation.hold()
-        except (OSError, ValueError, msgspec.MsgspecError):
+        except (OSError, ValueError, msgspec.MsgspecError):  # TimeoutError is an OSError.
             # A peer that left or stopped responding, or sent garbage, which gets no answer.
             pass
         finally:
@@ -80,10 +91,23 @@ class _Conversation:
         self._work: asyncio.Task[None] | None = None
         self._at_work = False
         self._stop_work = asyncio.Event()
+        self._pulse = Pulse(self._beat, service.silence_s)
+        self._delivery = Delivery(service.files)
 
     async def _say(self, reply: m.Reply) -> None:
+        """Raises ConnectionError if the advisor has left, or does not read."""
         self._writer.write(m.as_line(reply))
-        await self._writer.drain()
+        try:
+            async with asyncio.timeout(self._service.silence_s):
+                await self._writer.drain()
+        except TimeoutError:
+            self._writer.transport.abort()
+            raise ConnectionAbortedError("the advisor does not read what it is sent") from None
+
+    def _beat(self) -> None:
+        # What was sent before has not left yet: a keepalive behind it would tell nothing more.
+        if not self._writer.is_closing() and not self._writer.transport.get_write_buffer_size():
+            self._writer.write(m.as_line(m.Alive()))
 
     async def hold(self) -> None:
         await self._say(m.Welcome(protocol=m.PROTOCOL, version=advisor.__version__))
@@ -94,7 +118,20 @@ class _Conversation:
         if hello.protocol != m.PROTOCOL:
             await self._say(m.Refused(message=m.mismatch(hello.protocol, hello.version)))
             return
+        serving = asyncio.create_task(self._serve_requests())
+        silent = asyncio.create_task(self._pulse.until_silent())
+        try:
+            await asyncio.wait((serving, silent), return_when=asyncio.FIRST_COMPLETED)
+            if serving.done():
+                serving.result()
+        finally:
+            for task in (serving, silent):
+                task.cancel()
+            await asyncio.wait((serving, silent))
+
+    async def _serve_requests(self) -> None:
         while line := await self._reader.readline():
+            self._pulse.heard()
             await self._answer(m.read_request(line))
 
     async def _answer(self, request: m.Request) -> None:
@@ -112,10 +149,12 @@ class _Conversation:
                 await self._open_probe(request)
             case m.CloseProbe():
                 self._close_probe.set()
-            case m.FileRequest():
+            case b.FileRequest():
                 await self._open_work(request)
             case m.StopWork():
                 self._stop_work.set()
+            case m.KeepAlive():
+                pass
             case m.Hello():
                 raise ValueError("a greeting comes once")
 
@@ -159,6 +198,7 @@ class _Conversation:
             ports=self._service.ports,
             ceiling_s=request.ceiling_s,
             sample_every_s=request.sample_every_s,
+            own_address=request.destination_address,
         )
         async with self._service.spares.take() as end:
             relay = asyncio.create_task(self._relay(end, request.transport, order))
@@ -176,7 +216,12 @@ class _Conversation:
 
     async def _relay(self, end: ProbeEnd, transport: str, order: ReceiveOrder) -> m.ProbeEnded:
         versions: dict[str, str] = {}
-        await end.give(transport, order)
+        try:
+            await end.give(transport, order)
+        except ConnectionError:
+            return m.ProbeEnded(
+                kind=FailureKind.CRASHED, message="the probe's child ended", raw_output=_raw(end)
+            )
         async for report in end.reports():
             match report:
                 case Ready():
@@ -189,7 +234,7 @@ class _Conversation:
                 case Trouble():
                     return m.ProbeEnded(
                         kind=report.kind,
-                        message=report.message[:1024],
+                        message=report.message,
                         raw_output=_raw(end),
                     )
         return m.ProbeEnded(raw_output=_raw(end))
@@ -203,7 +248,7 @@ class _Conversation:
         self._work = asyncio.create_task(self._do_work(request))
 
     async def _do_work(self, request: m.Work | m.RunStep) -> None:
-        work = FileWork(self._service.files, self._service.turn)
+        work = FileWork(self._service.files, self._service.turn, self._delivery.answer)
         doing = asyncio.create_task(
             self._run_step(request) if isinstance(request, m.RunStep) else work.result(request)
         )
@@ -236,6 +281,7 @@ class _Conversation:
             task.cancel()
         if running:
             await asyncio.wait(running)
+        self._delivery.close()
         self._writer.close()
         with contextlib.suppress(ConnectionError, TimeoutError):
             async with asyncio.timeout(2):

@@ -23,6 +23,7 @@ from advisor.agent.turn import Turn
 from advisor.api.tool import Step, TransferTool
 from advisor.domain.space import flows_of
 from advisor.hosts.processes import Child, command_bound_to_stdin, running
+from advisor.traits import flow_names
 
 _READY_S: Final = 30.0
 _POLL_S: Final = 0.02
@@ -60,9 +61,9 @@ async def run_step(
                     list_file.write_text(step.list_text, encoding="utf-8")
                 return await _run(tool.name, step, base_port, ready)
     except (FilesRefused, _StepRefused) as error:
-        return m.Refused(message=str(error)[:1024])
+        return m.Refused(message=str(error))
     except OSError as error:
-        return m.Refused(message=f"the step at the destination cannot be run: {error}"[:1024])
+        return m.Refused(message=f"the step at the destination cannot be run: {error}")
 
 
 def _tool_named(name: str) -> TransferTool:
@@ -89,7 +90,7 @@ def _allowed(order: m.StepOrder, rights: FileRights, list_file: str) -> m.StepOr
 def _prepared(tool: TransferTool, order: m.StepOrder, ports: tuple[int, int]) -> tuple[Step, int]:
     """The destination's step, and the first port it listens on. Raises _StepRefused, OSError."""
     try:
-        flows = flows_of(order.setting)
+        flows = flows_of(order.setting, flow_names())
     except (ValueError, OverflowError):
         flows = 0
     if not 1 <= flows <= _MOST_FLOWS:

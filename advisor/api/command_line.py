@@ -1,4 +1,4 @@
-"""What tool plugins share that write command lines: notes on them, and a line taken apart."""
+"""Helpers of tool plugins that write command lines: notes, and the parts of a line."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -6,36 +6,50 @@ from collections.abc import Mapping, Sequence
 from advisor.api.tool import CommandRequest
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import format_bytes
+from advisor.domain.shell import shell_line, shell_word
 from advisor.domain.space import Setting
+
+__all__ = [
+    "bracketed",
+    "buffer_note",
+    "congestion_note",
+    "explain",
+    "files_at_once",
+    "is_value",
+    "only_note",
+    "path_notes",
+    "shell_line",
+    "shell_word",
+]
 
 
 def bracketed(host: str) -> str:
-    """The host as URLs have it: IPv6 addresses in brackets."""
+    """The host as written in URLs: IPv6 addresses in brackets."""
     return f"[{host}]" if ":" in host else host
 
 
 def path_notes(request: CommandRequest) -> list[str]:
-    """The sentences on paths that were not said, or not from the root directory."""
+    """The notes on paths that are missing or not absolute."""
     source = request.source_path or (request.dataset.path if request.dataset else None)
     given = [path for path in (source, request.destination_path) if path]
     notes = []
     if len(given) < 2:
-        notes.append("Put the real paths in place of the words in capitals.")
+        notes.append("Replace the words in capitals with the real paths.")
     if any(not path.startswith("/") for path in given):
-        notes.append("Paths are taken from the root directory: give absolute ones.")
+        notes.append("Paths must be absolute.")
     return notes
 
 
 def only_note(request: CommandRequest, program: str, transport: str) -> list[str]:
-    """The sentence for a program that has this transport alone, where another is recommended."""
-    if request.transport in (transport, program):
+    """The note for a program that supports only this transport, if another is recommended."""
+    if request.subject in (transport, program):
         return []
-    faster, own = request.transport.upper(), transport.upper()
+    faster, own = (request.labels.get(name, name) for name in (request.subject, transport))
     return [f"{faster} was faster, but {program} has {own} only: this is the best {own} setting."]
 
 
 def buffer_note(request: CommandRequest, setting: Setting, program: str) -> list[str]:
-    """The sentence for a measured buffer that the program leaves to the kernels; else none."""
+    """The note if the program leaves a measured buffer to the kernels; else none."""
     wanted = int(setting["buffer_bytes"])
     if not wanted:
         return []
@@ -50,16 +64,16 @@ def buffer_note(request: CommandRequest, setting: Setting, program: str) -> list
 
 
 def _in_flight_bytes(path: PathFacts, setting: Setting) -> float:
-    """What is under way at once at this setting; 0 where neither buffers nor capacity are known."""
+    """The bytes in flight at this setting; 0 if neither buffers nor capacity are known."""
     buffers = int(setting["buffer_bytes"]) * int(setting["streams"])
     return buffers or (path.capacity_bps or 0) * path.rtt_s / 8
 
 
 def files_at_once(request: CommandRequest, setting: Setting) -> int:
-    """How many files to send side by side, a divisor of the streams that were measured.
+    """How many files to send concurrently: a divisor of the measured streams.
 
-    Files smaller than what is under way at once are a matter of round trips, which side by side
-    they share. Each gets streams enough that the largest does not outlast all the others.
+    Files smaller than the bytes in flight are limited by round trips, which concurrent files share.
+    Each file gets enough streams that the largest does not outlast all the others.
     """
     dataset, streams = request.dataset, int(setting["streams"])
     if dataset is None or not dataset.files or dataset.files < 2:
@@ -74,22 +88,22 @@ def files_at_once(request: CommandRequest, setting: Setting) -> int:
 
 
 def congestion_note(request: CommandRequest, setting: Setting, program: str) -> list[str]:
-    """The sentence for a setting whose congestion control the program cannot choose; else none."""
+    """The note if the program cannot set the measured congestion control; else none."""
     wanted, default = setting.get("congestion"), request.path.source.congestion
     if not wanted or wanted == default:
         return []
     return [
         f"Measured with {wanted} congestion control, which {program} cannot choose; the source's "
         f"default is {default or 'not known'}. To change it, on the source: "
-        f"`sysctl -w net.ipv4.tcp_congestion_control={wanted}`."
+        f"`sysctl -w net.ipv4.tcp_congestion_control={shell_word(str(wanted))}`."
     ]
 
 
 def explain(argv: Sequence[str], flags: Mapping[str, str]) -> list[tuple[tuple[str, ...], str]]:
-    """The line taken apart: each flag with its values, and its sentence of `flags`.
+    """The parts of the line: each flag with its values, and its sentence in `flags`.
 
-    Every word of the line is in one of the parts, in its order. Words that `flags` knows nothing of
-    stand alone with "". Of usages that fit, the one with the most words of its own is taken.
+    Every word of the line is in one part, in order. Words unknown to `flags` stand alone with "".
+    Of the matching usages, the one with the most fixed words is taken.
     """
     usages = [(usage.split(), sentence) for usage, sentence in flags.items()]
     usages.sort(key=lambda pair: sum(not is_value(word) for word in pair[0]), reverse=True)
@@ -103,7 +117,7 @@ def explain(argv: Sequence[str], flags: Mapping[str, str]) -> list[tuple[tuple[s
 
 
 def is_value(word: str) -> bool:
-    """Whether a word of a usage stands for a value. `-P` is a flag all the same."""
+    """Whether a word of a usage stands for a value. `-P` is still a flag."""
     return word.isupper() and not word.startswith("-")
 
 

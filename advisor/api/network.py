@@ -2,14 +2,17 @@
 
 from advisor.hosts.compiled import shared_library
 from advisor.hosts.libraries import libiperf_version, libudt_version
-from advisor.hosts.own_sockets import borrowed, listening_fd
+from advisor.hosts.own_sockets import borrowed, listening_fd, own_address_facing, usable_address
 from advisor.hosts.pacing import repeat_every
 from advisor.hosts.peer_filter import comes_from, only_from
+from advisor.hosts.port_watch import Accepted, PortWatch
 from advisor.hosts.tcp_info import TcpSockets, TcpTotals
 from advisor.models.buffer_range import BufferRange, buffer_range
 
 __all__ = [
+    "Accepted",
     "BufferRange",
+    "PortWatch",
     "TcpSockets",
     "TcpTotals",
     "borrowed",
@@ -19,6 +22,8 @@ __all__ = [
     "libudt_version",
     "listening_fd",
     "only_from",
+    "own_address_facing",
     "repeat_every",
     "shared_library",
+    "usable_address",
 ]

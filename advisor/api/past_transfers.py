@@ -6,21 +6,21 @@ from advisor.models.harp.account import evidence_of
 from advisor.models.harp.ann import neural_answer
 from advisor.models.harp.asking import box_of, conditions_of, levels_in, sample_levels
 from advisor.models.harp.entries import History
-from advisor.models.harp.optimiser import HarpAnswer, Sample, optimise
-from advisor.models.harp.optimum import RELAXATION, Box
+from advisor.models.harp.optimiser import HarpAnswer, SampleTransfer, optimise
+from advisor.models.harp.optimum import RELAXATION, LevelBounds
 from advisor.models.harp.peak import Peak, peak_of
 from advisor.models.transfer_heuristics import buffer_of, class_levels, classes_of, share_channels
 
 __all__ = [
     "RELAXATION",
-    "Box",
     "Conditions",
     "FileClass",
     "HarpAnswer",
     "History",
+    "LevelBounds",
     "PastTransfer",
     "Peak",
-    "Sample",
+    "SampleTransfer",
     "Size",
     "box_of",
     "buffer_of",

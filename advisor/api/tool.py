@@ -1,4 +1,4 @@
-"""What a tool plugin is: something that moves files, for which a command line is written."""
+"""The interface of a tool plugin: it moves files, and command lines are written for it."""
 
 import posixpath
 from collections.abc import Mapping
@@ -31,17 +31,19 @@ __all__ = [
 
 
 class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a command line is to be written from.
+    """The input for a command line.
 
     `settings`: the best known setting of each transport, by its name; where a tool itself was
-    profiled, its own setting by its name, which it then uses. `transport`: the recommended one.
-    `source_path`, `destination_path`, `server_url`: None where the user did not say, and only
-    there may the line hold a placeholder. `verify`: whether checksums are to be compared.
-    `kept`: what of the dataset is there already.
+    profiled, its own setting by its name, which it then uses. `subject`: the recommended transport,
+    or that tool. `labels`: how each transport is written, by its name.
+    `source_path`, `destination_path`, `server_url`: None if not given; only then
+    may the line hold a placeholder. `verify`: whether to compare checksums.
+    `kept`: the part of the dataset that is already there.
     """
 
-    transport: str
+    subject: str
     settings: dict[str, Setting]
+    labels: Mapping[str, str] = {}
     path: PathFacts
     destination_host: str
     dataset: Dataset | None = None
@@ -53,13 +55,13 @@ class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def source(self) -> str:
-        """The path to read, from the root directory; a placeholder where it was not said."""
+        """The path to read, from the root directory; a placeholder if not given."""
         known = self.source_path or (self.dataset.path if self.dataset else None)
         return _from_root(known or "SOURCE_PATH")
 
     @property
     def target(self) -> str:
-        """The path to write, from the root directory; a placeholder where it was not said.
+        """The path to write, from the root directory; a placeholder if not given.
 
         A file that goes to a directory keeps its name.
         """
@@ -70,9 +72,9 @@ class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def target_under_own_name(self) -> str:
-        """The path for programs that make the directory anew, under its own name, in the target.
+        """The path for programs that create the directory, under its own name, in the target.
 
-        Where both names agree, it is the directory above. As `target` for a file.
+        If both names agree, it is the parent directory. For a file, the same as `target`.
         """
         if not self.is_directory:
             return self.target
@@ -82,14 +84,14 @@ class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_directory(self) -> bool:
-        """Whether more than one file is meant, as far as it was said."""
+        """Whether more than one file is to be moved, as far as known."""
         dataset = self.dataset
         several = dataset is not None and (bool(dataset.largest) or (dataset.files or 1) > 1)
         return several or bool(self.source_path and self.source_path.endswith("/"))
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """What arrived while a tool was profiled, and was kept: whole files, or the first bytes of one.
+    """What was kept of the files moved during profiling: whole files, or the first bytes of one.
 
     `first_bytes` is above 0 only where a single file is to be moved.
     """
@@ -104,7 +106,7 @@ def _from_root(path: str) -> str:
 
 @runtime_checkable
 class Tool(Protocol):
-    """What a file in plugins/tools offers as `plugin`."""
+    """A tool. A file in plugins/tools exports it as `plugin`."""
 
     @property
     def name(self) -> str:
@@ -118,12 +120,12 @@ class Tool(Protocol):
     def flags(self) -> Mapping[str, str]:
         """A sentence for each flag a line may have, by its usage.
 
-        A usage is the flag and what follows it, where words in capitals stand for values: `-fast`,
+        A usage is the flag and its arguments; words in capitals stand for values: `-fast`,
         `-p STREAMS`, `-op read`. Its first word is the flag itself.
         """
 
     def available(self) -> Availability:
-        """Whether the program is on this machine. Its lines are written all the same."""
+        """Whether the program is on this machine. Its lines are written in either case."""
 
     def commands(self, request: CommandRequest) -> list[Command]:
         """The lines to run, in the order they are started. Pure: opens and looks up nothing."""
@@ -147,8 +149,8 @@ class TransferOrder(msgspec.Struct, frozen=True, kw_only=True):
 
     `list_file`: a path of a file on the source that a `Step` may have written before it starts.
     `base_port`: the first of as many free ports at the destination as there are flows.
-    `make_folders`: whether the folders of the targets may be missing and are to be made; None for
-    where they are as a rule, with several pieces.
+    `make_folders`: whether to create missing target folders; None: the usual behaviour, which
+    creates them for several pieces.
     """
 
     setting: Setting
@@ -183,19 +185,19 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
-    """What a tool said of itself so far: bytes moved, files begun; None where it does not say."""
+    """Progress reported by a tool: bytes moved, files started; None if it does not report it."""
 
     moved_bytes: int | None = None
     files_begun: int | None = None
 
 
 class OutputReader(Protocol):
-    """Reads what a tool prints while it runs: one reader a transfer."""
+    """Reads what a tool prints while it runs: one reader per transfer."""
 
     def feed(self, line: str) -> Progress | None:
-        """The state after one more line, without its end; None when it told nothing.
+        """The state after one more line, without its end; None if the line has no progress.
 
-        Lines end with a line feed or a carriage return. Unknown lines tell nothing.
+        Lines end with a line feed or a carriage return. Unknown lines are ignored.
         """
 
 
@@ -207,7 +209,7 @@ class ToolTrouble(msgspec.Struct, frozen=True):
 
 
 class ToolLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user allows a tool that is profiled: files at a time, and streams for each."""
+    """The user's limits for a profiled tool: concurrent files, and streams for each."""
 
     max_concurrency: int = 16
     max_streams: int = 8
@@ -219,16 +221,16 @@ class TransferTool(Tool, Protocol):
 
     @property
     def moves_several(self) -> bool:
-        """Whether one transfer may be of several files; else it is given a single one to move."""
+        """Whether one transfer may have several files; otherwise it has a single one."""
 
     def space(self, path: PathFacts, dataset: Dataset, limits: ToolLimits) -> Space:
-        """The box to search for this dataset: what there is one file of needs no concurrency."""
+        """The space to search for this dataset: a single file needs no concurrency."""
 
     def baselines(self, path: PathFacts, dataset: Dataset) -> list[Baseline]:
-        """What a user who tunes nothing gets; the first one's role is `default`."""
+        """The settings of a user who does not tune; the first one's role is `default`."""
 
     def carries(self, name: str) -> str:
-        """Why a file's path arrives under another name or not at all; "" when it does arrive."""
+        """Why a file cannot arrive or would change its name; "" if it arrives unchanged."""
 
     def steps(self, order: TransferOrder) -> list[Step]:
         """The programs that carry it out. Pure: opens and looks up nothing."""
@@ -237,4 +239,4 @@ class TransferTool(Tool, Protocol):
         """A reader of the last step's standard output."""
 
     def trouble(self, status: int, output: str, errors: str) -> ToolTrouble | None:
-        """What went wrong, by the exit status and the ends of what it printed; None for nothing."""
+        """What failed, from the exit status and the end of the output; None for no failure."""

@@ -1,7 +1,7 @@
-"""What a transport plugin is: a space, and the two ends of one memory-to-memory transfer.
+"""The interface of a transport plugin: a space, and both ends of a memory-to-memory transfer.
 
-The two ends, `receive` and `send`, run in child processes of their own, one on each host. They may
-block, print and crash: the parent reads what they report through their `Channel` and ends them.
+The two ends, `receive` and `send`, run in separate child processes, one on each host. They may
+block, print and crash: the parent reads their reports through the `Channel` and ends them.
 """
 
 from typing import Annotated, Protocol, runtime_checkable
@@ -37,9 +37,10 @@ Token = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$")]
 class ReceiveOrder(msgspec.Struct, frozen=True, kw_only=True):
     """One probe, for the receiving end.
 
-    `source_address`: the only IP address that may connect. `token`: what the sender must show.
-    `ports`: the first and last port that may be opened, (0, 0) for any. `ceiling_s`: the probe is
-    over after this long whatever happens. `sample_every_s`: how often to report.
+    `source_address`: the only IP address that may connect. `own_address`: the address of this host
+    that it connects to, as it says; "" where it does not. `token`: the first bytes that the sender
+    must send. `ports`: the first and last port that may be opened, (0, 0) for any. `ceiling_s`: the
+    time limit of the probe. `sample_every_s`: how often to report.
     """
 
     setting: Setting
@@ -48,6 +49,7 @@ class ReceiveOrder(msgspec.Struct, frozen=True, kw_only=True):
     ports: tuple[int, int]
     ceiling_s: float
     sample_every_s: float
+    own_address: str = ""
 
 
 class SendOrder(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,9 +67,9 @@ class SendOrder(msgspec.Struct, frozen=True, kw_only=True):
 class Sample(msgspec.Struct, frozen=True, kw_only=True, tag_field="report", tag="sample"):
     """The running totals of one end at one moment, since the data began to flow.
 
-    `t_s`: seconds on that end's monotonic clock. `total_bytes`: got (receiver) or sent (sender).
+    `t_s`: seconds on that end's monotonic clock. `total_bytes`: received or sent.
     `cpu_s`: CPU seconds of this process. `busy_s`, `host_s`: busy and all CPU seconds of the host.
-    `arrived_bytes`: what reached the receiver in whatever order, at most; None where not known.
+    `arrived_bytes`: upper bound of what reached the receiver in any order; None if unknown.
     """
 
     t_s: float
@@ -94,7 +96,7 @@ class Versions(msgspec.Struct, frozen=True, kw_only=True, tag_field="report", ta
 
 
 class Trouble(msgspec.Struct, frozen=True, kw_only=True, tag_field="report", tag="trouble"):
-    """This end cannot go on. `message` is one sentence."""
+    """This end cannot continue. `message` is one sentence."""
 
     kind: FailureKind
     message: str
@@ -110,7 +112,7 @@ class Channel(Protocol):
         """The receiver listens on this port."""
 
     def versions(self, versions: dict[str, str]) -> None:
-        """The tools and libraries in use, by name; the receiver says so before it is ready."""
+        """The tools and libraries in use, by name; the receiver reports them before it is ready."""
 
     def sample(
         self,
@@ -124,13 +126,13 @@ class Channel(Protocol):
         """The running totals now. The clock and CPU figures are added by the channel."""
 
     def trouble(self, kind: FailureKind, message: str) -> None:
-        """This end cannot go on, and should return after saying so."""
+        """This end cannot continue, and should return after this report."""
 
 
 class SpaceOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user asked of the space; None leaves the transport's own choice.
+    """The user's limits of the space; None leaves the transport's default.
 
-    `seen_bps`: the highest throughput measured on this path so far, whatever carried it.
+    `seen_bps`: the highest throughput measured on this path so far, with any subject.
     """
 
     buffer_scale: Scale | None = None
@@ -142,7 +144,7 @@ class SpaceOptions(msgspec.Struct, frozen=True, kw_only=True):
 class Transport(Protocol):
     """A transport that can be profiled from memory to memory.
 
-    What a file in plugins/transports offers as `plugin`.
+    A file in plugins/transports exports it as `plugin`.
     """
 
     @property
@@ -157,19 +159,19 @@ class Transport(Protocol):
         """Whether it can run on this machine."""
 
     def variants(self, path: PathFacts, congestion: list[str]) -> list[Setting]:
-        """What is held fixed in each run: one per wanted congestion control, or one in all.
+        """What is held fixed in each run: one per requested congestion control, or just one.
 
-        Raises ValueError with a sentence when a wanted one is not available on both ends.
+        Raises ValueError with a sentence when a requested one is not available on both ends.
         """
 
     def space(self, path: PathFacts, fixed: Setting, options: SpaceOptions) -> Space:
-        """The box to search on this path with `fixed` held, within what both kernels grant."""
+        """The space to search on this path with `fixed` held, within what both kernels grant."""
 
     def baselines(self, path: PathFacts) -> list[Baseline]:
-        """What a user who tunes nothing gets; empty when this transport is nobody's default."""
+        """The settings without tuning; empty when no tool uses this transport by default."""
 
     def receive(self, order: ReceiveOrder, channel: Channel) -> None:
-        """The receiving end; returns when the sender is done or the ceiling is reached."""
+        """The receiving end; returns when the sender is done or the time limit is reached."""
 
     def send(self, order: SendOrder, channel: Channel) -> None:
-        """The sending end; returns when the ceiling is reached."""
+        """The sending end; returns when the time limit is reached."""

@@ -12,10 +12,10 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Measurement
 from advisor.domain.quantities import format_bytes, format_duration
 from advisor.domain.records import ProbeRecord
-from advisor.domain.space import FLOW_NAMES, Scale, SettingKey, setting_key
+from advisor.domain.space import Scale, SettingKey, setting_key
 from advisor.models.past_transfers import transfers_of
 from advisor.store.ranking import of_this_path
-from advisor.traits import describe
+from advisor.traits import describe, flow_names, subject_name
 
 # Numbers that a transport holds fixed while it searches the others.
 _HELD: Final = {"mss_bytes"}
@@ -104,7 +104,7 @@ def _table(
     rtt_s = _newest_rtt_s(probes)
     newest = probes[-1]
     fixed = dict(profile.fixed)
-    words = [describe(profile.subject, fixed) if fixed else profile.subject.upper()]
+    words = [describe(profile.subject, fixed) if fixed else subject_name(profile.subject)]
     words.append(" × ".join(profile.names))
     if newest.file_bytes:
         words.append(f"{format_bytes(newest.file_bytes)} files")
@@ -135,7 +135,7 @@ def _table(
 
 
 def _dataset(probe: ProbeRecord) -> Dataset | None:
-    """The files that were moved; None where there were none, or they were not counted."""
+    """The files that were moved; None if there were none, or they were not counted."""
     if not probe.file_bytes or not probe.files:
         return None
     return Dataset(total_bytes=max(1, round(probe.file_bytes * probe.files)), files=probe.files)
@@ -143,4 +143,4 @@ def _dataset(probe: ProbeRecord) -> Dataset | None:
 
 def _cost_order(names: Sequence[str]) -> list[str]:
     """Flows are the most expensive, then buffers, as for the transports."""
-    return sorted(names, key=lambda name: (name not in FLOW_NAMES, name != "buffer_bytes", name))
+    return sorted(names, key=lambda name: (name not in flow_names(), name != "buffer_bytes", name))

@@ -14,6 +14,7 @@ from advisor.domain.space import Setting, Space
 from advisor.domain.transfers import PastTransfer
 from advisor.methods.api import Knowledge, PastSurface
 from advisor.models.harp.entries import Archive
+from advisor.traits import flow_names
 
 Cell: TypeAlias = tuple[int, ...]
 """One value per parameter of the space, in the space's order."""
@@ -105,6 +106,7 @@ class RecordedTable:
             dataset=self.dataset,
             surfaces=tuple(one.surface() for one in history if self._comparable(one)),
             transfers=Archive(transfer for one in history for transfer in one.transfers),
+            flow_names=flow_names(),
         )
 
     def _comparable(self, other: "RecordedTable") -> bool:

@@ -9,6 +9,7 @@ from advisor.backtest.recorded import Cell, RecordedTable, Repeat
 from advisor.domain.measurement import Failure, FailureKind, Measurement, Outcome
 from advisor.domain.space import Setting, flows_of
 from advisor.methods.api import Knowledge, Method, MethodPlugin
+from advisor.traits import flow_names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,4 +102,4 @@ def _standing(method: Method, table: RecordedTable) -> tuple[float, int]:
     if recommended is None:
         return 0.0, 0
     cell = table.nearest(recommended[0])
-    return table.fraction(cell), flows_of(table.setting(cell))
+    return table.fraction(cell), flows_of(table.setting(cell), flow_names())

@@ -12,7 +12,7 @@ from advisor.backtest.scores import MethodScore, regret_over_time, score
 from advisor.methods.api import Knowledge, MethodPlugin
 
 FEWEST_TABLES: Final = 5
-"""With fewer, even a method that is ahead on every table may be so by chance: one in ten."""
+"""With fewer, even a method that leads on every table does so by chance one time in ten."""
 
 _POINTS: Final = 200
 # For up to 14 tables every permutation is evaluated.

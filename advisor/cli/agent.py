@@ -10,7 +10,8 @@ import typer
 from advisor.agent.secret import BadSecret, new_secret, read_secret, write_secret
 from advisor.cli import parameters as p
 from advisor.cli.commands import command
-from advisor.cli.errors import Failure, UsageError
+from advisor.cli.errors import CommandFailed, UsageError
+from advisor.report.output import say
 
 
 @command()
@@ -77,17 +78,20 @@ def agent(
     secret, told = _secret(secret_file)
 
     def listening(bound: int) -> None:
-        typer.echo(f"listening on {address}:{bound}", err=True)
+        say(f"listening on {address}:{bound}", err=True)
         if told:
-            typer.echo("secret, shown this once; it goes into a file for --secret-file:", err=True)
-            typer.echo(secret)
+            say("secret, shown this once; it goes into a file for --secret-file:", err=True)
+            say(secret)
             sys.stdout.flush()
 
+    def report(line: str) -> None:
+        say(line, err=True)
+
     try:
-        asyncio.run(serve_tls(address, port, secret, allowed, folders, listening))
+        asyncio.run(serve_tls(address, port, secret, allowed, folders, listening, report))
     except OSError as error:
-        raise Failure(
-            f"--listen {address}:{port}: {error.strerror}: choose another address or port"
+        raise CommandFailed(
+            f"--listen {address}:{port}: {error.strerror}", remedy="choose another address or port"
         ) from None
     return 0
 
@@ -102,7 +106,7 @@ def _secret(path: Path | None) -> tuple[str, bool]:
         secret = new_secret()
         write_secret(path, secret)
     except BadSecret as error:
-        raise UsageError(f"--secret-file {path} {error}") from None
+        raise UsageError.about("", error) from None
     except OSError as error:
         raise UsageError(f"--secret-file {path}: {error.strerror}") from None
     return secret, True

@@ -14,15 +14,17 @@ import msgspec
 import typer
 from typer._completion_classes import completion_init
 from typer._completion_shared import get_completion_script
-from typer.core import TyperArgument, TyperCommand, TyperGroup
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
 
+from advisor.cli.config.values import Value, as_typed
 from advisor.cli.overview import overview
 
 _FORMER_NAMES: Final = {
     "--tool": "--profile-tool",
     "--tools": "--for-tool",
     "--patience": "--retry-time",
+    "--anew": "--restart",
 }
 """Accepted, and hidden from the help."""
 
@@ -33,7 +35,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """Options that commands take together: each field an option, annotated as Typer has it."""
 
 
-class Command(TyperCommand):
+class ConfiguredCommand(TyperCommand):
     """A command with defaults of the configuration, which knows options by former names too."""
 
     def make_context(self, info_name: str | None, args: list[str], *rest: Any, **extra: Any) -> Any:
@@ -41,8 +43,9 @@ class Command(TyperCommand):
         from advisor.cli.config import configuration
 
         if not extra.get("resilient_parsing"):
-            names = {one.name for one in self.params if one.name}
-            extra.setdefault("default_map", configuration.defaults_for(self.name or "", names))
+            words = command_words(info_name, extra.get("parent"))
+            said = configuration.of_command(words, list(options_by_word(self)))
+            extra.setdefault("default_map", default_map(self, said))
         return super().make_context(info_name, args, *rest, **extra)
 
     def make_parser(self, ctx: Any) -> Any:
@@ -53,6 +56,44 @@ class Command(TyperCommand):
             if name in options:
                 options.setdefault(former, options[name])
         return parser
+
+
+def command_words(name: str | None, parent: Any) -> tuple[str, ...]:
+    """What is typed after `advisor` to call a command: its name after those of its groups.
+
+    `parent`: the context of its group, None for a command that stands alone.
+    """
+    words = [name or ""]
+    while parent is not None and parent.parent is not None:
+        words.insert(0, parent.info_name or "")
+        parent = parent.parent
+    return tuple(words)
+
+
+def options_by_word(called: TyperCommand) -> dict[str, TyperOption]:
+    """A command's options by their long names, without the dashes."""
+    return {
+        name.removeprefix("--"): one
+        for one in called.params
+        if isinstance(one, TyperOption)
+        for name in one.opts
+        if name.startswith("--")
+    }
+
+
+def default_map(called: TyperCommand, said: Mapping[str, Value]) -> dict[str, Any]:
+    """Configured values as typed on the command line, by parameter, for a context of the command.
+
+    Values of options that the command does not have are left out.
+    """
+    options = options_by_word(called)
+    found = {}
+    for word, value in said.items():
+        current = _FORMER_NAMES.get(f"--{word}", word).removeprefix("--")
+        if option := options.get(current):
+            typed = as_typed(value)
+            found[option.name or ""] = typed.split(",") if option.multiple else typed
+    return found
 
 
 class LazyGroup(TyperGroup):
@@ -96,7 +137,11 @@ def command(
         app = _app()
         context = _CONTEXT | settings.pop("context_settings", {})
         app.command(
-            name, cls=Command, context_settings=context, help=_paragraphs(function), **settings
+            name,
+            cls=ConfiguredCommand,
+            context_settings=context,
+            help=_paragraphs(function),
+            **settings,
         )(_flat(function))
         built = get_command(app)
         assert isinstance(built, TyperCommand)

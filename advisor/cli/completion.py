@@ -7,6 +7,7 @@ import typer
 from advisor.cli.commands import command, completion_script
 from advisor.cli.config.configuration import BadConfiguration
 from advisor.cli.options import configured_store
+from advisor.report.output import say
 from advisor.store.history import Store
 
 
@@ -23,7 +24,7 @@ def completion(
     zsh:  eval "$(advisor completion zsh)"       in ~/.zshrc
     fish: advisor completion fish | source       in ~/.config/fish/config.fish
     """
-    typer.echo(completion_script(shell))
+    say(completion_script(shell))
     return 0
 
 

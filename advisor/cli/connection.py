@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from advisor.cli import parameters as p
-from advisor.cli.commands import Options
+from advisor.cli.commands import Options, command_words, default_map
 from advisor.cli.completion import destinations
 from advisor.cli.config import configuration
 from advisor.cli.errors import UsageError
@@ -17,16 +18,49 @@ from advisor.domain.endpoints import Endpoint
 
 
 def with_host_defaults(
-    context: typer.Context, destination: Endpoint | GridFtpUrl | None
-) -> Endpoint | GridFtpUrl | None:
+    context: typer.Context, destination: Endpoint | GridFtpUrl | Path | None
+) -> Endpoint | GridFtpUrl | Path | None:
     """What is configured for this destination becomes the default of the other options.
 
     For a destination that is parsed before them (`is_eager`). Raises BadConfiguration.
     """
     endpoint = destination.endpoint if isinstance(destination, GridFtpUrl) else destination
-    own = configuration.of_host(endpoint.host if endpoint else "")
-    context.default_map = {**(context.default_map or {}), **own}
+    words = command_words(context.info_name, context.parent)
+    host = endpoint.host if isinstance(endpoint, Endpoint) else ""
+    own = configuration.of_host(host, words)
+    assert isinstance(context.command, TyperCommand)
+    context.default_map = {**(context.default_map or {}), **default_map(context.command, own)}
     return destination
+
+
+AgentCommandOption = Annotated[
+    str | None,
+    typer.Option(
+        "--agent-command",
+        metavar="COMMAND",
+        help="The command that starts advisor at the destination, if it is not in PATH there.",
+        rich_help_panel=CONNECTION,
+    ),
+]
+PortsOption = Annotated[
+    p.Ports | None,
+    typer.Option(
+        "--ports",
+        **p.PORTS,
+        show_default="any",
+        help="TCP and UDP ports that the agent may open for data (with ssh).",
+        rich_help_panel=CONNECTION,
+    ),
+]
+BandwidthOption = Annotated[
+    float | None,
+    typer.Option(
+        "--bandwidth",
+        **p.RATE,
+        help="The rate reserved for you on the path to a destination, as in 10Gbit.",
+        rich_help_panel=CONNECTION,
+    ),
+]
 
 
 class ReachOptions(Options, frozen=True):
@@ -50,15 +84,7 @@ class ReachOptions(Options, frozen=True):
             rich_help_panel=CONNECTION,
         ),
     ] = None
-    agent_command: Annotated[
-        str | None,
-        typer.Option(
-            "--agent-command",
-            metavar="COMMAND",
-            help="The command that starts advisor at the destination, if it is not in PATH there.",
-            rich_help_panel=CONNECTION,
-        ),
-    ] = None
+    agent_command: AgentCommandOption = None
     address: Annotated[
         str | None,
         typer.Option(
@@ -68,25 +94,8 @@ class ReachOptions(Options, frozen=True):
             rich_help_panel=CONNECTION,
         ),
     ] = None
-    ports: Annotated[
-        p.Ports | None,
-        typer.Option(
-            "--ports",
-            **p.PORTS,
-            show_default="any",
-            help="TCP and UDP ports that the agent may open for data (with ssh).",
-            rich_help_panel=CONNECTION,
-        ),
-    ] = None
-    bandwidth: Annotated[
-        float | None,
-        typer.Option(
-            "--bandwidth",
-            **p.RATE,
-            help="The rate reserved for you on the path, as in 10Gbit.",
-            rich_help_panel=CONNECTION,
-        ),
-    ] = None
+    ports: PortsOption = None
+    bandwidth: BandwidthOption = None
     rtt: Annotated[
         float | None,
         typer.Option(
@@ -114,9 +123,11 @@ class ReachOptions(Options, frozen=True):
         if self.agent and not self.secret_file:
             raise UsageError("--agent needs --secret-file, with the secret that the agent printed")
         if self.secret_file and not self.agent:
-            raise UsageError("--secret-file is for --agent HOST:PORT: give both")
+            raise UsageError("--secret-file is for --agent HOST:PORT", remedy="give both")
         if destination is None and not self.agent:
-            raise UsageError("DESTINATION is missing: give [USER@]HOST, localhost or --agent")
+            raise UsageError(
+                "DESTINATION is missing", remedy="give [USER@]HOST, localhost or --agent"
+            )
         return destination or Endpoint(self.agent[0] if self.agent else "")
 
     def _address(self) -> str | None:

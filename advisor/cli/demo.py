@@ -7,7 +7,8 @@ import typer
 from advisor.cli import interface
 from advisor.cli import parameters as p
 from advisor.cli.commands import command
-from advisor.cli.errors import Failure
+from advisor.cli.errors import CommandFailed
+from advisor.report.output import say
 from advisor.store.event_log import kept_events
 from advisor.store.layout import shipped_recording
 
@@ -29,13 +30,13 @@ def demo(
     """
     folder = shipped_recording()
     if folder is None:
-        raise Failure("the recording is missing: install advisor again")
+        raise CommandFailed("the recording is missing", remedy="install advisor again")
     events = list(kept_events(folder))
     if not plain and interface.is_possible():
         return interface.open_recording(events)
     from advisor.cli.history.replay import replay_session
 
-    typer.echo("A recording: nothing is measured now.", err=True)
+    say("A recording: nothing is measured now.", err=True)
     replay_session(events, speed)
-    typer.echo("This was a recording, of an emulated path of 46 ms.", err=True)
+    say("This was a recording, of an emulated path of 46 ms.", err=True)
     return 0

@@ -1,14 +1,15 @@
 """`advisor doctor`: what is installed here, and what in this host will limit transfers."""
 
+import sys
 from collections.abc import Iterator
 from typing import Final
 
 import msgspec
-import typer
 
 from advisor.cli.commands import command
 from advisor.cli.options import ResultAsJson
 from advisor.domain.path import HostFacts
+from advisor.domain.printable import printable_lines
 from advisor.domain.quantities import format_rate
 from advisor.hosts.facts import host_facts
 from advisor.hosts.interfaces import cards
@@ -17,6 +18,7 @@ from advisor.hosts.sysctl import sysctl, sysctl_number, sysctl_numbers
 from advisor.models import host_tuning as ht
 from advisor.models.findings import Finding, Severity
 from advisor.models.host_audit import Settings, audit
+from advisor.report.output import rich_console, say_json
 from advisor.software import Software, can_run_tcp, software
 
 _WORDS: Final = {
@@ -70,7 +72,7 @@ def doctor(*, as_json: ResultAsJson = False) -> int:
     """
     checkup = _look()
     if as_json:
-        typer.echo(msgspec.json.encode(checkup).decode())
+        say_json(msgspec.json.encode(checkup))
     else:
         _print(checkup)
     return 0 if checkup.can_run_tcp else 1
@@ -102,13 +104,11 @@ def _settings(host: HostFacts) -> Settings:
 
 
 def _print(checkup: Checkup) -> None:
-    from rich.console import Console
-
-    console = Console(highlight=False, markup=False)
+    console = rich_console(sys.stdout)
     for style, head, tail in _lines(checkup):
         # Not wrapped: the commands are there to be copied.
-        console.print(head, style=style, end="", soft_wrap=True)
-        console.print(tail, soft_wrap=True)
+        console.print(printable_lines(head), style=style, end="", soft_wrap=True)
+        console.print(printable_lines(tail), soft_wrap=True)
 
 
 def _lines(checkup: Checkup) -> Iterator[tuple[str | None, str, str]]:

@@ -23,9 +23,10 @@ from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem, IoDirect
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
 from advisor.hosts.file_io import FileIoError, file_io_workplace
 from advisor.hosts.filesystems import filesystem_of
-from advisor.models.file_io import best_of, full_jobs, most_bytes, quick_jobs
+from advisor.models.file_io import fastest, full_jobs, most_bytes, quick_jobs
 from advisor.models.filesystems import notes_on
 from advisor.report.file_io import Measured, Profile, Report, job_words, progress, table
+from advisor.report.output import say, say_json
 from advisor.report.tables import print_table
 from advisor.runtime.exit_codes import (
     EXIT_DONE,
@@ -41,7 +42,7 @@ _SIDES: Final[dict[IoDirection, Side]] = {"read": "source", "write": "destinatio
 Run = Callable[[FileIoJob], Awaitable[FileIoResult]]
 
 
-class Place(Protocol):
+class MeasurableHost(Protocol):
     """A host whose folders can be measured."""
 
     name: str
@@ -52,7 +53,7 @@ class Place(Protocol):
     def measuring(
         self, folder: str, total_bytes: int
     ) -> contextlib.AbstractAsyncContextManager[Run]:
-        """What measures there for as long as the block lasts. Raises FileIoError."""
+        """The measuring object there, for the duration of the block. Raises FileIoError."""
 
 
 @command("file-io")
@@ -88,8 +89,8 @@ def file_io(
     advisor file-io /data/run42 --read
     advisor file-io /store --write --at dtn02
 
-    It writes a file of its own there, of 5 % of the free space and 4 GiB at most, and removes it,
-    also on Ctrl-C. Exits with 0 when something was measured, else with 1.
+    It writes its own file there, of at most 5 % of the free space and 4 GiB, and removes it, also
+    on Ctrl-C. Exits with 0 when something was measured, else with 1.
     """
     directions: tuple[IoDirection, ...] = ("read",) if read and not write else ("write",)
     if read == write:
@@ -105,7 +106,7 @@ def file_io(
     except asyncio.CancelledError:
         return EXIT_INTERRUPTED
     if as_json:
-        typer.echo(msgspec.json.encode(report).decode())
+        say_json(msgspec.json.encode(report))
     else:
         _print(report)
     return EXIT_DONE if any(one.measured for one in report.profiles) else EXIT_FAILED
@@ -118,11 +119,11 @@ class _Unreachable(Exception):
 
 
 def _told(error: Exception, exit_code: int) -> int:
-    typer.echo(f"advisor: {error}", err=True)
+    say(f"advisor: {error}", err=True)
     return exit_code
 
 
-def _place(destination: Endpoint | None, reach: ReachOptions) -> Place:
+def _place(destination: Endpoint | None, reach: ReachOptions) -> MeasurableHost:
     if destination is None and not reach.agent and not reach.secret_file:
         return _Here()
     from advisor.cli.advise.sessions import on_lab
@@ -148,7 +149,7 @@ class _Here:
 
 
 class _There:
-    """A host with an agent. The agent lays out what is read anew for each measurement."""
+    """A host with an agent, which creates the file to read for each measurement."""
 
     def __init__(self, request: AdviceRequest) -> None:
         self.name = str(request.destination)
@@ -161,7 +162,7 @@ class _There:
             try:
                 found: Filesystem = await link.folder(folder)
             except Refusal as error:
-                raise FileIoError(str(error)) from None
+                raise FileIoError.about("", error) from None
             return found
 
     @contextlib.asynccontextmanager
@@ -174,7 +175,7 @@ class _There:
                 try:
                     result: FileIoResult = await link.file_io(folder, job)
                 except Refusal as error:
-                    raise FileIoError(str(error)) from None
+                    raise FileIoError.about("", error) from None
                 return result
 
             yield run
@@ -194,9 +195,7 @@ class _There:
         except PeerError as error:
             raise _Unreachable(str(error), EXIT_PEER) from None
         except BadSecret as error:
-            raise _Unreachable(
-                f"--secret-file {self._request.secret_file} {error}", EXIT_USAGE
-            ) from None
+            raise _Unreachable(str(error), EXIT_USAGE) from None
 
 
 async def _until_signal(working: Awaitable[Report]) -> Report:
@@ -209,13 +208,13 @@ async def _until_signal(working: Awaitable[Report]) -> Report:
 
 
 async def _profile(
-    place: Place, folder: str, directions: Sequence[IoDirection], quick: bool
+    place: MeasurableHost, folder: str, directions: Sequence[IoDirection], quick: bool
 ) -> Report:
     filesystem = await place.filesystem(folder)
     jobs_of = quick_jobs if quick else full_jobs
     jobs = {direction: jobs_of(direction, filesystem) for direction in directions}
     if Path(filesystem.folder) != Path(folder).absolute():
-        raise UsageError(f"{folder} on {place.name} is no folder: name one that is there")
+        raise UsageError(f"{folder} on {place.name} is not a folder", remedy="name one that exists")
     _tell_plan(place.name, filesystem, jobs)
     with progress(sum(map(len, jobs.values()))) as advance:
         profiles = [
@@ -232,19 +231,20 @@ async def _profile(
 
 
 def _tell_plan(host: str, filesystem: Filesystem, jobs: dict[IoDirection, list[FileIoJob]]) -> None:
-    """What is about to be written where. Raises FileIoError where nothing can be."""
+    """What will be written where. Raises FileIoError where nothing can be written."""
     where = filesystem.folder
     if not filesystem.writable:
-        raise FileIoError(f"you may not write in {where} on {host}: name a folder of yours")
+        raise FileIoError(f"{where} on {host} is not writable", remedy="name a writable folder")
     largest_bytes = most_bytes(filesystem)
     if not largest_bytes:
         raise FileIoError(
-            f"{where} on {host} has {format_bytes(filesystem.free_bytes)} free, too little to "
-            "measure with 5 % of it: free some space, or name another folder"
+            f"{where} on {host} has {format_bytes(filesystem.free_bytes)} free, too little "
+            "to measure with 5 % of it",
+            remedy="free some space, or name another folder",
         )
     count = sum(map(len, jobs.values()))
     ceilings_s = sum(job.ceiling_s for some in jobs.values() for job in some)
-    typer.echo(
+    say(
         f"{where} on {host}: {filesystem.kind} ({filesystem.device}), "
         f"{format_bytes(filesystem.free_bytes)} free of {format_bytes(filesystem.total_bytes)}\n"
         f"Writes a file of at most {format_bytes(largest_bytes)} "
@@ -256,7 +256,7 @@ def _tell_plan(host: str, filesystem: Filesystem, jobs: dict[IoDirection, list[F
 
 
 async def _measure(
-    place: Place,
+    place: MeasurableHost,
     filesystem: Filesystem,
     direction: IoDirection,
     jobs: Sequence[FileIoJob],
@@ -277,7 +277,7 @@ async def _measure(
                     failures[job.direct] = str(error)
     except FileIoError as error:
         failures[False] = str(error)
-    best = best_of(results)
+    best = fastest(results)
     return Profile(
         direction=direction,
         measured=[_measured(*one) for one in results],
@@ -293,13 +293,13 @@ def _measured(job: FileIoJob, result: FileIoResult) -> Measured:
 def _print(report: Report) -> None:
     for profile in report.profiles:
         if profile.measured:
-            typer.echo()
+            say()
             print_table(*table(profile))
         if profile.best:
             best = profile.best
-            typer.echo(f"* best: {job_words(best.job)}: {format_rate(best.throughput_bps)}")
+            say(f"* best: {job_words(best.job)}: {format_rate(best.throughput_bps)}")
         for failure in profile.failures:
-            typer.echo(f"not measured: {failure}")
-    typer.echo()
+            say(f"not measured: {failure}")
+    say()
     for note in report.notes:
-        typer.echo(note)
+        say(note)

@@ -6,9 +6,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from advisor.cli.config import configuration
+from advisor.report.output import say
 
 if TYPE_CHECKING:
     from advisor.domain.events import AnyEvent
@@ -36,7 +35,7 @@ def _shown(first: Any) -> int:
     gc.disable()
     from advisor.cli.options import configured_store
     from advisor.tui.app import AdvisorApp
-    from advisor.tui.features.advising.form import load_draft
+    from advisor.tui.features.advising.draft import load_draft
 
     looks, keys = checked_settings()
     app = AdvisorApp(
@@ -62,7 +61,7 @@ def checked_settings() -> tuple[configuration.Screen, dict[str, str]]:
         try:
             check(screen.theme, keys)
         except BadSetting as error:
-            raise configuration.BadConfiguration(f"{configuration.path()}: {error}") from None
+            raise configuration.BadConfiguration.about(str(configuration.path()), error) from None
     return screen, keys
 
 
@@ -71,7 +70,7 @@ def plain_report() -> None:
     from advisor.cli.history.command import history
 
     history.main([], prog_name="advisor history", standalone_mode=False)
-    typer.echo(
+    say(
         "\nNew advice: advisor advise [USER@]HOST. An interrupted session: advisor resume."
         "\nA session again: advisor history replay PAIR. All commands: advisor --help."
     )

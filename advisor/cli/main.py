@@ -13,6 +13,7 @@ import typer
 
 import advisor
 from advisor.cli.commands import LazyGroup, group
+from advisor.report.output import say
 from advisor.tui.screens import FirstScreen
 
 
@@ -40,7 +41,7 @@ class _Advisor(LazyGroup):
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"advisor, version {advisor.__version__}")
+        say(f"advisor, version {advisor.__version__}")
         raise typer.Exit
 
 
@@ -100,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> Any:
     try:
         status = cli.main(args=arguments, standalone_mode=False)
     except typer.TyperException as error:
-        typer.echo(one_sentence(error), err=True)
+        say(one_sentence(error), err=True)
         status = error.exit_code
     except typer.Abort:
         status = 130

@@ -72,6 +72,55 @@ OrdersOption = Annotated[
 ]
 
 
+ToOption = Annotated[
+    str | None,
+    typer.Option(
+        "--to",
+        metavar="PATH",
+        help="Path of the files at the destination.",
+        rich_help_panel=FILES,
+    ),
+]
+DATA: Final[Any] = typer.Option(
+    "--data",
+    exists=True,
+    help="The data on this host: a file or a folder.",
+    rich_help_panel=FILES,
+)
+ServerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        metavar="URL",
+        help="The destination's GridFTP server, as in gsiftp://HOST:2811.",
+        rich_help_panel=FILES,
+    ),
+]
+
+
+def seed_option(**settings: Any) -> Any:
+    """`--seed`, for what chooses at random and can be repeated."""
+    return p.whole(
+        "--seed",
+        low=0,
+        high=2**32 - 1,
+        help="Seed of the random numbers: the same seed repeats the same choices.",
+        rich_help_panel=SEARCH,
+        **settings,
+    )
+
+
+def max_concurrency_option(*, note: str = "", panel: str = LIMITS) -> Any:
+    """`--max-concurrency`; `note`: what else it means for this command."""
+    return p.whole(
+        "--max-concurrency",
+        low=1,
+        high=128,
+        help=f"Most files, or ranges of large files, at the same time{note}.",
+        rich_help_panel=panel,
+    )
+
+
 def configured_store() -> Store:
     """The history that the configuration names, else the one in the user's data folder.
 

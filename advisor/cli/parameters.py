@@ -17,7 +17,7 @@ from advisor.domain.quantities import parse_duration, parse_rate, parse_size
 HostPort = NewType("HostPort", tuple[str, int])
 Ports = NewType("Ports", tuple[int, int])
 Names = NewType("Names", list[str])
-Constant = NewType("Constant", tuple[str, float])
+NamedNumber = NewType("NamedNumber", tuple[str, float])
 
 _CONSTANT: Final = re.compile(r"([A-Za-z_]+)=(\S+)")
 

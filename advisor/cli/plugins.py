@@ -3,11 +3,12 @@
 from typing import Annotated
 
 import msgspec
-import typer
 
 from advisor.cli.commands import command
 from advisor.cli.options import json_option
+from advisor.domain.printable import json_text
 from advisor.registry import Listed, listing, user_folder
+from advisor.report.output import say
 
 
 @command()
@@ -17,11 +18,9 @@ def plugins(
     """List methods, transports and tools, their origin, and what is missing for each."""
     found = listing()
     for one in found:
-        typer.echo(msgspec.json.encode(one).decode() if as_json else _line(one))
+        say(json_text(msgspec.json.encode(one)) if as_json else _line(one))
     if not as_json:
-        typer.echo(
-            f"\nYour own go into {user_folder()}, in methods, transports or tools.", err=True
-        )
+        say(f"\nYour own go into {user_folder()}, in methods, transports or tools.", err=True)
     return 0
 
 

@@ -5,6 +5,8 @@ from typing import Literal
 import msgspec
 
 from advisor.domain.endpoints import Pair
+from advisor.domain.printable import escape_fields, is_printable
+from advisor.domain.shell import shell_line
 from advisor.domain.space import Setting
 
 Side = Literal["source", "destination"]
@@ -14,7 +16,8 @@ CameTrue = Literal["within", "above", "below"]
 class Command(msgspec.Struct, frozen=True, kw_only=True):
     """One line to run. `argv` is what is executed; `shell` is the same, quoted for a shell.
 
-    `side`: the host to run it on. `note`: a condition for it to work, "" for none.
+    `side`: the host to run it on. `note`: a condition for it to work, "" for none. Both lines are
+    made printable: a `shell` that is not, whoever wrote it, is built again from `argv`.
     """
 
     tool: str
@@ -22,6 +25,11 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     argv: list[str]
     shell: str
     note: str = ""
+
+    def __post_init__(self) -> None:
+        escape_fields(self, ("tool", "note"))
+        if not is_printable(self.shell):
+            msgspec.structs.force_setattr(self, "shell", shell_line(self.argv))
 
 
 class Estimate(msgspec.Struct, frozen=True):
@@ -42,6 +50,9 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
     side: Side | None
     remedy: str
     ceiling_bps: float | None = None
+
+    def __post_init__(self) -> None:
+        escape_fields(self, ("what", "remedy"))
 
 
 class Subsystem(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,26 +98,26 @@ class Contender(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     role: str
-    transport: str
+    subject: str = msgspec.field(name="transport")
     setting: Setting
     throughput: Estimate
     probes: int
 
 
 class Advice(msgspec.Struct, frozen=True, kw_only=True):
-    """The recommended transport and setting, the expected throughput, and the reasons.
+    """The recommended setting of a subject, the expected throughput, and the reasons.
 
     `interval_bps`: 90 % prediction interval for the throughput of a further transfer.
     `default_bps`: one TCP stream with the kernel's default buffers, None when it was not measured.
     `gain`: expected over default throughput, 1.0 for no gain; None without a default.
     `transfer_s`: duration for the dataset, None without one. `composition`: present where a tool
-    was profiled from disk to disk; `transport` is then the tool's name, the throughputs are those
+    was profiled from disk to disk; the subject is then the tool, the throughputs are those
     of the whole dataset including start-up and closing, and `default_bps` is that of the tool's
     own default.
     """
 
     pair: Pair
-    transport: str
+    subject: str = msgspec.field(name="transport")
     setting: Setting
     expected_bps: float
     interval_bps: tuple[float, float]

@@ -5,6 +5,8 @@ from typing import Annotated, Final
 
 import msgspec
 
+from advisor.domain.printable import SHOWN, fitting, printable
+
 HOST_PATTERN: Final = r"^[A-Za-z0-9:]([A-Za-z0-9._:%-]{0,252}[A-Za-z0-9])?$"
 _HOST: Final = re.compile(HOST_PATTERN)
 _USER: Final = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9._+@\\-]{0,63}$")
@@ -68,11 +70,17 @@ class Endpoint(msgspec.Struct, frozen=True):
         return f"{self.user}@{self.host}" if self.user else self.host
 
 
-class Pair(msgspec.Struct, frozen=True):
-    """The source and destination of data as history identifies them: host names, no users."""
+_PairName = Annotated[str, msgspec.Meta(min_length=1, max_length=255, pattern=SHOWN)]
 
-    source: Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
-    destination: Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
+
+class Pair(msgspec.Struct, frozen=True):
+    """The source and destination of data as history identifies them: host names, no users.
+
+    Other programs' names may contain anything that can be shown.
+    """
+
+    source: _PairName
+    destination: _PairName
 
     def __str__(self) -> str:
         return f"{self.source}->{self.destination}"
@@ -80,7 +88,14 @@ class Pair(msgspec.Struct, frozen=True):
     @classmethod
     def parse(cls, text: str) -> "Pair":
         """`SOURCE->DESTINATION`. Raises ValueError otherwise."""
-        source, arrow, destination = text.partition("->")
-        if not arrow or not source.strip() or not destination.strip():
-            raise ValueError(f"'{text}' is not a pair: write 'SOURCE->DESTINATION'")
-        return cls(source.strip(), destination.strip())
+        source, _, destination = text.partition("->")
+        pair = cls.named(source.strip(), destination.strip())
+        if pair is None:
+            raise ValueError(f"'{printable(text)}' is not a pair: write 'SOURCE->DESTINATION'")
+        return pair
+
+    @classmethod
+    def named(cls, source: str, destination: str) -> "Pair | None":
+        """The pair of these names; None if one is empty, too long, or cannot be shown."""
+        names = [fitting(name, _PairName) for name in (source, destination)]
+        return cls(names[0], names[1]) if names[0] and names[1] else None

@@ -14,6 +14,8 @@ from advisor.domain.file_io import Filesystem
 from advisor.domain.measurement import Outcome
 from advisor.domain.path import PathFacts
 from advisor.domain.plan import ClassProgress, TransferPlan
+from advisor.domain.printable import escape_fields
+from advisor.domain.problem import Problem
 from advisor.domain.shares import ServedRow, ShareOutcome, SharePlan, SharePurpose
 from advisor.domain.space import Setting, Space
 
@@ -48,14 +50,14 @@ class PathFound(Event, frozen=True, kw_only=True, tag="path_found"):
 
 
 class PastResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The best stored setting of one transport for a pair.
+    """The best stored setting of one subject for a pair.
 
     `throughput_bps` is the mean and `spread` the coefficient of variation (None for one probe) over
     `probes` measurements; `age_s` is the age of the newest. `caution`: why not to rely on it
     (stale, too few probes), "" when there is no reason.
     """
 
-    transport: str
+    subject: str = msgspec.field(name="transport")
     setting: Setting
     throughput_bps: float
     spread: float | None
@@ -74,7 +76,7 @@ class StageStarted(Event, frozen=True, kw_only=True, tag="stage_started"):
     """A run of probes starts: `stage` is tcp/cubic, udt, confirm …; `space` is None for confirm."""
 
     stage: str
-    transport: str
+    subject: str = msgspec.field(name="transport")
     budget_s: float
     space: Space | None = None
 
@@ -85,7 +87,7 @@ class ProbeStarted(Event, frozen=True, kw_only=True, tag="probe_started"):
     ordinal: int
     stage: str
     purpose: Purpose
-    transport: str
+    subject: str = msgspec.field(name="transport")
     setting: Setting
     label: str = ""
 
@@ -112,7 +114,7 @@ class ProbeEnded(Event, frozen=True, kw_only=True, tag="probe_ended"):
     ordinal: int
     stage: str
     purpose: Purpose
-    transport: str
+    subject: str = msgspec.field(name="transport")
     setting: Setting
     result: Outcome
     remaining_s: float
@@ -158,7 +160,7 @@ class EvidenceFound(Event, frozen=True, kw_only=True, tag="evidence_found"):
 class BestChanged(Event, frozen=True, kw_only=True, tag="best_changed"):
     """A setting better than any before in this session."""
 
-    transport: str
+    subject: str = msgspec.field(name="transport")
     setting: Setting
     throughput_bps: float
 
@@ -176,7 +178,7 @@ class Paused(Event, frozen=True, kw_only=True, tag="paused"):
     """No probe starts until `went_on`; the budget does not run meanwhile."""
 
 
-class WentOn(Event, frozen=True, kw_only=True, tag="went_on"):
+class Resumed(Event, frozen=True, kw_only=True, tag="went_on"):
     """The pause has ended."""
 
 
@@ -298,7 +300,7 @@ class TransferEnded(Event, frozen=True, kw_only=True, tag="transfer_ended"):
     `elapsed_s`: from the start of this run's first client to the end of its last one. `missing`:
     files that could not be moved, each with a reason; the first hundred of `missing_files`.
     `advised`: the comparison with an earlier advice, where there was one and the whole dataset was
-    moved in one run.
+    moved in one run. `receipt`: the file with the signed proof; None where nothing was proven.
     """
 
     complete: bool
@@ -311,6 +313,7 @@ class TransferEnded(Event, frozen=True, kw_only=True, tag="transfer_ended"):
     exit_code: int
     earlier_bytes: int = 0
     advised: Fulfilment | None = None
+    receipt: str | None = None
 
 
 class SharesPlanned(Event, frozen=True, kw_only=True, tag="shares_planned"):
@@ -382,9 +385,12 @@ class SharesEnded(Event, frozen=True, kw_only=True, tag="shares_ended"):
 
 
 class Notice(Event, frozen=True, kw_only=True, tag="notice"):
-    """Something the user should know that does not stop the session."""
+    """Something the user should know that does not stop the session; made printable."""
 
     message: str
+
+    def __post_init__(self) -> None:
+        escape_fields(self, ("message",))
 
 
 class AdviceGiven(Advice, frozen=True, kw_only=True, tag_field="event", tag="advice"):
@@ -394,10 +400,18 @@ class AdviceGiven(Advice, frozen=True, kw_only=True, tag_field="event", tag="adv
 
 
 class GaveUp(Event, frozen=True, kw_only=True, tag="gave_up"):
-    """The last event of a session without advice; `exit_code` is that of the command."""
+    """The last event of a session without advice; `exit_code` is that of the command.
+
+    `message`: the problem in one line. `problem`: the same as data, None if there is only the line
+    (as in the events of older versions).
+    """
 
     message: str
     exit_code: int
+    problem: Problem | None = None
+
+    def __post_init__(self) -> None:
+        escape_fields(self, ("message",))
 
 
 AnyEvent: TypeAlias = (
@@ -415,7 +429,7 @@ AnyEvent: TypeAlias = (
     | BestChanged
     | StageEnded
     | Paused
-    | WentOn
+    | Resumed
     | BudgetExtended
     | RttSeen
     | FilesPlanned

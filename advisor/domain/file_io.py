@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
+from advisor.domain.printable import SHOWN
 from advisor.domain.space import Setting
 
 IoDirection = Literal["read", "write"]
@@ -41,7 +42,7 @@ class Filesystem(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     folder: _Text
-    kind: Annotated[str, msgspec.Meta(max_length=64)]
+    kind: Annotated[str, msgspec.Meta(max_length=64, pattern=SHOWN)]
     device: _Text
     mount_point: _Text
     total_bytes: _Bytes
@@ -84,7 +85,7 @@ class FileIoResult(msgspec.Struct, frozen=True, kw_only=True):
     moved_bytes: _Bytes
     elapsed_s: float
     cpu_cores: float
-    program: Annotated[str, msgspec.Meta(max_length=64)]
+    program: Annotated[str, msgspec.Meta(max_length=64, pattern=SHOWN)]
 
     @property
     def throughput_bps(self) -> float:

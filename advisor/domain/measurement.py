@@ -5,6 +5,8 @@ from typing import TypeAlias
 
 import msgspec
 
+from advisor.domain.printable import escape_fields
+
 
 class Interval(msgspec.Struct, frozen=True, array_like=True):
     """What the receiver got between two moments of a probe, in seconds since the first byte."""
@@ -74,11 +76,14 @@ class FailureKind(StrEnum):
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, tag_field="outcome", tag="failed"):
-    """A probe without a throughput. `message` is one sentence for a person."""
+    """A probe without a throughput. `message` is one sentence for a person, made printable."""
 
     kind: FailureKind
     message: str
     elapsed_s: float
+
+    def __post_init__(self) -> None:
+        escape_fields(self, ("message",))
 
 
 Outcome: TypeAlias = Measurement | Failure

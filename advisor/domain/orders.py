@@ -18,7 +18,7 @@ class Pause(Order, frozen=True, kw_only=True, tag="pause"):
     """Start no further probe; the budget does not run meanwhile."""
 
 
-class GoOn(Order, frozen=True, kw_only=True, tag="go_on"):
+class Resume(Order, frozen=True, kw_only=True, tag="go_on"):
     """End a pause."""
 
 
@@ -41,7 +41,7 @@ class Extend(Order, frozen=True, kw_only=True, tag="extend"):
 class Try(Order, frozen=True, kw_only=True, tag="try"):
     """Measure this setting next, once."""
 
-    transport: str
+    subject: str = msgspec.field(name="transport")
     setting: Setting
 
 
@@ -60,4 +60,4 @@ class Stop(Order, frozen=True, kw_only=True, tag="stop"):
     """End the session with the best setting so far."""
 
 
-AnyOrder: TypeAlias = Pause | GoOn | Skip | Extend | Try | Ask | Stop
+AnyOrder: TypeAlias = Pause | Resume | Skip | Extend | Try | Ask | Stop

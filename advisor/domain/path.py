@@ -4,21 +4,24 @@ from typing import Annotated
 
 import msgspec
 
-_Text = Annotated[str, msgspec.Meta(max_length=256)]
+from advisor.domain.printable import HostName, InterfaceName, ShownText, SystemName
+
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 
 
-class HostFacts(msgspec.Struct, frozen=True, kw_only=True):
+class HostFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The state of one host. Sizes in bytes; None where the host does not report them.
 
     `tcp_rmem_bytes`, `tcp_wmem_bytes`: the kernel's (minimum, default, maximum) for autotuning.
     `receive_max_bytes`, `send_max_bytes`: net.core.rmem_max and wmem_max, the upper limits.
     `interface`, `link_bps`, `mtu_bytes`, `qdisc`: of the interface that faces the other end.
-    `clock_s`: Unix time when the facts were taken.
+    `clock_s`: Unix time when the facts were taken. `filters_tcp`: whether the kernel lets this
+    account keep strangers off a TCP port, None in records from before that was asked. Decoding
+    refuses names that could be anything else than names: they become parts of command lines.
     """
 
-    hostname: _Text
-    kernel: _Text
+    hostname: HostName
+    kernel: SystemName
     cores: _Count
     load_1min: float
     memory_bytes: _Count
@@ -26,14 +29,15 @@ class HostFacts(msgspec.Struct, frozen=True, kw_only=True):
     send_max_bytes: _Count | None
     tcp_rmem_bytes: tuple[_Count, _Count, _Count] | None
     tcp_wmem_bytes: tuple[_Count, _Count, _Count] | None
-    congestion: _Text | None
-    congestion_available: Annotated[list[_Text], msgspec.Meta(max_length=64)]
-    qdisc: _Text | None
-    interface: _Text | None
+    congestion: SystemName | None
+    congestion_available: Annotated[list[SystemName], msgspec.Meta(max_length=64)]
+    qdisc: SystemName | None
+    interface: InterfaceName | None
     link_bps: float | None
     mtu_bytes: _Count | None
     clock_s: float
-    versions: Annotated[dict[_Text, _Text], msgspec.Meta(max_length=64)]
+    versions: Annotated[dict[ShownText, ShownText], msgspec.Meta(max_length=64)]
+    filters_tcp: bool | None = None
 
 
 class PathFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,17 +51,17 @@ class PathFacts(msgspec.Struct, frozen=True, kw_only=True):
     `receivable`: the transports the destination can receive, None when it was not asked.
     """
 
-    source_address: str
-    destination_address: str
+    source_address: ShownText
+    destination_address: ShownText
     rtt_s: float
-    rtt_method: str
+    rtt_method: ShownText
     mtu_bytes: int
-    mtu_method: str
+    mtu_method: ShownText
     bandwidth_bps: float | None
     source: HostFacts
     destination: HostFacts
     clock_offset_s: float | None = None
-    receivable: list[str] | None = None
+    receivable: list[ShownText] | None = None
 
     @property
     def link_bps(self) -> float | None:

@@ -1,7 +1,7 @@
 """Parameters, the space they span, and settings, the points of that space."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from typing import Annotated, Final, TypeAlias
 
@@ -20,7 +20,8 @@ program gets.
 SettingKey: TypeAlias = tuple[tuple[str, SettingValue], ...]
 
 FLOW_NAMES: Final = frozenset({"concurrency", "parallelism", "streams"})
-"""Parameters whose product is the number of flows."""
+"""Parameters whose product is the number of flows, whatever the plugin. A transport may name one
+more in its traits: see `advisor.traits.flow_names`."""
 
 _WORD_ORDER: Final = (
     "concurrency",
@@ -163,9 +164,9 @@ class Space(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(float(v) if not isinstance(v, str) else 0.0 for v in values)
 
 
-def flows_of(setting: Mapping[str, SettingValue]) -> int:
+def flows_of(setting: Mapping[str, SettingValue], flow_names: Collection[str] = FLOW_NAMES) -> int:
     """The number of connections a setting opens: the product of its flow parameters; at least 1."""
-    values = (value for name, value in setting.items() if name in FLOW_NAMES)
+    values = (value for name, value in setting.items() if name in flow_names)
     return math.prod(int(value) for value in values)
 
 

@@ -7,11 +7,13 @@ from typing import Annotated, BinaryIO, Final, TypeVar
 
 import msgspec
 
+from advisor.domain.printable import SHOWN, printable
+
 _BLOCK_BYTES: Final = 2**20
 TELL_EVERY_S: Final = 0.2
 
 _REASON_LENGTH: Final = 100
-Reason = Annotated[str, msgspec.Meta(max_length=_REASON_LENGTH)]
+Reason = Annotated[str, msgspec.Meta(max_length=_REASON_LENGTH, pattern=SHOWN)]
 
 _T = TypeVar("_T")
 
@@ -52,7 +54,7 @@ class Reading:
 
 def reason_of(error: OSError) -> str:
     """Its message without the path."""
-    return (error.strerror or str(error))[:_REASON_LENGTH]
+    return printable(error.strerror or str(error))[:_REASON_LENGTH]
 
 
 def checksum_of(open_file: Callable[[], BinaryIO], reading: Reading) -> Checksum:

@@ -19,6 +19,7 @@ import msgspec
 
 from advisor.domain.availability import AVAILABLE, Availability
 from advisor.domain.file_io import SCRATCH_PREFIX, FileIoJob, FileIoResult, IoDirection
+from advisor.domain.problem import ProblemError
 from advisor.domain.quantities import format_bytes
 from advisor.hosts.filesystems import filesystem_of
 from advisor.hosts.processes import command_bound_to_stdin, running
@@ -45,7 +46,7 @@ _REMOVED_WITH_INPUT: Final = 'cat >/dev/null; sleep 1; rm -rf -- "$1"'
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
-class FileIoError(Exception):
+class FileIoError(ProblemError):
     """The measurement failed; the message is one sentence with its remedy."""
 
 
@@ -114,7 +115,7 @@ def _allowed_bytes(folder: str) -> int:
         raise FileIoError(f"{missing.reason}: {missing.remedy}")
     try:
         if not Path(folder).is_dir():
-            raise FileIoError(f"{folder} is not a folder: name one that exists")
+            raise FileIoError(f"{folder} is not a folder", remedy="name one that exists")
         filesystem = filesystem_of(folder)
     except OSError as error:
         raise FileIoError(_sentence(folder, error.errno or 0, error.strerror or "")) from None
@@ -122,8 +123,8 @@ def _allowed_bytes(folder: str) -> int:
     if not allowed_bytes:
         free = format_bytes(filesystem.free_bytes)
         raise FileIoError(
-            f"{folder} has {free} free, too little to measure with 5 % of it: "
-            "free some space, or name another folder"
+            f"{folder} has {free} free, too little to measure with 5 % of it",
+            remedy="free some space, or name another folder",
         )
     return allowed_bytes
 
@@ -199,7 +200,8 @@ class Workplace:
         if not part_bytes:
             raise FileIoError(
                 f"{format_bytes(total_bytes)} in {self._folder} is too little for {job.threads} "
-                f"threads with requests of {format_bytes(job.request_bytes)}: use fewer or smaller"
+                f"threads with requests of {format_bytes(job.request_bytes)}",
+                remedy="use fewer or smaller",
             )
         os.utime(self._place)
         if job.direction == "write":
@@ -224,7 +226,8 @@ class Workplace:
         if number == errno.EINVAL and job.direct:
             raise FileIoError(
                 f"{self._folder} does not support direct I/O with requests of "
-                f"{format_bytes(job.request_bytes)}: measure it buffered"
+                f"{format_bytes(job.request_bytes)}",
+                remedy="measure it buffered",
             )
         raise FileIoError(_sentence(self._folder, number, said.splitlines()[0] if said else ""))
 
@@ -264,7 +267,8 @@ def _result(report: _Report, direction: IoDirection, folder: str) -> FileIoResul
     moved = job.read if direction == "read" else job.write
     if not moved.io_bytes:
         raise FileIoError(
-            f"nothing was moved in {folder} within the time: is the disk busy? Try again later"
+            f"nothing was moved in {folder} within the time",
+            remedy="is the disk busy? Try again later",
         )
     elapsed_s = max(1, moved.runtime) / 1000  # fio counts whole milliseconds.
     cpu_s = (job.usr_cpu + job.sys_cpu) / 100 * job.job_runtime / 1000

@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from advisor.domain.file_io import Filesystem, Stripes
+from advisor.domain.printable import printable
 from advisor.hosts.processes import output_of
 
 _MOUNTINFO: Final = Path("/proc/self/mountinfo")
@@ -70,7 +71,7 @@ def mounts(text: bytes) -> Iterator[Mount]:
         yield Mount(
             os.makedev(int(major), int(minor)),
             _unescaped(point),
-            kind.decode(errors="replace"),
+            printable(kind.decode(errors="replace")),
             _unescaped(device).decode(errors="replace"),
         )
 

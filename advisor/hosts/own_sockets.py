@@ -6,9 +6,15 @@ alive after its owner has closed it.
 """
 
 import contextlib
+import fcntl
 import os
 import socket
 from collections.abc import Iterator
+from ipaddress import ip_address
+from typing import Final
+
+_HIGH: Final = 512
+"""Duplicates get numbers from here: foreign code may look once more at a low one it has closed."""
 
 
 @contextlib.contextmanager
@@ -17,7 +23,7 @@ def borrowed(fd: int) -> Iterator[socket.socket]:
 
     The descriptor itself stays its owner's. Raises OSError when `fd` is closed or not a socket.
     """
-    duplicate = os.dup(fd)
+    duplicate = _duplicate(fd)
     try:
         sock = socket.socket(fileno=duplicate)
     except OSError:
@@ -25,6 +31,15 @@ def borrowed(fd: int) -> Iterator[socket.socket]:
         raise
     with sock:
         yield sock
+
+
+def _duplicate(fd: int) -> int:
+    try:
+        return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _HIGH)
+    except ValueError:
+        raise OSError(f"{fd} is no descriptor") from None
+    except OSError:
+        return os.dup(fd)  # This process may have fewer descriptors than that, or it is closed.
 
 
 def is_tcp(sock: socket.socket) -> bool:
@@ -41,10 +56,41 @@ def listening_fd(port: int) -> int | None:
     """The descriptor of this process's TCP socket listening on `port`; None without one."""
     for fd in open_fds():
         with contextlib.suppress(OSError), borrowed(fd) as sock:
-            if is_tcp(sock) and _listens(sock) and sock.getsockname()[1] == port:
+            if is_tcp(sock) and is_listening(sock) and sock.getsockname()[1] == port:
                 return fd
     return None
 
 
-def _listens(sock: socket.socket) -> bool:
+def is_listening(sock: socket.socket) -> bool:
+    """Whether it is a listening socket. Raises OSError."""
     return sock.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) == 1
+
+
+def usable_address(address: str, facing: str) -> str:
+    """The own address to listen on for a peer that connects to `address` and comes from `facing`.
+
+    It is `address` itself, unless this host does not have it (behind NAT): then "", for all.
+    """
+    try:
+        if ip_address(address).version != ip_address(facing.partition("%")[0]).version:
+            return ""
+    except ValueError:
+        return ""
+    with socket.socket(family_of(address), socket.SOCK_DGRAM) as trial:
+        try:
+            trial.bind((address, 0))
+        except OSError:
+            return ""
+    return address
+
+
+def own_address_facing(address: str) -> str:
+    """The own address that packets to `address` leave with. Sends nothing. Raises OSError."""
+    with socket.socket(family_of(address), socket.SOCK_DGRAM) as trial:
+        trial.connect((address, 9))
+        return str(trial.getsockname()[0])
+
+
+def family_of(address: str) -> socket.AddressFamily:
+    """The family of an IP address."""
+    return socket.AF_INET6 if ":" in address else socket.AF_INET

@@ -16,6 +16,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
+from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.hosts.peer_filter import only_from
 
 # linux/in.h and linux/in6.h; the socket module does not name them.
@@ -45,8 +46,10 @@ _AT_ONCE: Final = 8
 _NUMBERS: Final = struct.Struct("!IH")  # An id for the answer, and the size received.
 
 
-class UdpBlocked(Exception):
+class UdpBlocked(ProblemError):
     """No UDP datagram, however small, was answered; the message is a sentence."""
+
+    kind = ProblemKind.UNREACHABLE
 
 
 class UdpPath(msgspec.Struct, frozen=True, kw_only=True):

@@ -33,12 +33,23 @@ def only_from(sock: socket.socket, address: str) -> None:
 
     Raises ValueError when `address` is not an IP address, OSError when the kernel refuses. For TCP
     that is PermissionError without CAP_NET_ADMIN on kernels of 2026 and later (Linux 5d39580f68e6,
-    also in stable series); then check every accepted connection with `comes_from`.
+    also in stable series); then check every accepted connection with `comes_from`, or where foreign
+    code accepts, watch its port (`port_watch`).
     """
     program = b"".join(struct.pack("=HBBI", *step) for step in _program(_plain(address)))
     buffer = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("@HP", len(program) // 8, ctypes.addressof(buffer))
     sock.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, header)
+
+
+def can_filter_tcp() -> bool:
+    """Whether the kernel lets this account filter a TCP socket."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as trial:
+        try:
+            only_from(trial, "127.0.0.1")
+        except OSError:
+            return False
+    return True
 
 
 def comes_from(connection: socket.socket, address: str) -> bool:

@@ -15,7 +15,8 @@ from typing import Final
 
 import msgspec
 
-from advisor.hosts.peer_filter import only_from
+from advisor.domain.shell import shell_word
+from advisor.hosts.peer_filter import can_filter_tcp
 from advisor.hosts.processes import output_of
 from advisor.hosts.sysctl import sysctl, sysctl_number
 
@@ -41,7 +42,7 @@ def privileges() -> list[Privilege]:
     """All of them, available or not."""
     return [
         _judged("ICMP echo", "measure the RTT", _icmp, _NO_ICMP, _icmp_remedy),
-        _judged("filter on TCP data ports", "keep strangers out", _tcp_filter, _NO_FILTER),
+        _judged("filter on TCP data ports", "keep strangers out", can_filter_tcp, _NO_FILTER),
         _judged("direct I/O in this folder", "profile a disk", _direct_io, _NO_DIRECT_IO),
         *_congestion_controls(),
         _judged("network namespaces", "make a lab", _namespaces, _NO_LAB, _namespaces_remedy),
@@ -51,7 +52,10 @@ def privileges() -> list[Privilege]:
 
 
 _NO_ICMP: Final = "the RTT is measured by TCP handshakes, or over the connection to the agent"
-_NO_FILTER: Final = "connections from strangers are accepted, then dropped before any data"
+_NO_FILTER: Final = (
+    "while a TCP probe begins, strangers can connect to its port: they are disconnected, and many "
+    "of them can make the probe fail. A firewall that lets only the sources in prevents that"
+)
 _NO_DIRECT_IO: Final = "its file system is profiled with buffered I/O"
 _NO_LAB: Final = "'advisor lab' works only as root"
 _LATE: Final = "its packets may be some milliseconds late while this host is busy"
@@ -85,12 +89,6 @@ def _icmp_remedy() -> str:
     return "sysctl -w net.ipv4.ping_group_range='0 2147483647'"
 
 
-def _tcp_filter() -> bool:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as trial:
-        only_from(trial, "127.0.0.1")
-    return True
-
-
 def _direct_io() -> bool:
     # A file without a name disappears with its descriptor.
     os.close(os.open(".", os.O_TMPFILE | os.O_RDWR | os.O_DIRECT, 0o600))
@@ -111,9 +109,8 @@ def _congestion_controls() -> Iterator[Privilege]:
                     purpose="compare it",
                     available=False,
                     without=f"{name} is not profiled",
-                    remedy=(
-                        f"sysctl -w net.ipv4.tcp_allowed_congestion_control='{allowed} {name}'"
-                    ),
+                    remedy="sysctl -w net.ipv4.tcp_allowed_congestion_control="
+                    + shell_word(f"{allowed} {name}"),
                 )
 
 

@@ -11,6 +11,8 @@ from typing import Final
 import icmplib
 import msgspec
 
+from advisor.domain.problem import ProblemError, ProblemKind
+
 FLOOR_S: Final = 1e-6
 """Lower bound of every RTT, since it is used as a divisor."""
 
@@ -18,8 +20,10 @@ _HEAD_START_S: Final = 0.25
 _SPACING_S: Final = 0.02
 
 
-class Unreachable(Exception):
+class Unreachable(ProblemError):
     """Nothing answered; the message is a sentence that says what was tried."""
+
+    kind = ProblemKind.UNREACHABLE
 
 
 class RttResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -151,6 +151,12 @@ def minimum_rtt_s(fd: int) -> float | None:
     return None if rtt_us in (0, _NO_RTT) else rtt_us / 1e6
 
 
+def received_bytes(sock: socket.socket) -> int:
+    """The bytes that a TCP connection has received so far. Raises OSError."""
+    info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LENGTH)
+    return counters(info).received_bytes
+
+
 def counters(info: bytes) -> Counters:
     """The counters of a struct tcp_info from any kernel version."""
     # An older kernel returns a shorter structure: missing counters are 0.

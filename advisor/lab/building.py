@@ -19,7 +19,7 @@ from advisor.lab.services import (
     start_agent,
     start_gridftp,
 )
-from advisor.lab.state import Host, LabFolder, LabState
+from advisor.lab.state import Host, LabFolder, StoredLab
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -111,7 +111,7 @@ async def _serve_far_hosts(
     await asyncio.gather(*(serve(number, name) for number, name in enumerate(order.hosts, 1)))
 
 
-def _state(order: LabOrder, lab: Lab, networks: list[Network], backend: str) -> LabState:
+def _state(order: LabOrder, lab: Lab, networks: list[Network], backend: str) -> StoredLab:
     hosts = [Host(name=SOURCE_NAME, address=SOURCE_ADDRESS, network=networks[0].path)]
     hosts += [
         Host(
@@ -122,10 +122,9 @@ def _state(order: LabOrder, lab: Lab, networks: list[Network], backend: str) -> 
         )
         for number, name in enumerate(order.hosts, 1)
     ]
-    return LabState(
+    return StoredLab(
         name=order.name,
         mark=order.mark,
-        supervisor=os.getpid(),
         user_namespace=order.user_namespace,
         backend=backend,
         hosts=hosts,

@@ -55,8 +55,12 @@ def find(name: str) -> EmulatedPath:
         if file.is_file():
             return read_path(file)
     near = difflib.get_close_matches(name, names(), 1)
-    remedy = f"did you mean {near[0]}? " if near else ""
-    raise BadPath(f"there is no path '{name}': {remedy}'advisor lab paths' lists them")
+    guess = f"did you mean {near[0]}? " if near else ""
+    raise BadPath(
+        f"there is no path '{name}'",
+        remedy=f"{guess}'advisor lab paths' lists them",
+        command="advisor lab paths",
+    )
 
 
 def read_path(file: Path) -> EmulatedPath:
@@ -67,7 +71,7 @@ def read_path(file: Path) -> EmulatedPath:
     except OSError as error:
         raise BadPath(f"{file}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, BadPath) as error:
-        raise BadPath(f"{file}: {error}") from None
+        raise BadPath.about(str(file), error) from None
 
 
 def _path(tables: dict[str, Any]) -> EmulatedPath:
@@ -76,6 +80,6 @@ def _path(tables: dict[str, Any]) -> EmulatedPath:
     path = changed(EmulatedPath(title=title, note=note), read_changes(tables))
     for which, entries in ways.items():
         if not isinstance(entries, dict):
-            raise BadPath(f"{which} must be a table: write [{which}]")
+            raise BadPath(f"{which} must be a table", remedy=f"write [{which}]")
         path = changed(path, read_changes(entries), which)
     return path

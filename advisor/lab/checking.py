@@ -76,7 +76,7 @@ class _Way(msgspec.Struct, frozen=True, kw_only=True):
         return self.link.delay_s + self.link.jitter_s
 
 
-def check_path(name: str, host: str | None, narrate: Narrate) -> v.PathCheck:
+def check_lab_path(name: str, host: str | None, narrate: Narrate) -> v.PathCheck:
     """Measure the path to a host of a lab.
 
     Raises LabError when the path is cut or not idle, or changes meanwhile.
@@ -95,17 +95,21 @@ def require_steady(status: m.LabStatus, host: Host) -> None:
     name = status.name
     if _far_status(status, host).is_cut:
         raise LabError(
-            f"the path to {host.name} is cut: 'advisor lab restore {name}', then check it"
+            f"the path to {host.name} is cut",
+            remedy=f"'advisor lab restore {name}', then check it",
+            command=f"advisor lab restore {name}",
         )
     if status.transfers or status.compute:
         raise LabError(
-            f"external load is on, and only an idle path can be checked: "
-            f"'advisor lab load {name} --transfers 0 --compute 0' removes it"
+            "external load is on, and only an idle path can be checked",
+            remedy=f"'advisor lab load {name} --transfers 0 --compute 0' removes it",
+            command=f"advisor lab load {name} --transfers 0 --compute 0",
         )
     if status.schedule:
         raise LabError(
-            f"a schedule is running, and would change the path while it is checked: "
-            f"'advisor lab schedule {name} --stop' stops it"
+            "a schedule is running, and would change the path while it is checked",
+            remedy=f"'advisor lab schedule {name} --stop' stops it",
+            command=f"advisor lab schedule {name} --stop",
         )
 
 
@@ -172,7 +176,7 @@ class _Checking:
         after = self._status()
         require_steady(after, self._far)
         if _far_status(after, self._far).path != path or after.own != before.own:
-            raise LabError("the path was changed while it was checked: check it again")
+            raise LabError("the path was changed while it was checked", remedy="check it again")
         late_s = _late_s(before.lateness, after.lateness)
         verdict, why = v.judge_path(rtt, forward, reverse, late_s)
         return v.PathCheck(
@@ -234,8 +238,8 @@ class _Checking:
             size = max(new.received_bytes - old.received_bytes, new.sent_bytes - old.sent_bytes)
             if packets > _IDLE_PPS * took_s or size * 8 > _IDLE_SHARE * slowest_bps * took_s:
                 raise LabError(
-                    f"the path is not idle ({packets / took_s:.0f} packets a second cross it): "
-                    "check it when nothing else uses it"
+                    f"the path is not idle ({packets / took_s:.0f} packets a second cross it)",
+                    remedy="check it when nothing else uses it",
                 )
 
     async def _rtt(self, path: EmulatedPath, own: Direction | None) -> v.RttCheck:

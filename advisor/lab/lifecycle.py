@@ -53,11 +53,15 @@ def bring_up(name: str, plan: Plan) -> m.LabStatus:
     program = _emulator(plan.backend)
     for tool, package in (("ip", "iproute2"), ("nsenter", "util-linux"), ("unshare", "util-linux")):
         if shutil.which(tool) is None:
-            raise LabError(f"'{tool}' is not installed: apt-get install {package}")
-    place = LabFolder(name)
+            raise LabError(f"'{tool}' is not installed", command=f"apt-get install {package}")
     with _alone():
+        place = LabFolder(name)
         if place.is_up:
-            raise LabError(f"lab {name} is up already: 'advisor lab down {name}' takes it down")
+            raise LabError(
+                f"lab {name} is up already",
+                remedy=f"'advisor lab down {name}' takes it down",
+                command=f"advisor lab down {name}",
+            )
         place.remove()  # The remains of a lab whose supervisor was killed.
         try:
             place.make()
@@ -162,5 +166,5 @@ def take_down(name: str) -> bool:
     with _alone():
         place.remove()
     if place.folder.exists():
-        raise LabError(f"{place.folder} cannot be removed: remove it manually")
+        raise LabError(f"{place.folder} cannot be removed", remedy="remove it manually")
     return True

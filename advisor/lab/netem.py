@@ -70,15 +70,19 @@ class Abilities(msgspec.Struct, frozen=True):
 async def abilities() -> Abilities:
     """Test netem in this process's own network namespace. Raises NetworkError with the remedy."""
     if shutil.which("tc") is None:
-        raise NetworkError("netem needs 'tc', which is not installed: apt-get install iproute2")
+        raise NetworkError(
+            "netem needs 'tc', which is not installed", command="apt-get install iproute2"
+        )
     status, words = await output_of(["sh", "-c", _PROBE], _TIMEOUT_S)
     if status:
         said = " ".join(words.split()) or f"exit status {status}"
         raise NetworkError(
-            f"this kernel ({os.uname().release}) has no usable netem ('{said}'): "
-            "try 'modprobe -a sch_netem sch_tbf veth' as root, or install the kernel's package "
-            "with these modules (Debian: linux-image-amd64, Ubuntu: linux-modules-extra-…, Fedora: "
-            "kernel-modules-extra)"
+            f"this kernel ({os.uname().release}) has no usable netem ('{said}')",
+            remedy=(
+                "try 'modprobe -a sch_netem sch_tbf veth' as root, or install the kernel's "
+                "package with these modules (Debian: linux-image-amd64, Ubuntu: "
+                "linux-modules-extra-…, Fedora: kernel-modules-extra)"
+            ),
         )
     return Abilities(seed=" seed " in words)
 
@@ -183,7 +187,7 @@ def read_stages(text: str) -> list[dict[str, QdiscStage]]:
             msgspec.json.decode(line, type=list[QdiscStage]) for line in text.splitlines() if line
         ]
     except msgspec.MsgspecError as error:
-        raise NetworkError(f"tc's output for netem is not understood: {error}") from None
+        raise NetworkError.about("tc's output for netem is not understood", error) from None
     return [{stage.dev: stage for stage in stages if stage.root} for stages in found]
 
 
@@ -409,7 +413,7 @@ async def _stages(routers: list[Network]) -> list[dict[str, QdiscStage]]:
     try:
         status, text = await output_of(["sh", "-ec", script], _TIMEOUT_S)
     except (OSError, TimeoutError) as error:
-        raise NetworkError(f"tc does not report the traffic: {error}") from None
+        raise NetworkError.about("tc does not report the traffic", error) from None
     if status:
         raise NetworkError(f"tc does not report the traffic: exit status {status}")
     return read_stages(text)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.hosts.processes import output_of
 
 DEVICE: Final = "wan0"
@@ -22,8 +23,10 @@ _T = TypeVar("_T")
 _libc: Final = ctypes.CDLL(None, use_errno=True)
 
 
-class NetworkError(Exception):
+class NetworkError(ProblemError):
     """The kernel or a program refused; the message is a sentence."""
+
+    kind = ProblemKind.UNSUPPORTED
 
 
 def _checked(result: int, what: str) -> None:

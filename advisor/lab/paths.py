@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
+from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.domain.quantities import parse_duration, parse_rate, parse_size
 
 LONGEST_RTT_S: Final = 10.0
@@ -19,8 +20,10 @@ _UNITS: Final = {"s": " s", "bps": " bit/s", "bytes": " bytes", "packets": " pac
 _NO_TIME: Final = re.compile(r"\s*0+(\.0*)?\s*(us|ms|s|min|m|h)?\s*", re.IGNORECASE)
 
 
-class BadPath(ValueError):
+class BadPath(ProblemError, ValueError):
     """Not a valid path for emulation; the message names the entry and the remedy."""
+
+    kind = ProblemKind.INVALID
 
 
 class Direction(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,7 +119,8 @@ def changed(path: EmulatedPath, changes: Changes, which: str | None = None) -> E
     rtt_s = said.pop("rtt_s", None)
     if which and (rtt_s is not None or any(name in said for name in _OF_HOSTS)):
         raise BadPath(
-            "rtt, mtu and tcp_buffer apply to the whole path: give them outside a direction"
+            "rtt, mtu and tcp_buffer apply to the whole path",
+            remedy="give them outside a direction",
         )
     hosts = {name: said.pop(name) for name in _OF_HOSTS if name in said}
     if rtt_s is not None:
@@ -199,10 +203,12 @@ def read_changes(words: dict[str, Any]) -> Changes:
     fields: dict[str, Any] = {}
     for word, value in words.items():
         if word not in ENTRIES:
-            raise BadPath(f"'{word}' is not a parameter of a path: use {', '.join(ENTRIES)}")
+            raise BadPath(
+                f"'{word}' is not a parameter of a path", remedy=f"use {', '.join(ENTRIES)}"
+            )
         name, read = ENTRIES[word]
         try:
             fields[name] = read(str(value))
         except ValueError as error:
-            raise BadPath(f"{word} = {value!r}: {error}") from None
+            raise BadPath.about(f"{word} = {value!r}", error) from None
     return Changes(**fields)

@@ -11,6 +11,7 @@ at 200s: kraken rtt 80ms
 import re
 from typing import Any, Final
 
+from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.domain.quantities import parse_duration
 from advisor.lab.messages import (
     MOST_COMPUTE,
@@ -28,8 +29,10 @@ _COUNTS: Final = {"transfers": MOST_TRANSFERS, "compute": MOST_COMPUTE}
 _WORDS: Final = [*_COUNTS, "cut", "restore", *ENTRIES]
 
 
-class BadSchedule(ValueError):
+class BadSchedule(ProblemError, ValueError):
     """An invalid schedule; the message says which line, and what is wrong with it."""
+
+    kind = ProblemKind.INVALID
 
 
 def parse_schedule(text: str) -> list[ScheduledStep]:
@@ -41,7 +44,7 @@ def parse_schedule(text: str) -> list[ScheduledStep]:
             try:
                 steps.append(_step(words))
             except ValueError as error:
-                raise BadSchedule(f"line {number}: {error}") from None
+                raise BadSchedule.about(f"line {number}", error) from None
     return sorted(steps, key=lambda step: step.at_s)
 
 

@@ -1,4 +1,4 @@
-"""The state of running labs: a folder each in the user's runtime directory.
+"""The state of running labs: a folder each in this user's private runtime folder.
 
     FOLDER/NAME/lab.json    the hosts, and the process that supervises the lab
     FOLDER/NAME/keeper.lock held as long as that process lives
@@ -6,6 +6,9 @@
     FOLDER/NAME/secret      the pairing secret of the agents in it
     FOLDER/NAME/log         messages of the supervisor and the servers
     FOLDER/NAME/files/HOST  the files of that host's GridFTP server
+
+Of these files nothing is believed that another user could have written, and not the process id of
+the supervisor: that is told by the kernel, for the process that listens at the control socket.
 
 The kernel has no names for any of it: namespaces, devices and mounts end with the processes in
 them.
@@ -16,14 +19,26 @@ import fcntl
 import os
 import shutil
 import signal
-import tempfile
+import socket
+import struct
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 from filelock import FileLock
+
+from advisor.domain.problem import ProblemError, ProblemKind
+from advisor.hosts.decoding import BadData, decoded
+from advisor.hosts.private_folders import (
+    NotPrivate,
+    present_runtime_folder,
+    private_file,
+    private_folder,
+    read_private,
+    runtime_folder,
+)
 
 AGENT_PORT: Final = 5199
 MARK: Final = "ADVISOR_LAB"
@@ -34,9 +49,15 @@ _LOOK_S: Final = 2.0
 _PATIENCE_S: Final = 1.0
 _GONE_S: Final = 6.0
 _OTHERS_S: Final = 30.0
+_ANSWER_S: Final = 2.0
+_STATE_BYTES: Final = 1 << 20
+_LAST_WORDS_BYTES: Final = 1 << 16
+_CREDENTIALS: Final = struct.Struct("3i")
+_Word = Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
+_Network = Annotated[str, msgspec.Meta(max_length=64, pattern=r"^/proc/[0-9]+/fd/[0-9]+\Z")]
 
 
-class LabError(Exception):
+class LabError(ProblemError):
     """A lab cannot do what was requested; the message is one sentence with the remedy."""
 
 
@@ -47,26 +68,37 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
     without a server. On all hosts except the source an agent listens at AGENT_PORT.
     """
 
-    name: str
-    address: str
-    network: str
-    gridftp_url: str | None = None
+    name: _Word
+    address: _Word
+    network: _Network
+    gridftp_url: _Word | None = None
 
 
-class LabState(msgspec.Struct, frozen=True, kw_only=True):
-    """A running lab. The first host is the source.
+class StoredLab(msgspec.Struct, frozen=True, kw_only=True):
+    """A lab as its file describes it. The first host is the source.
 
-    `mark`: in the environment of all its processes. `supervisor`: its process id.
-    `user_namespace`: whether it has one of its own, which needs no privileges on this machine.
-    `backend`: what emulates the paths.
+    `mark`: in the environment of all its processes. `user_namespace`: whether it has one of its
+    own, which needs no privileges on this machine. `backend`: what emulates the paths.
     """
 
-    name: str
-    mark: str
-    supervisor: int = msgspec.field(name="keeper")  # The name in the files of running labs.
+    name: _Word
+    mark: _Word
     user_namespace: bool
-    backend: str
-    hosts: list[Host]
+    backend: _Word
+    hosts: Annotated[list[Host], msgspec.Meta(min_length=1, max_length=256)]
+
+
+_STORED: Final = msgspec.json.Decoder(StoredLab)
+
+
+class LabState(StoredLab, frozen=True, kw_only=True):
+    """A running lab.
+
+    `supervisor`: the process that listens at its control socket; 0 if there is none. Then its
+    networks cannot be entered, and the paths of them are not to be used.
+    """
+
+    supervisor: int
 
     @contextlib.contextmanager
     def held_networks(self) -> Iterator[set[int]]:
@@ -75,13 +107,16 @@ class LabState(msgspec.Struct, frozen=True, kw_only=True):
         They are held open here too, so that no other namespace gets their numbers meanwhile.
         """
         found = set()
+        namespaces = Path("/proc/self/ns/net").stat().st_dev
         with contextlib.ExitStack() as held:
-            for host in self.hosts:
+            for host in self.hosts if self.supervisor else ():
                 with contextlib.suppress(OSError):
                     # Only a reference: the namespace may already be another's.
                     network = os.open(host.network, os.O_PATH)
                     held.callback(os.close, network)
-                    found.add(os.fstat(network).st_ino)
+                    status = os.fstat(network)
+                    if status.st_dev == namespaces:
+                        found.add(status.st_ino)
             yield found
 
     @property
@@ -96,7 +131,7 @@ class LabState(msgspec.Struct, frozen=True, kw_only=True):
         if name is None and len(others) == 1:
             return others[0]
         if name is None:
-            raise LabError(f"lab {self.name} has several hosts: say which of {known}")
+            raise LabError(f"lab {self.name} has several hosts", remedy=f"say which of {known}")
         for host in others:
             if host.name == name:
                 return host
@@ -112,7 +147,7 @@ class LabFolder:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.folder = _runtime_folder() / name
+        self.folder = _present_folder() / name
         self.control = self.folder / "control"
         self.secret = self.folder / "secret"
         self.log = self.folder / "log"
@@ -126,27 +161,56 @@ class LabFolder:
         return self.folder / "files" / host
 
     def make(self) -> None:
-        """Create the folder, for its owner only. Raises OSError."""
-        self.folder.mkdir(parents=True, mode=0o700)
+        """Create the folder, for its owner only. Raises LabError."""
+        try:
+            private_folder(self.folder)
+        except NotPrivate as error:
+            raise LabError.about("", error) from None
 
-    def write(self, state: LabState) -> None:
+    def write(self, state: StoredLab) -> None:
         """Store the state atomically. Raises OSError."""
         fresh = self._state.with_suffix(".new")
+        fresh.touch(0o600)
         fresh.write_bytes(msgspec.json.encode(state))
         fresh.replace(self._state)
 
     def read(self) -> LabState | None:
-        """The state, also of a lab whose supervisor has ended; None without one."""
+        """The state, also of a lab whose supervisor has ended; None without one to be believed."""
         try:
-            return msgspec.json.decode(self._state.read_bytes(), type=LabState)
-        except (OSError, msgspec.MsgspecError):
+            content = read_private(self._state, _STATE_BYTES)
+            stored = decoded(_STORED, content, _STATE_BYTES)
+        except (OSError, NotPrivate, BadData):
             return None
+        supervisor = self._supervisor()
+        networks = f"/proc/{supervisor}/fd/"
+        if supervisor and not all(host.network.startswith(networks) for host in stored.hosts):
+            return None
+        return LabState(**msgspec.structs.asdict(stored), supervisor=supervisor)
+
+    def connected(self) -> socket.socket:
+        """A connection to the supervisor's control socket. Raises OSError."""
+        connection = socket.socket(socket.AF_UNIX)
+        try:
+            connection.settimeout(_ANSWER_S)
+            connection.connect(str(self.control))
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _supervisor(self) -> int:
+        """The process that listens at the control socket, as this user; 0 without one."""
+        with contextlib.suppress(OSError), self.connected() as connection:
+            found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+            pid, uid, _ = _CREDENTIALS.unpack(found)
+            return pid if uid == os.geteuid() else 0
+        return 0
 
     @property
     def is_up(self) -> bool:
         """Whether its supervisor is running."""
         try:
-            descriptor = os.open(self.lock.lock_file, os.O_RDONLY)
+            descriptor = os.open(self.lock.lock_file, os.O_RDONLY | os.O_NOFOLLOW)
         except OSError:
             return False
         try:
@@ -160,8 +224,9 @@ class LabFolder:
 
     def last_words(self) -> str:
         """The last line of its log; empty without one."""
-        with contextlib.suppress(OSError):
-            lines = self.log.read_text(errors="replace").strip().splitlines()
+        with contextlib.suppress(OSError, NotPrivate), private_file(self.log) as log:
+            log.seek(max(0, os.fstat(log.fileno()).st_size - _LAST_WORDS_BYTES))
+            lines = log.read(_LAST_WORDS_BYTES).decode(errors="replace").strip().splitlines()
             return lines[-1] if lines else ""
         return ""
 
@@ -175,27 +240,26 @@ class LabFolder:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _runtime_folder() -> Path:
-    runtime = os.environ.get("XDG_RUNTIME_DIR")
-    if runtime:
-        return Path(runtime) / "advisor" / "lab"
-    return Path(tempfile.gettempdir()) / f"advisor-{os.getuid()}" / "lab"
+def _present_folder() -> Path:
+    """The folder of the labs, which may be missing. Raises LabError if it is not to be believed."""
+    try:
+        return present_runtime_folder("lab")
+    except NotPrivate as error:
+        raise LabError.about("", error) from None
 
 
 def only_one() -> FileLock:
     """The lock for starting or stopping a lab. Raises LabError."""
-    folder = _runtime_folder()
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise LabError(f"{folder}: {error.strerror}") from None
-    return FileLock(folder / "lock", timeout=_OTHERS_S)
+        return FileLock(runtime_folder("lab") / "lock", timeout=_OTHERS_S)
+    except NotPrivate as error:
+        raise LabError.about("", error) from None
 
 
 def labs() -> list[LabFolder]:
     """All labs of this user, by name, including those whose supervisor has ended."""
-    with contextlib.suppress(OSError):
-        return [LabFolder(e.name) for e in sorted(_runtime_folder().iterdir()) if e.is_dir()]
+    with contextlib.suppress(OSError, LabError):
+        return [LabFolder(e.name) for e in sorted(_present_folder().iterdir()) if e.is_dir()]
     return []
 
 
@@ -205,9 +269,22 @@ def state_of(name: str) -> LabState:
     state = place.read()
     if state is None or not place.is_up:
         others = ", ".join(other.name for other in labs() if other.is_up)
-        remedy = f"'advisor lab up {name}' starts it" + (f"; up now: {others}" if others else "")
-        raise LabError(f"no lab '{name}' is up: {remedy}")
+        up = f"advisor lab up {name}"
+        raise LabError(
+            f"no lab '{name}' is up",
+            remedy=f"'{up}' starts it" + (f"; up now: {others}" if others else ""),
+            command=up,
+            kind=ProblemKind.MISSING,
+        )
+    if not state.supervisor:
+        raise silent(name)
     return state
+
+
+def silent(name: str) -> LabError:
+    """The error for a lab whose supervisor does not answer."""
+    down = f"advisor lab down {name}"
+    return LabError(f"lab {name} does not answer", remedy=f"'{down}' takes it down", command=down)
 
 
 def _inside(mark: str, networks: set[int]) -> Iterator[int]:

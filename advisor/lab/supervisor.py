@@ -16,6 +16,7 @@ from typing import Final
 
 import msgspec
 
+from advisor.hosts.decoding import BadData, decoded
 from advisor.lab import messages as m
 from advisor.lab.building import built
 from advisor.lab.networks import NetworkError
@@ -24,6 +25,7 @@ from advisor.lab.running import Lab, LabOrder
 from advisor.lab.state import LabError, LabFolder
 
 PROCEED: Final = b"go on\n"
+_COMMANDS: Final[msgspec.json.Decoder[m.LabCommand]] = msgspec.json.Decoder(m.LabCommand)
 _LOG: Final = logging.getLogger(__name__)
 
 
@@ -45,12 +47,12 @@ BuildOutcome = Built | NotBuilt
 
 async def _answer(lab: Lab, line: bytes) -> m.LabReply:
     try:
-        return m.CommandDone(await lab.obey(msgspec.json.decode(line, type=m.LabCommand)))
+        return m.CommandDone(await lab.obey(decoded(_COMMANDS, line, m.LINE_BYTES)))
     except (LabError, NetworkError, BadPath) as error:
         return m.CommandFailed(str(error))
     except OSError as error:
         return m.CommandFailed(f"the lab could not do it: {error.strerror or error}")
-    except msgspec.MsgspecError as error:
+    except BadData as error:
         return m.CommandFailed(
             f"this lab does not know the command ({error}): is it of another version?"
         )

@@ -2,19 +2,19 @@
  * A wide-area path between hosts that are network namespaces of this machine.
  *
  * Every host has one tun device. What the source (host 0) sends is read from its device, goes
- * through its own interface's link if that is given a rate, then through the link of the path to
- * the host it is addressed to, and is written to that host's device; what comes back goes the same
- * way in the other direction. A link is a drop-tail queue in bytes that empties at a rate, then a
+ * through its own interface's link if that has a rate, then through the link of the path to
+ * the host it is addressed to, and is written to that host's device; replies take the
+ * reverse route. A link is a drop-tail queue in bytes, drained at a rate, then a
  * propagation delay with jitter, then loss: independent, or in bursts (Gilbert's two states).
  *
- * One thread a direction: links of one direction are touched by one thread only, under that
- * direction's lock, which the commands take for a moment.
+ * One thread per direction: only that thread uses the links of its direction, under the
+ * direction's lock, which commands hold briefly.
  *
  * Commands come as lines on standard input; each is answered by one line, "ok", "error WHY" or a
- * JSON object. When standard input ends, so does the program, and the devices with it.
+ * JSON object. When standard input ends, the program exits and its devices are removed.
  *
  *   host NETNS DEVICE MTU ADDRESS         the first is the source
- *   start                                 all hosts are there: carry packets
+ *   start                                 all hosts are added: carry packets
  *   link HOST DIRECTION RATE DELAY JITTER LOSS BURST QUEUE REORDER SEED
  *                                         bit/s, ns, ns, share, packets, bytes, 0 or 1, number;
  *                                         HOST 0 is the source's own interface; RATE 0: no limit
@@ -57,7 +57,7 @@ struct ring {
 };
 
 struct counters {
-	uint64_t packets, bytes;        /* that left at the other end */
+	uint64_t packets, bytes;        /* delivered at the other end */
 	uint64_t dropped, lost, cut;    /* queue full, random loss, path cut */
 	double queue_most_bytes;
 };
@@ -67,7 +67,7 @@ struct link {
 	double queue_bytes;
 	bool reorder, is_cut, in_burst;
 	uint64_t random;
-	double free_ns, last_due_ns; /* when the transmitter is free; the latest due time given */
+	double free_ns, last_due_ns; /* when the transmitter is free; the latest due time */
 	struct ring ring;
 	struct counters seen;
 };
@@ -81,7 +81,7 @@ struct direction {
 	pthread_mutex_t lock;
 	struct link own;          /* the source's interface */
 	struct link paths[HOSTS]; /* index 0 unused */
-	uint64_t late[LATE_BUCKETS]; /* packets handed over less than 2^i µs after they were due */
+	uint64_t late[LATE_BUCKETS]; /* packets delivered less than 2^i µs after they were due */
 	uint64_t stray;
 	double late_most_ns;
 };
@@ -109,7 +109,7 @@ static double chance(uint64_t *state)
 	return (double)((z ^ (z >> 31)) >> 11) * 0x1.0p-53;
 }
 
-/* In order of due time; at the end, but where packets may pass each other. */
+/* In order of due time: at the end, unless reordering is allowed. */
 static bool ring_put(struct ring *r, struct packet *p)
 {
 	if (r->count == r->size) {
@@ -153,13 +153,13 @@ static bool is_lost(struct link *l)
 		return false;
 	if (l->burst <= 1)
 		return chance(&l->random) < l->loss;
-	/* Gilbert: in the bad state all is lost; `burst` packets on average, `loss` in the long run */
+	/* Gilbert: in the bad state all packets are lost; `burst` packets on average, `loss` in the long run */
 	double leave = 1 / l->burst, enter = leave * l->loss / (1 - l->loss);
 	l->in_burst = l->in_burst ? chance(&l->random) >= leave : chance(&l->random) < enter;
 	return l->in_burst;
 }
 
-/* Takes the packet: into the ring with its due time, or away. */
+/* Puts the packet into the ring with its due time, or drops it. */
 static void link_put(struct link *l, struct packet *p, double now)
 {
 	if (l->is_cut) {
@@ -241,7 +241,7 @@ static void read_from(struct direction *d, int which, int fd, unsigned char *buf
 		int host = host_of(buffer, (uint32_t)length, which);
 		struct packet *p = host > 0 ? malloc(sizeof *p + (size_t)length) : NULL;
 		if (!p) {
-			d->stray++; /* neighbour discovery and the like: for nobody here */
+			d->stray++; /* not for any host here, such as neighbour discovery */
 			continue;
 		}
 		p->length = (uint32_t)length, p->host = (int16_t)host;
@@ -250,7 +250,7 @@ static void read_from(struct direction *d, int which, int fd, unsigned char *buf
 	}
 }
 
-/* Moves all that is due one step on; gives the time of the next. */
+/* Moves all due packets one step on; returns the next due time. */
 static double move(struct direction *d, int which)
 {
 	double next = INFINITY, now = now_ns();
@@ -285,9 +285,9 @@ static void *carry(void *argument)
 	int first = which == FORWARD ? 0 : 1, count = which == FORWARD ? 1 : host_count - 1;
 	for (int i = 0; i < count; i++)
 		polled[i] = (struct pollfd){.fd = hosts[first + i].fd, .events = POLLIN};
-	prctl(PR_SET_TIMERSLACK, 1); /* else the kernel wakes us up to 50 µs late */
+	prctl(PR_SET_TIMERSLACK, 1); /* otherwise the kernel wakes us up to 50 µs late */
 	sigset_t while_waiting;
-	sigemptyset(&while_waiting); /* only then may SIGUSR1 come: what is due may have changed */
+	sigemptyset(&while_waiting); /* SIGUSR1 only while waiting: the next due time may have changed */
 	for (;;) {
 		pthread_mutex_lock(&d->lock);
 		double wait_ns = move(d, which) - now_ns();
@@ -331,14 +331,14 @@ static const char *add_host(const char *netns, const char *device, int mtu, cons
 		trouble = strerror(errno);
 	close(control);
 	if (setns(back, CLONE_NEWNET))
-		abort(); /* never go on in a namespace we do not know */
+		abort(); /* never continue in an unknown namespace */
 	close(back), close(there);
 	if (!trouble)
 		host_count++;
 	return trouble;
 }
 
-/* What waits leaves at the new rate; what has left the queue is under way and stays as it is. */
+/* Queued packets leave at the new rate; those that have left the queue are unchanged. */
 static void change_rate(struct link *l, double rate_bps, double now)
 {
 	double waits_ns = l->rate_bps > 0 ? l->free_ns - now : 0, waiting = waiting_bytes(l, now);

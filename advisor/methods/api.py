@@ -13,7 +13,7 @@ from advisor.domain.evidence import Evidence
 from advisor.domain.measurement import Outcome
 from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
-from advisor.domain.space import Setting, Space
+from advisor.domain.space import FLOW_NAMES, Setting, Space
 from advisor.domain.transfers import Levels, PastTransfer
 
 
@@ -40,7 +40,7 @@ class Knowledge(msgspec.Struct, frozen=True, kw_only=True):
     move, None where not given. `surfaces`: measurements under other conditions and on other paths.
     `transfers`: all past file transfers between any hosts, for methods that select the similar
     ones themselves. `start`: where a search starts that would otherwise start at Globus's default,
-    the papers' x_0; None keeps that default.
+    the papers' x_0; None keeps that default. `flow_names`: the parameters that count flows.
     """
 
     path: PathFacts | None = None
@@ -50,6 +50,7 @@ class Knowledge(msgspec.Struct, frozen=True, kw_only=True):
     surfaces: tuple[PastSurface, ...] = ()
     transfers: Sequence[PastTransfer] = ()
     start: Levels | None = None
+    flow_names: frozenset[str] = FLOW_NAMES
 
     @property
     def mean_file_bytes(self) -> float | None:

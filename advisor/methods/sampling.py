@@ -31,7 +31,7 @@ class SampleThenAnswer(Search[SampleMemory]):
 
     @property
     def gauges(self) -> list[StopGauge]:
-        """Which of the two steps is done."""
+        """The progress: sample and answer."""
         return [
             StopGauge(
                 name="steps",

@@ -112,7 +112,7 @@ class Searching:
         before_bps = self._watch.reference_bps
         self._begin(self.setting)
         return (
-            f"{format_rate(before_bps)} became {format_rate(bps)} at the same setting: it searches "
+            f"{format_rate(bps)} after {format_rate(before_bps)} at the same setting: it searches "
             "again"
         )
 

@@ -109,7 +109,7 @@ class WatchingSearch(Search[WatchT]):
             memory.watching = False
             self._begin(bps)
             memory.move_reason = (
-                f"{format_rate(before)} became {format_rate(bps)} at the same setting, a change "
+                f"{format_rate(bps)} after {format_rate(before)} at the same setting, a change "
                 f"of more than {self._epsilon:g} %: it searches again"
             )
 

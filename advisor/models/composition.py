@@ -4,7 +4,7 @@ Rao et al. 2016, sections I and III.C: a profile of each subsystem, and their co
 minimum of the subsystems' maxima, which overestimates what a transfer reaches.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from advisor.domain.advice import Composition, Subsystem
@@ -12,7 +12,7 @@ from advisor.domain.file_io import DESTINATION_DISK, SOURCE_DISK
 from advisor.domain.measurement import Measurement
 from advisor.domain.quantities import format_rate
 from advisor.domain.records import ProbeRecord
-from advisor.domain.space import flows_of
+from advisor.domain.space import FLOW_NAMES, flows_of
 
 NETWORK: Final = "network"
 SUBSYSTEMS: Final = (SOURCE_DISK, NETWORK, DESTINATION_DISK)
@@ -22,9 +22,17 @@ ABOUT_ALL: Final = 0.9
 """From this fraction of the predicted rate on, the limiting subsystem counts as saturated."""
 
 
-def compose(probes: Sequence[ProbeRecord], joint_bps: float) -> Composition | None:
-    """The composition of a session's probes; None where no subsystem was measured alone."""
-    found = [_subsystem(name, [p for p in probes if p.stage == name]) for name in SUBSYSTEMS]
+def compose(
+    probes: Sequence[ProbeRecord], joint_bps: float, flow_names: Collection[str] = FLOW_NAMES
+) -> Composition | None:
+    """The composition of a session's probes; None where no subsystem was measured alone.
+
+    `joint_bps`: the throughput of the whole transfer. `flow_names`: the parameters that count
+    flows.
+    """
+    found = [
+        _subsystem(name, [p for p in probes if p.stage == name], flow_names) for name in SUBSYSTEMS
+    ]
     subsystems = [one for one in found if one]
     if not subsystems:
         return None
@@ -32,7 +40,9 @@ def compose(probes: Sequence[ProbeRecord], joint_bps: float) -> Composition | No
     return Composition(subsystems=subsystems, predicted_bps=predicted_bps, joint_bps=joint_bps)
 
 
-def _subsystem(name: str, probes: Sequence[ProbeRecord]) -> Subsystem | None:
+def _subsystem(
+    name: str, probes: Sequence[ProbeRecord], flow_names: Collection[str]
+) -> Subsystem | None:
     rates = {id(p): p.result.throughput_bps for p in probes if isinstance(p.result, Measurement)}
     measured = [p for p in probes if id(p) in rates]
     if not measured:
@@ -40,7 +50,7 @@ def _subsystem(name: str, probes: Sequence[ProbeRecord]) -> Subsystem | None:
     by_flows: dict[int, float] = {}
     for probe in measured:
         threads = probe.setting.get("threads")
-        flows = int(threads) if threads is not None else flows_of(probe.setting)
+        flows = int(threads) if threads is not None else flows_of(probe.setting, flow_names)
         by_flows[flows] = max(by_flows.get(flows, 0.0), rates[id(probe)])
     best = max(measured, key=lambda p: rates[id(p)])
     return Subsystem(
@@ -48,7 +58,7 @@ def _subsystem(name: str, probes: Sequence[ProbeRecord]) -> Subsystem | None:
     )
 
 
-def words(composition: Composition) -> str:
+def limit_words(composition: Composition) -> str:
     """Which subsystem limits, and how far the transfer falls below the composition."""
     limit, predicted = composition.limiting, format_rate(composition.predicted_bps)
     if composition.reached >= ABOUT_ALL:

@@ -79,6 +79,6 @@ def _jobs(
     ]
 
 
-def best_of(results: Sequence[Measured]) -> Measured | None:
+def fastest(results: Sequence[Measured]) -> Measured | None:
     """The fastest measurement; None without any."""
     return max(results, key=lambda measured: measured[1].throughput_bps, default=None)

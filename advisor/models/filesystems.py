@@ -6,6 +6,7 @@ from typing import Final
 from advisor.domain.advice import Side
 from advisor.domain.file_io import Filesystem, Stripes
 from advisor.domain.quantities import format_bytes
+from advisor.domain.shell import shell_line
 
 _MEMORY: Final = frozenset({"tmpfs", "ramfs", "devtmpfs", "hugetlbfs"})
 _NFS: Final = frozenset({"nfs", "nfs4"})
@@ -35,6 +36,8 @@ _KNOWN: Final = {
         "deleted with the container: mount a volume for the data."
     ),
 }
+
+_SETSTRIPE: Final = ("lfs", "setstripe", "-c", "8")
 
 
 def takes_direct_io(filesystem: Filesystem) -> bool:
@@ -105,7 +108,7 @@ def _striping(folder: str, stripes: Stripes, side: Side) -> str:
     match stripes.count:
         case 1:
             remedy = (
-                f": for large files, 'lfs setstripe -c 8 {folder}' before they are written"
+                f": for large files, `{shell_line([*_SETSTRIPE, folder])}` before they are written"
                 if side == "destination"
                 else ""
             )

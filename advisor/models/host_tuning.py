@@ -8,6 +8,8 @@ from typing import Final
 
 import msgspec
 
+from advisor.domain.shell import shell_word
+
 GIGABIT: Final = 1e9
 USUAL_RATE_BPS: Final = 10 * GIGABIT
 """The assumed speed of a node that reports no link speed: the lowest with tuning advice."""
@@ -120,5 +122,5 @@ def unpaced_qdisc(kind: str) -> Better | None:
 
 def sysctl_line(name: str, *values: int | str) -> str:
     """The command that changes a kernel setting until the next boot."""
-    text = " ".join(map(str, values))
-    return f"sysctl -w {name}='{text}'" if len(values) > 1 else f"sysctl -w {name}={text}"
+    text = shell_word(" ".join(map(str, values)))
+    return f"sysctl -w {shell_word(name)}={text}"

@@ -13,6 +13,7 @@ from advisor.domain.advice import Limit, Side
 from advisor.domain.measurement import EndLoad, Measurement
 from advisor.domain.path import HostFacts, PathFacts
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
+from advisor.domain.shell import shell_line
 from advisor.models import host_tuning as ht
 
 FULL: Final = 0.9
@@ -159,13 +160,11 @@ def narrow_frames(path: PathFacts) -> Iterator[Limit]:
             yield Limit(
                 what=(
                     f"an MTU of {host.mtu_bytes} on a link of {format_rate(host.link_bps or 0)} "
-                    "needs six times the packets of an MTU of 9000"
+                    "needs six times the packets of an MTU of 9000, which every device on the path "
+                    "must support"
                 ),
                 side=side,
-                remedy=(
-                    f"ip link set dev {host.interface} mtu 9000, "
-                    "if every device on the path supports it"
-                ),
+                remedy=_jumbo_line(host.interface),
             )
     mtus = [host.mtu_bytes for _, host in _sides(path) if host.mtu_bytes]
     if len(mtus) == 2 and path.mtu_bytes < min(mtus):
@@ -179,6 +178,12 @@ def narrow_frames(path: PathFacts) -> Iterator[Limit]:
         )
 
 
+def _jumbo_line(interface: str | None) -> str:
+    if not interface:
+        return f"set the MTU of the interface to {JUMBO_MTU}"
+    return shell_line(["ip", "link", "set", "dev", interface, "mtu", str(JUMBO_MTU)])
+
+
 def unpaced(path: PathFacts) -> Iterator[Limit]:
     """BBR paces; without fq each connection uses its own timers, which cost CPU and precision.
 
@@ -190,7 +195,7 @@ def unpaced(path: PathFacts) -> Iterator[Limit]:
         yield Limit(
             what=f"{source.congestion} paces its packets without the help of fq ({source.qdisc})",
             side="source",
-            remedy=f"tc qdisc replace dev {source.interface} root fq",
+            remedy=shell_line(["tc", "qdisc", "replace", "dev", source.interface, "root", "fq"]),
         )
 
 

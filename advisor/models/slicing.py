@@ -23,11 +23,16 @@ _GRAIN_BYTES: Final = 2**20
 
 
 class FileEntry(msgspec.Struct, frozen=True):
-    """A file: path relative to the dataset's, size in bytes, and modification time."""
+    """A file: path relative to the dataset's, size in bytes, and which version of it.
+
+    The version: modification and change time in nanoseconds since 1970, and inode, 0 if not known.
+    """
 
     name: str
     size_bytes: int
     mtime_ns: int
+    ctime_ns: int = 0
+    inode: int = 0
 
 
 class Part(msgspec.Struct, frozen=True):

@@ -1,8 +1,8 @@
 """The parent's side of one end of a probe, and spare children started in advance.
 
 Starting an interpreter takes longer than opening a connection. To keep that time out of the gap
-between probes, a spare starts while a probe is still in its start-up phase, which the mean leaves
-out anyway.
+between probes, a spare starts while a probe is still in its start-up phase, which the mean excludes
+anyway.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ import msgspec
 
 from advisor.api.transport import ReceiveOrder, Report, SendOrder, Trouble
 from advisor.domain.measurement import FailureKind
+from advisor.hosts.decoding import LINE_LIMIT_BYTES, decoded
 from advisor.hosts.processes import Child, start
 from advisor.probing.child import Task
 
@@ -50,8 +51,8 @@ class ProbeEnd:
         """
         try:
             while line := await self._child.stdout.readline():
-                yield _DECODER.decode(line)
-        except (ValueError, msgspec.MsgspecError) as error:
+                yield decoded(_DECODER, line, LINE_LIMIT_BYTES)
+        except ValueError as error:
             yield Trouble(kind=FailureKind.CRASHED, message=f"the probe's child wrote {error}")
             return
         status = await self._child.wait()

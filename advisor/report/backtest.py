@@ -1,4 +1,4 @@
-"""The results of a backtest, for people and as JSON; and its progress, on a terminal."""
+"""The results of a backtest, as text and as JSON; and its progress, on a terminal."""
 
 import contextlib
 import sys
@@ -18,8 +18,11 @@ from advisor.backtest.running import (
     chance,
     ranked,
 )
+from advisor.domain.printable import printable
 from advisor.domain.quantities import format_duration, format_rate
 from advisor.domain.space import flows_of
+from advisor.report.output import rich_console
+from advisor.traits import flow_names
 
 METHOD_COLUMNS: Final = ("method", "median", "p10", "probes", "probing", "flows", "≥ 95 %")
 TABLE_COLUMNS: Final = ("table", "best method", "median", "best rate")
@@ -37,7 +40,7 @@ def scores_data(backtest: Backtest, finished: Sequence[Finished]) -> dict[str, A
             "repeats": sum(map(len, table.repeats.values())),
             "best": table.setting(table.best_cell),
             "best_bps": table.rates_bps[table.best_cell],
-            "best_flows": flows_of(table.setting(table.best_cell)),
+            "best_flows": flows_of(table.setting(table.best_cell), flow_names()),
         }
         for table in backtest.tables
     ]
@@ -45,7 +48,7 @@ def scores_data(backtest: Backtest, finished: Sequence[Finished]) -> dict[str, A
 
 
 def left_out_sentence(one: LeftOut) -> str:
-    """The method that is left out of the scores, and why."""
+    """The method that is excluded from the scores, and why."""
     reason = " ".join(one.reason.split()).rstrip(".")
     return f"{one.method} is left out: it failed on {one.table}: {reason}"
 
@@ -54,9 +57,9 @@ def conclusion(ranking: Sequence[Finished]) -> str:
     """The best method, and whether it leads by more than chance."""
     first = ranking[0]
     tables = len(first.by_table)
-    came_to = f"{first.method} came to {_share(first.score.median)} of the best in the median"
+    came_to = f"{first.method} achieved {_share(first.score.median)} of the best in the median"
     if len(ranking) == 1:
-        return f"{came_to}; there is no other to hold it against."
+        return f"{came_to}; there is no other to compare it with."
     second = ranking[1]
     head = f"{first.method} would have served these paths best"
     medians = f"{_share(first.score.median)} against {_share(second.score.median)}"
@@ -79,7 +82,6 @@ def progress(wanted: bool) -> Iterator[Callable[[Searched], None]]:
     if not wanted or not sys.stderr.isatty():
         yield lambda _: None
         return
-    from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -89,18 +91,20 @@ def progress(wanted: bool) -> Iterator[Callable[[Searched], None]]:
     )
 
     with Progress(
-        TextColumn("searching: {task.description:<18}"),
+        TextColumn("searching: {task.description:<18}", markup=False),
         BarColumn(bar_width=16),
         MofNCompleteColumn(separator=" of "),
         TimeRemainingColumn(compact=True),
-        console=Console(stderr=True, highlight=False),
+        console=rich_console(sys.stderr),
         transient=True,
         refresh_per_second=4,
         redirect_stdout=False,
         redirect_stderr=False,
     ) as bar:
         task = bar.add_task("", total=None)
-        yield lambda one: bar.update(task, description=one.method, completed=one.done, total=one.of)
+        yield lambda one: bar.update(
+            task, description=printable(one.method), completed=one.done, total=one.of
+        )
 
 
 def method_cells(one: Finished) -> list[str]:
@@ -139,11 +143,11 @@ def extent(backtest: Backtest) -> str:
 
 def caption(tables: Sequence[RecordedTable]) -> str:
     """The meaning of METHOD_COLUMNS."""
-    flows = np.mean([flows_of(table.setting(table.best_cell)) for table in tables])
+    flows = np.mean([flows_of(t.setting(t.best_cell), flow_names()) for t in tables])
     return (
-        "median, p10: what the recommended setting gives, as a share of the table's best. "
+        "median, p10: what the recommended setting achieves, as a share of the table's best. "
         f"probes, probing, flows: means; the best cells have {flows:.1f} flows. "
-        "≥ 95 %: share of searches that got so much of the best."
+        "≥ 95 %: share of searches that achieved this."
     )
 
 

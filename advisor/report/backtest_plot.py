@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from advisor.backtest.running import Finished
+from advisor.domain.problem import ProblemError
 from advisor.store.files import replace_file
 
 _FORMATS: Final = (".svg", ".png", ".pdf")
@@ -22,7 +23,7 @@ _STYLE: Final[Any] = {
 }
 
 
-class CannotPlot(Exception):
+class CannotPlot(ProblemError):
     """The figure cannot be written; the message says why, and the remedy."""
 
 
@@ -30,8 +31,8 @@ def check_plot(path: Path) -> None:
     """Raise CannotPlot if no figure could be written there, before anything is run."""
     if path.suffix.lower() not in _FORMATS:
         raise CannotPlot(
-            f"'{path}' is none of the formats that are drawn: "
-            f"give a name that ends in {', '.join(_FORMATS[:-1])} or {_FORMATS[-1]}"
+            f"'{path}' is none of the formats that are drawn",
+            remedy=f"give a name that ends in {', '.join(_FORMATS[:-1])} or {_FORMATS[-1]}",
         )
     try:
         # From Python 3.14 on is_dir() says no instead of why it cannot tell.
@@ -41,13 +42,17 @@ def check_plot(path: Path) -> None:
     except OSError as error:
         raise CannotPlot(_cannot_write(path, error)) from error
     if is_folder:
-        raise CannotPlot(f"'{path}' is a directory: give the name of a file")
+        raise CannotPlot(f"'{path}' is a directory", remedy="give the name of a file")
     if not has_folder:
-        raise CannotPlot(f"there is no directory '{path.parent}': make it first")
+        raise CannotPlot(f"there is no directory '{path.parent}'", remedy="make it first")
     if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise CannotPlot(f"nothing may be written into '{path.parent}': name a file elsewhere")
+        raise CannotPlot(
+            f"nothing may be written into '{path.parent}'", remedy="name a file elsewhere"
+        )
     if importlib.util.find_spec("matplotlib") is None:
-        raise CannotPlot("matplotlib is not installed: pip install 'data-transfer-advisor[plot]'")
+        raise CannotPlot(
+            "matplotlib is not installed", command="pip install 'data-transfer-advisor[plot]'"
+        )
 
 
 def write_plot(path: Path, ranking: Sequence[Finished]) -> None:
@@ -57,7 +62,7 @@ def write_plot(path: Path, ranking: Sequence[Finished]) -> None:
     """
     figure = _drawn(ranking, path.suffix.lower().removeprefix("."))
     try:
-        replace_file(path, figure)
+        replace_file(path, figure, public=True)
     except OSError as error:
         raise CannotPlot(_cannot_write(path, error)) from error
 

@@ -3,6 +3,9 @@
 from types import TracebackType
 from typing import Any, Self, TextIO
 
+from advisor.domain.printable import printable_lines
+from advisor.report.output import rich_console
+
 
 class LinesAndBars:
     """Prints lines; between `_start_bars` and `finish` they appear above the bars."""
@@ -24,12 +27,11 @@ class LinesAndBars:
 
     def _start_bars(self, *columns: Any) -> None:
         """Start bars with these columns, as for `rich.progress.Progress`."""
-        from rich.console import Console
         from rich.progress import Progress
 
         self._progress = Progress(
             *columns,
-            console=Console(file=self._stream, highlight=False),
+            console=rich_console(self._stream),
             transient=True,
             refresh_per_second=4,
             # Do not redirect what others print: standard output is data.
@@ -39,8 +41,9 @@ class LinesAndBars:
         self._progress.start()
 
     def _say(self, line: str) -> None:
+        line = printable_lines(line)
         if self._progress is not None:
-            self._progress.console.print(line, markup=False, emoji=False)
+            self._progress.console.print(line)
         else:
             self._stream.write(line + "\n")
             self._stream.flush()

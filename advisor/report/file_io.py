@@ -8,6 +8,7 @@ import msgspec
 
 from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem, IoDirection
 from advisor.domain.quantities import format_bytes, format_rate
+from advisor.report.output import rich_console
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,14 +43,13 @@ def progress(total: int) -> Iterator[Callable[[str], None]]:
     if not sys.stderr.isatty():
         yield lambda _what: None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     with Progress(
         BarColumn(bar_width=20),
         MofNCompleteColumn(),
-        TextColumn("{task.description}"),
-        console=Console(stderr=True, highlight=False),
+        TextColumn("{task.description}", markup=False),
+        console=rich_console(sys.stderr),
         transient=True,
         redirect_stdout=False,
         redirect_stderr=False,

@@ -17,6 +17,7 @@ from advisor.lab.verdicts import (
     is_late,
 )
 from advisor.report.lab import path_text
+from advisor.report.output import rich_console
 
 _Row = tuple[str, str, str, str]
 
@@ -37,9 +38,9 @@ def check_text(check: PathCheck) -> str:
 def _conclusion(check: PathCheck) -> str:
     match check.verdict:
         case CheckVerdict.WITHIN:
-            return "The path is what was asked."
+            return "The path matches the request."
         case CheckVerdict.OUTSIDE:
-            return f"The path is not what was asked: {check.why}."
+            return f"The path does not match the request: {check.why}."
     late = ""
     if check.late_s is not None and is_late(check.late_s, check.rtt.asked_s):
         late = f" Packets come late by up to {format_duration(check.late_s)} (99 of 100)."
@@ -59,7 +60,7 @@ def _rtt(rtt: RttCheck) -> _Row:
     asked = _milliseconds(rtt.asked_s)
     bound = f"±{_milliseconds(rtt.bound_s)}: {RTT_S * 1000:g} ms + {RTT_SHARE:.0%}"
     if rtt.expected_s > rtt.asked_s * 1.001 + 1e-5:
-        bound += f", of {_milliseconds(rtt.expected_s)} with jitter and sending"
+        bound += f", of {_milliseconds(rtt.expected_s)} with jitter and serialization"
     measured = f"{_milliseconds(rtt.measured_s)}, {rtt.answered} of {rtt.sent} echoes"
     return "RTT", asked, measured, _verdict(rtt, bound)
 
@@ -100,13 +101,12 @@ def progress() -> Iterator[Callable[[str, float], None]]:
     if not sys.stderr.isatty():
         yield lambda _what, _done: None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
 
     with Progress(
-        TextColumn("measuring: {task.description}"),
+        TextColumn("measuring: {task.description}", markup=False),
         BarColumn(bar_width=12),
-        console=Console(stderr=True, highlight=False),
+        console=rich_console(sys.stderr),
         transient=True,
         redirect_stdout=False,
         redirect_stderr=False,

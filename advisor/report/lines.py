@@ -57,7 +57,7 @@ def _other_line(event: ev.AnyEvent) -> str | None:
             return f"RTT {format_duration(event.rtt_s)}"
         case ev.Paused():
             return "  paused"
-        case ev.WentOn():
+        case ev.Resumed():
             return "  resumed"
         case ev.BudgetExtended():
             left = format_duration(round(event.left_s))
@@ -115,14 +115,14 @@ def past_words(past: ev.PastResult) -> str:
     caution = f"; {past.caution}" if past.caution else ""
     plural = "" if past.probes == 1 else "s"
     return (
-        f"{describe(past.transport, past.setting)}: {format_rate(past.throughput_bps)} over "
+        f"{describe(past.subject, past.setting)}: {format_rate(past.throughput_bps)} over "
         f"{past.probes} probe{plural}{spread}, {format_duration(past.age_s)} old{caution}"
     )
 
 
 def _probe_line(event: ev.ProbeEnded) -> str:
     label = f"{event.label:<14}" if len(event.label) <= _LABEL_COLUMNS else f"{event.label}:"
-    head = f"  {event.ordinal:3d} {label} {describe(event.transport, event.setting)}"
+    head = f"  {event.ordinal:3d} {label} {describe(event.subject, event.setting)}"
     result = event.result
     if not isinstance(result, Measurement):
         again = ", retried" if event.retried else ""

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from advisor.domain.advice import Advice, Command, Contender, Estimate, Limit
 from advisor.domain.path import PathFacts
+from advisor.domain.printable import printable
 from advisor.domain.quantities import format_duration, format_rate, format_rates
 from advisor.domain.records import ProbeRecord
 from advisor.report.composition import composition_lines
@@ -42,7 +43,7 @@ def _section(title: str, lines: Sequence[str]) -> str:
 
 def _text(text: str) -> str:
     """Prose on one line, with Markdown's special characters escaped."""
-    return _prose(" ".join(text.split()))
+    return _prose(printable(" ".join(text.split())))
 
 
 def _prose(text: str) -> str:
@@ -73,7 +74,7 @@ def _fence(text: str, least: int) -> str:
 def _headline(advice: Advice) -> str:
     expected = estimate_words(Estimate(advice.expected_bps, advice.interval_bps))
     lines = [
-        f"# {_text(str(advice.pair))}: {_text(describe(advice.transport, advice.setting))}",
+        f"# {_text(str(advice.pair))}: {_text(describe(advice.subject, advice.setting))}",
         "",
     ]
     if advice.incomplete:
@@ -101,7 +102,7 @@ def _composition(advice: Advice) -> list[str]:
 
 def _contenders(contenders: Iterable[Contender]) -> list[str]:
     rows = [
-        f"| {_text(c.role)} | {_text(describe(c.transport, c.setting))} "
+        f"| {_text(c.role)} | {_text(describe(c.subject, c.setting))} "
         f"| {format_rate(c.throughput.value)} | {format_rates(*c.throughput.interval)} "
         f"| {c.probes} |"
         for c in contenders

@@ -5,6 +5,7 @@ import sys
 from typing import Any, TextIO
 
 from advisor.domain import events as ev
+from advisor.domain.printable import printable
 from advisor.domain.quantities import format_duration, format_rate
 from advisor.report.bars import LinesAndBars
 from advisor.report.lines import line_of
@@ -31,12 +32,12 @@ class Narration(LinesAndBars):
         from rich.progress import BarColumn, TextColumn
 
         self._start_bars(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=12),
-            TextColumn("{task.fields[left]}"),
-            TextColumn("{task.fields[best]}"),
+            TextColumn("{task.fields[left]}", markup=False),
+            TextColumn("{task.fields[best]}", markup=False),
         )
-        self._task = self._progress.add_task(event.stage, total=1.0, left="", best="")
+        self._task = self._progress.add_task(printable(event.stage), total=1.0, left="", best="")
 
     def _move(self, event: ev.AnyEvent) -> None:
         if self._progress is None:
@@ -44,7 +45,7 @@ class Narration(LinesAndBars):
         update: dict[str, Any] = {}
         match event:
             case ev.StageStarted():
-                update["description"] = event.stage
+                update["description"] = printable(event.stage)
             case ev.ProbeEnded():
                 total_s = event.at_s + event.remaining_s
                 update["completed"] = event.at_s / total_s if total_s else 1.0
@@ -53,7 +54,7 @@ class Narration(LinesAndBars):
                 update["description"] = f"{format_rate(event.throughput_bps):>11} now"
             case ev.BestChanged():
                 rate = format_rate(event.throughput_bps)
-                update["best"] = f"best {rate} {subject_name(event.transport)}"
+                update["best"] = printable(f"best {rate} {subject_name(event.subject)}")
         if update:
             self._progress.update(self._task, **update)
 

@@ -8,6 +8,7 @@ from typing import Any, TextIO
 import msgspec
 
 from advisor.domain.events import AnyEvent
+from advisor.domain.printable import json_text
 
 
 def writer(stream: TextIO) -> Callable[[AnyEvent], None]:
@@ -15,7 +16,7 @@ def writer(stream: TextIO) -> Callable[[AnyEvent], None]:
     encoder = msgspec.json.Encoder()
 
     def write(event: AnyEvent) -> None:
-        stream.write(encoder.encode(event).decode() + "\n")
+        stream.write(json_text(encoder.encode(event)) + "\n")
         stream.flush()
 
     return write
@@ -28,11 +29,25 @@ def schema() -> dict[str, Any]:
         # Up to Python 3.12 a docstring keeps the indentation of its source.
         if "description" in definition:
             definition["description"] = inspect.cleandoc(definition["description"])
+    _drop_patterns(made)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Events of advisor --json",
         **made,
     }
+
+
+def _drop_patterns(part: Any) -> None:
+    """Leave out the patterns of strings: they are Python's, which other validators cannot read."""
+    if isinstance(part, dict):
+        # A property of that name would have a schema there, no text.
+        if isinstance(part.get("pattern"), str):
+            del part["pattern"]
+        for below in part.values():
+            _drop_patterns(below)
+    elif isinstance(part, list):
+        for below in part:
+            _drop_patterns(below)
 
 
 def schema_text() -> str:

@@ -3,6 +3,7 @@
 from typing import Any, Final, TextIO
 
 from advisor.domain import events as ev
+from advisor.domain.printable import printable
 from advisor.domain.quantities import format_rate
 from advisor.report.bars import LinesAndBars
 from advisor.report.lines import line_of
@@ -69,7 +70,7 @@ class PlanNarration(LinesAndBars):
 
     def _bar(self, name: str, completed: int, total: int, said: str) -> None:
         if name not in self._tasks:
-            self._tasks[name] = self._progress.add_task(name, said="")
+            self._tasks[name] = self._progress.add_task(printable(name), said="")
         self._progress.update(
             self._tasks[name], completed=completed, total=max(1, total), said=said
         )

@@ -50,7 +50,7 @@ def _headline(advice: Advice) -> str:
     expected = estimate_words(Estimate(advice.expected_bps, advice.interval_bps))
     lines = [
         f"Advice for {advice.pair}{source}{state}",
-        f"  use      {describe(advice.transport, advice.setting)}",
+        f"  use      {describe(advice.subject, advice.setting)}",
         f"  expect   {expected}",
     ]
     if advice.default_bps is not None and advice.gain is not None:
@@ -79,7 +79,7 @@ def _contender(contender: Contender) -> str:
     times = "once" if contender.probes == 1 else f"{contender.probes} times"
     return (
         f"{contender.role}: {estimate_words(contender.throughput)}, probed {times}; "
-        f"{describe(contender.transport, contender.setting)}"
+        f"{describe(contender.subject, contender.setting)}"
     )
 
 

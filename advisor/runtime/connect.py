@@ -18,6 +18,7 @@ from advisor.agent.connect import (
 from advisor.agent.secret import read_secret
 from advisor.domain.endpoints import LabHost, Pair
 from advisor.domain.path import PathFacts
+from advisor.domain.printable import printable
 from advisor.hosts.facts import host_facts
 from advisor.hosts.path_mtu import UdpBlocked, kernel_path_mtu, probe_path_mtu
 from advisor.lab.state import AGENT_PORT, LabError, LabFolder, state_of
@@ -27,7 +28,7 @@ from advisor.runtime.round_trip import measured_rtt
 
 def pair_of(request: ConnectionOptions) -> Pair:
     """The pair as the history has it: this host's name, and the destination as the user gave it."""
-    return Pair(socket.gethostname() or "localhost", request.destination_host)
+    return Pair(printable(socket.gethostname()) or "localhost", request.destination_host)
 
 
 async def reach(request: ConnectionOptions) -> Reached:
@@ -52,13 +53,16 @@ async def _reach_lab(wanted: LabHost) -> Reached:
         state = state_of(wanted.lab)
         host = state.far(wanted.host)
     except LabError as error:
-        raise PeerError(str(error)) from None
+        raise PeerError.about("", error) from None
     try:
         return await reach_tls(host.address, AGENT_PORT, read_secret(LabFolder(wanted.lab).secret))
     except PeerError:
         raise PeerError(
-            f"the agent on {host.name} cannot be reached: 'advisor lab status {wanted.lab}' shows "
-            f"whether the path is cut; else take the lab down and up again"
+            f"the agent on {host.name} cannot be reached",
+            remedy=(
+                f"'advisor lab status {wanted.lab}' shows whether the path is cut; else take "
+                "the lab down and up again"
+            ),
         ) from None
 
 

@@ -30,7 +30,7 @@ class Control:
         match order:
             case o.Pause():
                 self._running.clear()
-            case o.GoOn():
+            case o.Resume():
                 self._running.set()
             case o.Skip(stage=stage):
                 self._skipped.add(stage)

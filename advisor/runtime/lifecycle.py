@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from advisor.agent.client import PeerError
-from advisor.agent.secret import BadSecret
 from advisor.domain import events as ev
+from advisor.domain.problem import Problem, ProblemKind, problem_of
 from advisor.runtime.control import Control
 from advisor.runtime.events import EventEmitter, Publish
 from advisor.runtime.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_PEER, EXIT_USAGE
@@ -60,29 +60,16 @@ class Session(ABC):
                 self._run(), self.control.stop, may_cancel=lambda: not self.ends_itself
             )
         except Stopped:
-            return self.give_up(self.stopped_message, EXIT_INTERRUPTED)
+            return self.give_up(
+                Problem(kind=ProblemKind.STOPPED, reason=self.stopped_message), EXIT_INTERRUPTED
+            )
         except tuple(fatal) as error:
             code = next(fatal[kind] for kind in type(error).__mro__ if kind in fatal)
-            return self.give_up(self._message(error), code)
+            return self.give_up(problem_of(error), code)
         finally:
             await asyncio.shield(self._close())
 
-    def give_up(self, message: str, exit_code: int) -> int:
+    def give_up(self, problem: Problem, exit_code: int) -> int:
         """Emit the last event of a session without a result; returns the exit code."""
-        self.events.emit(ev.GaveUp, message=message, exit_code=exit_code)
+        self.events.emit(ev.GaveUp, message=str(problem), exit_code=exit_code, problem=problem)
         return exit_code
-
-    def _message(self, error: BaseException) -> str:
-        """What happened, in one sentence."""
-        match error:
-            case OSError():
-                return f"{error.filename}: {error.strerror}"
-            case BadSecret():
-                return f"--secret-file {self._secret_file} {error}"
-            case _:
-                return str(error)
-
-    @property
-    def _secret_file(self) -> str | None:
-        """The file that the secret was read from, None without one."""
-        return None

@@ -4,6 +4,7 @@ import msgspec
 
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import LOCALHOST, Endpoint
+from advisor.domain.manifest import ListingRules
 from advisor.domain.space import Scale
 from advisor.traits import default_method, default_tools, default_transports
 
@@ -85,10 +86,14 @@ class AdviceRequest(ConnectionOptions, frozen=True, kw_only=True):
 
 
 class TransferRequest(ConnectionOptions, frozen=True, kw_only=True):
-    """A dataset to move, and where it goes. `method`: what tunes the transfer, if anything does."""
+    """A dataset to move, and where it goes. `method`: what tunes the transfer, if anything does.
+
+    `rules`: what of the source is moved.
+    """
 
     dataset: Dataset
     destination_path: str
+    rules: ListingRules = ListingRules()
     method: str = ""
     max_concurrency: int = 16
     max_streams: int = 25
@@ -100,6 +105,7 @@ class ShareRequest(ConnectionOptions, frozen=True, kw_only=True):
 
     dataset: Dataset | None = None
     destination_path: str | None = None
+    rules: ListingRules = ListingRules()
 
     def moving(self, dataset: Dataset, destination_path: str) -> TransferRequest:
         """The request to move this dataset to this destination."""

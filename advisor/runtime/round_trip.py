@@ -32,7 +32,7 @@ async def measured_rtt(reached: Reached, address: str) -> RttResult:
 
 
 async def rtt_again_s(reached: Reached, path: PathFacts) -> float | None:
-    """One more round trip, by the method that worked before; None if it was lost."""
+    """One more RTT, by the method that worked before; None if the packet was lost."""
     try:
         if path.rtt_method in (CONNECTION, MESSAGES):
             return (await _agent_rtt(reached.link, 1)).rtt_s

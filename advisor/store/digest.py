@@ -26,14 +26,14 @@ from advisor.domain.records import (
 )
 from advisor.domain.space import Setting, SettingKey, setting_key
 from advisor.store.ranking import SettingRates
-from advisor.store.reading import Place
+from advisor.store.reading import ReadPosition
 from advisor.store.remarks import OWN_ORIGIN, Standing, session_of, standing
 
 
 class AdviceFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The content of an advice. `offset`: start of its line in the journal, `length`: its bytes."""
 
-    transport: str
+    subject: str = msgspec.field(name="transport")
     setting: Setting
     expected_bps: float
     interval_bps: tuple[float, float]
@@ -100,7 +100,7 @@ class Rates:
 class JournalDigest(msgspec.Struct, kw_only=True):
     """A summary of a journal up to `place`. `skipped`: number of lines that are not records."""
 
-    place: Place = msgspec.field(default_factory=Place)
+    place: ReadPosition = msgspec.field(default_factory=ReadPosition)
     pair: Pair | None = None
     skipped: int = 0
     sessions: list[SessionFacts] = msgspec.field(default_factory=list)
@@ -225,7 +225,7 @@ class Digester:
 def _advice_facts(record: AdviceRecord, offset: int, length: int) -> AdviceFacts:
     advice = record.advice
     return AdviceFacts(
-        transport=advice.transport,
+        subject=advice.subject,
         setting=advice.setting,
         expected_bps=advice.expected_bps,
         interval_bps=advice.interval_bps,

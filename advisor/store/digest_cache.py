@@ -19,9 +19,10 @@ import msgspec
 
 import advisor
 from advisor.domain.records import AdviceRecord, Record
+from advisor.hosts.decoding import LINE_LIMIT_BYTES, BadData, decoded
 from advisor.store.digest import Digester, JournalDigest, decode_digest, encode_digest
 from advisor.store.errors import explaining
-from advisor.store.files import replace_file
+from advisor.store.files import make_directory, replace_file
 from advisor.store.reading import goes_on, read_range, unread_lines
 from advisor.store.remarks import Standing
 
@@ -33,7 +34,8 @@ _CHECK_BYTES: Final = 4
 # Below this size, reading the journal is as fast as reading its digest.
 _SMALL_BYTES: Final = 32 * 2**10
 
-_decoder: Final = msgspec.json.Decoder(Record)
+_decoder: Final[msgspec.json.Decoder[Record]] = msgspec.json.Decoder(Record)
+_advice_decoder: Final = msgspec.json.Decoder(AdviceRecord)
 
 
 class DigestCache:
@@ -89,7 +91,7 @@ class DigestCache:
     def _save(self, journal: Path, digest: JournalDigest) -> None:
         data = _MADE_FOR + encode_digest(digest)
         with contextlib.suppress(OSError):
-            self._folder.mkdir(parents=True, exist_ok=True)
+            make_directory(self._folder)
             replace_file(self._file(journal), _checksum(data) + data, sync=False)
 
 
@@ -101,8 +103,8 @@ def _catch_up(handle: int, status: os.stat_result, digest: JournalDigest) -> Non
     digester = Digester(digest)
     for line in unread_lines(handle, status, digest.place):
         try:
-            record = _decoder.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+            record = decoded(_decoder, line, LINE_LIMIT_BYTES)
+        except BadData:
             digest.skipped += 1
         else:
             digester.add(record, digest.place.read_to, len(line))
@@ -114,6 +116,6 @@ def _newest_advice(handle: int, digest: JournalDigest, said: Standing) -> Advice
     if newest is None:
         return None
     line = read_range(handle, newest.offset, newest.offset + newest.length)
-    with contextlib.suppress(msgspec.DecodeError):
-        return msgspec.json.decode(line, type=AdviceRecord)
+    with contextlib.suppress(BadData):
+        return decoded(_advice_decoder, line, LINE_LIMIT_BYTES)
     return None

@@ -9,6 +9,8 @@ written the session continues without it.
 
 import contextlib
 import gzip
+import os
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -16,10 +18,15 @@ from typing import IO
 import msgspec
 
 from advisor.domain.events import AnyEvent
-from advisor.store.files import make_directory
+from advisor.hosts.decoding import LINE_LIMIT_BYTES, BadData, decoded
+from advisor.store.files import make_directory, open_or_create
+from advisor.store.reading import bounded_lines
 
+_DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 _PLAIN = "events.jsonl"
 _PACKED = "events.jsonl.gz"
+# A session has some megabytes; a small file may hold any number of them.
+_MOST_BYTES = 256 * 2**20
 
 
 class EventLog:
@@ -32,7 +39,7 @@ class EventLog:
         self._file: IO[bytes] | None = None
         with contextlib.suppress(OSError):
             make_directory(folder)
-            self._file = self._plain.open("ab")
+            self._file = _appended(self._plain)
 
     def __call__(self, event: AnyEvent) -> None:
         """Store one event."""
@@ -51,9 +58,13 @@ class EventLog:
             return
         with contextlib.suppress(OSError):
             file.close()
-            with self._packed.open("ab") as packed:
+            with _appended(self._packed) as packed:
                 packed.write(gzip.compress(self._plain.read_bytes(), mtime=0))
             self._plain.unlink()
+
+
+def _appended(path: Path) -> IO[bytes]:
+    return os.fdopen(open_or_create(path, os.O_WRONLY | os.O_APPEND), "ab")
 
 
 def kept_events(folder: Path) -> Iterator[AnyEvent]:
@@ -63,15 +74,15 @@ def kept_events(folder: Path) -> Iterator[AnyEvent]:
     """
     decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
     for line in _lines(folder):
-        with contextlib.suppress(msgspec.MsgspecError):
-            yield decoder.decode(line)
+        with contextlib.suppress(BadData):
+            yield decoded(decoder, line, LINE_LIMIT_BYTES)
 
 
 def _lines(folder: Path) -> Iterator[bytes]:
     packed, plain = folder / _PACKED, folder / _PLAIN
     if packed.is_file():
-        with contextlib.suppress(EOFError, gzip.BadGzipFile), gzip.open(packed) as file:
-            yield from file
+        with contextlib.suppress(*_DAMAGED), gzip.open(packed) as file:
+            yield from bounded_lines(file, _MOST_BYTES)
     if plain.is_file():
         with plain.open("rb") as file:
-            yield from file
+            yield from bounded_lines(file)

@@ -1,18 +1,23 @@
 """Records exported for other programs and for people. Nothing here opens or closes a file."""
 
 import csv
+import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import groupby
-from typing import Final, TextIO
+from typing import Final, Protocol
 
 import msgspec
 
 from advisor.domain.measurement import Measurement
+from advisor.domain.printable import json_text, printable
 from advisor.domain.quantities import format_rate
 from advisor.domain.records import ProbeRecord, Record
 from advisor.domain.space import setting_words
 from advisor.store.remarks import session_of, standing_of
+
+# Markdown and HTML in a name, and what would end a cell.
+_SPECIAL: Final = re.compile(r"([\\`|<\[\]])")
 
 # New columns go at the end: users' scripts rely on the order.
 CSV_COLUMNS: Final = (
@@ -48,13 +53,20 @@ CSV_COLUMNS: Final = (
 )
 
 
-def write_jsonl(records: Iterable[Record], stream: TextIO) -> None:
+class TextWriter(Protocol):
+    """What text is written to: a file, or what makes it printable first."""
+
+    def write(self, text: str, /) -> object:
+        """Write the text."""
+
+
+def write_jsonl(records: Iterable[Record], stream: TextWriter) -> None:
     """All records as stored, one JSON object per line."""
     for record in records:
-        stream.write(msgspec.json.encode(record).decode() + "\n")
+        stream.write(json_text(msgspec.json.encode(record)) + "\n")
 
 
-def write_csv(records: Iterable[Record], stream: TextIO) -> None:
+def write_csv(records: Iterable[Record], stream: TextWriter) -> None:
     """The probes, one per row under CSV_COLUMNS; missing values are empty.
 
     Those of deleted sessions are left out, and outliers have `yes` in the last column. The records
@@ -66,13 +78,17 @@ def write_csv(records: Iterable[Record], stream: TextIO) -> None:
         writer.writerow(_row(probe) | {"outlier": "yes" if is_outlier else ""})
 
 
-def write_markdown(records: Iterable[Record], stream: TextIO) -> None:
+def write_markdown(records: Iterable[Record], stream: TextWriter) -> None:
     """The probes as a Markdown table, rounded for reading; selected as for `write_csv`."""
     stream.write("| recorded | pair | subject | setting | throughput | retransmits | origin |\n")
     stream.write("|---|---|---|---|---:|---:|---|\n")
     for probe, is_outlier in _shown(records):
-        cells = (c.replace("|", "\\|").replace("\n", " ") for c in _cells(probe, is_outlier))
-        stream.write(f"| {' | '.join(cells)} |\n")
+        stream.write(f"| {' | '.join(map(_cell, _cells(probe, is_outlier)))} |\n")
+
+
+def _cell(text: str) -> str:
+    """A text in a cell of a Markdown table, on one line."""
+    return _SPECIAL.sub(r"\\\1", printable(text.replace("\n", " ")))
 
 
 def utc_text(unix_s: float) -> str:

@@ -14,6 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from advisor.domain.measurement import Interval, Measurement
+from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import setting_words
 
@@ -22,8 +23,10 @@ _TEST: Final = "tcp_nup"
 _MEGABIT: Final = 1e6
 
 
-class NoProbes(ValueError):
+class NoProbes(ProblemError, ValueError):
     """There is no successful probe to write."""
+
+    kind = ProblemKind.NO_DATA
 
 
 def flent_data(probes: Iterable[ProbeRecord], title: str) -> bytes:

@@ -28,6 +28,7 @@ from advisor.store.files import make_directory, replace_file
 from advisor.store.journal import JournalStorage, JournalTable
 from advisor.store.layout import JOURNAL, pair_directory, safe_name
 from advisor.store.ranking import best_results, of_this_path
+from advisor.store.reading import bounded_lines
 from advisor.store.remarks import counting, standing_of
 from advisor.store.session_digests import SessionDigest, session_digests
 from advisor.store.stored_sessions import StoredSessions
@@ -237,14 +238,14 @@ class Store:
         RTT count.
         """
         own = best_results(of_this_path(counting(self.records(pair)), rtt_s), now_s)
-        known = {result.transport for result in own}
+        known = {result.subject for result in own}
         reference = best_results(of_this_path(self._reference_probes(pair), rtt_s), now_s)
         borrowed = [
             msgspec.structs.replace(r, caution=f"{_REFERENCE_CAUTION} {r.caution}".strip())
             for r in reference
-            if r.transport not in known
+            if r.subject not in known
         ]
-        return sorted(own + borrowed, key=lambda result: result.transport)
+        return sorted(own + borrowed, key=lambda result: result.subject)
 
     def latest_unfinished_session(
         self, pair: Pair | None = None
@@ -290,7 +291,10 @@ class Store:
 def _has_transfers(journal: Path) -> bool:
     """Whether it may contain any: most pairs have none, and decoding all records takes long."""
     with explaining(journal, "read"), journal.open("rb") as lines:
-        return any(b'"file_bytes":' in line and b'"file_bytes":null' not in line for line in lines)
+        return any(
+            b'"file_bytes":' in line and b'"file_bytes":null' not in line
+            for line in bounded_lines(lines)
+        )
 
 
 def _document(record: Record) -> dict[str, object]:
@@ -300,7 +304,7 @@ def _document(record: Record) -> dict[str, object]:
         msgspec.json.decode(msgspec.json.encode(document), type=type(record))
     except msgspec.ValidationError as error:
         raise StoreError(
-            f"this record could not be read back: {error}; measure again, and report it"
+            f"this record could not be read back: {error}", remedy="measure again, and report it"
         ) from error
     return document
 

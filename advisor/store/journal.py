@@ -11,9 +11,17 @@ from filelock import Timeout, UnixFileLock
 from tinydb.storages import Storage
 from tinydb.table import Table
 
+from advisor.hosts.decoding import LINE_LIMIT_BYTES, BadData, decoded
 from advisor.store.errors import StoreError, StoreFull, explaining
-from advisor.store.files import make_directory, replace_file, sync_directory, write_all
-from advisor.store.reading import Place, goes_on, unread_lines
+from advisor.store.files import (
+    ensure_file,
+    make_directory,
+    open_or_create,
+    replace_file,
+    sync_directory,
+    write_all,
+)
+from advisor.store.reading import ReadPosition, goes_on, unread_lines
 
 __all__ = ["JournalStorage", "JournalTable", "StoreError", "StoreFull"]
 
@@ -59,19 +67,21 @@ class JournalStorage(Storage):
         """Read everything again the next time."""
         self._documents: dict[str, dict[str, Any]] = {}
         self._bad_lines = 0
-        self._place = Place()
+        self._place = ReadPosition()
 
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Lock out all other writers; may be nested. Raises StoreError after the time limit."""
         with explaining(self.path.parent, "write"):
             make_directory(self.path.parent)
+            ensure_file(Path(self._lock.lock_file))
             try:
                 self._lock.acquire()
             except Timeout as error:
                 raise StoreError(
                     f"cannot write {self.path}: another process has held its lock for "
-                    f"{LOCK_TIMEOUT_S:.0f} s; end that process or name another place with --store"
+                    f"{LOCK_TIMEOUT_S:.0f} s",
+                    remedy="end that process or name another place with --store",
                 ) from error
         try:
             yield
@@ -86,7 +96,7 @@ class JournalStorage(Storage):
         lines = [msgspec.json.encode(document) + b"\n" for document in documents]
         # Open only under the lock: before, the file might be one that is about to be replaced.
         with self.locked(), explaining(self.path, "write"):
-            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            handle = open_or_create(self.path, os.O_RDWR)
             try:
                 return self._append(handle, lines)
             finally:
@@ -136,8 +146,9 @@ class JournalStorage(Storage):
             self.forget()
         for line in unread_lines(handle, status, self._place):
             try:
-                self._documents[str(self._place.read_to)] = _decoder.decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError):
+                document = decoded(_decoder, line, LINE_LIMIT_BYTES)
+                self._documents[str(self._place.read_to)] = document
+            except BadData:
                 self._bad_lines += 1
 
     def write(self, data: dict[str, dict[str, Any]]) -> None:

@@ -71,7 +71,7 @@ class _Group:
 
 
 def best_results(probes: Iterable[ProbeRecord], now_s: float) -> list[PastResult]:
-    """The best setting of each transport and tool, by name. `now_s` is Unix time."""
+    """The best setting of each subject, by name. `now_s` is Unix time."""
     by_subject: dict[str, dict[SettingKey, SettingRates]] = defaultdict(dict)
     for probe in probes:
         if probe.subject in DISKS:
@@ -112,7 +112,7 @@ def _winner(groups: list[_Group]) -> _Group:
 def _past_result(subject: str, best: _Group, now_s: float) -> PastResult:
     age_s = max(0.0, now_s - best.newest_s)
     return PastResult(
-        transport=subject,
+        subject=subject,
         setting=best.setting,
         throughput_bps=best.mean,
         spread=best.spread,

@@ -19,7 +19,7 @@ State = Literal["advised", "incomplete", "interrupted", "nothing usable", "impor
 class BestProbe(msgspec.Struct, frozen=True):
     """The highest throughput of a single probe in a session, in bit/s."""
 
-    transport: str
+    subject: str = msgspec.field(name="transport")
     setting: Setting
     throughput_bps: float
 

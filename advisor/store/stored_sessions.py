@@ -6,8 +6,9 @@ from typing import Final
 
 import msgspec
 
+from advisor.hosts.decoding import LINE_LIMIT_BYTES, BadData, decoded
 from advisor.store.errors import explaining
-from advisor.store.reading import Place, goes_on, unread_lines
+from advisor.store.reading import ReadPosition, goes_on, unread_lines
 
 
 class _Line(msgspec.Struct):
@@ -21,7 +22,7 @@ class StoredSessions:
     """The sessions in one journal; lines read once are not read again."""
 
     def __init__(self) -> None:
-        self._place = Place()
+        self._place = ReadPosition()
         self._found: set[str] = set()
 
     def look(self, journal: Path) -> set[str]:
@@ -30,7 +31,7 @@ class StoredSessions:
             try:
                 handle = os.open(journal, os.O_RDONLY | os.O_CLOEXEC)
             except FileNotFoundError:
-                self._place, self._found = Place(), set()
+                self._place, self._found = ReadPosition(), set()
                 return self._found
             try:
                 self._catch_up(handle)
@@ -41,9 +42,9 @@ class StoredSessions:
     def _catch_up(self, handle: int) -> None:
         status = os.fstat(handle)
         if not goes_on(handle, status, self._place):
-            self._place, self._found = Place(), set()
+            self._place, self._found = ReadPosition(), set()
         for line in unread_lines(handle, status, self._place):
             try:
-                self._found.add(_decoder.decode(line).session)
-            except (msgspec.DecodeError, UnicodeDecodeError):
+                self._found.add(decoded(_decoder, line, LINE_LIMIT_BYTES).session)
+            except BadData:
                 continue

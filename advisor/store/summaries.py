@@ -19,9 +19,9 @@ _SERIES_LENGTH: Final = 60
 class PairSummary(msgspec.Struct, frozen=True, kw_only=True):
     """A summary of what is stored for a pair, without deleted sessions.
 
-    `best`: per transport or tool. `last_recorded_s`: Unix time of the newest record. `records`:
+    `best`: per subject. `last_recorded_s`: Unix time of the newest record. `records`:
     their number, without remarks and transfers; `skipped`: lines that this version cannot read.
-    `series`: by transport the newest successful probes that count, up to 60, oldest first, as
+    `series`: by subject the newest successful probes that count, up to 60, oldest first, as
     (Unix time, bit/s). `rtt_s`, `bandwidth_bps`: of the path when it was last measured, None where
     not known.
     """

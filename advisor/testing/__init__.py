@@ -1,1 +1,1 @@
-"""For those who write plugins: the contracts of each kind, and samples to try them on."""
+"""For plugin authors: the contract tests of each kind, and samples to test with."""

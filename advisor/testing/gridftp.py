@@ -1,14 +1,16 @@
-"""GridFTP servers to try command lines on: on loopback, a port and a folder of their own.
+"""GridFTP servers for testing command lines: on loopback, each with its own port and folder.
 
-Needs the Debian packages of `PACKAGES`. Started by root, a server works as `nobody`; else as
-whoever started it. Folder, keys and processes are gone when the block ends.
+Needs the Debian packages of `PACKAGES`. If root starts it, a server runs as `nobody`; otherwise
+as the user who started it. Folder, keys and processes are removed when the block ends.
 """
 
 import asyncio
 import contextlib
 import os
 import pwd
+import shutil
 import tempfile
+import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -31,13 +33,15 @@ _HOST: Final = "localhost"
 """The name in the host certificate, which a gsiftp:// URL has to use."""
 
 _START_S: Final = 10.0
+_REMOVE_TRIES: Final = 20
+_REMOVE_PAUSE_S: Final = 0.1
 
 
 class GridFTPServer(msgspec.Struct, frozen=True, kw_only=True):
     """A running server.
 
-    `url`: scheme, host and port. `folder`: what it gives access to. `log`: its own account of
-    errors and transfers. `environment`: what a client needs set.
+    `url`: scheme, host and port. `folder`: what it serves. `log`: its log of errors and
+    transfers. `environment`: the variables that a client needs.
     """
 
     url: str
@@ -49,15 +53,27 @@ class GridFTPServer(msgspec.Struct, frozen=True, kw_only=True):
 @contextlib.contextmanager
 def _workplace(account: pwd.struct_passwd) -> Iterator[Path]:
     """A temporary folder with an `offered` one inside, which belongs to the account."""
-    with tempfile.TemporaryDirectory(prefix="gridftp-") as name:
-        base = Path(name)
-        # The account has to get through to what is offered; keys have modes of their own.
+    base = Path(tempfile.mkdtemp(prefix="gridftp-"))
+    try:
+        # The account must be able to enter the offered folder; keys have their own modes.
         base.chmod(0o711)
         offered = base / "offered"
         offered.mkdir()
         if os.geteuid() == 0:
             os.chown(offered, account.pw_uid, account.pw_gid)
         yield base
+    finally:
+        _remove(base)
+
+
+def _remove(folder: Path) -> None:
+    """Remove it, though an agent may still be creating files in it for a moment."""
+    for _ in range(_REMOVE_TRIES):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+        time.sleep(_REMOVE_PAUSE_S)
+    shutil.rmtree(folder)
 
 
 def _account() -> pwd.struct_passwd:
@@ -69,7 +85,7 @@ async def _port(stdout: asyncio.StreamReader) -> int:
     async with asyncio.timeout(_START_S):
         line = (await stdout.readline()).decode().strip()
     if not line.rpartition(":")[2].isdigit():
-        raise RuntimeError(f"the GridFTP server did not start: {line or 'it said nothing'}")
+        raise RuntimeError(f"the GridFTP server did not start: {line or 'no output'}")
     return int(line.rpartition(":")[2])
 
 
@@ -80,7 +96,7 @@ async def _listening(
     environment: Mapping[str, str],
     prefix: Sequence[str] = (),
 ) -> AsyncIterator[int]:
-    """A server for as long as the block lasts; gives its port."""
+    """A server that runs until the block ends; yields its port."""
     argv = [*prefix, "env", *(f"{name}={value}" for name, value in environment.items())]
     argv += ["globus-gridftp-server", "-p", "0"]
     argv += ["-hostname", _ADDRESS, "-control-interface", _ADDRESS]
@@ -96,12 +112,12 @@ async def anonymous_server(
 ) -> AsyncIterator[GridFTPServer]:
     """A server anyone on this host may use, at ftp://. Raises RuntimeError, TimeoutError.
 
-    `own_account`: its files belong to whoever started it, also where that is root.
+    `own_account`: its files belong to the user who started it, even if that is root.
     """
     account = pwd.getpwuid(os.geteuid()) if own_account else _account()
     access, prefix = ["-allow-anonymous"], []
     if os.geteuid() == 0 and own_account:
-        # The server will not be root: for itself it is nobody.
+        # The server refuses to run as root: in the user namespace it is nobody.
         prefix = ["unshare", "--user", "--map-user=65534", "--map-group=65534", "--"]
     elif os.geteuid() == 0:
         access += ["-anonymous-user", account.pw_name]
@@ -117,9 +133,9 @@ async def anonymous_server(
 
 @contextlib.asynccontextmanager
 async def gsi_server(*options: str) -> AsyncIterator[GridFTPServer]:
-    """A server for gsiftp://, with a certificate authority and a user it made up for itself.
+    """A server for gsiftp://, with a temporary certificate authority and user.
 
-    UDT has to be allowed it by the option: -dc-whitelist udt,gsi,tcp. Raises RuntimeError,
+    UDT must be allowed with the option -dc-whitelist udt,gsi,tcp. Raises RuntimeError,
     TimeoutError.
     """
     account = _account()
@@ -128,7 +144,7 @@ async def gsi_server(*options: str) -> AsyncIterator[GridFTPServer]:
         gridmap = base / "gridmap"
         gridmap.write_text(f'"{SUBJECT}" {account.pw_name}\n')
         settings = {**keys.of_server, "GRIDMAP": str(gridmap)}
-        # `nobody` has no login shell, which is no matter here.
+        # `nobody` has no login shell, and needs none here.
         access = ["-allow-disabled-login", *options]
         async with _listening(base, access, settings) as port:
             yield GridFTPServer(

@@ -1,4 +1,4 @@
-"""Throw-away keys for a GridFTP server and a user of it, good for a day."""
+"""Temporary keys for a GridFTP server and one of its users, valid for a day."""
 
 from pathlib import Path
 from typing import Final
@@ -40,7 +40,7 @@ async def _new_key(base: Path, name: str, *arguments: str) -> None:
 
 
 async def _authority(base: Path) -> Path:
-    """Make the authority; return the folder that says it is to be trusted."""
+    """Make the authority; return the folder of trusted certificates."""
     certificate = base / "authority.pem"
     subject = ["-x509", "-days", "1", "-subj", _AUTHORITY, "-out", str(certificate)]
     await _new_key(base, "authority", *subject)

@@ -1,4 +1,4 @@
-"""What every search method must keep to. Inherit, set `plugin`, and let pytest collect it:
+"""The contract tests of every search method. Inherit, set `plugin`, and let pytest collect it:
 
 from advisor.testing.methods import MethodContract
 
@@ -32,7 +32,7 @@ from advisor.testing.samples import (
 _STEPS = 60
 _MANY_STEPS = 20_000
 _FULL_BPS = 1e9
-Answer = Callable[[Setting], Outcome]
+OutcomeOf = Callable[[Setting], Outcome]
 
 SPACES = {
     "buffers and streams": a_space(),
@@ -41,8 +41,8 @@ SPACES = {
 }
 
 
-def _hill_on(space: Space, peak: float = 0.6) -> Answer:
-    """A surface that rises with every parameter to one peak, that far up between the bounds."""
+def _hill_on(space: Space, peak: float = 0.6) -> OutcomeOf:
+    """A surface that rises with every parameter to one peak, at this fraction of the bounds."""
 
     def answer(setting: Setting) -> Outcome:
         far = sum(
@@ -57,7 +57,7 @@ def _flat(_setting: Setting) -> Outcome:
     return measured(_FULL_BPS)
 
 
-def _noisy(answer: Answer) -> Answer:
+def _noisy(answer: OutcomeOf) -> OutcomeOf:
     """The same with the noise that real paths show, 15 %, the same in every run."""
     rng = np.random.default_rng(99)
 
@@ -69,8 +69,8 @@ def _noisy(answer: Answer) -> Answer:
     return with_noise
 
 
-def _changing(before: Answer, after: Answer, at: int) -> Answer:
-    """One surface for the first `at` probes, another from then on."""
+def _changing(before: OutcomeOf, after: OutcomeOf, at: int) -> OutcomeOf:
+    """One surface for the first `at` probes, then another."""
     told = 0
 
     def answer(setting: Setting) -> Outcome:
@@ -81,7 +81,7 @@ def _changing(before: Answer, after: Answer, at: int) -> Answer:
     return answer
 
 
-def _failing(answer: Answer) -> Answer:
+def _failing(answer: OutcomeOf) -> OutcomeOf:
     """Failures among the measurements: every third, and from the 10th to the 15th."""
     told = 0
 
@@ -93,8 +93,8 @@ def _failing(answer: Answer) -> Answer:
     return some_fail
 
 
-def _surfaces(space: Space) -> dict[str, Answer]:
-    """Made anew for every search, as some of them count the probes."""
+def _surfaces(space: Space) -> dict[str, OutcomeOf]:
+    """New for every search, as some of them count the probes."""
     hill = _hill_on(space)
     return {
         "a hill": hill,
@@ -112,7 +112,7 @@ on_every_surface = pytest.mark.parametrize("surface_name", SURFACES)
 
 
 class MethodContract:
-    """The contract. Every test is of one sentence of the interface."""
+    """The contract. Every test covers one sentence of the interface."""
 
     plugin: ClassVar[MethodPlugin]
     finishes: ClassVar[bool] = True
@@ -127,15 +127,15 @@ class MethodContract:
         knowledge = Knowledge(path=a_path(), bandwidth_bps=bandwidth_bps)
         return self.plugin.create(SPACES[space_name], np.random.default_rng(seed), knowledge, {})
 
-    def drive(self, method: Method, answer: Answer, steps: int = _STEPS) -> list[Setting]:
-        """Ask and tell so often, or until it stops; the settings asked."""
+    def drive(self, method: Method, answer: OutcomeOf, steps: int = _STEPS) -> list[Setting]:
+        """Ask and tell this many times, or until it stops; return the settings."""
         asked: list[Setting] = []
         while len(asked) < steps and (setting := method.ask()) is not None:
             asked.append(setting)
             method.tell(setting, answer(setting))
         return asked
 
-    def surface(self, space_name: str, surface_name: str = "a hill") -> Answer:
+    def surface(self, space_name: str, surface_name: str = "a hill") -> OutcomeOf:
         """A new surface on one of the sample spaces."""
         return _surfaces(SPACES[space_name])[surface_name]
 

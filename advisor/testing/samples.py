@@ -1,4 +1,4 @@
-"""Plausible facts and outcomes to try plugins on."""
+"""Plausible facts and outcomes for testing plugins."""
 
 from typing import Any
 
@@ -62,7 +62,7 @@ def a_space() -> Space:
 
 
 def measured(throughput_bps: float) -> Measurement:
-    """A probe that gave this."""
+    """A probe with this rate."""
     return Measurement(
         throughput_bps=throughput_bps,
         stderr_bps=throughput_bps / 100,
@@ -74,7 +74,7 @@ def measured(throughput_bps: float) -> Measurement:
 
 
 def failed(kind: FailureKind = FailureKind.TIMED_OUT) -> Failure:
-    """A probe that gave nothing."""
+    """A failed probe."""
     return Failure(kind=kind, message="nothing came", elapsed_s=1.0)
 
 

@@ -1,4 +1,4 @@
-"""What every tool must keep to."""
+"""The contract tests of every tool."""
 
 import random
 import shlex
@@ -37,10 +37,11 @@ _FOLDER = Dataset(
 
 
 def a_command_request(**changes: object) -> CommandRequest:
-    """For the best TCP setting of 8 streams and 4 MiB, nothing said of what to move."""
+    """For the best TCP setting of 8 streams and 4 MiB, without a dataset."""
     given: dict[str, object] = {
-        "transport": "tcp",
+        "subject": "tcp",
         "settings": {"tcp": _TCP},
+        "labels": {"tcp": "TCP", "udt": "UDT"},
         "path": a_path(),
         "destination_host": "dtn.example.org",
     }
@@ -67,8 +68,8 @@ class ToolContract:
     requests: ClassVar[tuple[CommandRequest, ...]] = (
         a_command_request(),
         a_command_request(settings={"tcp": _DEFAULT}),
-        a_command_request(transport="udt", settings={"udt": _UDT, "tcp": _TCP}),
-        a_command_request(transport="udt", settings={"udt": _UDT}),
+        a_command_request(subject="udt", settings={"udt": _UDT, "tcp": _TCP}),
+        a_command_request(subject="udt", settings={"udt": _UDT}),
         a_command_request(dataset=Dataset(total_bytes=10**13)),
         a_command_request(
             dataset=_FILE, source_path=_FILE.path, destination_path="/data/it's here"
@@ -152,12 +153,12 @@ def _garbage(chance: random.Random) -> str:
 
 
 def _ends(space: Space) -> list[Setting]:
-    """The cheapest and the dearest setting."""
+    """The cheapest and the most expensive setting."""
     return [space.setting_at({p.name: end for p in space.parameters}) for end in (0.0, 1.0)]
 
 
 class TransferToolContract(ToolContract):
-    """What a tool that can be profiled must keep to besides."""
+    """The further contract of a tool that can be profiled."""
 
     plugin: ClassVar[TransferTool]
     datasets: ClassVar[tuple[Dataset, ...]] = (_FILE, _PAIR, _FOLDER, _TINY, _UNKNOWN)
@@ -189,7 +190,7 @@ class TransferToolContract(ToolContract):
                         pieces=pieces,
                         path=a_path(),
                         destination_host="dtn.example.org",
-                        list_file="/tmp/a list",
+                        list_file="/home/me/a list",
                         verify=verify,
                         base_port=40000,
                     )
@@ -247,7 +248,7 @@ class TransferToolContract(ToolContract):
         for setting in self._settings():
             for changes in ({}, {"verify": True}, {"kept": Kept(first_bytes=2**20)}):
                 request = a_command_request(
-                    transport=self.plugin.name,
+                    subject=self.plugin.name,
                     settings={self.plugin.name: setting},
                     dataset=_FILE,
                     destination_path="/data/it's here",

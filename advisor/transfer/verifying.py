@@ -11,7 +11,10 @@ from typing import BinaryIO, Literal, TypeAlias
 import msgspec
 
 from advisor.agent.client import AgentLink
+from advisor.domain.manifest import EntryKind, Exclusion
+from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.hosts.checksums import Checksum, Reading, checksum_of, in_thread, reason_of
+from advisor.hosts.source_listing import NOT_UTF8, listing
 from advisor.runtime.connect import reach
 from advisor.runtime.request import ConnectionOptions
 
@@ -67,8 +70,10 @@ class CopyProgress(msgspec.Struct, frozen=True, kw_only=True):
 Seen: TypeAlias = Callable[[CopyProgress], None]
 
 
-class NothingThere(ValueError):
+class NothingThere(ProblemError, ValueError):
     """There is no file to compare."""
+
+    kind = ProblemKind.MISSING
 
 
 class _Local(msgspec.Struct, frozen=True):
@@ -145,45 +150,38 @@ async def compare(
 
 def _listed(source: Path, target: str, reading: Reading) -> list[_Local | Difference]:
     """Files that can be compared, and why others cannot. Raises OSError for the source itself."""
-    if not source.is_dir():
-        return list(_looked_at(source.absolute(), "", target))
-    os.scandir(source).close()
     found: list[_Local | Difference] = []
-
-    def missed(error: OSError) -> None:
-        name = os.path.relpath(error.filename, source)
-        found.append(_unreadable(_as_utf8(name), "source", reason_of(error)))
-
-    for folder, _, names in os.walk(source, onerror=missed):
-        reading.check()
-        for name in names:
-            path = Path(folder, name)
-            relative = str(path.relative_to(source))
-            found += _looked_at(path, relative, f"{target.rstrip('/')}/{relative}")
+    for one in reading.each(listing(source)):
+        if isinstance(one, Exclusion):
+            found.append(_excluded(one))
+        elif one.kind is not EntryKind.FOLDER:
+            path = source / one.name if one.name else source.absolute()
+            there = f"{target.rstrip('/')}/{one.name}" if one.name else target
+            found += _looked_at(path, one.name, there)
     return found
 
 
+def _excluded(one: Exclusion) -> Difference:
+    if one.reason == NOT_UTF8:
+        return Difference(name=one.name, kind="name")
+    return _unreadable(one.name, "source", one.reason)
+
+
 def _looked_at(path: Path, name: str, target: str) -> Iterator[_Local | Difference]:
-    """A regular file, also through a link; tools move nothing else."""
+    """A file, also through a link; tools move nothing else."""
     try:
         status = path.stat()
     except FileNotFoundError:
         if path.is_symlink():
-            yield _unreadable(_as_utf8(name), "source", "a dangling link")
+            yield _unreadable(name, "source", "a dangling link")
         return
     except OSError as error:
-        yield _unreadable(_as_utf8(name), "source", reason_of(error))
+        yield _unreadable(name, "source", reason_of(error))
         return
-    if not stat.S_ISREG(status.st_mode):
-        return
-    if _as_utf8(target) != target:
-        yield Difference(name=_as_utf8(name), kind="name", here_bytes=status.st_size)
-    else:
+    if stat.S_ISREG(status.st_mode):
         yield _Local(name, path, target, _version(status))
-
-
-def _as_utf8(name: str) -> str:
-    return os.fsencode(name).decode("utf-8", "backslashreplace")
+    else:
+        yield _unreadable(name, "source", "a link to something else than a file")
 
 
 def _version(status: os.stat_result) -> _Version:

@@ -12,11 +12,12 @@ from textual.events import Resize
 from textual.screen import Screen
 
 from advisor.store.history import Store
-from advisor.tui.features.advising.form import Draft, save_draft
-from advisor.tui.kit.dialogs import AskScreen
-from advisor.tui.kit.help import HelpScreen
-from advisor.tui.kit.jump import JumpScreen
-from advisor.tui.kit.too_small import LEAST_COLUMNS, LEAST_LINES, TooSmallScreen
+from advisor.tui.features.advising.draft import Draft, save_draft
+from advisor.tui.kit.dialogs.ask import AskScreen
+from advisor.tui.kit.dialogs.help import HelpScreen
+from advisor.tui.kit.dialogs.jump import JumpScreen
+from advisor.tui.kit.dialogs.too_small import LEAST_COLUMNS, LEAST_LINES, TooSmallScreen
+from advisor.tui.kit.sentences import capitalised
 from advisor.tui.page import Page
 from advisor.tui.screens import SCREENS, WALK, screen_named
 from advisor.tui.shell import Shell
@@ -145,7 +146,7 @@ class AdvisorApp(Shell):
                 if entry.title:
                     yield SystemCommand(
                         f"Open: {entry.title}",
-                        entry.about[:1].upper() + entry.about[1:],
+                        capitalised(entry.about),
                         lambda name=name: self.go(name),
                     )
         for command in super().get_system_commands(screen):

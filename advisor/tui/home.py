@@ -16,9 +16,10 @@ from advisor.domain.quantities import format_duration
 from advisor.store.errors import StoreError
 from advisor.store.history import PairSummary
 from advisor.traits import default_tools
-from advisor.tui.features.advising.form import Draft
-from advisor.tui.features.transfer.form import load_transfer_draft, of_draft
-from advisor.tui.kit.pair_table import PairTable
+from advisor.tui.features.advising.draft import Draft
+from advisor.tui.features.transfer.draft import load_transfer_draft, of_draft
+from advisor.tui.kit.sentences import count_words
+from advisor.tui.kit.tables.pair_table import PairTable
 from advisor.tui.page import Page
 from advisor.tui.screens import SCREENS, HomeKey, screen_named
 
@@ -34,7 +35,7 @@ _TRY_HERE: Final = "try it here: about a minute, on this machine only, no second
 _RESUME: Final = HomeKey("r", "resume", "resume", "Resume", button="Resume", in_footer=True)
 
 
-def _keys() -> list[HomeKey]:
+def _home_keys() -> list[HomeKey]:
     """The screens that Home leads to, and Resume before Review."""
     keys = [entry.home for entry in SCREENS.values() if entry.home]
     keys.insert([key.id for key in keys].index("review"), _RESUME)
@@ -67,17 +68,17 @@ class UnderWayLine(Static, can_focus=True):
 
 
 class HomeScreen(Page):
-    """The known pairs, and the ways on from here."""
+    """The known pairs, and where to go from here."""
 
     NAME = "Home"
     HELP = (
         "[b]Home[/b]\nThe pairs of hosts that were measured before. Choose one and press enter "
-        "for new advice on it, or n for another. Nothing is measured before you say so."
+        "for new advice on it, or n for another. Nothing is measured until you start it."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         *(
             Binding(k.key, k.action, k.label, show=k.in_footer, id=k.id, tooltip=k.tooltip)
-            for k in _keys()
+            for k in _home_keys()
         ),
         Binding("escape", "back", "Back", show=False, id="back"),
         Binding("d", "try_here", "Try it here", show=False, id="try-here"),
@@ -105,7 +106,7 @@ class HomeScreen(Page):
         yield PairTable()
 
     def buttons(self) -> Iterable[Button]:
-        keys = [key for key in _keys() if key.button]
+        keys = [key for key in _home_keys() if key.button]
         buttons = [Button(key.button, id=key.action.replace("_", "-")) for key in keys]
         buttons[0].variant = "primary"
         return buttons
@@ -134,8 +135,7 @@ class HomeScreen(Page):
         if unfinished:
             record, probes = unfinished
             age = format_duration(max(1.0, time.time() - record.recorded_s))
-            plural = "" if len(probes) == 1 else "s"
-            to_resume = f"{record.pair}, begun {age} ago, {len(probes)} probe{plural} done"
+            to_resume = f"{record.pair}, begun {age} ago, {count_words(len(probes), 'probe')} done"
         self.app.call_from_thread(self._take, pairs, to_resume)
 
     def _take_trouble(self, trouble: str) -> None:
@@ -182,15 +182,15 @@ class HomeScreen(Page):
         if session and session.is_running:
             model = session.model
             left = f", {format_duration(model.left_s)} left" if model.left_s else ""
-            return f"▸ A session runs: {model.pair or 'beginning'}{left}. Enter or s shows it."
+            return f"▸ A session is running: {model.pair or 'starting'}{left}. Enter or s shows it."
         if transfer and transfer.is_running:
-            pair = transfer.model.pair or "beginning"
+            pair = transfer.model.pair or "starting"
             left = _left_words(transfer.model.moving)
             return f"▸ Files are being moved: {pair}{left}. Enter or f shows it."
         if (shares := self.advisor.shares) and shares.is_running:
-            names = ", ".join(shares.model.destinations) or "beginning"
+            names = ", ".join(shares.model.destinations) or "several destinations"
             left = _left_words(shares.model.moving)
-            return f"▸ Files are being moved to several: {names}{left}. Enter or f shows it."
+            return f"▸ Files are being moved to {names}{left}. Enter or f shows it."
         return ""
 
     def _chosen(self) -> PairSummary | None:
@@ -198,7 +198,7 @@ class HomeScreen(Page):
         return next((s for s in self._pairs or [] if str(s.pair) == key), None)
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
-        """Handle Handle Enter on a pair."""
+        """Handle Enter on a pair."""
         event.stop()
         self.action_new_advice()
 
@@ -212,7 +212,7 @@ class HomeScreen(Page):
         self.advisor.go("where")
 
     def action_resume(self) -> None:
-        """Go on with the session that was interrupted last."""
+        """Resume the session that was interrupted last."""
         if reason := self.advisor.why_no_session():
             self.advisor.refuse(reason)
         elif not self._to_resume:

@@ -7,12 +7,15 @@ from textual.app import App
 from textual.binding import Binding
 from textual.dom import DOMNode
 
+from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.tui.app import AdvisorApp
 from advisor.tui.screens import SCREENS, screen_class
 
 
-class BadSetting(ValueError):
+class BadSetting(ProblemError, ValueError):
     """The message names the entry and the nearest right one."""
+
+    kind = ProblemKind.INVALID
 
 
 def check(theme: str, keys: Mapping[str, str]) -> None:

@@ -1,33 +1,57 @@
 """What every screen uses of the application: history, draft, running sessions, and navigation."""
 
+from collections.abc import Sequence
+
 from textual.app import App
+from textual.filter import LineFilter
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from advisor.store.history import Store
-from advisor.tui.features.advising.form import Draft
+from advisor.tui.features.advising.draft import Draft
 from advisor.tui.features.advising.live_session import LiveSession
 from advisor.tui.features.shares.live_shares import LiveShares
 from advisor.tui.features.transfer.live_transfer import LiveTransfer
+from advisor.tui.features.transfer.move_draft import ONCE_FLAGS
 from advisor.tui.kit.open_history import OpenHistory
+from advisor.tui.kit.sentences import capitalised
+from advisor.tui.kit.shown_text import ShownText
 from advisor.tui.screens import screen_named
 
 
 class Shell(App[int]):
     """`history`: everything that is stored. `draft`: what was entered for an advice.
 
-    `session`: the advice session that runs, or ran last; `transfer`: the tuned transfer likewise;
-    `shares`: the transfer to several destinations likewise. `drawing`: what charts are drawn with:
-    braille, block or ascii.
+    `session`, `transfer`, `shares`: the advice session, tuned transfer and transfer to several
+    destinations that run, or ran last. `drawing`: what charts are drawn with: braille, block or
+    ascii.
     """
 
     def __init__(self, store: Store, draft: Draft, drawing: str) -> None:
         super().__init__()
+        self._shown_text = ShownText()
         self.history = OpenHistory(store)
         self.draft = draft
         self.drawing = drawing
         self.session: LiveSession | None = None
         self.transfer: LiveTransfer | None = None
         self.shares: LiveShares | None = None
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """What every drawn line passes: Textual's filters, and the guard against control codes."""
+        return [*super().get_line_filters(), self._shown_text]
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,
+    ) -> None:
+        """Show a message. It is never markup, whatever a widget asks for: it may quote data."""
+        super().notify(message, title=title, severity=severity, timeout=timeout, markup=False)
 
     def go(self, name: str) -> None:
         """Show the screen of this name, over Home; each keeps its state."""
@@ -71,9 +95,9 @@ class Shell(App[int]):
 
     def resume_transfer(self, ended: LiveTransfer) -> None:
         """Resume a transfer that failed or was stopped; its screen stays."""
-        ended.model.go_on()
-        # Only the first run starts from scratch; this one resumes it.
-        words = [word for word in ended.arguments if word != "--anew"]
+        ended.model.resume()
+        # Only the first run starts from scratch, and may replace files; this one resumes it.
+        words = [word for word in ended.arguments if word not in ONCE_FLAGS]
         self.transfer = LiveTransfer(words, ended.model)
 
     def begin_shares(self, arguments: list[str]) -> None:
@@ -100,4 +124,4 @@ class Shell(App[int]):
 
     def refuse(self, reason: str) -> None:
         """Say why something cannot be done now."""
-        self.notify(reason[:1].upper() + reason[1:], title="Not now", severity="warning")
+        self.notify(capitalised(reason), title="Not now", severity="warning")

@@ -1,15 +1,15 @@
-"""ANN+OT: a neural model of past transfers, one sample of now, one answer.
+"""ANN+OT: a neural model of past transfers, one sample of the present path, one answer.
 
 Source: Nine, Guner, Kosar, "Hysteresis-based optimization of data transfer throughput" (2015), as
 Arslan, Pehlivan and Kosar compare HARP with it (2018, section 4); the model is
-advisor.models.harp.ann. A search of two steps, as of `harp`, which it is there to be held against:
+advisor.models.harp.ann. A search of two steps, like `harp`, with which it is compared:
 
-- The sample: the setting that the heuristic of Single Chunk works out, measured once.
-- The answer: where the model, told what the sample gave, expects most; measured once, to be
-  compared. Nothing is relaxed.
+- The sample: the setting that the heuristic of Single Chunk gives, measured once.
+- The answer: the setting with the highest throughput that the model predicts from the sample's
+  result; measured once, for comparison. Nothing is relaxed.
 
 With fewer than 20 past transfers the sample's own setting is the answer, and the reason says so.
-The network's seed is fixed: the same history gives the same model.
+The network's seed is fixed: the same history yields the same model.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ import numpy as np
 from advisor.api.method import Constant, Knowledge, SampleThenAnswer, SearchPlugin
 from advisor.api.past_transfers import (
     History,
-    Sample,
+    SampleTransfer,
     box_of,
     conditions_of,
     levels_in,
@@ -49,13 +49,13 @@ class AnnOt(SampleThenAnswer):
         known = self._knowledge
         wanted = conditions_of(known.dataset, known.path, known.bandwidth_bps)
         levels = levels_in(self._space, self.memory.sample)
-        sample = Sample(levels=levels, throughput_bps=sample_bps)
+        sample = SampleTransfer(levels=levels, throughput_bps=sample_bps)
         try:
             found = neural_answer(wanted, sample, History.of(known.transfers), box_of(self._space))
         except ValueError as error:
-            return self.memory.sample, f"the heuristic's setting is all there is: {error}"
+            return self.memory.sample, f"only the heuristic's setting is available: {error}"
         return setting_of(self._space, found.levels), (
-            f"{format_rate(found.throughput_bps)} expected, by a neural model of "
+            f"{format_rate(found.throughput_bps)} expected from a neural model of "
             f"{found.entries} similar transfers"
         )
 

@@ -1,7 +1,7 @@
 """Compass search, as the live tuner cs-tuner of Balaprakash et al. (2016), algorithm 2.
 
 From the point x', with the step λ: try x' ± λ along every parameter, in random order; the first
-that gives more than x' becomes x', and all directions are open again; when none does, λ is halved.
+faster than x' becomes x', and all directions are open again; when none does, λ is halved.
 At λ = 0.5 the search has settled (lines 5 to 14). It then stays at x' and watches; when the
 throughput changes by more than ε % from one probe to the next it searches again (lines 16 to 25).
 It never finishes.
@@ -13,10 +13,10 @@ What the paper leaves open, and what is done here:
 
 - The text says that it stops "when λ becomes less than 0.5", line 6 while λ > 0.5. Line 6 is
   followed: half a step rounds to a point that λ = 1 has tried, or to x'.
-- Line 12, garbled, is taken to mean: no direction gave more, halve λ.
-- Line 22 starts the search anew from x_0, with λ as it was first, and so does this one.
-- Δ_c is infinite before the first two epochs, which would begin a second search at once. Here the
-  first change is from what the search found to the first probe after it.
+- Line 12, garbled, is taken to mean: no direction was faster, halve λ.
+- Line 22 restarts the search from x_0, with λ as it was first, and so does this one.
+- Δ_c is infinite before the first two epochs, which would start a second search at once. Here the
+  first change is from the search's result to the first probe after it.
 - The integers are the places of the space's lattice: quanta of a count, 25 places for a size,
   doublings on a log2 scale. A parameter that Globus does not set begins at its lower bound, a
   buffer at its upper one.
@@ -52,7 +52,7 @@ CONSTANTS: Final = (
 
 
 class _Memory(WatchMemory, kw_only=True):
-    """`point` is the x' of the paper; `bps` what it gave, None until it is measured.
+    """`point` is the x' of the paper; `bps` its rate, None until it is measured.
 
     `directions`: those still to be tried, parameter and sign. `trial`: the point being tried.
     """
@@ -86,7 +86,7 @@ class Compass(WatchingSearch[_Memory]):
             name="lambda",
             value=_SMALLEST / self.memory.radius,
             limit=1,
-            meaning=f"{_SMALLEST:g} ÷ the size of the steps: at 1 the search has settled",
+            meaning=f"{_SMALLEST:g} ÷ the size of the steps: at 1 the search has converged",
         )
 
     def _begin(self, _bps: float | None) -> None:
@@ -105,8 +105,7 @@ class Compass(WatchingSearch[_Memory]):
             self._open_directions()
         elif bps > memory.bps:
             memory.move_reason = (
-                f"{memory.label} gave {format_rate(bps)} after {format_rate(memory.bps)}: "
-                "it goes there"
+                f"{memory.label}: {format_rate(bps)} after {format_rate(memory.bps)}, keep it"
             )
             memory.point, memory.bps = memory.trial, bps
             memory.iteration += 1
@@ -118,7 +117,7 @@ class Compass(WatchingSearch[_Memory]):
         self.memory.directions = [every[n] for n in self._rng.permutation(len(every))]
 
     def _try_next(self) -> None:
-        """The next direction that leads anywhere, with ever smaller steps; or settle."""
+        """The next direction that changes the setting, with ever smaller steps; or settle."""
         memory = self.memory
         while memory.radius > _SMALLEST:
             while memory.directions:
@@ -133,19 +132,19 @@ class Compass(WatchingSearch[_Memory]):
             memory.radius /= 2
             memory.iteration += 1
             memory.move_reason = (
-                f"no direction gave more: the steps are halved to {memory.radius:g}"
+                f"no direction was faster: the steps are halved to {memory.radius:g}"
             )
             self._open_directions()
         memory.trial = None
-        self._settle(memory.point, memory.bps, "no direction gave more, down to single steps")
+        self._settle(memory.point, memory.bps, "no direction was faster, down to single steps")
 
 
 plugin = SearchPlugin(
     name="compass",
-    summary="compass search that watches and starts again, cs-tuner (Balaprakash et al., 2016)",
+    summary="compass search that watches and restarts, cs-tuner (Balaprakash et al., 2016)",
     traits=MethodTraits(
         form_rank=2,
-        form_text="a step up or down of one number, where it helps",
+        form_text="tries steps up and down in one parameter",
     ),
     constants=CONSTANTS,
     make=Compass,

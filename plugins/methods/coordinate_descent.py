@@ -7,7 +7,7 @@ One parameter at a time, in single steps. With the last two points x_{c−1} and
 - x_c = x_{c−1} − 1 if they differ and δ_c < −ε;
 - x_c = x_{c−1} otherwise.
 
-It goes on to the next parameter when the throughput has not varied for several epochs, never
+It moves on to the next parameter when the throughput has not varied for several epochs, never
 finishes, and starts at Globus's default of concurrency 2 and parallelism 8. ε = 5 %.
 
 What the paper leaves open, and what is done here:
@@ -15,12 +15,11 @@ What the paper leaves open, and what is done here:
 - Line 16 prints "|Δ_c| > ε" and two conditions on δ_c in part illegibly; they are rebuilt from the
   text of section III.B. x_1 is x_0 + 1, or x_0 − 1 at the upper bound.
 - "Several epochs": 2, the constant `still`.
-- About a sharp peak the rule steps up and down for ever. When it has turned round twice the peak
+- Around a sharp peak the rule steps up and down for ever. After two changes of direction the peak
   lies between, and the parameter is done too.
-- A pass over the parameters in which significant steps led elsewhere is followed by another. After
-  one in which none did it watches, and searches again from there when the throughput changes by
-  more than ε. At an upper bound, where x + 1 would leave it without a step to compare, it then
-  tries x − 1.
+- A pass over the parameters in which significant steps changed the setting is followed by another.
+  After a pass without such a step it watches, and searches again from there when the throughput
+  changes by more than ε. At an upper bound, where x + 1 is not possible, it then tries x − 1.
 - The integers are the places of the space's lattice: quanta of a count, 25 places for a size,
   doublings on a log2 scale. A parameter that Globus does not set begins at its lower bound, a
   buffer at its upper one.
@@ -55,7 +54,7 @@ CONSTANTS: Final = (
         default=2,
         lower=1,
         upper=100,
-        meaning="probes in a row without a change to go on to the next parameter",
+        meaning="probes in a row without a change before moving to the next parameter",
         integer=True,
     ),
 )
@@ -64,10 +63,10 @@ CONSTANTS: Final = (
 class _Memory(WatchMemory, kw_only=True):
     """`point` is x_c; `last` is x_{c−1} with its throughput, None at the start of a parameter.
 
-    `turn`: which parameter, by its number among the movable ones. `still`: epochs without change.
-    `direction`: the last step on it, `turns`: how often it turned round, `start`: where it began,
-    `climbed`: whether a step on it was for a change above ε. `led_on`: whether any parameter of
-    this pass ended elsewhere for such steps.
+    `turn`: the index of the parameter among the movable ones. `still`: epochs without change.
+    `direction`: the last step on it, `turns`: how often the direction changed, `start`: where it
+    began, `climbed`: whether a step on it was made because of a change above ε. `led_on`: whether
+    such steps moved any parameter in this pass.
     """
 
     last: tuple[Point, float] | None = None
@@ -113,7 +112,7 @@ class CoordinateDescent(WatchingSearch[_Memory]):
         return self.memory.point
 
     def _begin(self, bps: float | None) -> None:
-        """Search again from where it watched: the rule for a change at the same point."""
+        """Search again from the point that was watched: the rule for a change at one point."""
         self._open_pass()
         if bps is not None and self._lattice.movable:
             self._step_away(bps)
@@ -131,7 +130,7 @@ class CoordinateDescent(WatchingSearch[_Memory]):
     def _search(self, bps: float) -> None:
         memory = self.memory
         if not self._lattice.movable:
-            self._settle(memory.point, bps, "there is nothing to change")
+            self._settle(memory.point, bps, "no parameter can be changed")
         elif memory.last is None:
             self._step_away(bps)
         else:
@@ -149,7 +148,7 @@ class CoordinateDescent(WatchingSearch[_Memory]):
         distance = memory.point[axis] - before[axis]
         slope = change / distance if distance else abs(change)
         step = (slope > self._epsilon) - (slope < -self._epsilon)
-        words = f"{format_rate(before_bps)} became {format_rate(bps)}"
+        words = f"{format_rate(bps)} after {format_rate(before_bps)}"
         if not step:
             self._stay(bps, words)
             return
@@ -189,7 +188,7 @@ class CoordinateDescent(WatchingSearch[_Memory]):
             self._next_parameter(bps, f"{words}, no change worth a step")
 
     def _next_parameter(self, bps: float | None, why: str) -> None:
-        """`bps`: what the present point gave, None where it is not measured yet."""
+        """`bps`: the rate of the present point, None if it is not measured yet."""
         memory = self.memory
         memory.turn += 1
         memory.led_on = memory.led_on or (memory.climbed and memory.point != memory.start)
@@ -209,7 +208,7 @@ plugin = SearchPlugin(
     summary="coordinate descent in single steps, cd-tuner (Balaprakash et al., 2016)",
     traits=MethodTraits(
         form_rank=3,
-        form_text="files at a time first, then streams, and so on",
+        form_text="changes one parameter at a time, files at a time first",
     ),
     constants=CONSTANTS,
     make=CoordinateDescent,

@@ -1,31 +1,32 @@
-"""The depth-width (d-w) method: from the top down until the throughput falls twice in a row.
+"""The depth-width (d-w) method: from the upper bound down until throughput falls twice in a row.
 
 Source: Rao et al., "Experimental Analysis of File Transfer Rates Over Wide-Area Dedicated
 Connections" (2016), section V and algorithm 1. For one parameter with the values i = 1 to n:
 
 - Start at i = n and measure it d times; T_i is the highest of the d traces.
 - Go down by the width w while i > w, measuring each configuration d times.
-- A T_i below that of the configuration before is a decrease; after two in a row it stops.
+- A T_i below that of the previous configuration is a decrease; after two in a row it stops.
 - The answer is the configuration with the highest T.
 
 Lines 7 to 9 are garbled in the text at hand: "if T_i > T_{i−w} then T_max = T_i; flag ← flag + 1;
 else flag ← 0". T_{i−w} is not measured yet at that point, and two *rises* would stop the search.
-The prose ("two consecutive decreases in the maximum of d traces … that is, two consecutive
-negative gradient estimates") makes them: if T_i < T_{i+w} then flag ← flag + 1, else flag ← 0; and
-T_max = max(T_max, T_i). Equal is no decrease.
+By the paper's text ("two consecutive decreases in the maximum of d traces … that is, two
+consecutive negative gradient estimates") they read: if T_i < T_{i+w} then flag ← flag + 1, else
+flag ← 0; and T_max = max(T_max, T_i). Equal values are no decrease.
 
 Confidence (section V.B): the share of unimodal configurations among those measured. During a search
-a configuration has only its own d traces, so it is taken over all choices of one trace for each:
-how likely single traces would have shown one maximum. `unimodal_share` gives it for any d where
-more traces are recorded.
+a configuration has only its own d traces, so the share is taken over all choices of one trace for
+each: how likely single traces would have shown one maximum. `unimodal_share` computes it for any d
+where more traces are recorded.
 
 What the paper leaves open, and what is done here:
 
-- Its one parameter is the number of flows. Of several, each is walked in turn in the space's order
-  of cost, the dearest first, with those walked already at their best and the rest at the top. Each
-  walk is the whole algorithm, its first configuration measured anew.
-- The Lustre version measures both stripe counts at every step and takes the better. So is every
-  parameter treated that has two values, beside the ones that are walked.
+- Its one parameter is the number of flows. Several parameters are walked one after the other in the
+  space's order of cost, the most expensive first, with those already walked at their best values
+  and the rest at the upper bound. Each walk is the whole algorithm, and measures its first
+  configuration again.
+- The Lustre version measures both stripe counts at every step and takes the better one. Every
+  parameter with two values is treated in this way, in addition to the ones that are walked.
 - i counts the places of the space's lattice: quanta of a count, 25 places for a size, doublings on
   a log2 scale.
 - A failed probe counts as 0 bit/s.
@@ -81,13 +82,13 @@ CONSTANTS: Final = (
 
 
 class _Memory(Memory, kw_only=True):
-    """Where the walk is. `base`: the point as it was when the walk began.
+    """The state of the walk. `base`: the point at which the walk began.
 
-    `walk`: which parameter is walked, by its number in the order of walks. `place`: where on it.
+    `walk`: the index of the parameter in the order of walks. `place`: the position on it.
     `choice`: which combination of the two-valued parameters is measured, with `traces` so far;
     `better`: the best combination of this step and its traces. `curve`: the traces of the better
-    combination at every step of this walk. `before_bps`: T of the step before. `peak`: where this
-    walk's T_max, `peak_bps`, was.
+    combination at every step of this walk. `before_bps`: T of the previous step. `peak`: the point
+    of this walk's T_max, which is `peak_bps`.
     """
 
     base: Point
@@ -191,7 +192,7 @@ class DepthWidth(Search[_Memory]):
             self._name_step()
 
     def _finish_step(self, point: Point, traces: list[float]) -> None:
-        """Lines 5 to 9 of algorithm 1, and the way to the next step."""
+        """Lines 5 to 9 of algorithm 1, and the move to the next step."""
         memory, highest_bps = self.memory, max(traces)
         fell = memory.before_bps is not None and highest_bps < memory.before_bps
         memory.decreases = memory.decreases + 1 if fell else 0
@@ -217,7 +218,7 @@ class DepthWidth(Search[_Memory]):
         why = (
             f"{memory.decreases} decreases in a row"
             if memory.decreases >= self._decreases
-            else "there is nothing further down"
+            else "the lower bound is reached"
         )
         memory.walk += 1
         if memory.walk >= len(self._walked):
@@ -225,14 +226,15 @@ class DepthWidth(Search[_Memory]):
                 f"{why}; {min(memory.confidences):.0%} of the curves of single traces have one peak"
             )
             return
-        memory.move_reason = f"{seen}: {why}, now {self._lattice.name(self._axis)} from the top"
+        name = self._lattice.name(self._axis)
+        memory.move_reason = f"{seen}: {why}, now {name} from its upper bound"
         memory.base, memory.place = memory.peak, self._lattice.top[self._axis]
         memory.curve, memory.before_bps, memory.decreases = [], None, 0
         memory.peak_bps = -1.0
 
 
 def _walked(space: Space, lattice: Lattice) -> list[int]:
-    """The parameters to walk, dearest first: those with more than two values, or else one."""
+    """The parameters to walk, most expensive first: those with over two values, or else one."""
     cost = [*space.cost_order, *(p.name for p in space.parameters)]
     dearest = sorted(lattice.movable, key=lambda axis: cost.index(lattice.name(axis)))
     return [axis for axis in dearest if len(lattice.rows[axis]) > 2] or dearest[:1]
@@ -240,10 +242,10 @@ def _walked(space: Space, lattice: Lattice) -> list[int]:
 
 plugin = SearchPlugin(
     name="depth-width",
-    summary="depth-width probing from the top down (Rao et al., 2016)",
+    summary="depth-width probing from the upper bound down (Rao et al., 2016)",
     traits=MethodTraits(
         default_for=("tool",),
-        # What is found is measured again in the end, so the search can see more settings.
+        # The result is measured again at the end, so the search can cover more settings.
         tool_constants={"d": 2},
     ),
     constants=CONSTANTS,

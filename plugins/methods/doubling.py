@@ -1,21 +1,21 @@
-"""doubling: a search for transfers that run, along doublings both ways, at the least cost.
+"""doubling: a search for running transfers by doubling and halving, at the least cost.
 
-The searches of the papers go far off to find out: a simplex of steps of eight, a compass of eight.
-What an epoch at a bad setting loses is lost, and a transfer that runs pays for each. Here a step is
-a doubling or a halving of one parameter, so that none costs more than about half.
+The searches of the papers explore with large steps: a simplex of steps of eight, a compass of
+eight. A running transfer pays for every epoch at a bad setting. Here a step is a doubling or a
+halving of one parameter, so that no step costs more than about half of the throughput.
 
-- It starts at Globus's default of concurrency 2 and parallelism 8, or where it is told to.
+- It starts at Globus's default of concurrency 2 and parallelism 8, or at the given setting.
 - Concurrency is doubled, then parallelism (or streams), then the others; then each is halved, in
-  the same order. A doubling that gains more than ε % is kept, and tried again at once. So is a
-  halving that gains as much, or that loses less than half of ε: what performs the same with fewer
-  flows is better for everybody else. From a setting that is kept all others are tried again.
-- No setting is tried twice. When no step is left, it goes to the best it has seen, of those within
-  half of ε of that to the one with the fewest flows, and measures that once more: single epochs are
-  luck. It stays there if its mean still makes it that; else the next has its turn.
-- If that gives another rate than it did, by more than 25 %, conditions have changed during the
-  search, and it begins anew from there.
-- A doubling that would have more flows than the space allows halves another parameter with it: at
-  that bound more files at a time can still be better than more streams for each, or worse.
+  the same order. A doubling that gains more than ε % is kept, and the same step is tried again at
+  once. So is a halving that gains as much, or that loses less than half of ε: the same throughput
+  with fewer flows is better for all other traffic. From a new setting all steps are tried again.
+- No setting is tried twice. When no step is left, it takes the setting with the fewest flows among
+  those within half of ε of the best, and measures it once more, because single epochs are noisy. It
+  stays there if its mean still makes it that setting; otherwise the next one is measured.
+- If the rate has changed by more than 25 % in that, conditions have changed during the search, and
+  it restarts from there.
+- A doubling that would exceed the flows that the space allows also halves another parameter: at
+  that bound more files at a time can still be better or worse than more streams for each.
 - A failed probe counts as 0 bit/s.
 """
 
@@ -61,7 +61,7 @@ _CHANGED_PERCENT: Final = 25.0
 
 
 class _Seen(msgspec.Struct):
-    """A setting, the mean of what it gave, and how often it was measured."""
+    """A setting, its mean rate, and how often it was measured."""
 
     setting: Setting
     bps: float
@@ -69,10 +69,10 @@ class _Seen(msgspec.Struct):
 
 
 class _Memory(Memory, kw_only=True):
-    """`held`: where it stands, with its `bps`; `trial`: what is tried, None while it is measured.
+    """`held`: the present setting, with its `bps`; `trial`: the setting tried, None for `held`.
 
-    `turn`: the step to be tried next; `refused`: how many were, one after the other. `seen`: all
-    that was measured since it began, or began anew. `ends`: whether `held` is measured once more.
+    `turn`: the step to be tried next; `refused`: how many were rejected in a row. `seen`: all
+    settings measured since the start or restart. `ends`: whether `held` is measured once more.
     """
 
     held: Setting
@@ -100,21 +100,22 @@ class Doubling(Search[_Memory]):
         self._order = order
         self._steps = [(one, True) for one in order] + [(one, False) for one in order]
         self._epsilon = constants["epsilon"]
+        self._flow_names = knowledge.flow_names
 
     @property
     def gauges(self) -> list[StopGauge]:
-        """How many steps were refused since the last that was kept."""
+        """The number of steps rejected since the last one that was kept."""
         return [
             StopGauge(
                 name="steps",
                 value=self.memory.refused,
                 limit=max(1, len(self._steps)),
-                meaning="doublings and halvings refused from where it stands",
+                meaning="doublings and halvings rejected at this setting",
             )
         ]
 
     def recommended(self) -> tuple[Setting, float] | None:
-        """Where it stands, once that gave something."""
+        """The present setting, once it achieved a rate."""
         return (self.memory.held, self.memory.bps) if self.memory.bps else self.best()
 
     def _setting(self) -> Setting:
@@ -144,13 +145,13 @@ class Doubling(Search[_Memory]):
         rates = f"{format_rate(bps)} after {format_rate(before)}"
         if bps > 0 and change_percent(before, bps) > least:
             memory.held, memory.bps, memory.refused = trial, bps, 0
-            memory.move_reason = f"{rates}: it stays at {words}"
+            memory.move_reason = f"{rates}: keep {words}"
         else:
             memory.turn, memory.refused = self._after(memory.turn), memory.refused + 1
             memory.move_reason = f"{rates}: back from {words}"
 
     def _try_next(self) -> None:
-        """The next step that leads to where it was not; else the end."""
+        """The next step to a setting not yet measured; else the end of the search."""
         memory = self.memory
         seen = [one.setting for one in memory.seen]
         for turn in self._turns():
@@ -166,19 +167,22 @@ class Doubling(Search[_Memory]):
         memory.trial, memory.ends, memory.label = None, True, "again"
 
     def _bounded(self, stepped: Parameter, trial: Setting) -> Setting:
-        """With half of another parameter where it has too many flows, if that helps."""
+        """With another parameter halved where there are too many flows, if that helps."""
         for other in self._order:
             if other is not stepped and not self._may_be(trial):
                 halved = trial | {other.name: _stepped(other, trial, up=False)}
-                trial = halved if flows_of(halved) < flows_of(trial) else trial
+                trial = halved if self._flows(halved) < self._flows(trial) else trial
         return trial
 
     def _may_be(self, trial: Setting) -> bool:
         most = self._space.most_flows
-        return most is None or flows_of(trial) <= most
+        return most is None or self._flows(trial) <= most
+
+    def _flows(self, setting: Setting) -> int:
+        return flows_of(setting, self._flow_names)
 
     def _turns(self) -> Iterator[int]:
-        """All steps, from the one whose turn it is, that were not refused from here."""
+        """All steps that were not rejected at this setting, from the next one on."""
         turn = self.memory.turn
         for _ in range(len(self._steps) - self.memory.refused):
             yield turn
@@ -188,7 +192,7 @@ class Doubling(Search[_Memory]):
         return (turn + 1) % max(1, len(self._steps))
 
     def _confirm(self, before: float, bps: float) -> None:
-        """Where it stands was measured once more."""
+        """Take the second measurement of the present setting."""
         memory = self.memory
         [held] = [one for one in memory.seen if one.setting == memory.held]
         held.bps, held.times = (held.bps * held.times + bps) / (held.times + 1), held.times + 1
@@ -197,19 +201,19 @@ class Doubling(Search[_Memory]):
             memory.bps, memory.ends, memory.refused, memory.turn = bps, False, 0, 0
             memory.seen = [_Seen(memory.held, bps)]
             memory.move_reason = (
-                f"{format_rate(before)} became {format_rate(bps)} at the same setting: it begins "
-                "anew"
+                f"{format_rate(bps)} after {format_rate(before)} at the same setting: the search "
+                "restarts"
             )
 
     def _settle(self) -> None:
-        """To the best there was, to measure it once more; the end where that was done."""
+        """Go to the best setting to measure it once more; end if that has been done."""
         memory = self.memory
         most = max(one.bps for one in memory.seen)
         good = [one for one in memory.seen if one.bps >= most * (1 - self._epsilon / 200)]
-        best = min(good, key=lambda one: (flows_of(one.setting), -one.bps))
+        best = min(good, key=lambda one: (self._flows(one.setting), -one.bps))
         if best.setting != memory.held:
             memory.move_reason = (
-                f"no step is left, and {setting_words(best.setting)} was the best: "
+                f"no step is left; {setting_words(best.setting)} was the best: "
                 f"{format_rate(best.bps)}"
             )
         memory.held, memory.bps = best.setting, best.bps
@@ -226,11 +230,11 @@ def _stepped(parameter: Parameter, held: Setting, *, up: bool) -> int:
 
 plugin = SearchPlugin(
     name="doubling",
-    summary="doubles and halves one parameter after the other, at the least cost to a transfer",
+    summary="doubles and halves one parameter after the other, at the least cost to the transfer",
     traits=MethodTraits(
         default_for=("transfer",),
         form_rank=0,
-        form_text="doubles and halves one number, and keeps what helps",
+        form_text="doubles and halves one parameter, and keeps what helps",
     ),
     constants=CONSTANTS,
     make=Doubling,

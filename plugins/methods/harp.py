@@ -1,18 +1,18 @@
-"""HARP: past transfers that are alike, one sample of now, one answer (Arslan et al. 2018).
+"""HARP: similar past transfers, one sample of the present path, one answer (Arslan et al. 2018).
 
 Source: Arslan, Pehlivan, Kosar, "Big Data Transfer Optimization Through Adaptive Parameter Tuning"
 (HARP, 2018), sections 3.1 and 3.2; the optimiser is advisor.models.harp. A search of two steps:
 
-- The sample: the setting that the heuristic of Single Chunk works out for the class of files that
-  has the most bytes (lines 6 and 7 of algorithm 1), measured once.
-- The answer: surfaces fitted to similar transfers of the past, weighed by how well each foretells
-  the sample, their maxima relaxed and averaged; measured once, to be compared.
+- The sample: the setting that the heuristic of Single Chunk gives for the class of files that has
+  the most bytes (lines 6 and 7 of algorithm 1), measured once.
+- The answer: surfaces fitted to similar past transfers, weighted by how well each predicts the
+  sample, their maxima relaxed and averaged; measured once, for comparison.
 
 What the paper leaves open, and what is done here:
 
-- A probe that moved files counts as a transfer. Searches from memory to memory are none.
-- Where there is no such history, the sample's own setting is the answer, and the reason says so.
-- The sample's failure leaves the heuristic's setting as the answer.
+- A probe that moved files counts as a transfer. A probe from memory to memory does not.
+- Without such history, the sample's own setting is the answer, and the reason says so.
+- If the sample fails, the heuristic's setting is the answer.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ from advisor.api.method import (
 from advisor.api.past_transfers import (
     RELAXATION,
     History,
-    Sample,
+    SampleTransfer,
     box_of,
     conditions_of,
     evidence_of,
@@ -52,7 +52,7 @@ CONSTANTS: Final = (
         default=6000,
         lower=1,
         upper=1e6,
-        meaning="similar transfers to look for, of 21,000; of fewer the fewer",
+        meaning="similar transfers to look for among 21,000; fewer in a smaller history",
         integer=True,
     ),
     Constant(
@@ -87,7 +87,7 @@ class Harp(SampleThenAnswer):
         known, keep = self._knowledge, self._constants["keep"]
         wanted = conditions_of(known.dataset, known.path, known.bandwidth_bps)
         levels = levels_in(self._space, self.memory.sample)
-        sample = Sample(levels=levels, throughput_bps=sample_bps)
+        sample = SampleTransfer(levels=levels, throughput_bps=sample_bps)
         history = History.of(known.transfers)
         found = optimise(
             wanted,
@@ -100,29 +100,29 @@ class Harp(SampleThenAnswer):
         )
         self.evidence = evidence_of(wanted, sample, history, found)
         setting = setting_of(self._space, found.levels)
-        stands_on = f"{len(found.similar.rows)} similar transfers in {len(found.groups)} groups"
+        basis = f"{len(found.similar.rows)} similar transfers in {len(found.groups)} groups"
         return setting, (
-            f"{format_rate(found.throughput_bps)} expected, by {stands_on}. {found.worth}"
+            f"{format_rate(found.throughput_bps)} expected from {basis}. {found.worth}"
         )
 
     def _enough(self) -> int | None:
-        """None leaves the share of a small history to the optimiser."""
+        """None lets the optimiser choose the share of a small history."""
         wanted = int(self._constants["enough"])
         return None if wanted == CONSTANTS[1].default else wanted
 
 
 class HarpPlugin(SearchPlugin):
-    """Searches as `Harp`; a transfer that runs is tuned online instead (section 4.2)."""
+    """Searches as `Harp`; a running transfer is tuned online instead (section 4.2)."""
 
     def tuner(
         self, space: Space, rng: np.random.Generator, knowledge: Knowledge, bounds: TunerBounds
     ) -> Tuner:
-        """Follows the optimiser, with what the present setting gives as the sample."""
+        """A tuner that follows the optimiser, with the rate of the present setting as sample."""
         history = History.of(knowledge.transfers)
         conditions = conditions_of(knowledge.dataset, knowledge.path, knowledge.bandwidth_bps)
 
         def suggest(setting: Setting, bps: float) -> tuple[Setting, str]:
-            sample = Sample(levels=levels_in(space, setting), throughput_bps=bps)
+            sample = SampleTransfer(levels=levels_in(space, setting), throughput_bps=bps)
             found = optimise(conditions, sample, history, box_of(space), rng)
             return setting_of(space, found.levels), found.worth
 
@@ -135,15 +135,15 @@ class HarpPlugin(SearchPlugin):
 
 plugin = HarpPlugin(
     name="harp",
-    summary="past transfers that are alike, one sample, one answer (HARP, 2018)",
+    summary="similar past transfers, one sample, one answer (HARP, 2018)",
     constants=CONSTANTS,
     make=Harp,
     traits=MethodTraits(
         form_rank=4,
-        form_text="goes by past transfers of like files, and this one",
+        form_text="uses past transfers of similar files, and this one",
         hint=(
-            "harp takes one sample, and reads the setting off past transfers of files that are "
-            "alike. With none stored it takes the sample's setting, a heuristic's. Probes of the "
+            "harp takes one sample, and derives the setting from past transfers of similar files. "
+            "With none stored it uses the sample's setting, from a heuristic. Probes of the "
             "network alone move no files: profile a tool (step What) for it to learn from."
         ),
         shows_evidence=True,

@@ -6,7 +6,7 @@ is "modified in a similar way to cd-tuner so that it can be used to tune more th
 
 - It starts at Globus's default of concurrency 2 and parallelism 8, as the paper's runs do.
 - A parameter goes up a step while that gains more than ε % (5 in the paper). Then it goes back to
-  the value before, and the next parameter of the space has its turn; after the last it stops.
+  the previous value, and the next parameter of the space follows; after the last it stops.
 - A step is a quantum of a count, a 24th of the range of a size, and a doubling on a log2 scale;
   the heuristic itself knows counts only. Nothing ever goes below where it started.
 - A failed probe counts as 0 bit/s; from there to any throughput is a gain of 100 %.
@@ -42,7 +42,7 @@ def _make(
 
 plugin = SearchPlugin(
     name="heur1",
-    summary="one step up while it gains (Balman and Kosar, 2009)",
+    summary="steps one parameter up while throughput gains (Balman and Kosar, 2009)",
     constants=CONSTANTS,
     make=_make,
 )

@@ -7,9 +7,9 @@ is reached", and "has no decrement mechanism".
 
 - It starts at Globus's default of concurrency 2 and parallelism 8, as the paper's runs do.
 - Parallelism, then concurrency, then any other parameter is doubled, on either scale and at most
-  to its upper bound, while that gains more than ε % (5, the tolerance of the paper's tuners: for
-  this heuristic it prints none). It goes back by the doubling that did not gain, and the next has
-  its turn; after the last it stops. The order is this program's.
+  to its upper bound, while that gains more than ε % (5, the tolerance of the paper's tuners: it
+  states none for this heuristic). It undoes the doubling that did not gain, and the next parameter
+  follows; after the last it stops. The order is this program's.
 - A failed probe counts as 0 bit/s; from there to any throughput is a gain of 100 %.
 """
 
@@ -51,7 +51,7 @@ def _make(
 
 plugin = SearchPlugin(
     name="heur2",
-    summary="parallelism, then concurrency doubled while it gains (Yildirim et al., 2016)",
+    summary="doubles parallelism, then concurrency while throughput gains (Yildirim et al., 2016)",
     constants=CONSTANTS,
     make=_make,
 )

@@ -6,7 +6,7 @@ A simplex of m + 1 points, x_0 the best to x_m the worst, x̄ the centroid of al
 - Expand, if f_r > f_0: x_e = x̄ + E (x_r − x̄). If f_e ≥ f_r it replaces the worst.
 - Contract, if neither: x_t is x_r if f_r ≥ f_m, else x_m; x_c = x̄ + C (x_t − x̄). If f_c ≥ f_m it
   replaces the worst.
-- Shrink, otherwise: x_j = x_0 + S (x_j − x_0), measured anew.
+- Shrink, otherwise: x_j = x_0 + S (x_j − x_0), measured again.
 
 When the simplex is a single point the search has settled: it stays there and watches, and
 searches again when the throughput changes by more than ε % from one probe to the next (lines 16
@@ -18,14 +18,14 @@ What the paper leaves open, and what is done here:
 
 - The listing calls the worst point both x_m and x_n. Line 13 compares with the worst, where the
   usual algorithm compares with the second worst; the listing is followed.
-- An expansion that gives less is followed by a contraction, as listing and figure 4c say; the
+- An expansion that is slower is followed by a contraction, as listing and figure 4c say; the
   usual algorithm would keep the reflection, which is better than all the simplex has.
 - The first simplex: x_0, and x_0 + λ along each parameter, λ = 8 as in cs-tuner; where fBnd leaves
   less than half of that, x_0 − λ if it is farther.
-- Shrinking rounds towards x_0: half a step away would else be rounded back for ever. Points that
-  fall onto x_0 are not measured again.
-- On whole numbers the other steps can go round in a circle. After 2 (m + 1) iterations without a
-  better x_0 the simplex is shrunk.
+- Shrinking rounds towards x_0: half a step away would otherwise be rounded back for ever. Points
+  that coincide with x_0 are not measured again.
+- On whole numbers the other steps can cycle. After 2 (m + 1) iterations without a better x_0 the
+  simplex is shrunk.
 - A new search begins from x_0 again, as in the listing of algorithm 2.
 - The integers are the places of the space's lattice: quanta of a count, 25 places for a size,
   doublings on a log2 scale; a parameter with one value is left out. One that Globus does not set
@@ -108,7 +108,7 @@ class NelderMead(WatchingSearch[_Memory]):
             name="simplex",
             value=1 / (1 + widest),
             limit=1,
-            meaning="1 ÷ (1 + steps across the simplex): at 1 the search has settled",
+            meaning="1 ÷ (1 + steps across the simplex): at 1 the search has converged",
         )
 
     def _begin(self, _bps: float | None) -> None:
@@ -182,7 +182,7 @@ class NelderMead(WatchingSearch[_Memory]):
             self._replace_worst(bps)
         else:
             self._finish_iteration()
-            self._shrink("nothing gave more than the worst")
+            self._shrink("nothing was faster than the worst")
 
     def _centroid(self) -> list[float]:
         others = [point for point, _ in self.memory.vertices[:-1]]
@@ -199,7 +199,7 @@ class NelderMead(WatchingSearch[_Memory]):
     def _replace_worst(self, bps: float) -> None:
         memory = self.memory
         worst_bps = memory.vertices[-1][1]
-        words = f"{memory.step} gave {format_rate(bps)}: it replaces {format_rate(worst_bps)}"
+        words = f"{memory.step}: {format_rate(bps)} replaces the worst, {format_rate(worst_bps)}"
         memory.vertices = [*memory.vertices[:-1], (memory.trial, bps)]
         self._finish_iteration()
         memory.move_reason = words
@@ -231,7 +231,7 @@ class NelderMead(WatchingSearch[_Memory]):
         shrunk = [self._shrunk(best[0], point) for point, _ in memory.vertices[1:]]
         memory.barren = 0
         memory.vertices = [best] * (1 + shrunk.count(best[0]))
-        memory.move_reason = f"{why}: the simplex shrinks towards the best"
+        memory.move_reason = f"{why}: the simplex shrinks towards the best point"
         if left := [point for point in shrunk if point != best[0]]:
             self._measure(left, "shrink")
         else:
@@ -245,10 +245,10 @@ class NelderMead(WatchingSearch[_Memory]):
 
 plugin = SearchPlugin(
     name="nelder-mead",
-    summary="Nelder-Mead simplex on integers that watches, nm-tuner (Balaprakash et al., 2016)",
+    summary="Nelder-Mead on integers, watches and restarts, nm-tuner (Balaprakash et al., 2016)",
     traits=MethodTraits(
         form_rank=1,
-        form_text="turns away from the worst of three settings",
+        form_text="moves away from the worst of three settings",
     ),
     constants=CONSTANTS,
     make=NelderMead,

@@ -8,11 +8,11 @@ stops increasing".
 - Everything starts at 1, or at its lower bound; a buffer at its upper one. Each parameter is
   doubled while that gains more than `gain` % (0: any increase), then goes back by one doubling and
   stays.
-- A probe cannot choose files, so one class is probed: that with the most bytes. It decides what is
-  raised, as HARP's section 2 says what helps whom. Tiny: pipelining, then concurrency; small:
-  pipelining, parallelism, concurrency; medium and large: parallelism, then concurrency. Without a
-  dataset, or a rate and RTT to class it by, all three in the order of the name.
-- PCP has three classes; here they are HARP's four. A number of streams counts as parallelism, and
+- A probe cannot choose files, so one class is probed: that with the most bytes. The class decides
+  what is raised, following HARP's section 2. Tiny: pipelining, then concurrency; small: pipelining,
+  parallelism, concurrency; medium and large: parallelism, then concurrency. Without a dataset, or a
+  rate and RTT to classify it, all three in the order of the name.
+- PCP has three classes; here HARP's four are used. A number of streams counts as parallelism, and
   any other parameter is raised last; the description names none.
 - A failed probe counts as 0 bit/s; from there to any throughput is a gain of 100 %.
 """
@@ -27,7 +27,9 @@ from advisor.api.past_transfers import Size, classes_of
 from advisor.api.values import Levels, Parameter, Role, Space, in_order, setting_of
 
 CONSTANTS: Final = (
-    Constant(name="gain", default=0, lower=0, upper=99, meaning="gain in % to go on doubling"),
+    Constant(
+        name="gain", default=0, lower=0, upper=99, meaning="least gain in % for another doubling"
+    ),
 )
 
 _PARALLEL: Final = (Role.PARALLELISM, Role.STREAMS)
@@ -67,7 +69,7 @@ def _make(
 
 plugin = SearchPlugin(
     name="pcp",
-    summary="doubling from 1 while it gains, by the class of the files (PCP, after HARP 2018)",
+    summary="doubling from 1 while throughput gains, by class of files (PCP, after HARP 2018)",
     constants=CONSTANTS,
     make=_make,
 )

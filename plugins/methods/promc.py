@@ -8,7 +8,7 @@ rules are in `transfer_heuristics`.
   files, shared out among the classes by weight; parallelism and pipelining are the means over the
   channels, rounded. It is measured once.
 - Without a dataset all files count as large; without a rate and RTT parallelism is 1.
-- The buffer is the most the kernel's autotuning gives on both ends, the BDP where that is unknown.
+- The buffer is the maximum of the kernel's autotuning at both ends, or the BDP if that is unknown.
 """
 
 from collections.abc import Mapping
@@ -49,14 +49,14 @@ def _make(
     answer = Answer(
         label="all files",
         setting=setting_of(space, levels),
-        reason=f"{levels.words}, worked out for all classes of files together",
+        reason=f"{levels.words}, computed for all classes of files together",
     )
     return Answers(space, rng, [answer])
 
 
 plugin = SearchPlugin(
     name="promc",
-    summary="one setting worked out for all classes of files together (ProMC, after HARP, 2018)",
+    summary="one setting computed for all classes of files together (ProMC, after HARP, 2018)",
     constants=CONSTANTS,
     make=_make,
 )

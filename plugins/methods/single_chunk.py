@@ -1,4 +1,4 @@
-"""Single Chunk: each class of files with the setting worked out for it, after HARP (2018).
+"""Single Chunk: a setting computed for each class of files, after HARP (2018).
 
 Sections 4 and 5 of HARP (Arslan and Kosar): the dataset is separated by file size, and the classes
 are moved one by one "with the protocol parameter values found by heuristic calculations using
@@ -9,7 +9,7 @@ dataset and network metrics"; the user bounds the concurrency, at 10 in the pape
   the same setting share it. The best of them is the answer, though each was meant for its class.
 - Without a dataset there is one class, of large files: concurrency 2, pipelining 1, parallelism
   ⌈BDP / buffer⌉. Without a rate and RTT the parallelism is 1.
-- The buffer is the most the kernel's autotuning gives on both ends, the BDP where that is unknown.
+- The buffer is the maximum of the kernel's autotuning at both ends, or the BDP if that is unknown.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ from advisor.api.values import Space, setting_of
 
 CONSTANTS: Final = (
     Constant(
-        name="maxCC", default=10, lower=1, upper=1024, meaning="concurrency at most", integer=True
+        name="maxCC", default=10, lower=1, upper=1024, meaning="maximum concurrency", integer=True
     ),
 )
 
@@ -40,14 +40,14 @@ def _make(
         size = files.size if files else Size.LARGE
         setting = setting_of(space, of_class)
         if all(setting != answer.setting for answer in answers):
-            reason = f"{of_class.words}, worked out for {size} files"
+            reason = f"{of_class.words}, computed for {size} files"
             answers.append(Answer(label=f"{size} files", setting=setting, reason=reason))
     return Answers(space, rng, answers)
 
 
 plugin = SearchPlugin(
     name="single-chunk",
-    summary="a setting worked out for each class of files, one class at a time (after HARP, 2018)",
+    summary="a setting computed for each class of files, one class at a time (after HARP, 2018)",
     constants=CONSTANTS,
     make=_make,
 )

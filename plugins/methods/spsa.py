@@ -17,12 +17,12 @@ What the text leaves open, and what is done here:
 
 - The scan garbles lines 3 to 8 of algorithm 1; they are rebuilt from III.A, III.B and IV.D.
 - θ' ± c_k Δ_k may leave the box. Both are clipped to it, and the denominator is the step that was
-  really taken in that dimension, (θ'+_i − θ'−_i), not 2 c_k Δ_i.
+  actually taken in that dimension, (θ'+_i − θ'−_i), not 2 c_k Δ_i.
 - The gradient's unit: throughputs are in Gbit/s, as a = 15 supposes.
 - "A certain fraction of L": an eighth, and again at every further eighth, until something better
-  is found; then a and c return to what they were. τ_a = τ_c = 1.5: the paper gives no numbers.
-- C is meaningful only against a bandwidth that is known; without one that condition is not used.
-- A failed probe counts as 0 bit/s: the search is pushed away from settings that do not work.
+  is found; then a and c return to what they were. τ_a = τ_c = 1.5: the paper states no numbers.
+- C needs a known bandwidth; without one that condition is not used.
+- A failed probe counts as 0 bit/s: the search moves away from settings that do not work.
 - The answer is the best setting measured, with its own parameters, not the last point.
 """
 
@@ -64,7 +64,7 @@ CONSTANTS: Final = (
         integer=True,
     ),
     Constant(
-        name="N", default=40, lower=1, upper=10000, meaning="iterations at most", integer=True
+        name="N", default=40, lower=1, upper=10000, meaning="maximum iterations", integer=True
     ),
     Constant(name="tau_a", default=1.5, lower=1, upper=100, meaning="growth of a when impeded"),
     Constant(name="tau_c", default=1.5, lower=1, upper=100, meaning="growth of c when impeded"),
@@ -103,27 +103,27 @@ class Spsa:
 
     @property
     def iteration(self) -> int:
-        """How many whole iterations are over."""
+        """The number of completed iterations."""
         return self._iteration
 
     @property
     def label(self) -> str:
-        """y+, y− or y*: what the setting last asked is for."""
+        """y+, y− or y*: the purpose of the setting last asked."""
         return self._sign
 
     @property
     def stop_reason(self) -> str | None:
-        """Why the search is over, None while it goes on."""
+        """Why the search is over; None while it continues."""
         return self._stop_reason
 
     @property
     def move_reason(self) -> str | None:
-        """Why θ moved with the last `tell`, None when it did not."""
+        """Why θ moved at the last `tell`, None when it did not."""
         return self._move_reason
 
     @property
     def gauges(self) -> list[StopGauge]:
-        """N, L, and where the bandwidth is known C."""
+        """N, L, and C if the bandwidth is known."""
         done = StopGauge(
             name="N", value=self._iteration, limit=self._k["N"], meaning="iterations done"
         )
@@ -152,7 +152,7 @@ class Spsa:
         return self._best
 
     def ask(self) -> Setting | None:
-        """The next setting: at y+, at y−, then at the point the step leads to."""
+        """The next setting: at y+, at y−, then at the point after the step."""
         if self._stop_reason is not None:
             return None
         point = {"y+": self._plus, "y−": self._minus, "y*": self._theta}[self._sign]
@@ -177,7 +177,7 @@ class Spsa:
         self._check_gain_ratio(bps)
 
     def _perturb(self) -> None:
-        """Draw Δ_k and lay out θ'+ and θ'− for the iteration that begins."""
+        """Draw Δ_k and compute θ'+ and θ'− for the new iteration."""
         c = self._k["c"] * self._k["tau_c"] ** self._growths
         c_k = c / (self._iteration + 1) ** self._k["gamma"]
         delta = self._rng.choice((-1.0, 1.0), size=self._space.dimensions)
@@ -199,7 +199,7 @@ class Spsa:
         )
         self._move_reason = (
             f"y+ {format_rate(self._results['y+'])} against y− {format_rate(self._results['y−'])}: "
-            + (f"{moves} on the scale of 1 to 25" if moves else "no step worth the name")
+            + (f"{moves} on the scale of 1 to 25" if moves else "no significant step")
         )
 
     def _finish_iteration(self) -> None:
@@ -220,10 +220,10 @@ class Spsa:
         if self._stop_reason or not self._bandwidth_bps or bps < wanted * self._bandwidth_bps:
             return
         ratio = bps / self._bandwidth_bps
-        self._stop_reason = f"{ratio:.0%} of the path's bandwidth reached, {wanted:.0%} asked (C)"
+        self._stop_reason = f"{ratio:.0%} of the path's bandwidth reached, limit {wanted:.0%} (C)"
 
     def state(self) -> dict[str, Any]:
-        """All that is needed to go on, as plain JSON values."""
+        """All that is needed to resume, as plain JSON values."""
         return {
             "iteration": self._iteration,
             "impeded": self._impeded,
@@ -240,7 +240,7 @@ class Spsa:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state` gave."""
+        """Resume from the value of `state`."""
         self._iteration = int(state["iteration"])
         self._impeded = int(state["impeded"])
         self._growths = int(state["growths"])
@@ -263,11 +263,13 @@ plugin = SearchPlugin(
     traits=MethodTraits(
         probe_labels=(
             ProbeLabel(
-                name="y+", full="▲", hollow="△", meaning="a step from where the search stands"
+                name="y+", full="▲", hollow="△", meaning="a step from the search's present point"
             ),
-            ProbeLabel(name="y−", full="▼", hollow="▽", meaning="the same step the other way"),
             ProbeLabel(
-                name="y*", full="★", hollow="☆", meaning="where the two let the search move to"
+                name="y−", full="▼", hollow="▽", meaning="the same step in the other direction"
+            ),
+            ProbeLabel(
+                name="y*", full="★", hollow="☆", meaning="the search's new point after both steps"
             ),
         ),
     ),

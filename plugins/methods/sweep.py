@@ -1,16 +1,17 @@
-"""Sweep: every setting of a grid, again and again, in random order. The reference for all others.
+"""Sweep: every setting of a grid, repeated, in random order. The reference for all others.
 
-Every paper measures its curves so: Rao et al. (2016) 10 times each of 10 flow counts, HARP (2018)
-all of {1, 2, 4, 8, 16, 32}³ at least 5 times, ProbData (2017) the whole profile for comparison.
+The papers measure their curves in this way: Rao et al. (2016) each of 10 flow counts 10 times, HARP
+(2018) all of {1, 2, 4, 8, 16, 32}³ at least 5 times, ProbData (2017) the whole profile for
+comparison.
 
 - The grid: `points` values of every parameter, even on its scale, with both bounds; values that
   fall together count once. It has points^parameters settings.
-- A round measures each of them once, in an order drawn anew, so that a change of the path during
-  the sweep falls on all settings alike; the papers do not say in which order they swept.
+- A round measures each of them once, in a newly drawn order, so that a change of the path during
+  the sweep affects all settings alike; the papers do not state their order.
 - After `repeats` rounds it stops.
 
-The best is the setting with the highest single measurement, as for every method. With noise that
-crowns a lucky one more often than the mean would: who has the measurements can rank by it.
+The best is the setting with the highest single measurement, as for every method. With noise this
+selects a lucky one more often than the mean would; the stored measurements allow ranking by mean.
 """
 
 from collections.abc import Mapping
@@ -51,9 +52,9 @@ CONSTANTS: Final = (
 
 
 class _Memory(Memory, kw_only=True):
-    """`before_round`: the generator as it was when the order of this round was drawn.
+    """`before_round`: the generator's state before the order of this round was drawn.
 
-    `place`: how many of this round's settings are measured.
+    `place`: the number of this round's settings already measured.
     """
 
     before_round: dict[str, Any]
@@ -77,7 +78,7 @@ class Sweep(Search[_Memory]):
 
     @property
     def gauges(self) -> list[StopGauge]:
-        """Measurements done of all there are."""
+        """The number of measurements done, of all."""
         size = self._grid.size
         done = self.memory.iteration * size + self.memory.place
         return [
@@ -87,7 +88,7 @@ class Sweep(Search[_Memory]):
         ]
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state` gave: the order of the round is drawn again, the same."""
+        """Resume from the value of `state`: the round is drawn again in the same order."""
         super().restore(state)
         set_generator(self._rng, self.memory.before_round)
         self._draw()
@@ -105,7 +106,7 @@ class Sweep(Search[_Memory]):
             return
         memory.place = 0
         memory.iteration += 1
-        best = f"the best gave {format_rate(memory.best[1])}" if memory.best else "none worked"
+        best = f"best {format_rate(memory.best[1])}" if memory.best else "all probes failed"
         memory.move_reason = f"round {memory.iteration} of {self._repeats} is over, {best}"
         if memory.iteration >= self._repeats:
             memory.stop_reason = (

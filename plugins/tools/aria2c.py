@@ -1,10 +1,10 @@
 """aria2c: fetches files from an HTTP server, each over several TCP connections.
 
-What the options do was found by running it (aria2c 1.36.0): `-x` and `-s` open as many connections
-as they say, where a file has parts enough; `-o` counts from `-d`, also with a slash before it.
+The effect of the options was found by running it (aria2c 1.36.0): `-x` and `-s` open the stated
+number of connections if a file has enough parts; `-o` is relative to `-d`, even with a leading
+slash.
 """
 
-import shlex
 import shutil
 from collections.abc import Mapping
 from typing import Final
@@ -16,6 +16,7 @@ from advisor.api.command_line import (
     files_at_once,
     only_note,
     path_notes,
+    shell_line,
 )
 from advisor.api.tool import CommandRequest
 from advisor.api.values import AVAILABLE, Availability, Command, Setting
@@ -26,20 +27,20 @@ _URL_LIST: Final = "URL_LIST"
 
 _FLAGS: Final[Mapping[str, str]] = {
     "aria2c": "A download program for HTTP, FTP and SFTP.",
-    "-x STREAMS": "Opens so many connections to one server for each file, 16 at most.",
-    "-s PARTS": "Fetches each file in so many parts at once.",
-    "-k SIZE": "Makes no part smaller than this, so that the connections are all used.",
-    "-j FILES": "Fetches so many files at a time.",
+    "-x STREAMS": "Opens this many connections to one server for each file, 16 at most.",
+    "-s PARTS": "Fetches each file in this many parts at once.",
+    "-k SIZE": "Makes no part smaller than this; small enough that all connections are used.",
+    "-j FILES": "Fetches this many files at a time.",
     "--socket-recv-buffer-size BYTES": (
-        "Asks for receive buffers of so many bytes; a kernel whose maximum is below grants that "
-        "maximum without a word."
+        "Requests receive buffers of this size; a kernel with a lower maximum grants that "
+        "maximum silently."
     ),
     "--file-allocation falloc": (
-        "Reserves the room for a file at once, where the default writes zeros to all of it first."
+        "Reserves a file's space at once; the default writes zeros to all of it first."
     ),
-    "-d DIRECTORY": "The directory that names of files are taken from.",
+    "-d DIRECTORY": "The directory that file names are relative to.",
     "-o FILE": "The name to write to, in the directory of -d.",
-    "-i LIST": "A file with the URLs to fetch, one a line.",
+    "-i LIST": "A file with the URLs to fetch, one per line.",
 }
 
 
@@ -74,12 +75,12 @@ def _notes(request: CommandRequest, setting: Setting) -> list[str]:
     at_once, per_file = _shares(request, setting)
     notes = [*only_note(request, plugin.name, "tcp"), *path_notes(request)]
     notes.append(
-        f"The source needs a server at {_server(request)} that answers requests for parts of a "
-        "file; change the URL to the one you have, also ftp:// or https://. HTTP encrypts nothing."
+        f"The source needs a server at {_server(request)} with range requests for a "
+        "file; replace the URL with yours, which may be ftp:// or https://. HTTP is not encrypted."
     )
     if request.is_directory:
         notes.append(
-            f"aria2c takes no directories: {_URL_LIST} is a file with the URL of each file, and "
+            f"aria2c takes no directory: {_URL_LIST} is a file with the URL of each file, and "
             "under it, after two spaces, out= and its path in the directory."
         )
     if at_once * per_file < int(setting["streams"]):
@@ -88,9 +89,9 @@ def _notes(request: CommandRequest, setting: Setting) -> list[str]:
         )
     if int(setting["buffer_bytes"]):
         notes.append(
-            f"The send buffer ({setting['buffer_bytes']} bytes when measured) is up to the server."
+            f"The server sets the send buffer ({setting['buffer_bytes']} bytes when measured)."
         )
-    notes.append("A file that is there already is kept, and the new one gets a number.")
+    notes.append("An existing file is kept, and the new one gets a number.")
     return [*notes, *congestion_note(request, setting, plugin.name)]
 
 
@@ -116,7 +117,7 @@ class Aria2c:
         note = " ".join(_notes(request, setting))
         return [
             Command(
-                tool=self.name, side="destination", argv=argv, shell=shlex.join(argv), note=note
+                tool=self.name, side="destination", argv=argv, shell=shell_line(argv), note=note
             )
         ]
 

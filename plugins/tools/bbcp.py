@@ -1,21 +1,20 @@
 """bbcp: copies files to another host over several TCP connections, started through ssh.
 
-Not run: written after the program's own help and its source, version 14.04.14 (the fork of SLAC's
+Not run: written from the program's help and its source, version 14.04.14 (the fork of SLAC's
 repository at github.com/eeertekin/bbcp):
 - `-s` takes 1 to 64.
-- A window is only set with `=` before it. Otherwise, where the kernel sizes receive buffers by
-  itself (net.ipv4.tcp_moderate_rcvbuf is 1), `-w` decides on nothing but bbcp's own buffers.
+- A window is only set with `=` before it. Otherwise, where the kernel autotunes receive buffers
+  (net.ipv4.tcp_moderate_rcvbuf is 1), `-w` sets nothing but bbcp's own buffers.
 - The sender sets four fifths of the window.
-- `-r` makes the directory anew, under its own name, in the target, which must exist.
-- Names go to the other side a line each, so that no shell sees them.
+- `-r` creates the directory, under its own name, in the target, which must exist.
+- Names are sent to the other side one per line, so no shell interprets them.
 """
 
-import shlex
 import shutil
 from collections.abc import Mapping
 from typing import Final
 
-from advisor.api.command_line import bracketed, congestion_note, only_note, path_notes
+from advisor.api.command_line import bracketed, congestion_note, only_note, path_notes, shell_line
 from advisor.api.tool import CommandRequest
 from advisor.api.values import AVAILABLE, Availability, Command, Setting
 
@@ -24,12 +23,12 @@ _LEAST_WINDOW_BYTES: Final = 8192
 
 _FLAGS: Final[Mapping[str, str]] = {
     "bbcp": "Copies files over several connections; it must be installed on both hosts.",
-    "-P SECONDS": "Shows progress every so many seconds.",
+    "-P SECONDS": "Shows progress at this interval, in seconds.",
     "-v": "Shows the rate of each file.",
-    "-s STREAMS": "Sends each file over so many TCP connections at once.",
+    "-s STREAMS": "Sends each file over this many TCP connections at once.",
     "-w =BYTES": (
-        "Sets socket buffers of so many bytes, in place of the kernel's own sizing; the sender "
-        "takes four fifths of it."
+        "Sets socket buffers of this size, instead of the kernel's autotuning; the sender "
+        "uses four fifths of it."
     ),
     "-r": "Copies the files in subdirectories too.",
 }
@@ -49,13 +48,13 @@ def _options(request: CommandRequest, setting: Setting) -> list[str]:
 def _notes(request: CommandRequest, setting: Setting) -> list[str]:
     notes = [*only_note(request, plugin.name, "tcp"), *path_notes(request)]
     notes.append(
-        "bbcp must be installed on both hosts, and ssh to the destination work without a question. "
-        "The source connects to ports of the destination; with -z it is the other way round."
+        "bbcp must be installed on both hosts, and ssh there must work without a prompt. "
+        "The source connects to ports of the destination; with -z the destination connects."
     )
     if request.is_directory:
         notes.append(
-            "The directory is made anew, under its own name, in the one that is named, which must "
-            "exist. Files go one after the other: many small ones take long."
+            "The directory is created under its own name in the named directory, which must "
+            "exist. Files are sent one at a time: many small ones are slow."
         )
     if _streams(setting) < int(setting["streams"]):
         notes.append(f"Measured with {setting['streams']} streams; bbcp takes {_MOST_STREAMS}.")
@@ -74,7 +73,7 @@ class Bbcp:
         if shutil.which(self.name):
             return AVAILABLE
         return Availability(
-            reason="bbcp is not installed, and Debian does not have it",
+            reason="bbcp is not installed, and Debian has no package",
             remedy="build it on both hosts from https://github.com/eeertekin/bbcp",
         )
 
@@ -90,7 +89,7 @@ class Bbcp:
         argv = ["bbcp", *_options(request, setting), source, target]
         note = " ".join(_notes(request, setting))
         return [
-            Command(tool=self.name, side="source", argv=argv, shell=shlex.join(argv), note=note)
+            Command(tool=self.name, side="source", argv=argv, shell=shell_line(argv), note=note)
         ]
 
 

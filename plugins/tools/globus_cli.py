@@ -1,15 +1,14 @@
 """globus: has the Globus service move files between two of its collections.
 
-Not run, as it needs an account and an endpoint: written after the help of globus-cli 3.43.0, where
-all options are.
+Not run, as it needs an account and an endpoint: written from the help of globus-cli 3.43.0, which
+lists all options.
 """
 
-import shlex
 import shutil
 from collections.abc import Mapping
 from typing import Final
 
-from advisor.api.command_line import congestion_note, files_at_once, path_notes
+from advisor.api.command_line import congestion_note, files_at_once, path_notes, shell_line
 from advisor.api.tool import CommandRequest
 from advisor.api.values import AVAILABLE, Availability, Command, Setting, format_bytes
 
@@ -20,12 +19,12 @@ _DESTINATION: Final = "DESTINATION_COLLECTION_ID"
 _FLAGS: Final[Mapping[str, str]] = {
     "globus gcs endpoint update": "Changes an endpoint of Globus Connect Server 5.",
     "--network-use custom": "Takes concurrency and parallelism from the four options that follow.",
-    "--preferred-concurrency FILES": "How many files are to be moved at a time.",
-    "--max-concurrency FILES": "How many files a transfer moves at a time at most.",
-    "--preferred-parallelism STREAMS": "How many TCP connections each of these files is to have.",
-    "--max-parallelism STREAMS": "How many TCP connections each of these files has at most.",
-    "globus transfer": "Asks the Globus service for a transfer and does not wait for its end.",
-    "--recursive": "Moves what is in the directory, and in those below it.",
+    "--preferred-concurrency FILES": "How many files a transfer moves at a time.",
+    "--max-concurrency FILES": "The maximum number of files that a transfer moves at a time.",
+    "--preferred-parallelism STREAMS": "How many TCP connections each of these files uses.",
+    "--max-parallelism STREAMS": "The maximum number of TCP connections for each of these files.",
+    "globus transfer": "Submits a transfer to the Globus service without waiting for its end.",
+    "--recursive": "Moves the contents of the directory and its subdirectories.",
 }
 
 
@@ -34,7 +33,7 @@ def _line(argv: list[str], notes: list[str]) -> Command:
         tool=plugin.name,
         side="source",
         argv=argv,
-        shell=shlex.join(argv),
+        shell=shell_line(argv),
         note=" ".join(notes),
     )
 
@@ -46,8 +45,8 @@ def _network_use(request: CommandRequest, setting: Setting) -> Command:
     for word, value in (("concurrency", at_once), ("parallelism", per_file)):
         argv += [f"--preferred-{word}", str(value), f"--max-{word}", str(value)]
     notes = [
-        "For both endpoints, each by an administrator of it, and only where it is managed under a "
-        "subscription; it holds for every transfer of the endpoint. On its own host: "
+        "For both endpoints, run by an administrator of each, and only if it is managed under a "
+        "subscription; it applies to every transfer of the endpoint. On its own host: "
         f"`globus-connect-server endpoint update` with the same options and no {_ENDPOINT}. "
         f"Log in with `globus login --gcs {_ENDPOINT}` before.",
         *_udt_note(request),
@@ -64,11 +63,11 @@ def _buffer_note(setting: Setting) -> list[str]:
 
 
 def _udt_note(request: CommandRequest) -> list[str]:
-    if request.transport != "udt":
+    if request.subject != "udt":
         return []
     return [
-        "UDT was faster: this is the best TCP setting. Globus uses UDT with settings of its own, "
-        "where both endpoints were given --allow-udt true."
+        "UDT was faster; this is the best TCP setting. Globus uses UDT with its own settings, "
+        "if both endpoints have --allow-udt true."
     ]
 
 

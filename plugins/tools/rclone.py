@@ -1,17 +1,16 @@
 """rclone: copies to another host over SFTP, a TCP connection for each file or part of a file.
 
-Run (rclone 1.60.1, against its own SFTP server): files and directories come to the name given,
-whatever is in it. Not run, but read in rclone's documentation and tracker: how many connections
-there are. Sending a file in parts came in August 2026 (pull request 9724), reading one
-in parts is old. SSH's window of 2 MiB is that of OpenSSH and of Go's library.
+Found by running it (rclone 1.60.1, against its own SFTP server): files and directories are written
+to the given name, whatever characters it has. Not run, but taken from rclone's documentation and
+tracker: the number of connections. Sending a file in parts was added in August 2026 (pull request
+9724); reading one in parts is older. SSH's window of 2 MiB is that of OpenSSH and of Go's library.
 """
 
-import shlex
 import shutil
 from collections.abc import Mapping
 from typing import Final
 
-from advisor.api.command_line import buffer_note, congestion_note, only_note, path_notes
+from advisor.api.command_line import buffer_note, congestion_note, only_note, path_notes, shell_line
 from advisor.api.tool import CommandRequest
 from advisor.api.values import AVAILABLE, Availability, Command, Setting, format_rate
 
@@ -19,22 +18,22 @@ _SSH_WINDOW_BYTES: Final = 2 * 2**20
 
 _FLAGS: Final[Mapping[str, str]] = {
     "rclone copyto": (
-        "Copies the file to the very name given, or what is in the directory into the one given."
+        "Copies the file to exactly this name, or the directory's contents into this directory."
     ),
     "--progress": "Shows the bytes moved and the rate while it runs.",
-    "--transfers FILES": "Moves so many files at a time, each over a connection of its own.",
+    "--transfers FILES": "Moves this many files at a time, each over its own connection.",
     "--multi-thread-streams STREAMS": (
-        "Moves each large file in parts, so many at a time, each over a connection of its own; "
-        "with 0 files go whole."
+        "Moves each large file in this many concurrent parts, each over its own connection; "
+        "with 0, files are not split."
     ),
-    "--multi-thread-cutoff SIZE": "How large a file must be to be moved in parts.",
+    "--multi-thread-cutoff SIZE": "The least size of a file that is moved in parts.",
 }
 
 
 def _shares(request: CommandRequest, setting: Setting) -> tuple[int, int]:
-    """How many files at a time, and how many connections each; together those measured.
+    """The number of files at a time and of connections each; their product is that measured.
 
-    A directory's files go whole where there are enough of them, which every version can do.
+    A directory's files are sent whole if there are enough of them, which every version can do.
     """
     streams = int(setting["streams"])
     if not request.is_directory:
@@ -45,7 +44,7 @@ def _shares(request: CommandRequest, setting: Setting) -> tuple[int, int]:
 
 
 def _remote(host: str) -> str:
-    """A remote written out: nothing needs to be configured for it."""
+    """A remote given inline, which needs no configuration."""
     quoted = f'"{host}"' if ":" in host else host
     return f":sftp,host={quoted},known_hosts_file=~/.ssh/known_hosts:"
 
@@ -58,11 +57,11 @@ def _options(files: int, per_file: int) -> list[str]:
 
 
 def _fetching_note(request: CommandRequest, options: list[str], per_file: int) -> list[str]:
-    """What to do with a version that sends a file over one connection."""
+    """A note for versions that send a file over one connection."""
     if per_file == 1:
         return []
     remote = _remote(request.path.source_address) + request.source
-    line = shlex.join(["rclone", "copyto", *options, remote, request.target])
+    line = shell_line(["rclone", "copyto", *options, remote, request.target])
     return [
         "An rclone whose `rclone help flags` has no --sftp-disable-multithread-upload sends a file "
         "over one connection, but reads it over several: then run this on the destination: "
@@ -71,14 +70,14 @@ def _fetching_note(request: CommandRequest, options: list[str], per_file: int) -
 
 
 def _window_note(request: CommandRequest, setting: Setting) -> list[str]:
-    """The sentence for a path on which SSH's own window is the limit; else none."""
+    """A note for a path on which SSH's own window is the limit; else none."""
     path, streams = request.path, int(setting["streams"])
     most_bps = streams * _SSH_WINDOW_BYTES * 8 / path.rtt_s
     if path.capacity_bps and most_bps >= path.capacity_bps:
         return []
     return [
-        "SSH has at most 2 MiB under way on a connection, whatever its socket's buffer: not more "
-        f"than {format_rate(most_bps)} here."
+        "SSH has at most 2 MiB in flight per connection, whatever its socket buffer, so at most "
+        f"{format_rate(most_bps)} here."
     ]
 
 
@@ -115,13 +114,13 @@ class Rclone:
         if setting is None:
             return []
         options = _options(*_shares(request, setting))
-        # The slash is for those who read it: rclone itself looks what is there.
+        # The slash is for readers: rclone checks whether the path is a directory.
         source = request.source.rstrip("/") + "/" if request.is_directory else request.source
         remote = _remote(request.destination_host) + request.target
         argv = ["rclone", "copyto", *options, source, remote]
         note = " ".join(_notes(request, setting))
         return [
-            Command(tool=self.name, side="source", argv=argv, shell=shlex.join(argv), note=note)
+            Command(tool=self.name, side="source", argv=argv, shell=shell_line(argv), note=note)
         ]
 
 

@@ -1,14 +1,13 @@
 """xrdcp: fetches files from an XRootD server, over several TCP connections.
 
-What the options do was found by running it (xrdcp and xrootd 5.5.3):
-- `-S 4` opens five connections, and data comes over all five. It takes 0 to 15.
-- `-r` makes the directory anew, under its own name, in the target, which must exist.
-- No size is set for the buffers.
-What was read in its source and not run: data that is sent goes over one connection alone; all that
-`--parallel` moves shares one set of connections; a path of an URL is not decoded, and ends at `?`.
+The effect of the options was found by running it (xrdcp and xrootd 5.5.3):
+- `-S 4` opens five connections, and data is received over all five. It takes 0 to 15.
+- `-r` creates the directory, under its own name, in the target, which must exist.
+- It sets no buffer sizes.
+Taken from its source and not run: data is sent over one connection only; all files that
+`--parallel` moves share one set of connections; the path of a URL is not decoded, and ends at `?`.
 """
 
-import shlex
 import shutil
 from collections.abc import Mapping
 from typing import Final
@@ -20,6 +19,7 @@ from advisor.api.command_line import (
     files_at_once,
     only_note,
     path_notes,
+    shell_line,
 )
 from advisor.api.tool import CommandRequest
 from advisor.api.values import AVAILABLE, Availability, Command, Setting
@@ -29,11 +29,9 @@ _MOST_STREAMS: Final = 16
 
 _FLAGS: Final[Mapping[str, str]] = {
     "xrdcp": "The copy client of XRootD.",
-    "-S STREAMS": (
-        "Adds so many TCP connections to the first, and takes the data over all of them."
-    ),
-    "-r": "Copies the directory with all that is in it.",
-    "--parallel FILES": "Moves so many files at a time, all of them over the same connections.",
+    "-S STREAMS": ("Adds this many TCP connections to the first, and uses all of them for data."),
+    "-r": "Copies the directory with all its contents.",
+    "--parallel FILES": "Moves this many files at a time, all over the same connections.",
 }
 
 
@@ -63,19 +61,18 @@ def _notes(request: CommandRequest, setting: Setting) -> list[str]:
     streams = _streams(setting)
     notes = [*only_note(request, plugin.name, "tcp"), *path_notes(request)]
     notes.append(
-        "It fetches, since what xrdcp sends goes over one connection whatever -S says. The source "
+        "It pulls, since xrdcp pushes over one connection whatever -S says. The source "
         f"needs an XRootD server for the directory: `xrootd -p {_XROOTD_PORT} DIRECTORY`, not as "
-        "root; without more it lets anyone read, and nothing is encrypted."
+        "root; by default anyone can read, and nothing is encrypted."
     )
     if streams < int(setting["streams"]):
         notes.append(f"Measured with {setting['streams']} streams; xrdcp takes {streams} at most.")
     if request.is_directory:
         notes.append(
-            "The directory is made anew, under its own name, in the one that is named, which must "
-            "exist."
+            "The directory is created under its own name in the named directory, which must exist."
         )
     if "?" in request.source:
-        notes.append("XRootD ends a name at a question mark: rename the file before.")
+        notes.append("XRootD ends a name at a question mark: rename the file first.")
     return [
         *notes,
         *buffer_note(request, setting, plugin.name),
@@ -105,7 +102,7 @@ class Xrdcp:
         note = " ".join(_notes(request, setting))
         return [
             Command(
-                tool=self.name, side="destination", argv=argv, shell=shlex.join(argv), note=note
+                tool=self.name, side="destination", argv=argv, shell=shell_line(argv), note=note
             )
         ]
 

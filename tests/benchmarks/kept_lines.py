@@ -1,4 +1,4 @@
-"""Results of a bench, a line each in a file, so that a run can be interrupted and goes on."""
+"""Results of a benchmark, one per line in a file, so that an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _Kind = TypeVar("_Kind")
 
 
 class KeptLines(Generic[_Line]):
-    """The file's lines. What a killed run left unfinished at its end is cut off."""
+    """The file's lines, without an incomplete one that a killed run left at the end."""
 
     def __init__(self, file: Path, kind: Any) -> None:
-        """`kind`: of the lines, as `msgspec` has it."""
+        """`kind`: the type of the lines, for `msgspec`."""
         self.file = file
         data = file.read_bytes() if file.exists() else b""
         whole = data[: data.rfind(b"\n") + 1]
@@ -26,7 +26,7 @@ class KeptLines(Generic[_Line]):
         self.lines: list[_Line] = [decoder.decode(text) for text in whole.splitlines()]
 
     def add(self, line: _Line) -> None:
-        """Keep it, on the disk when this returns."""
+        """Store it; it is on disk when this returns."""
         self.lines.append(line)
         self.file.parent.mkdir(parents=True, exist_ok=True)
         with self.file.open("ab") as out:
@@ -35,6 +35,6 @@ class KeptLines(Generic[_Line]):
             os.fsync(out.fileno())
 
     def all(self, kind: type[_Kind], case: str | None = None) -> list[_Kind]:
-        """All lines of a kind, of one case where one is said."""
+        """All lines of a kind, or those of one case."""
         found = [line for line in self.lines if isinstance(line, kind)]
         return [line for line in found if case is None or getattr(line, "case", None) == case]

@@ -92,7 +92,7 @@ def main() -> None:
     options = parser.parse_args()
     # Labs of our own folder: none of the user's is in the way.
     with tempfile.TemporaryDirectory(prefix="labs") as folder:
-        os.environ["XDG_RUNTIME_DIR"] = str(Path(folder))
+        os.environ["ADVISOR_RUNTIME_DIR"] = str(Path(folder, "advisor"))
         print("| " + " | ".join(HEAD) + " |")
         print("|" + "---|" * len(HEAD))
         for rate, mtu in RATES:

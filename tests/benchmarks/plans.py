@@ -1,14 +1,14 @@
-"""Mixed files under three loads: HARP's plan against the rules of thumb, each moved whole.
+"""Mixed files under three loads: HARP's plan and the rules of thumb, each as a whole transfer.
 
     python -m tests.benchmarks.plans               everything, into docs/benchmarks/plans.jsonl
     python -m tests.benchmarks.plans --document    the tables, into docs/benchmarks-plans.md
 
 An emulated path of 45.6 ms and 500 Mbit/s. Under each load every class of files is first moved at
-twelve settings by globus-url-copy: that is the history, together with that of the loads before,
-which comes into a store by `advisor history import` as the table that HARP's authors publish theirs
-in. Then other files, of all classes, are moved by `advisor plan --run` with each method in turn.
-What is timed is the command from its start to its end. Every copy is compared with what was sent.
-Wants an idle machine; goes on where it was.
+twelve settings by globus-url-copy. That and the results under earlier loads are the history, which
+is imported by `advisor history import` as a table in the format of HARP's authors. Then other
+files, of all classes, are moved by `advisor plan --run` with each method in turn. The command is
+timed from its start to its end. Every copy is compared with its source. Needs an idle machine; an
+interrupted run is resumed.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ PLANNED_FILES = {
     Size.MEDIUM: (60, 4_000_000, 24_000_000),
     Size.LARGE: (2, 300_000_000, 500_000_000),
 }
-"""How many, of sizes drawn between the two, in bytes."""
+"""The number of files, and the bounds of their random sizes in bytes."""
 METHODS = (
     "harp --sample --relaxation 0.7",
     "harp --sample",
@@ -84,10 +84,10 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True, tag="moved"):
 
 
 class Ran(msgspec.Struct, frozen=True, kw_only=True, tag="ran"):
-    """One plan moved whole. `levels`: of each class, concurrency × parallelism, as last planned.
+    """One whole transfer. `levels`: concurrency × parallelism of each class in the last plan.
 
-    `trouble`: why it does not count; "" when all files are there and the same. `sampled_s`: until
-    the last plan was made.
+    `trouble`: why it does not count; "" when all files arrived unchanged. `sampled_s`: the time
+    until the last plan was made.
     """
 
     load: str
@@ -126,7 +126,7 @@ class Results:
 
 
 def _write(folder: Path, names_and_sizes: Iterator[tuple[str, int]]) -> Path:
-    """Files of random bytes that are always the same."""
+    """Files of random bytes, the same ones each time."""
     rng = np.random.default_rng(SEED)
     for name, size in names_and_sizes:
         path = folder / name
@@ -213,7 +213,7 @@ def _server(lab: Lab) -> str:
 
 
 def import_history(folder: Path, loads: Sequence[str], results: Results) -> Path:
-    """A store with that of these loads, by way of the table."""
+    """A store with the history of these loads, imported from the table."""
     table, store = folder / "history.csv", folder / "history-store"
     shutil.rmtree(store, ignore_errors=True)
     fields = ["FileSize", "FileCount", "Bandwidth", "RTT", "BufferSize", "Concurrency"]
@@ -253,7 +253,7 @@ def import_history(folder: Path, loads: Sequence[str], results: Results) -> Path
 
 
 def _buffer_bytes() -> int:
-    """The most that the kernel gives a socket, as the program finds it on both hosts."""
+    """The kernel's largest socket buffer, as the program finds it on both hosts."""
     files = (Path(f"/proc/sys/net/ipv4/{name}") for name in ("tcp_rmem", "tcp_wmem"))
     return min(int(file.read_text().split()[2]) for file in files)
 
@@ -261,7 +261,7 @@ def _buffer_bytes() -> int:
 def run_plans(
     folder: Path, data: Path, store: Path, load: str, runs: int, results: Results
 ) -> None:
-    """Each method in turn, so that what the machine does hits all alike."""
+    """Each method in turn, so that other load on the machine affects all alike."""
     known = {(one.load, one.method, one.number) for one in results.ran}
     due = [
         (number, method)
@@ -283,7 +283,7 @@ def run_plans(
 
 
 def _planned(lab: Lab, data: Path, store: Path, load: str, method: str, number: int) -> Ran:
-    # A copy: what one run learns is not told to the next.
+    # A copy, so that a run does not learn from the previous one.
     own = store.with_name("own-store")
     shutil.rmtree(own, ignore_errors=True)
     shutil.copytree(store, own)
@@ -320,7 +320,7 @@ def tables(results: Results) -> str:
     for method in METHODS:
         cells = [_cell(results, load, method) for load in LOADS]
         lines.append(f"| {method} | " + " | ".join(cells) + " |")
-    lines += ["", "| method | load | classes: files at a time × streams, as last planned |"]
+    lines += ["", "| method | load | classes: files at a time × streams, from the last plan |"]
     lines.append("|---|---|---|")
     for method, load in itertools.product(METHODS, LOADS):
         found = [r for r in results.ran if (r.method, r.load) == (method, load)]
@@ -355,7 +355,7 @@ def main() -> None:
     parser.add_argument("--no-collect", action="store_true", help="only the history that is there")
     parser.add_argument("--runs", type=int, default=1, help="of each method and load [1]")
     parser.add_argument("--out", type=Path, default=ROOT / "docs/benchmarks/plans.jsonl")
-    parser.add_argument("--document", action="store_true", help="write the tables, measure not")
+    parser.add_argument("--document", action="store_true", help="write the tables; do not measure")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     results = Results(options.out)
@@ -365,8 +365,8 @@ def main() -> None:
     loads = options.loads.split(",")
     try:
         with own_folder() as folder:
-            os.environ["XDG_RUNTIME_DIR"] = str(folder)
-            # What a killed run left.
+            os.environ["ADVISOR_RUNTIME_DIR"] = str(folder / "advisor")
+            # The remains of a killed run.
             shutil.rmtree(folder / "data", ignore_errors=True)
             data = {size: _history_data(folder / "data", size) for size in HISTORY_FILES}
             planned = _planned_data(folder / "data" / "planned")

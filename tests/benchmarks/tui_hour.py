@@ -16,7 +16,7 @@ import psutil
 from advisor.domain import events as ev
 from advisor.store.history import Store
 from advisor.tui.app import AdvisorApp
-from advisor.tui.features.advising.form import Draft
+from advisor.tui.features.advising.draft import Draft
 from advisor.tui.features.advising.live_session import LiveSession
 from advisor.tui.features.advising.session_model import SessionModel
 

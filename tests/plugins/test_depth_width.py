@@ -38,7 +38,7 @@ def test_a_rising_curve_is_left_at_once_and_a_flat_one_followed_down() -> None:
     flat = make("depth-width", FLOWS, d=1)
     assert follow(flat, lambda _: 1.0, 99) == list(range(10, 0, -1))
     assert flat.stop_reason is not None
-    assert "nothing further down" in flat.stop_reason
+    assert "lower bound is reached" in flat.stop_reason
 
 
 @pytest.mark.parametrize(

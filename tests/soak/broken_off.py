@@ -115,7 +115,7 @@ class BrokenOff:
         environment = {
             "PATH": f"{self._home / 'bin'}:{os.environ['PATH']}:/usr/sbin:/sbin",
             "HOME": str(self._home),
-            "XDG_RUNTIME_DIR": str(self._home),
+            "ADVISOR_RUNTIME_DIR": str(self._home / "advisor"),
             # What a killed run leaves there is gone with the home.
             "TMPDIR": str(self._home / "tmp"),
             "PYTHONPATH": os.environ.get("PYTHONPATH", ""),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pwd
+import random
 import re
 import socket
 import subprocess
@@ -36,7 +37,9 @@ class KillableServer:
         """`base`: an empty folder that every account can get to."""
         self.folder = base / "offered"
         self._log = base / "server.log"
-        self._port = free_run(1, (0, 0), socket.AF_INET)
+        # Below the ports of outgoing connections: no other program has it when it starts again.
+        first = random.randrange(20000, 32000)
+        self._port = free_run(1, (first, 32767), socket.AF_INET)
         self._process: subprocess.Popen[bytes] | None = None
         self.folder.mkdir()
         if os.geteuid() == 0:
@@ -60,17 +63,19 @@ class KillableServer:
         argv += ["-hostname", _ADDRESS, "-control-interface", _ADDRESS]
         argv += ["-log-level", "ERROR,WARN,TRANSFER", "-logfile", str(self._log)]
         argv += ["-restrict-paths", f"RW{self.folder}"]
-        self._process = subprocess.Popen(
-            server_bound_to_stdin(argv),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
         deadline_s = time.monotonic() + _START_S
         while not self._answers():
             if time.monotonic() > deadline_s:
                 raise RuntimeError("the GridFTP server does not start: see that it is installed")
+            if self._process is None or self._process.poll() is not None:
+                # A connection of the one before may hold the port for a moment.
+                self._process = subprocess.Popen(
+                    server_bound_to_stdin(argv),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,
+                )
             time.sleep(0.02)
 
     def _answers(self) -> bool:

@@ -49,7 +49,7 @@ class Journal:
     def _lines(self) -> Iterator[Range]:
         for path in self._folder.glob("*.jsonl"):
             for line in _whole_lines(path)[1:]:
-                name, _, _, offset, length = json.loads(line)
+                name, *_, offset, length, _ = json.loads(line)
                 yield Range(name, offset, offset + length)
 
 

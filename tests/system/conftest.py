@@ -40,7 +40,7 @@ def own_environment(home: Path) -> dict[str, str]:
         "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin",
         "HOME": str(home),
         "XDG_DATA_HOME": str(home / "data"),
-        "XDG_RUNTIME_DIR": str(home),
+        "ADVISOR_RUNTIME_DIR": str(home / "advisor"),
     }
 
 
@@ -189,7 +189,7 @@ def start_agent(start: Start, tmp_path: Path) -> StartAgent:
 
 def children_left(home: Path) -> list[str]:
     """Command lines of what still runs with this test's data folder in its environment."""
-    mark = f"XDG_RUNTIME_DIR={home}".encode()
+    mark = f"ADVISOR_RUNTIME_DIR={home}/advisor".encode()
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

@@ -187,8 +187,8 @@ def test_a_listening_agent_without_rights_to_the_folder(
 @pytest.mark.parametrize(
     ("side", "sentence"),
     [
-        ("isdest", "The destination's xdd ended too early: see what it printed there."),
-        ("issource", "The source's xdd went away in the middle: run both again."),
+        ("isdest", "The destination's xdd ended too early: check its output there."),
+        ("issource", "The source's xdd ended during the transfer: run both again."),
     ],
 )
 def test_an_end_that_is_killed_in_the_middle(

@@ -17,13 +17,14 @@ from advisor import registry
 from advisor.agent.client import AgentLink
 from advisor.agent.connect import reach_embedded
 from advisor.api.tool import Step, TransferOrder
-from advisor.hosts.datasets import regular_files
+from advisor.hosts.datasets import listed_files
 from advisor.models.slicing import FileEntry
 from advisor.testing.gridftp import anonymous_server
 from advisor.testing.samples import a_path
 from advisor.transfer.engine.batch_outcome import TransferFailed
-from advisor.transfer.engine.file_group import FileGroup, Places
+from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.mover import ClientOptions, Mover
+from advisor.transfer.engine.places import Places
 from advisor.transfer.engine.route import Route
 from tests.plugins.tools.gridftp_lines import require
 
@@ -71,8 +72,7 @@ class Site:
         return FileGroup("all", self.files(), concurrency, parallelism)
 
     def files(self) -> list[FileEntry]:
-        found = regular_files(self.source)
-        return [FileEntry(name, status.st_size, status.st_mtime_ns) for name, status in found]
+        return list(listed_files(self.source))
 
     def mover(
         self, *groups: FileGroup, tool: object = TOOL, piece_s: float = 0.01, target: str = ""

@@ -38,6 +38,8 @@ for slot in 1 2 3 4; do
 done
 exec sleep 600
 """
+# In a line of the journal.
+_SIZE = 6
 
 
 class Mover:
@@ -132,7 +134,7 @@ def mover(start: Start, server: Server, tmp_path: Path) -> Mover:
 
 
 def _sum(pieces: list[list[Any]]) -> int:
-    return sum(piece[-1] for piece in pieces)
+    return sum(piece[_SIZE] for piece in pieces)
 
 
 def _notices(run: Run) -> list[str]:
@@ -148,10 +150,10 @@ def _is_complete(run: Run) -> bool:
 
 def test_killed_in_the_middle_it_goes_on_from_where_it_was(mover: Mover) -> None:
     def has_range_and_whole(pieces: list[list[Any]]) -> bool:
-        return {piece[1] == piece[-1] for piece in pieces} == {True, False}
+        return {piece[1] == piece[_SIZE] for piece in pieces} == {True, False}
 
     there_bytes = mover.broken_off(has_range_and_whole)
-    whole = {piece[0] for piece in mover.pieces() if piece[1] == piece[-1]}
+    whole = {piece[0] for piece in mover.pieces() if piece[1] == piece[_SIZE]}
     assert 0 < there_bytes < TOTAL_BYTES
     run = mover.run()
     assert _is_complete(run)
@@ -257,9 +259,9 @@ def test_the_second_of_two_at_once_says_so(mover: Mover) -> None:
     assert _is_complete(mover.run())
 
 
-def test_anew_moves_everything(mover: Mover) -> None:
+def test_restart_moves_everything(mover: Mover) -> None:
     assert mover.broken_off() > 0
-    run = mover.run("--anew")
+    run = mover.run("--restart")
     assert _is_complete(run)
     assert not any(one.startswith("goes on") for one in _notices(run))
     assert mover.transferred() == [TOTAL_BYTES]

@@ -61,7 +61,7 @@ PasswordAuthentication no
 KbdInteractiveAuthentication no
 UsePAM no
 StrictModes no
-SetEnv XDG_RUNTIME_DIR={tmp_path}
+SetEnv ADVISOR_RUNTIME_DIR={tmp_path}/advisor
 """
     )
     if os.geteuid() == 0:

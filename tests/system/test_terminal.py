@@ -169,7 +169,7 @@ def test_a_closed_window_leaves_nothing(terminal: Open, tmp_path: Path) -> None:
 def test_a_small_window_has_a_word(terminal: Open, columns: int, lines: int) -> None:
     shown = terminal(columns, lines)
     shown.run(ADVISOR)
-    shown.wait_for("room")
+    shown.wait_for("minimum")
     shown.resize(120, 40)
     shown.wait_for("All actions")
 

@@ -275,7 +275,7 @@ def test_whether_an_advice_came_true(
             recorded_s=time.time(),
             advice=Advice(
                 pair=pair_here(),
-                transport="globus-url-copy",
+                subject="globus-url-copy",
                 setting={"concurrency": 3, "parallelism": 2},
                 expected_bps=1.5e3,
                 interval_bps=(1e3, 2e3),

@@ -34,11 +34,11 @@ def test_it_is_seen_where_an_earlier_run_does_not_count(
     """Or the test above could not fail."""
     rng = Random(11)
     source = make(tmp_path / "from here", "odd names", rng)
-    anew = BrokenOff(tmp_path / "home", source, killable, [*FIXED, "--anew"])
+    restarted = BrokenOff(tmp_path / "home", source, killable, [*FIXED, "--restart"])
 
     def look() -> None:
-        if any("was noted before" in one for one in anew.outcome.troubles):
+        if any("was noted before" in one for one in restarted.outcome.troubles):
             raise Seen
 
     with pytest.raises(Seen):
-        anew.go(rng, 2 * KILLS, look)
+        restarted.go(rng, 2 * KILLS, look)

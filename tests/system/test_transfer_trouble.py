@@ -101,14 +101,14 @@ def test_a_server_that_comes_back_is_waited_for(
     assert epochs == list(range(1, len(epochs) + 1))
 
 
-def test_anew_is_said_of_what_was_there_before_it(
+def test_restart_is_said_of_what_was_there_before_it(
     start: Start, killable: KillableServer, tmp_path: Path
 ) -> None:
     """What this run has moved counts when the path was lost meanwhile."""
     source = make_files(tmp_path / "run 43", {"all": (200, 300_000)})
     journal = Journal(tmp_path / ".local/state/advisor/transfers")
     fixed = ("--method", "fixed", "--start", "1x1")
-    run = transfer(start, killable, source, "--json", "--anew", *fixed)
+    run = transfer(start, killable, source, "--json", "--restart", *fixed)
     assert wait_until(lambda: journal.ranges().total_bytes > 0, 30)
     killable.kill()
     until_lost(run)

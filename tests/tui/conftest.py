@@ -7,7 +7,7 @@ import pytest
 
 from advisor.store.history import Store
 from advisor.tui.app import AdvisorApp
-from advisor.tui.features.advising.form import Draft
+from advisor.tui.features.advising.draft import Draft
 
 NewApp = Callable[..., AdvisorApp]
 
@@ -18,7 +18,7 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     for kind in ("STATE", "CACHE", "DATA", "CONFIG"):
         monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind.lower()))
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setenv("ADVISOR_RUNTIME_DIR", str(tmp_path / "advisor"))
 
 
 @pytest.fixture

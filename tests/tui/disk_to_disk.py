@@ -89,7 +89,7 @@ def an_advice(**changes: Any) -> ev.AdviceGiven:
     given: dict[str, Any] = {
         "at_s": 400.0,
         "pair": PAIR,
-        "transport": TOOL,
+        "subject": TOOL,
         "setting": BEST,
         "expected_bps": 441e6,
         "interval_bps": (420e6, 462e6),
@@ -108,14 +108,14 @@ def an_advice(**changes: Any) -> ev.AdviceGiven:
         "contenders": [
             Contender(
                 role="best",
-                transport=TOOL,
+                subject=TOOL,
                 setting=BEST,
                 throughput=Estimate(441e6, (430e6, 452e6)),
                 probes=5,
             ),
             Contender(
                 role="default",
-                transport=TOOL,
+                subject=TOOL,
                 setting=DEFAULT,
                 throughput=Estimate(300e6, (280e6, 320e6)),
                 probes=4,
@@ -139,16 +139,16 @@ class Telling:
     def stage(
         self,
         name: str,
-        transport: str,
+        subject: str,
         probes: Iterable[tuple[Setting, float | None]],
         space: Space | None = None,
     ) -> Iterator[ev.AnyEvent]:
         probes = list(probes)
         yield ev.StageStarted(
-            at_s=self.at_s, stage=name, transport=transport, budget_s=60.0, space=space
+            at_s=self.at_s, stage=name, subject=subject, budget_s=60.0, space=space
         )
         for setting, rate_bps in probes:
-            yield from self._probe(name, transport, setting, rate_bps)
+            yield from self._probe(name, subject, setting, rate_bps)
         yield ev.StageEnded(
             at_s=self.at_s,
             stage=name,
@@ -158,14 +158,14 @@ class Telling:
         )
 
     def _probe(
-        self, stage: str, transport: str, setting: Setting, rate_bps: float | None
+        self, stage: str, subject: str, setting: Setting, rate_bps: float | None
     ) -> Iterator[ev.AnyEvent]:
         self.ordinal += 1
         told: dict[str, Any] = {
             "ordinal": self.ordinal,
             "stage": stage,
             "purpose": stage if stage in ("baseline", "confirm") else "search",
-            "transport": transport,
+            "subject": subject,
             "setting": setting,
             "label": LABELS.get(stage, ""),
         }
@@ -223,7 +223,7 @@ def events(**plan: Any) -> list[ev.AnyEvent]:
         *telling.stage("destination disk", "destination disk", _disk({1: 7e8, 4: 1e9, 8: 1.1e9})),
         *telling.stage("baseline", TOOL, [(DEFAULT, 300e6)]),
         *telling.stage(TOOL, TOOL, _searched(), SPACE),
-        ev.BestChanged(at_s=telling.at_s, transport=TOOL, setting=BEST, throughput_bps=455e6),
+        ev.BestChanged(at_s=telling.at_s, subject=TOOL, setting=BEST, throughput_bps=455e6),
         *telling.stage("confirm", TOOL, [(BEST, 440e6), (DEFAULT, 305e6)] * 3),
     ]
     told.append(an_advice(at_s=telling.at_s))
@@ -244,7 +244,7 @@ def rates_by_flows(told: list[ev.AnyEvent]) -> dict[int, list[float]]:
     """What the tool's probes gave, by number of flows."""
     rates: dict[int, list[float]] = {}
     for event in told:
-        if not isinstance(event, ev.ProbeEnded) or event.transport != TOOL:
+        if not isinstance(event, ev.ProbeEnded) or event.subject != TOOL:
             continue
         if isinstance(event.result, Measurement):
             flows = flows_of(event.setting)

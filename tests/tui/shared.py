@@ -227,7 +227,7 @@ def ended(*, complete: bool = True) -> ev.SharesEnded:
         complete=complete,
         message="all is there at 5 of 5 destinations"
         if complete
-        else "all is there at 4 of 5 destinations; the same command goes on from there",
+        else "all is there at 4 of 5 destinations; the same command resumes from there",
         exit_code=0 if complete else 1,
         elapsed_s=700.0,
         rows=[

@@ -8,11 +8,11 @@ from advisor.domain.evidence import Evidence
 from advisor.domain.transfers import Conditions, Levels, PastTransfer
 from advisor.models.harp.account import evidence_of
 from advisor.models.harp.entries import History
-from advisor.models.harp.optimiser import Sample, optimise
+from advisor.models.harp.optimiser import SampleTransfer, optimise
 from tests.tui.disk_to_disk import TOOL, events
 from tests.unit.models.harp.worlds import BOX, DAY_S, WAN, hill, sweep
 
-SAMPLE = Sample(levels=Levels(concurrency=2, parallelism=2), throughput_bps=1.9e9)
+SAMPLE = SampleTransfer(levels=Levels(concurrency=2, parallelism=2), throughput_bps=1.9e9)
 NOON_S = 1.79e9
 QUIET = sweep(hill((8, 4, 2), 8e9), when_s=NOON_S)
 BUSY = sweep(hill((24, 16, 2), 2e9), when_s=NOON_S + 5 * DAY_S)
@@ -32,7 +32,7 @@ def scattered(days: int) -> list[PastTransfer]:
     ]
 
 
-def found(past: list[PastTransfer], sample: Sample | None = SAMPLE) -> Evidence:
+def found(past: list[PastTransfer], sample: SampleTransfer | None = SAMPLE) -> Evidence:
     """What the optimiser says of a transfer over WAN."""
     history = History.of(past)
     answer = optimise(WAN, sample, history, BOX, np.random.default_rng(0))

@@ -11,15 +11,15 @@ from advisor.domain import events as ev
 from advisor.domain.advice import Contender, Estimate
 from advisor.domain.events import StopGauge
 from advisor.testing.samples import a_path, measured
-from advisor.tui.features.advising.form import Draft
+from advisor.tui.features.advising.draft import Draft
 from advisor.tui.features.advising.screens.comparison import compared, transports_in_words
 from advisor.tui.features.advising.screens.history import HistoryScreen
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.widgets import legend
+from advisor.tui.features.advising.widgets.stop_gauges import gauge_lines
 from advisor.tui.features.transfer.screens.form import TransferFormScreen
-from advisor.tui.kit.choice import Choice
-from advisor.tui.kit.field import Field
-from advisor.tui.kit.stop_gauges import gauge_lines
+from advisor.tui.kit.fields.choice import Choice
+from advisor.tui.kit.fields.field import Field
 
 from .conftest import NewApp
 from .driving import until
@@ -36,6 +36,7 @@ def _forget() -> None:
         registry._former_names,
         traits.reference_transport,
         traits.imported_subject,
+        traits.flow_names,
         legend._by_label,
     ):
         known.cache_clear()
@@ -56,13 +57,13 @@ def _session() -> SessionModel:
         "ordinal": 1,
         "stage": "pipes",
         "purpose": "search",
-        "transport": "pipes",
+        "subject": "pipes",
         "setting": SETTING,
         "label": "w",
     }
     second = Contender(
         role="rival",
-        transport="pipes",
+        subject="pipes",
         setting=SETTING,
         throughput=Estimate(3.0e9, (2.5e9, 3.5e9)),
         probes=4,

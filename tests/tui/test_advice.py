@@ -21,8 +21,9 @@ from advisor.tui.features.advising.screens.advice import AdviceScreen, facts
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.widgets.command_card import CommandCard, RemedyCard
 from advisor.tui.home import HomeScreen
-from advisor.tui.kit.dialogs import AskScreen, EntryScreen
-from advisor.tui.kit.save_dialog import SaveScreen, explained
+from advisor.tui.kit.dialogs.ask import AskScreen
+from advisor.tui.kit.dialogs.entry import EntryScreen
+from advisor.tui.kit.dialogs.save import SaveScreen, explained
 
 from .conftest import NewApp
 from .test_comparison import (
@@ -51,7 +52,7 @@ async def settle(app: App[int], pilot: Any) -> None:
 
 
 def wrong(app: App[int]) -> str:
-    """What a dialogue says is wrong."""
+    """What a dialog says is wrong."""
     return str(app.screen.query_one("#wrong", Static).render())
 
 
@@ -71,7 +72,7 @@ async def test_each_line_is_a_card_with_side_note_and_flags(
         assert "9 Gbit/s" in text
         assert "2 h 13 min" in text
         assert COMMAND.note in text
-        assert re.search(r"-p 8 +Sends each file over so many TCP connections", text)
+        assert re.search(r"-p 8 +Sends each file over this many TCP connections", text)
         [remedy] = app.screen.query(RemedyCard)
         assert remedy.line == "sysctl -w a=[1]"
 
@@ -234,10 +235,10 @@ async def test_the_format_gives_the_ending_and_the_content(
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("missing/advice.sh", "make it first"),
+        ("missing/advice.sh", "create it first"),
         (".", "is a directory"),
         ("", "has no name"),
-        ("~nobody-of-that-name/a.sh", "type the whole path"),
+        ("~nobody-of-that-name/a.sh", "type an absolute path"),
         ("a" * 300, "shorten it"),
     ],
 )
@@ -323,7 +324,7 @@ async def test_what_the_transfer_gave_is_recorded(
 
 
 @pytest.mark.asyncio
-async def test_leaving_the_record_dialogue_stores_nothing(new_app: NewApp, store: Store) -> None:
+async def test_leaving_the_record_dialog_stores_nothing(new_app: NewApp, store: Store) -> None:
     app = new_app()
     async with app.run_test(size=(80, 24)) as pilot:
         app.open(a_screen())

@@ -6,8 +6,8 @@ from textual.widgets import Static
 from advisor.tui.features.advising.screens.where import WhereScreen
 from advisor.tui.features.advising.step import WALK
 from advisor.tui.home import HomeScreen
-from advisor.tui.kit.help import HelpScreen
-from advisor.tui.kit.too_small import TooSmallScreen
+from advisor.tui.kit.dialogs.help import HelpScreen
+from advisor.tui.kit.dialogs.too_small import TooSmallScreen
 
 from .conftest import NewApp
 

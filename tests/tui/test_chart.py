@@ -4,9 +4,9 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.geometry import Size
 
-from advisor.tui.kit.axis import nice_end, rate_unit, ticks
-from advisor.tui.kit.chart import Chart
-from advisor.tui.kit.series import Level, Series, Upright
+from advisor.tui.kit.charts.axis import nice_end, rate_unit, ticks
+from advisor.tui.kit.charts.chart import Chart
+from advisor.tui.kit.charts.series import Level, Series, VerticalLine
 
 
 class _ChartApp(App[None]):
@@ -58,7 +58,7 @@ def test_rates_have_the_unit_of_the_top() -> None:
 
 
 @pytest.mark.asyncio
-async def test_axis_grows_and_does_not_shrink_until_it_begins_anew() -> None:
+async def test_axis_grows_and_does_not_shrink_until_it_is_restarted() -> None:
     app = _ChartApp()
     async with app.run_test(size=(80, 24)) as pilot:
         _show(app, [3e8])
@@ -139,9 +139,9 @@ async def test_it_can_be_read_aloud_and_brackets_are_no_markup() -> None:
         series = Series("a [b]", [1, 2], [1e8, 2e8])
         app.chart.show([series], [Level("link", 4e8)], x_label="time, s", y_label="throughput")
         assert "a [b]: 2 values, 100 Mbit/s to 200 Mbit/s, the last 200 Mbit/s." in (
-            app.chart.summary
+            app.chart.picture.summary
         )
-        assert "Line: link, 400 Mbit/s." in app.chart.summary
+        assert "Line: link, 400 Mbit/s." in app.chart.picture.summary
         assert "\\[b]" in app.chart.HELP
 
 
@@ -162,10 +162,10 @@ async def test_an_error_bar_longer_than_all_else_is_high_does_not_flatten_it() -
     app = _ChartApp()
     async with app.run_test(size=(80, 24)):
         _show(app, [1e9, 2e9], lows=[0.0, 0.0], highs=[1.1e9, 60e9])
-        assert "from 0 to 2.50 Gbit/s" in app.chart.summary
+        assert "from 0 to 2.50 Gbit/s" in app.chart.picture.summary
         app.chart.restart()
         _show(app, [1e9, 2e9], lows=[0.0, 0.0], highs=[1.1e9, 4.5e9])
-        assert "from 0 to 5 Gbit/s" in app.chart.summary
+        assert "from 0 to 5 Gbit/s" in app.chart.picture.summary
 
 
 @pytest.mark.asyncio
@@ -179,7 +179,7 @@ async def test_upright_goes_through_the_whole_chart_at_its_place(drawing: str, m
             x_label="streams",
             y_label="throughput",
             x_range=(0.0, 10.0),
-            uprights=[Upright("answer: 4", 4.0)],
+            verticals=[VerticalLine("answer: 4", 4.0)],
         )
         await pilot.pause()
         inside = [line for line in app.lines() if mark in line[20:70] and "answer" not in line]
@@ -187,9 +187,9 @@ async def test_upright_goes_through_the_whole_chart_at_its_place(drawing: str, m
         [column] = {line.index(mark, 20) for line in inside}
         assert 30 < column < 45
         assert f"{mark} answer: 4" in app.text()
-        assert "Vertical line: answer: 4." in app.chart.summary
+        assert "Vertical line: answer: 4." in app.chart.picture.summary
         app.chart.show(
-            [points], x_label="streams", y_label="throughput", x_range=(0.0, 10.0), uprights=[]
+            [points], x_label="streams", y_label="throughput", x_range=(0.0, 10.0), verticals=[]
         )
         await pilot.pause()
         assert "answer" not in app.text()

@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from advisor.tui.kit import clipboard
+from advisor.tui.kit.copying import clipboard
 
 from .conftest import NewApp
 

@@ -19,7 +19,7 @@ from advisor.tui.features.advising.screens.comparison import (
 )
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.home import HomeScreen
-from advisor.tui.kit.interval_bars import Bar, IntervalBars
+from advisor.tui.kit.charts.interval_bars import Bar, IntervalBars
 
 from .conftest import NewApp
 
@@ -43,7 +43,7 @@ def an_advice(**changes: Any) -> ev.AdviceGiven:
     given: dict[str, Any] = {
         "at_s": 60.0,
         "pair": PAIR,
-        "transport": "tcp",
+        "subject": "tcp",
         "setting": TCP,
         "expected_bps": 9.0e9,
         "interval_bps": (8.0e9, 10.0e9),
@@ -58,14 +58,14 @@ def an_advice(**changes: Any) -> ev.AdviceGiven:
         "contenders": [
             Contender(
                 role="default",
-                transport="tcp",
+                subject="tcp",
                 setting=DEFAULT,
                 throughput=Estimate(3.0e9, (2.5e9, 3.5e9)),
                 probes=4,
             ),
             Contender(
                 role="best",
-                transport="tcp",
+                subject="tcp",
                 setting=TCP,
                 throughput=Estimate(9.0e9, (8.5e9, 9.5e9)),
                 probes=5,
@@ -84,7 +84,7 @@ def a_probe(ordinal: int, transport: str, setting: Any, rate_bps: float | None) 
         "ordinal": ordinal,
         "stage": transport,
         "purpose": "baseline" if setting is DEFAULT else "search",
-        "transport": transport,
+        "subject": transport,
         "setting": setting,
         "label": "default" if setting is DEFAULT else "y+",
     }
@@ -98,7 +98,7 @@ def a_probe(ordinal: int, transport: str, setting: Any, rate_bps: float | None) 
 def some_events(advice: ev.AdviceGiven | None = None, session: str = SESSION) -> list[Any]:
     """A session with three probes, and its advice where one is given."""
     past = ev.PastResult(
-        transport="tcp",
+        subject="tcp",
         setting={"streams": 4, "buffer_bytes": 2**20},
         throughput_bps=5.0e9,
         spread=0.1,
@@ -109,7 +109,7 @@ def some_events(advice: ev.AdviceGiven | None = None, session: str = SESSION) ->
         ev.SessionStarted(at_s=0, session=session, pair=PAIR, method="spsa", seed=1, budget_s=60.0),
         ev.PathFound(at_s=0.1, path=a_path(), limits=[]),
         ev.HistoryFound(at_s=0.2, results=[past]),
-        ev.StageStarted(at_s=0.3, stage="tcp", transport="tcp", budget_s=30.0, space=a_space()),
+        ev.StageStarted(at_s=0.3, stage="tcp", subject="tcp", budget_s=30.0, space=a_space()),
         *a_probe(1, "tcp", DEFAULT, 3.1e9),
         *a_probe(2, "tcp", TCP, 8.8e9),
         *a_probe(3, "udt", UDT, 2.0e9),

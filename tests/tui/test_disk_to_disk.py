@@ -22,10 +22,10 @@ from advisor.tui.features.advising.widgets.boxes import Box, boxes_of
 from advisor.tui.features.advising.widgets.composition_bars import CompositionBars, composition_bars
 from advisor.tui.features.advising.widgets.flow_boxes import FlowBoxes
 from advisor.tui.features.advising.widgets.flow_lines import FlowLines
-from advisor.tui.features.advising.widgets.session_view import PANELS, SessionView
+from advisor.tui.features.advising.widgets.session_view import SESSION_PANELS, SessionView
 from advisor.tui.features.history.screens.session import SessionScreen
-from advisor.tui.kit.chart import Chart
-from advisor.tui.kit.interval_bars import Bar, IntervalBars
+from advisor.tui.kit.charts.chart import Chart
+from advisor.tui.kit.charts.interval_bars import Bar, IntervalBars
 
 from .conftest import NewApp
 from .disk_to_disk import (
@@ -105,7 +105,7 @@ async def test_the_search_of_a_tool_is_seen_as_map_and_boxes(
             await pilot.pause()
             text = text_of(app)
         else:
-            assert panels >= set(PANELS)
+            assert panels >= set(SESSION_PANELS)
             assert f"{TOOL} by flows" in text
             assert "└" not in text  # no panel is cut off by another row
         assert f"Map of the settings: {TOOL}" in text
@@ -168,15 +168,15 @@ async def test_a_disk_has_an_axis_of_its_own(new_app: NewApp) -> None:
         assert "source disk by threads" in text
         assert "Map of the settings: source disk" in text
         assert chart.border_title == "Throughput of each probe: source disk"
-        assert "from 0 to 6 Gbit/s" in chart.summary
-        assert "TCP" not in chart.summary
+        assert "from 0 to 6 Gbit/s" in chart.picture.summary
+        assert "TCP" not in chart.picture.summary
         for event in told[len(disk) : len(searching())]:
             session.model.apply(event)
         await drawn(pilot, app)
         assert chart.border_title == "Throughput of each probe"
-        assert "from 0 to 1.50 Gbit/s" in chart.summary
-        assert "Line: source disk, 8.20 Gbit/s" in chart.summary
-        assert "TCP alone: 3 values" in chart.summary
+        assert "from 0 to 1.50 Gbit/s" in chart.picture.summary
+        assert "Line: source disk, 8.20 Gbit/s" in chart.picture.summary
+        assert "TCP alone: 3 values" in chart.picture.summary
 
 
 @pytest.mark.asyncio
@@ -268,7 +268,7 @@ async def test_the_advice_shows_disks_and_network_as_a_picture(
         assert lengths["Together at most"] == lengths["Network, bottleneck"]
         assert len(lengths["Measured together"]) < len(lengths["Destination disk"])
         assert any("90 % of that" in line for line in picture) or size == (80, 24)
-        lines = app.screen.query_one("#flow-lines", Chart).summary
+        lines = app.screen.query_one("#flow-lines", Chart).picture.summary
         assert "network: 3 values, 120 Mbit/s to 490 Mbit/s" in lines
         assert "destination disk: 3 values" in lines
         assert "together, median of probes: 7 values" in lines

@@ -6,7 +6,7 @@ import pytest
 
 from advisor.domain.dataset import Dataset
 from advisor.testing.samples import a_path
-from advisor.tui.features.advising.form import Draft, PathSeen, load_draft, parse_count, save_draft
+from advisor.tui.features.advising.draft import Draft, PathSeen, load_draft, parse_count, save_draft
 
 
 def test_only_what_was_entered_is_said() -> None:

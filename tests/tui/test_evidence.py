@@ -19,7 +19,7 @@ from advisor.tui.features.advising.screens.evidence import EvidenceScreen, why_n
 from advisor.tui.features.advising.screens.profiling import ProfilingScreen
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.widgets.evidence_table import EvidenceTable, columns_of
-from advisor.tui.features.advising.widgets.slice_chart import SliceChart, axis_end_bps, slice_of
+from advisor.tui.features.advising.widgets.slice_chart import SliceChart, slice_of, surface_top_bps
 from advisor.tui.features.history.screens.session import SessionScreen
 from advisor.tui.home import HomeScreen
 from tests.unit.models.harp.worlds import DAY_S, WAN, hill, sweep
@@ -122,7 +122,7 @@ async def test_chosen_group_is_drawn_as_curve_and_points(new_app: NewApp, alike:
         for group in alike.groups:
             along = slice_of(group, "concurrency")
             assert along
-            curve, points = chart_shown(app)._series
+            curve, points = chart_shown(app).picture.series
             assert curve.kind == "line"
             assert list(curve.ys) == pytest.approx([rate for _, rate in along.fitted])
             assert points.kind == "points"
@@ -411,7 +411,7 @@ async def test_outcome_says_that_it_goes_by_past_transfers(
     async with app.run_test(size=SMALL) as pilot:
         app.open(page(SessionModel(a_session(alike))))
         await pilot.pause()
-        assert "The search went by 648 of 648 past transfers: p shows" in text_of(app)
+        assert "The search used 648 of 648 past transfers: p shows" in text_of(app)
         await pilot.press("p")
         await pilot.pause()
         assert shown(app) is EvidenceScreen
@@ -500,10 +500,10 @@ def _as_high(group: SimilarGroup, factor: float) -> SimilarGroup:
 def test_groups_share_an_axis_unless_one_would_lie_flat(alike: Evidence) -> None:
     high, low = alike.groups[1], _as_high(alike.groups[1], 0.5)
     both = msgspec.structs.replace(alike, groups=[high, low])
-    assert axis_end_bps(both, low) == axis_end_bps(both, high)
+    assert surface_top_bps(both, low) == surface_top_bps(both, high)
     flat = _as_high(high, 0.01)
     apart = msgspec.structs.replace(alike, groups=[high, flat])
-    assert axis_end_bps(apart, flat) < 0.05 * axis_end_bps(apart, high)
+    assert surface_top_bps(apart, flat) < 0.05 * surface_top_bps(apart, high)
 
 
 @pytest.mark.asyncio
@@ -514,6 +514,6 @@ async def test_curve_below_nothing_is_drawn_at_nothing(new_app: NewApp, alike: E
     app = new_app()
     async with app.run_test(size=USUAL) as pilot:
         await opened(app, pilot, msgspec.structs.replace(alike, groups=[group]))
-        curve = chart_shown(app)._series[0]
+        curve = chart_shown(app).picture.series[0]
         assert list(curve.ys) == [0.0, 2e9]
         assert list(curve.xs) == [0.0, math.log2(32)]

@@ -6,9 +6,9 @@ from textual.widgets import DataTable
 from advisor.store.history import Store
 from advisor.testing.samples import a_path
 from advisor.tui.app import AdvisorApp
-from advisor.tui.features.advising.form import Draft, PathSeen
+from advisor.tui.features.advising.draft import Draft, PathSeen
 from advisor.tui.features.advising.screens.history import HistoryScreen
-from advisor.tui.kit.field import Field
+from advisor.tui.kit.fields.field import Field
 
 from .conftest import NewApp
 from .driving import until, words
@@ -183,6 +183,6 @@ async def test_harp_says_what_it_needs(
         assert words(app, "#field-method .note") == ""
         field.enter()
         await pilot.press(*["backspace"] * 4, *"harp")
-        await until(pilot, lambda: "With none stored it takes" in words(app, "#field-method .note"))
+        await until(pilot, lambda: "With none stored it uses" in words(app, "#field-method .note"))
         await pilot.press("ctrl+n")
         assert "--method=harp" in begun[0]

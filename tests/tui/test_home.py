@@ -13,7 +13,7 @@ from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
 from advisor.testing.samples import a_path
 from advisor.tui.app import AdvisorApp
-from advisor.tui.features.advising.form import Draft
+from advisor.tui.features.advising.draft import Draft
 from advisor.tui.features.advising.screens.where import WhereScreen
 from advisor.tui.features.lab.screen import LabScreen
 from advisor.tui.home import HomeScreen
@@ -124,7 +124,7 @@ async def test_a_session_that_runs_is_shown_and_gone_to(
         await pilot.press("d")
         await until(pilot, lambda: app.session and app.session.is_running)
         await pilot.press("ctrl+g")
-        await until(pilot, lambda: "A session runs" in words(app, "#under-way"))
+        await until(pilot, lambda: "A session is running" in words(app, "#under-way"))
         assert app.screen.query_one("#under-way").display
         await pilot.press("d")
         await pilot.press("enter")

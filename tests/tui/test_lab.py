@@ -7,14 +7,14 @@ from advisor.lab import catalogue
 from advisor.tui.app import AdvisorApp
 from advisor.tui.features.advising.screens.where import WhereScreen
 from advisor.tui.features.lab.screen import LabScreen, _LabHost
-from advisor.tui.kit.child import AdvisorChild
-from advisor.tui.kit.dialogs import AskScreen
+from advisor.tui.kit.commands.child import AdvisorChild
+from advisor.tui.kit.dialogs.ask import AskScreen
 
 from .conftest import NewApp
 from .driving import row_count, until, words
 
 UP = _LabHost("wan", "lab:wan", "up 3 s", "20 ms, 1 Gbit/s")
-ENDED = _LabHost("old", "", "ended: by itself", "")
+ENDED = _LabHost("old", "", "ended: without a message", "")
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from advisor.store.history import Store
 from advisor.tui.app import AdvisorApp
-from advisor.tui.features.advising.form import Draft
+from advisor.tui.features.advising.draft import Draft
 from advisor.tui.kit.open_history import OpenHistory
 
 from .driving import until, words

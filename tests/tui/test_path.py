@@ -7,11 +7,11 @@ import pytest
 from textual.widgets import DataTable
 
 from advisor.testing.samples import a_host, a_path
-from advisor.tui.features.advising.form import Draft, PathSeen
+from advisor.tui.features.advising.draft import Draft, PathSeen
 from advisor.tui.features.advising.screens.history import HistoryScreen
 from advisor.tui.features.advising.screens.path import PathScreen
 from advisor.tui.features.advising.widgets.watched_path import WatchedPath
-from advisor.tui.kit.copyable import Copyable
+from advisor.tui.kit.copying.copyable import Copyable
 
 from .conftest import NewApp
 from .driving import row_count, until, words

@@ -9,10 +9,11 @@ from advisor.domain.space import Parameter
 from advisor.tui.app import AdvisorApp
 from advisor.tui.features.advising.live_session import LiveSession
 from advisor.tui.features.advising.screens.explanation import explain
-from advisor.tui.features.advising.screens.profiling import ProfilingScreen, best_of, word_on
+from advisor.tui.features.advising.screens.profiling import ProfilingScreen
 from advisor.tui.features.advising.screens.try_setting import filled_in, read_value
 from advisor.tui.features.advising.session_model import SessionModel
-from advisor.tui.features.advising.widgets.session_view import PANELS, SessionView
+from advisor.tui.features.advising.texts import best_setting, outcome_words
+from advisor.tui.features.advising.widgets.session_view import SESSION_PANELS, SessionView
 from tests.tui.conftest import NewApp
 from tests.tui.recorded import events
 
@@ -40,7 +41,7 @@ class Recorded(LiveSession):
 def while_udt_is_searched() -> list[ev.AnyEvent]:
     told = events()
     second = [
-        i for i, e in enumerate(told) if isinstance(e, ev.ProbeStarted) and e.transport == "udt"
+        i for i, e in enumerate(told) if isinstance(e, ev.ProbeStarted) and e.subject == "udt"
     ][1]
     return told[: second + 3]
 
@@ -73,7 +74,7 @@ async def test_shows_what_there_is_room_for(new_app: NewApp, size: tuple[int, in
         if size == (80, 24):
             assert panels == ["throughput"]
         elif size == (120, 40):
-            assert panels == [name for name in PANELS if name != "boxes"]
+            assert panels == [name for name in SESSION_PANELS if name != "boxes"]
             assert "Map of the settings: udt" in text
         else:
             assert "Map of the settings: tcp/bbr" in text
@@ -141,7 +142,7 @@ async def test_orders(new_app: NewApp) -> None:
         ]
         session.model.apply(ev.Paused(at_s=session.model.at_s))
         await pilot.press("space")
-        assert session.orders[-1] == o.GoOn()
+        assert session.orders[-1] == o.Resume()
 
 
 @pytest.mark.asyncio
@@ -191,7 +192,7 @@ async def test_try_a_setting(new_app: NewApp, size: tuple[int, int]) -> None:
         await pilot.press("enter")
         await pilot.pause()
         wanted = {"block_bytes": 152252, "buffer_bytes": 2**20, "mss_bytes": 9000}
-        assert session.orders == [o.Try(transport="udt", setting=wanted)]
+        assert session.orders == [o.Try(subject="udt", setting=wanted)]
         assert isinstance(app.screen, ProfilingScreen)
 
 
@@ -235,9 +236,9 @@ def test_best_of_a_search_is_one_that_has_its_parameters() -> None:
     model = SessionModel(events())
     udt = next(s for s in model.stages if s.name == "udt")
     fastest = max(
-        (p for p in model.probes if p.transport == "udt"), key=lambda p: p.throughput_bps or 0
+        (p for p in model.probes if p.subject == "udt"), key=lambda p: p.throughput_bps or 0
     )
-    assert best_of(model, udt) == fastest.setting
+    assert best_setting(model, udt) == fastest.setting
 
 
 @pytest.mark.asyncio
@@ -278,7 +279,7 @@ async def test_giving_up_shows_the_sentence_and_what_can_be_done(
 
 def test_resuming_is_offered_only_where_something_was_measured() -> None:
     gave_up = ev.GaveUp(at_s=0, message="no such host", exit_code=3)
-    assert "resumes" not in word_on(SessionModel([gave_up]))
+    assert "resumes" not in outcome_words(SessionModel([gave_up]))
 
 
 @pytest.mark.asyncio
@@ -349,4 +350,4 @@ def test_default_with_buffers_of_the_kernel_is_not_filled_in() -> None:
     assert model.best.setting["buffer_bytes"] == 0
     stage = model.stage
     assert stage is not None
-    assert best_of(model, stage) == {}
+    assert best_setting(model, stage) == {}

@@ -336,14 +336,14 @@ async def test_exported_in_every_format(
             kinds = [json.loads(line)["record"] for line in saved.read_text().splitlines()]
             assert kinds == ["session", "probe", "probe", "advice"]
         case 2:
-            assert saved.read_text().count("far[1]") == 2
+            assert saved.read_text().count("far\\[1\\]") == 2
         case 3:
             data = json.loads(gzip.decompress(saved.read_bytes()))
             assert len(data["results"]) == 2
 
 
 @pytest.mark.asyncio
-async def test_a_flent_file_of_two_pairs_is_refused_in_the_dialogue(
+async def test_a_flent_file_of_two_pairs_is_refused_in_the_dialog(
     new_app: NewApp, three: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -36,7 +36,7 @@ async def test_its_story_grows_to_the_advice(store: Store) -> None:
 
 
 @pytest.mark.asyncio
-async def test_closing_leaves_a_session_to_go_on_with(store: Store) -> None:
+async def test_a_session_that_was_closed_can_be_resumed(store: Store) -> None:
     session = LiveSession([*LONG, "--store", str(store.directory)])
     await until(lambda: any(p.throughput_bps for p in session.model.probes))
     await session.close()

@@ -9,7 +9,7 @@ from tests.tui.similar_transfers import BUSY, QUIET, found
 
 def _probe(ordinal: int = 1) -> ev.ProbeStarted:
     return ev.ProbeStarted(
-        at_s=10, ordinal=ordinal, stage="tcp", purpose="search", transport="tcp", setting={"n": 1}
+        at_s=10, ordinal=ordinal, stage="tcp", purpose="search", subject="tcp", setting={"n": 1}
     )
 
 
@@ -56,7 +56,7 @@ def test_time_that_is_left_runs_with_the_probes_and_stands_still_in_a_pause() ->
     model.apply(ev.Paused(at_s=20))
     model.apply(ev.Notice(at_s=35, message="still paused"))
     assert model.left_now_s == 40
-    model.apply(ev.WentOn(at_s=40))
+    model.apply(ev.Resumed(at_s=40))
     assert model.left_now_s == 40
     model.apply(ev.BudgetExtended(at_s=45, by_s=30, left_s=65))
     assert model.budget_s == 90
@@ -70,7 +70,7 @@ def test_failure_that_is_tried_again_makes_two_probes() -> None:
         ordinal=1,
         stage=start.stage,
         purpose=start.purpose,
-        transport=start.transport,
+        subject=start.subject,
         setting=start.setting,
         result=Failure(kind=FailureKind.RESET, message="gone", elapsed_s=1),
         remaining_s=40,

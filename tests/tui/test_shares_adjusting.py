@@ -10,10 +10,10 @@ from advisor.cli.share.plan import plan as plan_command
 from advisor.domain.shares import Asked
 from advisor.models.shares.forecast import Forecast
 from advisor.transfer.shared.parsing import parse_asked
-from advisor.tui.features.shares.adjusting import LARGE_STEP, dragged, stepped, typed
+from advisor.tui.features.shares.adjusting import LARGE_STEP, dragged, one_step, typed
 from advisor.tui.features.shares.board import Board
+from advisor.tui.features.shares.draft import SharesDraft, load_shares_draft, save_shares_draft
 from advisor.tui.features.shares.forecasts import Learned
-from advisor.tui.features.shares.form import SharesDraft, load_shares_draft, save_shares_draft
 
 from . import shared
 
@@ -43,14 +43,14 @@ def test_what_is_typed_is_typed_the_same_again(text: str) -> None:
     ],
 )
 def test_a_step_changes_the_second_digit_and_stays_in_bounds(text: str, by: int, then: str) -> None:
-    assert typed(stepped(parse_asked(text), by)) == then
+    assert typed(one_step(parse_asked(text), by)) == then
 
 
 @pytest.mark.parametrize("text", ["0.37", "4", "72", "360Mbit", "x2.2"])
 def test_a_step_there_and_back_changes_nothing(text: str) -> None:
     asked = parse_asked(text)
     for by in (1, LARGE_STEP):
-        assert stepped(stepped(asked, by), -by) == asked
+        assert one_step(one_step(asked, by), -by) == asked
 
 
 EXPECTED = {"kraken": 300e6, "mason": 100e6, "gordon": 600e6}
@@ -91,7 +91,7 @@ def test_the_line_to_copy_has_those_that_take_part() -> None:
     assert line == "advisor share plan kraken=4 'mason=400 Mbit'"
 
 
-@pytest.mark.parametrize("more", [{}, {"epoch": "10s", "anew": True}])
+@pytest.mark.parametrize("more", [{}, {"epoch": "10s", "restart": True}])
 def test_the_command_takes_all_words(tmp_path: Path, more: dict[str, object]) -> None:
     entered = sharing()
     for name, value in more.items():
@@ -107,7 +107,7 @@ def test_the_command_takes_all_words(tmp_path: Path, more: dict[str, object]) ->
     assert parsed["run"]
     assert parsed["as_json"]
     assert parsed["orders"]
-    assert parsed["anew"] == bool(more)
+    assert parsed["restart"] == bool(more)
     assert parsed["epoch"] == (10.0 if more else 30.0)
 
 
@@ -132,14 +132,14 @@ def test_what_cannot_be_planned_has_a_sentence(changes: dict[str, object], reaso
 def test_hosts_of_one_lab_go_together_and_this_host_with_all() -> None:
     for names in (["lab:a:b", "lab:a:c"], ["lab:a:b", "localhost"], ["kraken", "localhost"]):
         entered = SharesDraft()
-        entered.meet(names)
+        entered.add_new(names)
         assert entered.why_not(names) == ""
         assert entered.taken_in(names) == names
 
 
 def test_those_without_a_source_in_common_are_left_out_at_first() -> None:
     entered = SharesDraft()
-    entered.meet(["kraken", "lab:a:b", "mason"])
+    entered.add_new(["kraken", "lab:a:b", "mason"])
     assert entered.taken_in(["kraken", "lab:a:b", "mason"]) == ["kraken", "mason"]
 
 
@@ -148,7 +148,7 @@ def test_those_without_a_source_in_common_are_left_out_at_first() -> None:
 )
 def test_what_is_missing_for_a_run_has_a_sentence(changes: dict[str, str], reason: str) -> None:
     entered = SharesDraft(**{"data": "/d", "to": "/t"} | changes)  # type: ignore[arg-type]  # any of them
-    assert reason in entered.why_not_run()
+    assert reason in (entered.why_no_data() or entered.why_no_folder())
 
 
 def test_it_is_kept_for_the_next_start() -> None:
@@ -164,14 +164,14 @@ def known(*names: str) -> Learned:
 
 def test_a_wrong_text_that_was_kept_is_no_end_of_it() -> None:
     board = Board(SharesDraft(asked={"kraken": "nonsense"}))
-    board.meet(known("kraken"))
+    board.take_up(known("kraken"))
     assert board.asked == {"kraken": Asked(share=1)}
     assert board.sharing.why_not(["kraken"]) == ""
 
 
 def test_while_a_text_is_wrong_what_was_asked_before_stands() -> None:
     board = Board(SharesDraft())
-    board.meet(known("kraken", "mason"))
+    board.take_up(known("kraken", "mason"))
     board.type("kraken", "4")
     board.type("kraken", "4x")
     board.type("kraken", "4xy")

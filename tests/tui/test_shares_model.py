@@ -5,17 +5,28 @@ import pytest
 from advisor.domain import events as ev
 from advisor.domain.shares import Asked
 from advisor.transfer.shared.parsing import parse_asked
-from advisor.tui.features.shares.rows import Seen, about, axis_end_bps, planned, with_model
+from advisor.tui.features.shares.rows import (
+    RateRow,
+    planned,
+    row_words,
+    shares_top_bps,
+    with_model,
+)
 from advisor.tui.features.shares.shares_model import SharesModel
 from advisor.tui.features.shares.texts import (
-    end_lines,
     note_lines,
     ordered_lines,
     run_lines,
+    shares_end_lines,
     train_line,
 )
-from advisor.tui.features.shares.widgets.share_bar import GLYPHS, legend, lower_cells, upper_cells
-from advisor.tui.features.shares.widgets.share_log import log_lines
+from advisor.tui.features.shares.widgets.share_bar import (
+    GLYPHS,
+    lower_cells,
+    share_legend,
+    upper_cells,
+)
+from advisor.tui.features.shares.widgets.share_log import share_log_lines
 from advisor.tui.features.shares.widgets.share_row import numbers, who
 
 from . import shared
@@ -23,7 +34,7 @@ from . import shared
 ONES = dict.fromkeys(shared.NAMES, Asked(share=1))
 
 
-def rows_of(model: SharesModel, *, is_running: bool = True) -> dict[str, Seen]:
+def rows_of(model: SharesModel, *, is_running: bool = True) -> dict[str, RateRow]:
     rows = planned(shared.NAMES, ONES, shared.plan())
     return {row.destination: row for row in with_model(rows, model, is_running=is_running)}
 
@@ -99,7 +110,7 @@ def test_one_that_is_left_out_has_neither_plan_nor_measurement() -> None:
     rows = planned(shared.NAMES, some, shared.plan())
     seen = with_model(rows, SharesModel(shared.under_way()), is_running=True)
     mason = next(row for row in seen if row.destination == "mason")
-    assert mason == Seen(destination="mason", is_in=False, remark="left out")
+    assert mason == RateRow(destination="mason", is_in=False, remark="left out")
     assert who(mason, "mason", 22) == "[ ] mason"
 
 
@@ -107,7 +118,7 @@ def test_what_is_logged() -> None:
     model = SharesModel(shared.under_way())
     model.apply(shared.seen(3, {"mason": 0.0}))
     model.apply(ev.Notice(at_s=0.0, message="mason: a path [was] lost"))
-    lines = [line.strip() for line in log_lines(model)]
+    lines = [line.strip() for line in share_log_lines(model)]
     assert lines[0] == (
         "33 s  epoch 1: kraken 7 files instead of 5 (what was measured is off what was asked)"
     )
@@ -129,11 +140,13 @@ def test_how_far_it_is_in_words() -> None:
 
 
 def test_the_end_in_words() -> None:
-    assert end_lines(SharesModel(shared.under_way())) == []
-    assert end_lines(SharesModel([shared.ended()])) == ["All is there at 5 of 5 destinations."]
-    assert end_lines(SharesModel([shared.ended(complete=False)]))[1] == "r moves the rest."
+    assert shares_end_lines(SharesModel(shared.under_way())) == []
+    assert shares_end_lines(SharesModel([shared.ended()])) == [
+        "All is there at 5 of 5 destinations."
+    ]
+    assert shares_end_lines(SharesModel([shared.ended(complete=False)]))[1] == "r moves the rest."
     gave_up = ev.GaveUp(at_s=0, message="none of the destinations can be served", exit_code=3)
-    assert end_lines(SharesModel([gave_up]))[1] == "Nothing is being moved. r tries again."
+    assert shares_end_lines(SharesModel([gave_up]))[1] == "Nothing is being moved. r tries again."
 
 
 def test_what_is_asked_anew_is_said_until_it_counts() -> None:
@@ -145,7 +158,7 @@ def test_what_is_asked_anew_is_said_until_it_counts() -> None:
 
 
 def test_what_cannot_be_had_is_a_line_each() -> None:
-    row = Seen(destination="mason", asked=Asked(share=1), missed="share 1 is 9 bit/s here, but")
+    row = RateRow(destination="mason", asked=Asked(share=1), missed="share 1 is 9 bit/s here, but")
     assert note_lines([row], None, "a share is a part of something") == [
         "✗ A share is a part of something.",
         "✗ mason: share 1 is 9 bit/s here, but.",
@@ -154,17 +167,17 @@ def test_what_cannot_be_had_is_a_line_each() -> None:
 
 def test_all_of_a_destination_in_words() -> None:
     row = planned(["kraken"], {"kraken": Asked(share=1)}, shared.plan())[0]
-    assert about(row).startswith("kraken: asked share 1, which is 914 Mbit/s")
-    assert about(row).endswith("5 files at a time; 61 measurements, off by 5% on average.")
+    assert row_words(row).startswith("kraken: asked share 1, which is 914 Mbit/s")
+    assert row_words(row).endswith("5 files at a time; 61 measurements, off by 5% on average.")
     rate = planned(["kraken"], {"kraken": Asked(rate_bps=4e8)}, shared.plan())[0]
-    assert about(rate).startswith("kraken: asked 400 Mbit/s; expected")
+    assert row_words(rate).startswith("kraken: asked 400 Mbit/s; expected")
     live = rows_of(SharesModel(shared.under_way()))["kraken"]
-    assert " in epoch 2, now " in about(live)
-    assert about(live).endswith("% of 37.3 GiB there.")
+    assert " in epoch 2, now " in row_words(live)
+    assert row_words(live).endswith("% of 37.3 GiB there.")
 
 
 def test_names_that_are_too_long_keep_what_tells_them_apart() -> None:
-    row = Seen(destination="mason", missed="no")
+    row = RateRow(destination="mason", missed="no")
     assert who(row, "dtn-with-a-very-long-name.example.org", 22) == "[x] dtn-with-a-very… ✗"
     assert who(row, "lab:five-destinations:kraken", 22) == "[x] …inations:kraken ✗"
     assert who(row, "dtn-of-sixteen..", 22) == "[x] dtn-of-sixteen.. ✗"
@@ -178,7 +191,7 @@ def test_the_command_that_learns_names_known_hosts() -> None:
 @pytest.mark.parametrize("drawing", ["block", "ascii"])
 def test_parts_of_a_bar_are_told_apart_without_colour(drawing: str) -> None:
     glyphs = GLYPHS[drawing]
-    row = Seen(
+    row = RateRow(
         destination="kraken",
         asked_bps=6e8,
         got_bps=4e8,
@@ -195,21 +208,21 @@ def test_parts_of_a_bar_are_told_apart_without_colour(drawing: str) -> None:
     asked, expected, got = looks["asked"], looks["expected"], looks["got"]
     assert not (asked & expected | asked & got | expected & got)
     # Nothing is drawn that the legend does not show.
-    shown = {part: set(cells) for part, cells, _ in legend(glyphs)}
+    shown = {part: set(cells) for part, cells, _ in share_legend(glyphs)}
     assert all(looks[part] <= shown[part] for part in shown)
 
 
 def test_a_mark_on_the_bar_stays_seen() -> None:
-    row = Seen(destination="kraken", asked_bps=4e8, got_bps=9e8)
+    row = RateRow(destination="kraken", asked_bps=4e8, got_bps=9e8)
     cells = "".join(c for c, _ in upper_cells(row, 11, 1e9, GLYPHS["block"]))
     assert cells == "████◆█████ "
 
 
 def test_the_axis_holds_what_was_got_and_a_slip_of_the_hand_does_not_stretch_it() -> None:
-    usual = Seen(destination="kraken", asked_bps=6e8, got_bps=9e8)
-    assert axis_end_bps([usual], 0.0) == 1e9
-    assert axis_end_bps([usual], 1.2e9) == 1.5e9
-    slip = Seen(destination="mason", asked_bps=4e12)
-    end_bps = axis_end_bps([usual, slip], 0.0)
+    usual = RateRow(destination="kraken", asked_bps=6e8, got_bps=9e8)
+    assert shares_top_bps([usual], 0.0) == 1e9
+    assert shares_top_bps([usual], 1.2e9) == 1.5e9
+    slip = RateRow(destination="mason", asked_bps=4e12)
+    end_bps = shares_top_bps([usual, slip], 0.0)
     assert end_bps == 1.5e9
     assert upper_cells(slip, 11, end_bps, GLYPHS["block"])[-1][0] == "»"

@@ -11,7 +11,7 @@ import pytest
 from textual.pilot import Pilot
 
 from advisor.tui.app import AdvisorApp
-from advisor.tui.features.shares.form import SharesDraft, save_shares_draft
+from advisor.tui.features.shares.draft import SharesDraft, save_shares_draft
 from advisor.tui.features.shares.screens.shares import SharesScreen
 from advisor.tui.features.shares.widgets.share_row import ShareRow
 

@@ -14,7 +14,7 @@ def _probe(ordinal: int, buffer_bytes: int, streams: int, label: str) -> ProbeMo
         ordinal=ordinal,
         stage="tcp",
         purpose="search",
-        transport="tcp",
+        subject="tcp",
         setting={"buffer_bytes": buffer_bytes, "streams": streams},
         label=label,
         began_s=ordinal,

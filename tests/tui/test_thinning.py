@@ -2,7 +2,7 @@
 
 import pytest
 
-from advisor.tui.kit.thinning import Thinned
+from advisor.tui.kit.charts.thinning import Thinned
 
 
 def test_a_few_values_stay_as_they_are() -> None:

@@ -6,10 +6,10 @@ from advisor.domain.events import LoadChanged
 from advisor.tui.features.transfer.transfer_model import TransferModel
 from advisor.tui.features.transfer.widgets.transfer_curves import (
     clock_of,
+    interval_steps,
     load_marks,
     load_words,
     setting_series,
-    stepped,
     throughput_series,
 )
 
@@ -17,7 +17,7 @@ from . import tuned
 
 
 def test_steps_begin_and_end_where_epochs_do() -> None:
-    steps = stepped([(15.0, 1.0), (45.0, 3.0), (75.0, 2.0)])
+    steps = interval_steps([(15.0, 1.0), (45.0, 3.0), (75.0, 2.0)])
     assert steps == [(0.0, 1.0), (30.0, 3.0), (60.0, 2.0), (90.0, 2.0)]
 
 

@@ -15,10 +15,10 @@ from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
 from advisor.testing.samples import a_path
 from advisor.tui.app import AdvisorApp
-from advisor.tui.features.advising.form import Draft
+from advisor.tui.features.advising.draft import Draft
 from advisor.tui.features.advising.screens.advice import AdviceScreen
 from advisor.tui.features.advising.session_model import SessionModel
-from advisor.tui.features.transfer.form import (
+from advisor.tui.features.transfer.draft import (
     TransferDraft,
     load_transfer_draft,
     of_draft,
@@ -27,7 +27,7 @@ from advisor.tui.features.transfer.form import (
 )
 from advisor.tui.features.transfer.screens.form import TransferFormScreen
 from advisor.tui.home import HomeScreen
-from advisor.tui.kit.field import Field
+from advisor.tui.kit.fields.field import Field
 
 from .conftest import NewApp
 from .driving import until, words
@@ -70,7 +70,7 @@ def test_all_that_was_entered_is_said() -> None:
         price="2%",
         server="gsiftp://dtn02",
         verify=True,
-        anew=True,
+        restart=True,
         way="agent",
         agent="dtn02:5199",
         secret_file="/s",
@@ -90,7 +90,7 @@ def test_all_that_was_entered_is_said() -> None:
         "--nice=5",
         "--price=2%",
         "--verify",
-        "--anew",
+        "--restart",
         "/data/run 7",
         "--agent=dtn02:5199",
         "--secret-file=/s",
@@ -120,7 +120,7 @@ def test_what_goes_together_is_not_refused() -> None:
 
 def test_it_is_kept_for_the_next_start() -> None:
     assert load_transfer_draft() is None
-    move = TransferDraft(**COMPLETE, epoch="5s", anew=True)
+    move = TransferDraft(**COMPLETE, epoch="5s", restart=True)
     save_transfer_draft(move)
     assert load_transfer_draft() == move
 
@@ -223,7 +223,7 @@ async def test_wrong_entries_are_named_and_nothing_begins(
         await pilot.press("ctrl+n")
         assert "type the path of a folder" in told(app)
         await pilot.press(*"relative")
-        await until(pilot, lambda: "write the whole path" in text_of(app))
+        await until(pilot, lambda: "write an absolute path" in text_of(app))
         await pilot.press("ctrl+n")
         assert begun == []
 
@@ -244,13 +244,13 @@ async def test_what_is_entered_is_counted_kept_and_begun(
         await pilot.press(*"/store")
         app.screen.query_one("#methods").focus()
         await pilot.press("down")
-        for tick in ("#verify", "#anew"):
+        for tick in ("#verify", "#restart"):
             app.screen.query_one(tick).focus()
             await pilot.press("space")
         await pilot.press("ctrl+n")
         await pilot.pause()
         begin = ["transfer", "--json", "--orders", "--store", str(store.directory)]
-        ticked = ["--verify", "--anew"]
+        ticked = ["--verify", "--restart"]
         assert begun == [
             [*begin, "--to=/store", "--method=nelder-mead", *ticked, str(data), "--", "dtn02"]
         ]
@@ -261,7 +261,7 @@ async def test_what_is_entered_is_counted_kept_and_begun(
         await until(pilot, lambda: text_in(app, "to") == "/store")
         kept = load_transfer_draft()
         assert kept
-        assert (kept.method, kept.verify, kept.anew) == ("nelder-mead", True, False)
+        assert (kept.method, kept.verify, kept.restart) == ("nelder-mead", True, False)
 
 
 @pytest.mark.asyncio
@@ -272,6 +272,6 @@ async def test_an_agent_that_listens_is_the_way_once_it_is_named(new_app: NewApp
         app.open(screen)
         await until(pilot, lambda: isinstance(app.focused, Input))
         app.screen.query_one("#field-agent Input", Input).value = "dtn02:5199"
-        await until(pilot, lambda: screen.move.way == "agent")
+        await until(pilot, lambda: screen.draft.way == "agent")
         app.screen.query_one("#field-agent Input", Input).value = ""
-        await until(pilot, lambda: screen.move.way == "ssh")
+        await until(pilot, lambda: screen.draft.way == "ssh")

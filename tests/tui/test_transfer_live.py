@@ -1,4 +1,4 @@
-"""Files being moved, live: what is said of them, stopping, going on, leaving; and past ones."""
+"""Files being moved, live: what is said of them, stopping, resuming, leaving; and past ones."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,21 +14,17 @@ from advisor.testing.gridftp import anonymous_server
 from advisor.tui.app import AdvisorApp
 from advisor.tui.features.history.screens.review import ReviewScreen
 from advisor.tui.features.history.screens.session import SessionScreen
-from advisor.tui.features.transfer.form import TransferDraft
+from advisor.tui.features.transfer.draft import TransferDraft
 from advisor.tui.features.transfer.live_transfer import LiveTransfer
 from advisor.tui.features.transfer.screens.form import TransferFormScreen
-from advisor.tui.features.transfer.screens.live import (
-    TransferLiveScreen,
-    end_lines,
-    progress_lines,
-    tuning_lines,
-)
+from advisor.tui.features.transfer.screens.live import TransferLiveScreen
 from advisor.tui.features.transfer.screens.past import PastTransferScreen
+from advisor.tui.features.transfer.texts import progress_lines, transfer_end_lines, tuning_lines
 from advisor.tui.features.transfer.transfer_model import TransferModel
-from advisor.tui.features.transfer.widgets.transfer_log import TransferLog, log_lines
+from advisor.tui.features.transfer.widgets.transfer_log import TransferLog, transfer_log_lines
 from advisor.tui.home import HomeScreen
-from advisor.tui.kit.chart import Chart
-from advisor.tui.kit.dialogs import AskScreen
+from advisor.tui.kit.charts.chart import Chart
+from advisor.tui.kit.dialogs.ask import AskScreen
 from tests.plugins.tools.gridftp_lines import require
 
 from . import tuned
@@ -47,7 +43,7 @@ class Told(ToldRun[TransferModel]):
 
     def __init__(self, events: Sequence[AnyEvent], *, is_running: bool = True) -> None:
         super().__init__(TransferModel(events), is_running=is_running)
-        self.arguments = ["transfer", "--no-such-option", "--anew"]
+        self.arguments = ["transfer", "--no-such-option", "--restart"]
 
 
 def moved_in(app: AdvisorApp, transfer: Told) -> Told:
@@ -90,17 +86,17 @@ def test_the_setting_and_why_in_words() -> None:
 
 
 def test_the_end_in_words() -> None:
-    lines = end_lines(TransferModel([*tuned.under_way(9), tuned.ended(advised=True)]))
+    lines = transfer_end_lines(TransferModel([*tuned.under_way(9), tuned.ended(advised=True)]))
     assert lines[0].startswith("All 40 files are there")
     assert "within the interval of the advice" in lines[1]
     model = TransferModel([*tuned.under_way(9), tuned.ended(complete=False)])
-    assert end_lines(model) == [
+    assert transfer_end_lines(model) == [
         "38 of 40 files are there whole, 2 could not be moved.",
         "Press g to resume.",
         "✗ run [7]/a.dat: no access",
         "✗ run [7]/b.dat: it changed",
     ]
-    assert list(log_lines(model))[-1].endswith("missing  run [7]/b.dat: it changed")
+    assert list(transfer_log_lines(model))[-1].endswith("missing  run [7]/b.dat: it changed")
 
 
 @SIZES

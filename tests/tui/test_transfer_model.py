@@ -53,7 +53,7 @@ def test_comparing_checksums_is_no_throughput() -> None:
 def test_a_run_after_the_end_goes_on_behind_it() -> None:
     model = TransferModel([*tuned.under_way(40), tuned.ended(complete=False)])
     assert model.is_over
-    model.go_on()
+    model.resume()
     assert not model.is_over
     assert model.moving is None
     before_s = model.at_s

@@ -7,13 +7,13 @@ from textual.widgets import Static
 
 from advisor.hosts import datasets
 from advisor.testing.samples import a_path
-from advisor.tui.features.advising.form import Draft, PathSeen
+from advisor.tui.features.advising.draft import Draft, PathSeen
 from advisor.tui.features.advising.screens.path import PathScreen
 from advisor.tui.features.advising.screens.what import WhatScreen
 from advisor.tui.features.advising.screens.where import WhereScreen
-from advisor.tui.kit import scanning
-from advisor.tui.kit.choice import Choice, ChoiceSet, Tick
-from advisor.tui.kit.field import Field
+from advisor.tui.kit.fields import scanning
+from advisor.tui.kit.fields.choice import Choice, ChoiceSet, Tick
+from advisor.tui.kit.fields.field import Field
 
 from .conftest import NewApp
 from .driving import until, words
@@ -56,8 +56,8 @@ async def test_a_scan_can_be_given_up_and_begun_again(
     folder = files(tmp_path / "run", 3, 1000)
     real, held = datasets.scanning, True
 
-    def slowly(path: Path, every: int = 1) -> object:
-        first, *rest = real(path, 1)
+    def slowly(path: Path, *, every: int = 1) -> object:
+        first, *rest = real(path, every=1)
         while held:
             yield first
         yield from rest
@@ -80,8 +80,8 @@ async def test_a_scan_can_be_given_up_and_begun_again(
 @pytest.mark.parametrize(
     ("draft", "name", "said"),
     [
-        (Draft(what="data", data="/no/such/place"), "data", "there is nothing of that name"),
-        (Draft(what="data", data="run7"), "data", "write the whole path"),
+        (Draft(what="data", data="/no/such/place"), "data", "there is no such file or directory"),
+        (Draft(what="data", data="run7"), "data", "write an absolute path"),
         (Draft(what="size", size="10 lots"), "size", "not a size"),
         (Draft(what="count", files="many"), "files", "how many files"),
         (Draft(server="dtn02"), "server", "not a GridFTP server"),
@@ -166,7 +166,8 @@ async def test_a_tool_is_chosen_with_what_it_may_do(
         app.screen.query_one("#profiled").focus()
         await pilot.press("down")
         await until(
-            pilot, lambda: "✗ a tool writes files over there" in words(app, "#about-profiled")
+            pilot,
+            lambda: "✗ a tool writes files at" in words(app, "#about-profiled"),
         )
         assert app.draft.what == "data"
         await pilot.press("ctrl+n")

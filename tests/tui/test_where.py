@@ -5,11 +5,12 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from advisor.tui.app import AdvisorApp
-from advisor.tui.features.advising.form import Draft
+from advisor.tui.features.advising.draft import Draft
 from advisor.tui.features.advising.screens.what import WhatScreen
 from advisor.tui.features.advising.screens.where import WhereScreen
-from advisor.tui.kit.copyable import Copyable
-from advisor.tui.kit.field import Field
+from advisor.tui.features.advising.widgets.destination_field import DestinationField
+from advisor.tui.kit.copying.copyable import Copyable
+from advisor.tui.kit.fields.field import Field
 
 from .conftest import NewApp
 from .driving import until, words
@@ -123,7 +124,7 @@ async def test_names_that_are_known_complete(new_app: NewApp) -> None:
         await at_where(app, pilot)
         screen = app.screen
         assert isinstance(screen, WhereScreen)
-        await until(pilot, lambda: screen._completing.names)
+        await until(pilot, lambda: screen.query_one(DestinationField).known_names)
         await pilot.press(*"loc")
         await until(pilot, lambda: screen.query_one("#field-destination Input", Input)._suggestion)
         await pilot.press("right")

@@ -10,6 +10,7 @@ from advisor import registry
 ADVISOR: Final = Path(registry.__file__).parent
 
 NO_PLUGIN_MEANT: Final = {
+    "agent/scratch.py": "`/proc/net/tcp` is the kernel's table of sockets",
     "hosts/rtt.py": "`tcp handshake` is a way to measure the RTT: a word of stored records",
     "models/planning.py": "the published rules of `advisor plan`, which need no plugin",
 }

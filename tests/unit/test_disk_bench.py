@@ -97,7 +97,7 @@ def test_an_interval_from_nothing_to_for_ever_is_held_against_the_advice(tmp_pat
     results.add(_session(transfer_s=Estimate(5.0, (0.0, 35000.0))))
     for run in [*_ran("depth-width", 5.0), *_ran(DEFAULT, 9.0)]:
         results.add(run)
-    assert "says next to nothing" in tables(results)
+    assert "too wide to be useful" in tables(results)
 
 
 def test_only_what_was_measured_again_is_compared_in_the_sweep() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from advisor.domain import events as ev
 from advisor.domain.shares import Asked, Served, ServedRow, SharePlan, ShareRow
-from advisor.models.shares.estimating import Estimate
+from advisor.models.shares.estimating import LoadEstimation
 from advisor.models.shares.features import Form, Load
 from advisor.models.shares.forecast import Forecast, Modelling
 from advisor.models.shares.variation import steps
@@ -188,7 +188,7 @@ def test_a_test_predicts_what_a_forecast_of_that_moment_would(pair: Modelling) -
 def test_a_test_does_not_know_what_it_predicts() -> None:
     trained = {"kraken": samples_of([_trained(TRAIN, 30, _BEGAN_S)])["kraken"]}
     test = samples_of([_trained(TEST, 4, _BEGAN_S + 1000, rate=0.5)])
-    previous = Modelling(Form.LOG, Load.EL3, Estimate.PT)
+    previous = Modelling(Form.LOG, Load.EL3, LoadEstimation.PT)
     errors = cross_errors(trained, test, previous)["kraken"]
     # The first comes as a surprise; from then on the load is known of the one before.
     assert errors[0] > 0.5
@@ -201,7 +201,7 @@ def test_a_plan_is_predicted_from_what_was_before_it() -> None:
     later = msgspec.structs.replace(
         alone, seen=[msgspec.structs.replace(one, when_s=one.when_s + 1000) for one in alone.seen]
     )
-    pair = Modelling(Form.LOG, Load.EL1, Estimate.RT)
+    pair = Modelling(Form.LOG, Load.EL1, LoadEstimation.RT)
     samples = samples_of([trained, later])["kraken"]
     forecast = Forecast(samples[:30], later.seen[0].when_s, pair)
     expected = abs(forecast(2, 2) / 100e6 - 1)
@@ -339,16 +339,16 @@ def test_the_page_has_each_table_with_the_papers_figures_beside(results: Results
     results.add(_shared(case=RATIOS[3], trouble="0 epochs, then: lost"))
     text = document_text(results)
     assert "| expected, ratios | 15.2 % | 15.2 % | 50.0 % | 0.0 % | 2 |" in text
-    assert "| asked, ratios, where it cannot be had | 18.5 % |" in text
-    assert "| asked, ratios, with feedback | 11.5 % | 10.5 % | 75.0 % | 50.0 % | 4 |" in text
+    assert "| requested, ratios, where it cannot be met | 18.5 % |" in text
+    assert "| requested, ratios, with feedback | 11.5 % | 10.5 % | 75.0 % | 50.0 % | 4 |" in text
     assert "| 4 | 4.5 % | 4.5 % | 100.0 % | 100.0 % | 2 |" in text
     assert "| kraken × 2 | 2:2 | 8.3 % | 25.0 % | 0 of 1 |" in text
-    assert "Of 1 of 3 runs advisor said" in " ".join(text.split())
+    assert "For 1 of 3 runs advisor reported" in " ".join(text.split())
     assert "| the paper: factors, the same | – | – | 83.6 % | 65.5 % | – |" in text
     assert "(16.8)" in text
     assert "(20.5)" not in text, "Blacklight is not in these results."
     assert "`DC^0.437 × AEL1{0.031} × 2^10.738 / SC^0.234`" in text
-    assert "another number every 75 s" in " ".join(text.split())
+    assert "a new number every 75 s" in " ".join(text.split())
     assert f"- ratio, {RATIOS[3]}: 0 epochs, then: lost" in text
 
 

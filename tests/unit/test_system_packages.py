@@ -1,7 +1,11 @@
 """What the program asks the system for, where it may not install it by itself."""
 
+import os
+import pty
 import subprocess
 from pathlib import Path
+
+import pytest
 
 SCRIPT = Path(__file__).parents[2] / "scripts/system-packages"
 
@@ -32,3 +36,75 @@ def test_one_line_names_each_package_once(tmp_path: Path) -> None:
     assert to_test[: len(to_run)] == to_run
     assert {"python3-venv", "gcc", "libc6-dev"} <= set(to_run)
     assert "rclone" in to_test
+
+
+@pytest.fixture
+def with_sudo(tmp_path: Path) -> dict[str, str]:
+    """The environment of an ordinary user with a sudo that notes what it is asked for."""
+    for name, body in {
+        "id": "echo 1000",
+        "apt-get": "exit 0",
+        "cc": "exit 1",
+        "sudo": f'echo "$*" >> {tmp_path / "asked"}',
+    }.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    return {"PATH": str(tmp_path), "PYTHON": "no-python"}
+
+
+def test_sudo_is_not_used_where_nobody_can_be_asked(
+    tmp_path: Path, with_sudo: dict[str, str]
+) -> None:
+    done = subprocess.run(
+        ["/bin/sh", str(SCRIPT), "run"],
+        env=with_sudo,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "Run this once as root" in done.stderr
+    assert not (tmp_path / "asked").exists()
+
+
+def test_sudo_is_used_where_that_was_allowed_before(
+    tmp_path: Path, with_sudo: dict[str, str]
+) -> None:
+    allowed = with_sudo | {"ADVISOR_SUDO": "yes"}
+    subprocess.run(
+        ["/bin/sh", str(SCRIPT), "run"], env=allowed, stdin=subprocess.DEVNULL, check=True
+    )
+    assert "apt-get -qq install -y" in (tmp_path / "asked").read_text()
+
+
+@pytest.mark.parametrize(("answer", "is_used"), [("y", True), ("n", False), ("", False)])
+def test_sudo_asks_on_a_terminal(
+    tmp_path: Path, with_sudo: dict[str, str], answer: str, is_used: bool
+) -> None:
+    ours, theirs = pty.openpty()
+    os.write(ours, f"{answer}\n".encode())
+    try:
+        done = subprocess.run(
+            ["/bin/sh", str(SCRIPT), "run"],
+            env=with_sudo,
+            stdin=theirs,
+            stderr=theirs,
+            timeout=30,
+            check=False,
+        )
+        said = os.read(ours, 65536).decode()
+    finally:
+        os.close(theirs)
+        os.close(ours)
+    assert "Install with sudo? [y/N]" in said
+    assert (done.returncode == 0) is is_used
+    assert (tmp_path / "asked").exists() is is_used
+
+
+def test_uv_is_installed_by_hash() -> None:
+    root = SCRIPT.parents[1]
+    pinned = (root / "scripts/uv.txt").read_text()
+    assert pinned.count("--hash=sha256:") > 10
+    [line] = [x for x in (root / "Makefile").read_text().splitlines() if "pip install" in x]
+    assert "--require-hashes -r scripts/uv.txt" in line

@@ -219,11 +219,11 @@ def test_changes_are_held_against_both_settings_by_the_length_of_epochs(results:
     of_part = {"part": RETUNING_PART, "condition": NONE}
     rates = {PLAIN: 4e8, DEFAULT: 3.96e8, RETUNED[0]: 4e8, RETUNED[1]: 3e8, ALTERNATING: 3.43e8}
     for name, rate in rates.items():
-        assert "What a change costs" not in (tables(results) if results.lines else "")
+        assert "The cost of a change" not in (tables(results) if results.lines else "")
         results.add(_run(name, _looks(*[0.0] * 8, *[rate] * 20), **of_part))
     for name, rate in (rates | {DEFAULT: 4e8, ALTERNATING: 3.5e8}).items():
         results.add(_run(name, _looks(*[0.0] * 20, *[rate] * 20), **of_part, epoch_s=10.0))
-    costs = tables(results).partition("## What a change costs")[2].splitlines()
+    costs = tables(results).partition("## The cost of a change")[2].splitlines()
     rows = [line for line in costs if " % of " in line]
     assert [(row.split(" | ")[0], row.split(" | ")[2].split(" %")[0]) for row in rows] == [
         ("| 4 s", "1.0"),

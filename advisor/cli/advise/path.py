@@ -15,6 +15,7 @@ from advisor.cli.options import EventsAsJson, StoreOption
 from advisor.domain import events as ev
 from advisor.report import ndjson
 from advisor.report.lines import line_of
+from advisor.report.output import say
 from advisor.runtime.exit_codes import EXIT_DONE, EXIT_INTERRUPTED
 from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
@@ -60,4 +61,4 @@ def _look(request: AdviceRequest, store: Store, as_json: bool, watch: bool) -> i
 
 def _as_text(event: ev.AnyEvent) -> None:
     if line := line_of(event):
-        typer.echo(line, err=isinstance(event, ev.GaveUp))
+        say(line, err=isinstance(event, ev.GaveUp))

@@ -20,14 +20,19 @@ def resume(
     """
     found = store.latest_unfinished_session(None)
     if found is None:
-        raise UsageError("there is no interrupted session: begin one with 'advisor advise'")
+        raise UsageError(
+            "there is no interrupted session",
+            remedy="begin one with 'advisor advise'",
+            command="advisor advise",
+        )
     record, probes = found
     try:
         request = msgspec.convert(record.request, AdviceRequest)
     except msgspec.ValidationError:
         raise UsageError(
-            f"session {record.session} was started by another version: start a new one with "
-            f"'advisor advise'"
+            f"session {record.session} was started by another version",
+            remedy="start a new one with 'advisor advise'",
+            command="advisor advise",
         ) from None
     interrupted = Interrupted(record, probes)
     return run_session(

@@ -7,14 +7,15 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 import msgspec
-import typer
 
 from advisor.advising.session import Interrupted, advise
 from advisor.cli.terminal import stdout_columns
 from advisor.domain import events as ev
 from advisor.domain.orders import AnyOrder, Stop
+from advisor.hosts.decoding import LINE_LIMIT_BYTES, BadData, decoded
 from advisor.report import ndjson
 from advisor.report.narration import Narration
+from advisor.report.output import say
 from advisor.report.text import advice_text
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
@@ -64,7 +65,7 @@ def run_session(
         status = asyncio.run(with_signals(session, control, publish, orders=orders))
     wanted = request.destination.lab_host
     if wanted and status == EXIT_DONE and not as_json:
-        typer.echo(f"Run the lines inside the lab: advisor lab exec {wanted.lab} -- …", err=True)
+        say(f"Run the lines inside the lab: advisor lab exec {wanted.lab} -- …", err=True)
     return status
 
 
@@ -91,7 +92,7 @@ def on_lab(request: _Request) -> _Request:
 
 def _advice_as_text(event: ev.AnyEvent) -> None:
     if isinstance(event, ev.AdviceGiven):
-        typer.echo(advice_text(event, stdout_columns()))
+        say(advice_text(event, stdout_columns()))
 
 
 async def _never(_: list[ev.PastResult]) -> bool:
@@ -140,7 +141,7 @@ async def _read_orders(control: Control, publish: Publish) -> None:
     decoder: msgspec.json.Decoder[AnyOrder] = msgspec.json.Decoder(AnyOrder)
     while line := await reader.readline():
         try:
-            control.obey(decoder.decode(line))
-        except msgspec.MsgspecError as error:
+            control.obey(decoded(decoder, line, LINE_LIMIT_BYTES))
+        except BadData as error:
             publish(ev.Notice(at_s=0, message=f"not an order: {error}"))
     control.obey(Stop())

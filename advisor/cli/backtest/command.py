@@ -19,12 +19,13 @@ from advisor.cli.backtest.tables import (
     read_tables,
 )
 from advisor.cli.commands import Options, command
-from advisor.cli.errors import Failure, UsageError
+from advisor.cli.errors import CommandFailed, UsageError
 from advisor.cli.history.lookup import store_errors
 from advisor.cli.options import OUTPUT, StoreOption, json_option
 from advisor.methods.api import MethodPlugin
 from advisor.report.backtest import left_out_sentence, progress
 from advisor.report.backtest_plot import CannotPlot, check_plot, write_plot
+from advisor.report.output import say
 
 _ALL: Final = "all"
 _NOTHING_USABLE: Final = 1
@@ -108,7 +109,7 @@ def backtest(
     generated surfaces whose best setting is known. Nothing is measured.
     """
     if not tables:
-        raise UsageError(f"TABLE is missing: give {GIVEN}")
+        raise UsageError("TABLE is missing", remedy=f"give {GIVEN}")
     if options.plot:
         _check_plot(options.plot)
     plugins = _plugins(options.methods)
@@ -116,7 +117,7 @@ def backtest(
         with store_errors():
             sources = read_tables(tables, store)
     except KeyboardInterrupt:
-        typer.echo("advisor: interrupted before anything was replayed", err=True)
+        say("advisor: interrupted before anything was replayed", err=True)
         return _INTERRUPTED
     return _replayed(sources, plugins, options, as_json)
 
@@ -126,7 +127,7 @@ def _check_plot(path: Path) -> None:
     try:
         check_plot(path)
     except CannotPlot as error:
-        raise UsageError(f"--plot: {error}") from None
+        raise UsageError.about("--plot", error) from None
 
 
 def _listed() -> list[registry.Listed]:
@@ -170,7 +171,7 @@ def _replayed(
         with_regret=plot is not None,
     )
     if not settings.tables:
-        typer.echo("advisor: nothing to replay against: no table has enough settings", err=True)
+        say("advisor: nothing to replay against: no table has enough settings", err=True)
         return _NOTHING_USABLE
     finished, interrupted = _searched(settings, as_json)
     if as_json:
@@ -180,13 +181,13 @@ def _replayed(
     if interrupted:
         return _INTERRUPTED
     if not finished:
-        typer.echo("advisor: no method got through: there are no scores", err=True)
+        say("advisor: no method got through: there are no scores", err=True)
         return _NOTHING_USABLE
     if plot:
         try:
             write_plot(plot, ranked(finished))
         except CannotPlot as error:
-            raise Failure(f"--plot: {error}") from error
+            raise CommandFailed.about("--plot", error) from error
     return 0
 
 
@@ -213,10 +214,10 @@ def _searched(settings: Backtest, as_json: bool) -> tuple[list[Finished], bool]:
     for one in left_out:
         if as_json:
             echo_event("left_out", one._asdict())
-        typer.echo(f"advisor: {left_out_sentence(one)}", err=True)
+        say(f"advisor: {left_out_sentence(one)}", err=True)
     if interrupted:
         of = len(settings.methods)
-        typer.echo(f"advisor: interrupted: {len(finished)} of {of} methods were finished", err=True)
+        say(f"advisor: interrupted: {len(finished)} of {of} methods were finished", err=True)
     return finished, interrupted
 
 
@@ -229,4 +230,4 @@ def _tell_sources(sources: Sequence[TableSource], as_json: bool) -> None:
         )
     for source in sources:
         for line in lines_on(source):
-            typer.echo(line, err=True)
+            say(line, err=True)

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
-import typer
 
 from advisor.backtest.running import Backtest, Finished, ranked
 from advisor.cli.terminal import stdout_columns
@@ -19,6 +18,7 @@ from advisor.report.backtest import (
     scores_data,
     table_cells,
 )
+from advisor.report.output import say, say_json
 from advisor.report.tables import print_table
 
 
@@ -28,22 +28,22 @@ def print_scores(backtest: Backtest, finished: Sequence[Finished]) -> None:
     _print_wrapped(extent(backtest))
     print_table(METHOD_COLUMNS, [method_cells(one) for one in ranking])
     _print_wrapped(caption(backtest.tables))
-    typer.echo()
+    say()
     rows = [table_cells(table, place, finished) for place, table in enumerate(backtest.tables)]
     print_table(TABLE_COLUMNS, rows)
-    typer.echo()
+    say()
     _print_wrapped(conclusion(ranking))
 
 
 def echo_event(event: str, fields: Mapping[str, Any]) -> None:
     """Print an event as a line of JSON."""
-    typer.echo(msgspec.json.encode({"event": event, **fields}))
+    say_json(msgspec.json.encode({"event": event, **fields}))
 
 
 def echo_scores(backtest: Backtest, finished: Sequence[Finished]) -> None:
     """The scores and the tables as one line of JSON."""
-    typer.echo(msgspec.json.encode(scores_data(backtest, finished)))
+    say_json(msgspec.json.encode(scores_data(backtest, finished)))
 
 
 def _print_wrapped(text: str) -> None:
-    typer.echo(textwrap.fill(text, max(40, stdout_columns()), break_on_hyphens=False))
+    say(textwrap.fill(text, max(40, stdout_columns()), break_on_hyphens=False))

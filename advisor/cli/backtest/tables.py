@@ -93,9 +93,9 @@ def _files(path: Path) -> list[Path]:
     except OSError:  # a name that is too long, a folder that may not be entered
         found = False
     if not found:
-        raise UsageError(f"TABLE: there is no '{path}': give {GIVEN}")
+        raise UsageError(f"TABLE: there is no '{path}'", remedy=f"give {GIVEN}")
     if not files:
-        raise UsageError(f"TABLE: there is no *.csv in '{path}': give {GIVEN}")
+        raise UsageError(f"TABLE: there is no *.csv in '{path}'", remedy=f"give {GIVEN}")
     return files
 
 
@@ -103,11 +103,11 @@ def _file(file: Path) -> TableSource:
     try:
         transfers = read_transfer_table(file)
     except ValueError as error:
-        raise UsageError(f"TABLE: {error}") from None
+        raise UsageError.about("TABLE", error) from None
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise UsageError(
-            f"TABLE: '{file}' cannot be read: {reason}; mend that or name another file"
+            f"TABLE: '{file}' cannot be read: {reason}", remedy="mend that or name another file"
         ) from None
     tables, notes = tables_of(file.stem, transfers)
     return TableSource(

@@ -1,24 +1,25 @@
 """`advisor config`: shows, creates and checks the configuration file."""
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import typer
-from typer.core import TyperOption
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from advisor.cli.advise.command import advise
-from advisor.cli.commands import command, group
+from advisor.cli.commands import command, default_map, group, options_by_word
 from advisor.cli.config import configuration as c
+from advisor.cli.config.values import Value, as_typed
 from advisor.cli.errors import UsageError
 from advisor.cli.interface import checked_settings
+from advisor.cli.main import cli
+from advisor.report.output import say, say_json
 
 _HEAD = """\
 # Configuration of advisor. Options on the command line take precedence.
-# Remove the # before a line to use it. The keys are the long options of 'advisor advise'.
+# Remove the # before a line to use it. The keys are the long options of the commands.
 
 # store = "/data/advisor/history"
-
-[advise]
 """
 _HOSTS = """
 # For sessions to one destination; goes before [advise].
@@ -44,7 +45,7 @@ def config() -> None:
 @command()
 def path() -> int:
     """Print the path of the file."""
-    typer.echo(c.path())
+    say(str(c.path()))
     return 0
 
 
@@ -52,19 +53,20 @@ def path() -> int:
 def show() -> int:
     """Print the keys that are set, with their tables; then the keys that are not set."""
     said = c.load()
-    typer.echo(f"{c.path()}{'' if c.path().is_file() else '  (there is no such file)'}")
+    say(f"{c.path()}{'' if c.path().is_file() else '  (there is no such file)'}")
     for where, word, value in c.entries(said):
-        typer.echo(f"  {where + ' ' if where else ''}{word} = {c.as_typed(value)}")
-    set_words = c.defaults(said.advise)
-    free = [word for word in c.words(c.Sessions) if c.parameter(word) not in set_words]
-    typer.echo(f"as built in: {', '.join(free)}")
+        say(f"  {where + ' ' if where else ''}{word} = {as_typed(value)}")
+    for table in c.TABLES:
+        own = getattr(said, table)
+        free = [word for word in c.keys_of(type(own)) if word not in msgspec.to_builtins(own)]
+        say(f"[{table}] as built in: {', '.join(free)}")
     return 0
 
 
 @command()
 def schema() -> int:
     """Print the JSON schema of the file, for editors and other programs."""
-    typer.echo(msgspec.json.format(msgspec.json.encode(msgspec.json.schema(c.Configuration))))
+    say_json(msgspec.json.format(msgspec.json.encode(msgspec.json.schema(c.Configuration))))
     return 0
 
 
@@ -77,27 +79,31 @@ def init() -> int:
         with file.open("x", encoding="utf-8") as new:
             new.write(_template())
     except FileExistsError:
-        raise UsageError(f"{file} is there already: edit it, or move it away") from None
+        raise UsageError(f"{file} is there already", remedy="edit it, or move it away") from None
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror}") from None
-    typer.echo(file)
+    say(str(file))
     return 0
 
 
 def _template() -> str:
-    lines = []
-    for word in c.words(c.Sessions):
-        option = option_of(word)
-        lines += [f"# {option.help}", f'# {word} = "{_example(option)}"']
+    lines = [_HEAD]
+    for table in c.TABLES:
+        called = " and ".join(f"'advisor {' '.join(words)}'" for words in c.TABLES[table])
+        lines += [f"# {called}", f"[{table}]"]
+        for word in c.keys_of(type(getattr(c.Configuration(), table))):
+            option = option_of(table, word)
+            lines += [f"# {option.help}", f'# {word} = "{_example(option)}"']
+        lines.append("")
     from advisor.tui.settings import key_names
 
     keys = [f'# {name} = "…"  # {what}' for name, what in key_names().items()]
-    return "\n".join([_HEAD, *lines, _HOSTS, *keys, ""])
+    return "\n".join([*lines, _HOSTS, *keys, ""])
 
 
 def _example(option: TyperOption) -> str:
     default = option.default
-    return c.as_typed(default) if isinstance(default, str | int | list) else "…"
+    return as_typed(default) if isinstance(default, str | int | list) else "…"
 
 
 @command()
@@ -111,18 +117,19 @@ def validate() -> int:
         if word == "store":
             _check_directory(Path(str(value)))
             continue
-        problem = _problem(option_of(word), c.as_typed(value))
-        if problem:
+        table = where.strip("[]").partition(".")[0]
+        if problem := _problem("advise" if table == "hosts" else table, word, value):
             raise c.BadConfiguration(f"{c.path()}: {where} {word}: {problem}")
-    typer.echo(f"{c.path()}: {'good' if c.path().is_file() else 'nothing is set'}")
+    say(f"{c.path()}: {'good' if c.path().is_file() else 'nothing is set'}")
     return 0
 
 
-def _problem(option: TyperOption, typed: str) -> str | None:
+def _problem(table: str, word: str, value: Value) -> str | None:
     """Why the option does not accept this value, None if it does."""
-    context = typer.Context(advise, info_name="advise", resilient_parsing=True)
+    called, option = _command_with(table, word), option_of(table, word)
+    context = typer.Context(called, info_name=called.name, resilient_parsing=True)
     try:
-        option.process_value(context, typed.split(",") if option.multiple else typed)
+        option.process_value(context, default_map(called, {word: value})[option.name or ""])
     except typer.BadParameter as error:
         return error.message
     return None
@@ -133,12 +140,21 @@ def _check_directory(directory: Path) -> None:
         raise c.BadConfiguration(f"{c.path()}: store: {directory} is no directory")
 
 
-def option_of(word: str) -> TyperOption:
-    """The option of `advisor advise` with this key."""
-    name = c.parameter(word)
-    for parameter in advise.params:
-        if isinstance(parameter, TyperOption) and parameter.name == name:
-            return parameter
+def option_of(table: str, word: str) -> TyperOption:
+    """The option whose default a key of this table is. Raises KeyError."""
+    return options_by_word(_command_with(table, word))[word]
+
+
+def _command_with(table: str, word: str) -> TyperCommand:
+    """The first of a table's commands that has this option. Raises KeyError."""
+    for words in c.TABLES[table]:
+        found: Any = cli
+        for name in words:
+            assert isinstance(found, TyperGroup)
+            found = found.get_command(typer.Context(found), name)
+        assert isinstance(found, TyperCommand)
+        if word in options_by_word(found):
+            return found
     raise KeyError(word)
 
 

@@ -7,6 +7,9 @@
     agent-command = "~/advisor"       # this and ports: every command that starts an agent
     transports = ["tcp"]
 
+    [transfer]                        # also [plan], [share], [backtest] and [lab]
+    max-rate = "4Gbit"
+
     [hosts."dtn02.example.org"]       # every command to this destination
     bandwidth = "10Gbit"
     server = "gsiftp://dtn02.example.org:2811"
@@ -20,33 +23,42 @@
 
 `Configuration` is the file's definition: its keys, its JSON schema and the defaults of the
 commands are derived from it. The command line takes precedence over the destination's table, that
-over [advise], and that over the built-in defaults.
+over the command's, and that over the built-in defaults.
 """
 
 import difflib
 import tomllib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal
 
 import msgspec
 import platformdirs
 from msgspec import inspect
 
+from advisor.cli.config.values import Value
 from advisor.cli.errors import UsageError
 
-Value: TypeAlias = str | int | float | bool | list[str | int | float]
-"""A TOML value. The option that has it as its default parses it."""
+
+class Table(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    rename="kebab",
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+):
+    """Values of options, by the options' long names."""
 
 
-class Connections(msgspec.Struct, frozen=True, kw_only=True, rename="kebab", omit_defaults=True):
+class Connections(Table, frozen=True):
     """How the agent at a destination is started."""
 
     ports: Value | None = None
     agent_command: Value | None = None
 
 
-class Sessions(Connections, frozen=True, forbid_unknown_fields=True):
+class Sessions(Connections, frozen=True):
     """`[advise]`: options of `advisor advise`."""
 
     budget: Value | None = None
@@ -63,7 +75,75 @@ class Sessions(Connections, frozen=True, forbid_unknown_fields=True):
     buffer_scale: Value | None = None
 
 
-class Host(Sessions, frozen=True, forbid_unknown_fields=True):
+class Transfers(Table, frozen=True):
+    """`[transfer]`: options of `advisor transfer`."""
+
+    method: Value | None = None
+    epoch: Value | None = None
+    start: Value | None = None
+    price: Value | None = None
+    restart_epochs: Value | None = None
+    max_concurrency: Value | None = None
+    max_streams: Value | None = None
+    max_flows: Value | None = None
+    max_rate: Value | None = None
+    nice: Value | None = None
+    retry_time: Value | None = None
+    verify: Value | None = None
+
+
+class Plans(Table, frozen=True):
+    """`[plan]`: options of `advisor plan`."""
+
+    method: Value | None = None
+    sample: Value | None = None
+    relaxation: Value | None = None
+    max_concurrency: Value | None = None
+    max_streams: Value | None = None
+
+
+class Shares(Table, frozen=True):
+    """`[share]`: options of the commands of `advisor share`."""
+
+    load: Value | None = None
+    model: Value | None = None
+    estimate: Value | None = None
+    streams: Value | None = None
+    step: Value | None = None
+    time: Value | None = None
+    space: Value | None = None
+    epoch: Value | None = None
+    retry_time: Value | None = None
+
+
+class Backtests(Table, frozen=True):
+    """`[backtest]`: options of `advisor backtest`."""
+
+    method: Value | None = None
+    seeds: Value | None = None
+    budget: Value | None = None
+    drift: Value | None = None
+    learn_from_others: Value | None = None
+
+
+class Labs(Table, frozen=True):
+    """`[lab]`: options of `advisor lab up`."""
+
+    rtt: Value | None = None
+    rate: Value | None = None
+    loss: Value | None = None
+    burst: Value | None = None
+    queue: Value | None = None
+    jitter: Value | None = None
+    reordering: Value | None = None
+    mtu: Value | None = None
+    tcp_buffer: Value | None = None
+    source_rate: Value | None = None
+    source_queue: Value | None = None
+    backend: Value | None = None
+
+
+class HostTable(Sessions, frozen=True):
     """`[hosts."NAME"]`: the same, and what is known of this destination."""
 
     agent: Value | None = None
@@ -91,21 +171,31 @@ class Configuration(
 
     store: str | None = None
     advise: Sessions = Sessions()
-    hosts: dict[str, Host] = {}
+    transfer: Transfers = Transfers()
+    plan: Plans = Plans()
+    share: Shares = Shares()
+    backtest: Backtests = Backtests()
+    lab: Labs = Labs()
+    hosts: dict[str, HostTable] = {}
     screen: Screen = Screen()
     keys: dict[str, str | int] = {}
 
 
-# Where the option's name in Python is not its long name.
-_PARAMETERS: Final = {
-    "gain-ratio": "C",
-    "impeded": "L",
-    "iterations": "N",
-    "for-tool": "tools",
+TABLES: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
+    "advise": (("advise",),),
+    "transfer": (("transfer",),),
+    "plan": (("plan",),),
+    "share": (("share", "train"), ("share", "plan"), ("share", "more"), ("share", "models")),
+    "backtest": (("backtest",),),
+    "lab": (("lab", "up"),),
 }
-_REPEATED: Final = "constant"
+"""Of each table of options the commands whose options they are."""
+
 _FORMER: Final = {"tools"}
 """Former names: still read, no longer offered."""
+
+_OF_ADVICE: Final = {"method"}
+"""Of a destination's table for `advise` alone: other commands choose among other methods."""
 
 
 class BadConfiguration(UsageError):
@@ -117,15 +207,10 @@ def path() -> Path:
     return platformdirs.user_config_path("advisor") / "config.toml"
 
 
-def words(table: type[msgspec.Struct]) -> tuple[str, ...]:
+def keys_of(table: type[msgspec.Struct]) -> tuple[str, ...]:
     """The keys of a table, without former names."""
     known = (field.encode_name for field in msgspec.structs.fields(table))
     return tuple(word for word in known if word not in _FORMER)
-
-
-def parameter(word: str) -> str:
-    """The name of an option's parameter in Python."""
-    return _PARAMETERS.get(word, word.replace("-", "_"))
 
 
 def load() -> Configuration:
@@ -145,7 +230,7 @@ def load() -> Configuration:
         _check(tables, inspect.type_info(Configuration), [])
         return msgspec.convert(tables, Configuration)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError, _Wrong) as error:
-        raise BadConfiguration(f"{file}: {error}") from None
+        raise BadConfiguration.about(str(file), error) from None
 
 
 class _Wrong(Exception):
@@ -206,32 +291,27 @@ def entries(configuration: Configuration) -> Iterator[tuple[str, str, Value]]:
             yield "", name, value
 
 
-def as_typed(value: Value) -> str:
-    """The value as on the command line: lists with commas."""
-    if isinstance(value, list):
-        return ",".join(str(item) for item in value)
-    return str(value)
+def of_command(command: tuple[str, ...], options: Collection[str]) -> dict[str, Value]:
+    """The configured values of a command's options, by their long names.
 
+    The connection keys of [advise] apply to every command that starts an agent.
 
-def defaults(table: msgspec.Struct) -> dict[str, Any]:
-    """The values of a table as on the command line, by the options' names in Python."""
-    said: dict[str, Value] = msgspec.to_builtins(table)
-    return {
-        parameter(word): as_typed(value).split(",") if word == _REPEATED else as_typed(value)
-        for word, value in said.items()
-    }
-
-
-def defaults_for(command: str, options: Collection[str]) -> dict[str, Any]:
-    """The configured defaults of a command's options. Raises BadConfiguration.
-
-    [advise] applies to `advise`; its connection keys apply to every command that starts an agent.
+    Raises BadConfiguration.
     """
-    table = Sessions if command == "advise" else Connections
-    known = {parameter(word) for word in words(table)} & set(options)
-    if "agent_command" not in known:
+    tables = [table for table, commands in TABLES.items() if command in commands]
+    if not tables and "agent-command" not in options:
         return {}
-    return {name: value for name, value in defaults(load().advise).items() if name in known}
+    configured = load()
+    connections = keys_of(Connections)
+    found = {word: value for word, value in _said(configured.advise).items() if word in connections}
+    for table in tables:
+        found |= _said(getattr(configured, table))
+    return {word: value for word, value in found.items() if word in {*options, *_FORMER}}
+
+
+def _said(table: msgspec.Struct) -> dict[str, Value]:
+    said: dict[str, Value] = msgspec.to_builtins(table)
+    return said
 
 
 def store_folder() -> Path | None:
@@ -240,6 +320,12 @@ def store_folder() -> Path | None:
     return Path(named) if named is not None else None
 
 
-def of_host(name: str) -> dict[str, Any]:
-    """The configuration of this destination, by parameter. Raises BadConfiguration."""
-    return defaults(load().hosts.get(name, Host()))
+def of_host(name: str, command: tuple[str, ...]) -> dict[str, Value]:
+    """The configured values of options of a command to this destination, by their long names.
+
+    Raises BadConfiguration.
+    """
+    said = _said(load().hosts.get(name, HostTable()))
+    if command == ("advise",):
+        return said
+    return {word: value for word, value in said.items() if word not in _OF_ADVICE}

@@ -11,7 +11,7 @@ import typer
 
 from advisor.cli import parameters as p
 from advisor.cli.commands import command, group
-from advisor.cli.errors import Failure, UsageError
+from advisor.cli.errors import CommandFailed, UsageError
 from advisor.cli.history.files import export, import_files
 from advisor.cli.history.lookup import resolve_pair, store_errors
 from advisor.cli.history.review import delete, note, outlier, sessions, transferred
@@ -22,6 +22,7 @@ from advisor.domain.measurement import Measurement
 from advisor.domain.quantities import format_duration, format_rate
 from advisor.domain.records import AdviceRecord, ProbeRecord, Record
 from advisor.domain.space import setting_words
+from advisor.report.output import PrintableStream, say, say_json
 from advisor.report.tables import print_table
 from advisor.store.exporters import utc_text, write_csv
 from advisor.store.history import PairSummary, Store
@@ -40,7 +41,9 @@ PairArgument = Annotated[
 
 def _one_format(as_json: bool, as_csv: bool) -> None:
     if as_json and as_csv:
-        raise UsageError("--csv: it cannot be given together with --json: choose one of them")
+        raise UsageError(
+            "--csv: it cannot be given together with --json", remedy="choose one of them"
+        )
 
 
 @group(invoke_without_command=True)
@@ -55,7 +58,10 @@ def history(
     if context.invoked_subcommand is not None:
         if as_json or as_csv:
             given = "--json" if as_json else "--csv"
-            raise UsageError(f"{given}: write it after '{context.invoked_subcommand}'")
+            raise UsageError(
+                f"{given} is an option of the subcommand",
+                remedy=f"write it after '{context.invoked_subcommand}'",
+            )
         return
     _list(store, as_json=as_json, as_csv=as_csv)
 
@@ -71,13 +77,13 @@ def _list(store: Store, *, as_json: bool, as_csv: bool) -> None:
     with store_errors():
         summaries = store.pairs()
     if as_json:
-        typer.echo(msgspec.json.encode(summaries))
+        say_json(msgspec.json.encode(summaries))
     elif as_csv:
         _list_csv(summaries)
     elif summaries:
         print_table(_LIST_COLUMNS, [_list_cells(s) for s in summaries])
     else:
-        typer.echo("Nothing is stored yet: measure with `advisor advise`.", err=True)
+        say("Nothing is stored yet: measure with `advisor advise`.", err=True)
 
 
 _MOST_NAMED: Final = 10
@@ -91,18 +97,16 @@ def _list_cells(summary: PairSummary) -> list[str]:
     advice = summary.last_advice
     return [
         str(summary.pair),
-        f"{best.transport} {format_rate(best.throughput_bps)}" if best else "none",
+        f"{best.subject} {format_rate(best.throughput_bps)}" if best else "none",
         str(summary.records),
         utc_text(summary.last_recorded_s),
-        f"{advice.advice.transport} {format_rate(advice.advice.expected_bps)}"
-        if advice
-        else "none",
+        f"{advice.advice.subject} {format_rate(advice.advice.expected_bps)}" if advice else "none",
     ]
 
 
 def _list_csv(summaries: Iterable[PairSummary]) -> None:
-    """One row per pair and transport; pairs without a measurement have one row without a best."""
-    writer = csv.writer(sys.stdout, lineterminator="\n")
+    """One row per pair and subject; pairs without a measurement have one row without a best."""
+    writer = csv.writer(PrintableStream(sys.stdout), lineterminator="\n")
     writer.writerow(("source", "destination", "records", "last_recorded_utc", *_BEST_COLUMNS_CSV))
     for summary in summaries:
         pair, last = summary.pair, utc_text(summary.last_recorded_s)
@@ -125,22 +129,22 @@ _BEST_COLUMNS_CSV: Final = (
 def _best_columns(best: PastResult) -> list[object]:
     setting = msgspec.json.encode(best.setting, order="sorted").decode()
     figures = [best.throughput_bps, best.spread, best.probes, best.age_s]
-    return [best.transport, *figures, setting, best.caution]
+    return [best.subject, *figures, setting, best.caution]
 
 
 @command()
 def show(
     pair: PairArgument, *, store: StoreOption, as_json: AsJson = False, as_csv: AsCsv = False
 ) -> None:
-    """Show what is known of PAIR: 'SOURCE->DESTINATION', or its destination alone."""
+    """Show the results of PAIR: 'SOURCE->DESTINATION', or its destination alone."""
     _one_format(as_json, as_csv)
     with store_errors():
         found = resolve_pair(store, pair)
         best, records = store.best(found, time.time()), visible(store.records(found))
     if as_json:
-        typer.echo(_show_json(found, best, records))
+        say_json(_show_json(found, best, records))
     elif as_csv:
-        write_csv(records, sys.stdout)
+        write_csv(records, PrintableStream(sys.stdout))
     else:
         _show_text(found, best, records)
 
@@ -172,7 +176,7 @@ def replay(
 ) -> None:
     """Replay a past session of PAIR as it ran: its probes, moves and advice.
 
-    Of a transfer that tuned itself: its settings, their reasons, and its end.
+    For a tuned transfer: its settings, their reasons, and its end.
     """
     from advisor.cli.history.replay import replay_session
 
@@ -185,7 +189,7 @@ def replay(
         wanted = [session] if session else reversed(known)
         events = next(filter(None, (store.events(found, one) for one in wanted)), [])
     if not events:
-        raise Failure(f"no events were kept of {session or 'any session'} of {found}")
+        raise CommandFailed(f"no events are stored for {session or 'any session'} of {found}")
     replay_session(events, speed)
 
 
@@ -201,16 +205,16 @@ def _show_json(pair: Pair, best: list[PastResult], records: list[Record]) -> byt
 
 
 def _show_text(pair: Pair, best: list[PastResult], records: list[Record]) -> None:
-    typer.echo(f"{pair}\n\nBest")
+    say(f"{pair}\n\nBest")
     print_table(_BEST_COLUMNS, [_best_cells(result) for result in best])
     for result in best:
         if result.caution:
-            typer.echo(f"{result.transport}: {result.caution}")
+            say(f"{result.subject}: {result.caution}")
     advices = [r for r in records if isinstance(r, AdviceRecord)]
     if advices:
-        typer.echo("\nAdvice")
+        say("\nAdvice")
         print_table(_ADVICE_COLUMNS, [_advice_cells(advice) for advice in advices])
-    typer.echo("\nProbes")
+    say("\nProbes")
     print_table(_PROBE_COLUMNS, [_probe_cells(r) for r in records if isinstance(r, ProbeRecord)])
 
 
@@ -221,7 +225,7 @@ _PROBE_COLUMNS: Final = ("recorded", "transport", "result", "setting", "origin")
 
 def _best_cells(result: PastResult) -> list[str]:
     return [
-        result.transport,
+        result.subject,
         format_rate(result.throughput_bps),
         "unknown" if result.spread is None else f"{result.spread:.0%}",
         str(result.probes),
@@ -234,7 +238,7 @@ def _advice_cells(record: AdviceRecord) -> list[str]:
     advice = record.advice
     return [
         utc_text(record.recorded_s),
-        advice.transport,
+        advice.subject,
         format_rate(advice.expected_bps),
         setting_words(advice.setting),
         "no" if advice.incomplete else "yes",

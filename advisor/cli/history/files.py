@@ -7,25 +7,26 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Final, Literal, TextIO
+from typing import Annotated, Final, Literal
 
 import msgspec
 import typer
 
 from advisor.cli.commands import command
-from advisor.cli.errors import Failure, UsageError
+from advisor.cli.errors import CommandFailed, UsageError
 from advisor.cli.history.lookup import resolve_pair, resolve_session, store_errors
 from advisor.cli.options import StoreOption, json_option
 from advisor.cli.parameters import parsed
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import ProbeRecord, Record
-from advisor.store.exporters import write_csv, write_jsonl, write_markdown
+from advisor.report.output import PrintableStream, say, say_json
+from advisor.store.exporters import TextWriter, write_csv, write_jsonl, write_markdown
 from advisor.store.history import Store
 from advisor.store.importers import BadEntry, read_files
-from advisor.store.importers.refused import Refused
+from advisor.store.importers.refused import RefusedEntries
 from advisor.store.remarks import counting, session_of
 
-_WRITERS: Final[dict[str, Callable[[Iterable[Record], TextIO], None]]] = {
+_WRITERS: Final[dict[str, Callable[[Iterable[Record], TextWriter], None]]] = {
     "jsonl": write_jsonl,
     "csv": write_csv,
     "markdown": write_markdown,
@@ -71,10 +72,10 @@ def import_files(
         done.interrupted = True
     # After the bar, which would be torn by lines between.
     for line in done.refused.lines():
-        typer.echo(line, err=True)
+        say(line, err=True)
     _tell_imported(done, as_json)
     if done.interrupted:
-        typer.echo("advisor: interrupted: import again to take over the rest", err=True)
+        say("advisor: interrupted: repeat the import for the rest", err=True)
         raise typer.Exit(_INTERRUPTED)
     if not done.probes:
         raise typer.Exit(_NOTHING_USABLE)
@@ -86,7 +87,7 @@ class _Imported:
     def __init__(self) -> None:
         self.probes = 0
         self.new = 0
-        self.refused = Refused()
+        self.refused = RefusedEntries()
         self.interrupted = False
 
 
@@ -155,12 +156,12 @@ def _tell_imported(done: _Imported, as_json: bool) -> None:
             totals["already_there"] = already_there
         if done.interrupted:
             totals["interrupted"] = True
-        typer.echo(msgspec.json.encode(totals))
+        say_json(msgspec.json.encode(totals))
         return
     parts = [f"Imported {done.new}", f"refused {refused}"]
     if already_there:
-        parts.append(f"{already_there} already there")
-    typer.echo(f"{', '.join(parts)}.")
+        parts.append(f"{already_there} already stored")
+    say(f"{', '.join(parts)}.")
 
 
 @command()
@@ -178,7 +179,9 @@ def export(
     session: Annotated[
         str | None,
         typer.Option(
-            "--session", metavar="SESSION", help="Only this one; the beginning of its name will do."
+            "--session",
+            metavar="SESSION",
+            help="Only this session, by its name or the beginning of it.",
         ),
     ] = None,
     format_name: Annotated[
@@ -198,7 +201,7 @@ def export(
     if format_name == _FLENT and not (pair or session):
         raise UsageError("--format flent: name a PAIR or a --session: a file holds one test")
     if format_name == _FLENT and output is None:
-        raise UsageError("--format flent: say where to with --output FILE.flent.gz")
+        raise UsageError("--format flent: name the file with --output FILE.flent.gz")
     with store_errors():
         pairs, wanted = _wanted(store, pair, session)
         records: Iterable[Record] = chain.from_iterable(store.records(each) for each in pairs)
@@ -207,7 +210,7 @@ def export(
         if format_name == _FLENT and output is not None:
             _write_flent(output, list(records), wanted or str(pairs[0]))
         elif output is None:
-            _WRITERS[format_name](records, sys.stdout)
+            _WRITERS[format_name](records, PrintableStream(sys.stdout))
         else:
             _write_file(output, records, _WRITERS[format_name])
 
@@ -220,7 +223,7 @@ def _wanted(store: Store, pair: str | None, session: str | None) -> tuple[list[P
         return [named] if named else [summary.pair for summary in everything], None
     found = resolve_session(store, session)
     if named not in (None, found.pair):
-        raise UsageError(f"--session {session}: it is of {found.pair}, not of {named}")
+        raise UsageError(f"--session {session} belongs to {found.pair}, not to {named}")
     return [found.pair], found.session
 
 
@@ -230,13 +233,13 @@ def _write_flent(path: Path, records: list[Record], title: str) -> None:
     try:
         data = flent_data(counting(records), title)
     except NoProbes as error:
-        raise Failure(str(error)) from error
+        raise CommandFailed.about("", error) from error
     with _output_errors(path):
         path.write_bytes(gzip.compress(data, mtime=0))
 
 
 def _write_file(
-    path: Path, records: Iterable[Record], write: Callable[[Iterable[Record], TextIO], None]
+    path: Path, records: Iterable[Record], write: Callable[[Iterable[Record], TextWriter], None]
 ) -> None:
     with _output_errors(path), path.open("w", encoding="utf-8", newline="") as stream:
         write(records, stream)
@@ -248,4 +251,6 @@ def _output_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise Failure(f"--output: cannot write '{path}': {reason}; name another file") from error
+        raise CommandFailed(
+            f"--output: cannot write '{path}': {reason}", remedy="name another file"
+        ) from error

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from advisor.cli.errors import Failure, UsageError
+from advisor.cli.errors import CommandFailed, UsageError
 from advisor.cli.parameters import parsed
 from advisor.domain.endpoints import Pair
 from advisor.store.errors import StoreError
@@ -19,7 +19,7 @@ def store_errors() -> Iterator[None]:
     try:
         yield
     except StoreError as error:
-        raise Failure(str(error)) from error
+        raise CommandFailed.about("", error) from error
 
 
 _pair = parsed(Pair.parse)
@@ -34,28 +34,37 @@ def resolve_pair(store: Store, text: str) -> Pair:
         pairs = (summary.pair for summary in store.pairs(include_deleted=True))
         matching = [pair for pair in pairs if pair.destination == text]
     if not matching:
-        raise Failure(f"nothing is stored of '{text}': `advisor history` lists the pairs")
+        raise CommandFailed(
+            f"nothing is stored for '{text}'",
+            remedy="`advisor history` lists the pairs",
+            command="advisor history",
+        )
     if len(matching) > 1:
         choices = ", ".join(f"'{pair}'" for pair in matching)
-        raise UsageError(f"PAIR: '{text}' may be several: write one of {choices}")
+        raise UsageError(f"PAIR: '{text}' is ambiguous", remedy=f"write one of {choices}")
     return matching[0]
 
 
 def resolve_session(store: Store, text: str) -> SessionDigest:
-    """The stored session with this name, or whose name begins so; deleted ones too.
+    """The stored session with this name or beginning of a name; deleted ones too.
 
-    Raises UsageError when it may be several, Failure when it is none.
+    Raises UsageError when it is ambiguous, CommandFailed when there is none.
     """
     known = store.sessions(include_deleted=True)
     found = [s for s in known if s.session == text] or [
         s for s in known if text and s.session.startswith(text)
     ]
     if not found:
-        raise Failure(f"no session begins with '{text}': `advisor history sessions` lists them")
+        raise CommandFailed(
+            f"no session begins with '{text}'",
+            remedy="`advisor history sessions` lists them",
+            command="advisor history sessions",
+        )
     if len(found) > 1:
         choices = ", ".join(s.session for s in found[:_MOST_CHOICES])
         more = ", …" if len(found) > _MOST_CHOICES else ""
         raise UsageError(
-            f"SESSION: {len(found)} begin with '{text}': write more of one of {choices}{more}"
+            f"SESSION: {len(found)} begin with '{text}'",
+            remedy=f"write more of one of {choices}{more}",
         )
     return found[0]

@@ -4,12 +4,11 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 
-import typer
-
 from advisor.cli.terminal import stdout_columns
 from advisor.cli.transfer.moving import say_end
 from advisor.domain import events as ev
 from advisor.report.narration import Narration
+from advisor.report.output import say
 from advisor.report.text import advice_text
 from advisor.report.transfer_narration import TransferNarration
 
@@ -19,8 +18,8 @@ _LONGEST_PAUSE_S = 5.0
 def paced(events: Iterable[ev.AnyEvent], speed: float | None) -> Iterator[ev.AnyEvent]:
     """Yield the events at their times, `speed` times as fast; without a speed all at once.
 
-    A session that was resumed counts its time anew; so nothing waits for the clock to come back,
-    and no pause is longer than a few seconds.
+    The clock of a resumed session restarts at 0: such a step back causes no wait. No pause is
+    longer than a few seconds.
     """
     before_s = 0.0
     for event in events:
@@ -55,4 +54,4 @@ def _replay_advising(events: list[ev.AnyEvent], speed: float | None) -> None:
             narration(event)
             if isinstance(event, ev.AdviceGiven):
                 narration.finish()
-                typer.echo(advice_text(event, stdout_columns()))
+                say(advice_text(event, stdout_columns()))

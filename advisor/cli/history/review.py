@@ -1,4 +1,4 @@
-"""`advisor history sessions`, and the user's remarks on them: notes, marks, real transfers."""
+"""`advisor history sessions`, and the user's remarks: notes, marks, real transfers."""
 
 import time
 from typing import Annotated, Final, Literal
@@ -7,13 +7,14 @@ import msgspec
 import typer
 
 from advisor.cli.commands import command
-from advisor.cli.errors import Failure, UsageError
+from advisor.cli.errors import CommandFailed, UsageError
 from advisor.cli.history.lookup import resolve_pair, resolve_session, store_errors
 from advisor.cli.options import ResultAsJson, StoreOption
 from advisor.cli.parameters import DURATION, SIZE
 from advisor.domain.advice import CameTrue, came_true
 from advisor.domain.quantities import format_rate, format_rates
 from advisor.domain.records import RemarkRecord, TransferRecord
+from advisor.report.output import say, say_json
 from advisor.report.tables import print_table
 from advisor.store.exporters import utc_text
 from advisor.store.history import SessionDigest, Store
@@ -54,13 +55,13 @@ def sessions(
         wanted = resolve_pair(store, pair) if pair else None
         found = store.sessions(wanted, include_deleted=deleted)
     if as_json:
-        typer.echo(msgspec.json.encode(found))
+        say_json(msgspec.json.encode(found))
     elif found:
         print_table(_COLUMNS, [_cells(session) for session in found])
     elif pair:
-        typer.echo(f"All sessions of {wanted} are deleted: --deleted lists them.", err=True)
+        say(f"All sessions of {wanted} are deleted: --deleted lists them.", err=True)
     else:
-        typer.echo("Nothing is stored yet: measure with `advisor advise`.", err=True)
+        say("Nothing is stored yet: measure with `advisor advise`.", err=True)
 
 
 def _cells(session: SessionDigest) -> list[str]:
@@ -72,8 +73,8 @@ def _cells(session: SessionDigest) -> list[str]:
         str(session.pair),
         session.state,
         f"{session.probes}{failures}",
-        f"{best.transport} {format_rate(best.throughput_bps)}" if best else "none",
-        f"{advice.transport} {format_rate(advice.expected_bps)}" if advice else "none",
+        f"{best.subject} {format_rate(best.throughput_bps)}" if best else "none",
+        f"{advice.subject} {format_rate(advice.expected_bps)}" if advice else "none",
         "; ".join(_remarks(session)),
     ]
 
@@ -93,7 +94,7 @@ def _remarks(session: SessionDigest) -> list[str]:
 @command()
 def note(
     session: SessionArgument,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What is to be remembered.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The text of the note.")],
     *,
     store: StoreOption,
     undo: Annotated[bool, typer.Option("--undo", help="Remove the note with this TEXT.")] = False,
@@ -103,13 +104,13 @@ def note(
     SESSION is a name that `advisor history sessions` lists, or the beginning of one.
     """
     if not text.strip():
-        raise UsageError("TEXT: it is empty: write what is to be remembered")
+        raise UsageError("TEXT is empty", remedy="write the text of the note")
     with store_errors():
         found = resolve_session(store, session)
         if undo and all(known.text != text for known in found.notes):
-            raise Failure(f"session {found.session} has no such note")
+            raise CommandFailed(f"session {found.session} has no such note")
         _remark(store, found, "note", text=text, on=not undo)
-    typer.echo(f"Note {'taken back' if undo else 'kept'} on session {found.session}.")
+    say(f"Note {'removed from' if undo else 'added to'} session {found.session}.")
 
 
 @command()
@@ -117,7 +118,7 @@ def outlier(
     session: SessionArgument,
     *,
     store: StoreOption,
-    undo: Annotated[bool, typer.Option("--undo", help="Let it count again.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Remove the mark.")] = False,
 ) -> None:
     """Mark SESSION as an outlier: it stays in the list, but is no longer used as a result.
 
@@ -127,8 +128,12 @@ def outlier(
     with store_errors():
         found = resolve_session(store, session)
         _remark(store, found, "outlier", on=not undo)
-    counts = "counts again" if undo else "is an outlier and counts no more; --undo takes that back"
-    typer.echo(f"Session {found.session} {counts}.")
+    counts = (
+        "counts again"
+        if undo
+        else "is marked as an outlier and no longer counts; --undo removes the mark"
+    )
+    say(f"Session {found.session} {counts}.")
 
 
 @command()
@@ -136,7 +141,7 @@ def delete(
     session: SessionArgument,
     *,
     store: StoreOption,
-    undo: Annotated[bool, typer.Option("--undo", help="Bring it back.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Restore it.")] = False,
 ) -> None:
     """Hide SESSION from all lists and results. Nothing is erased: --undo restores it.
 
@@ -145,8 +150,8 @@ def delete(
     with store_errors():
         found = resolve_session(store, session)
         _remark(store, found, "deleted", on=not undo)
-    done = "is back" if undo else "is deleted; --undo brings it back"
-    typer.echo(f"Session {found.session} {done}.")
+    done = "is back" if undo else "is deleted; --undo restores it"
+    say(f"Session {found.session} {done}.")
 
 
 @command()
@@ -159,7 +164,7 @@ def transferred(
         float, typer.Option("--took", **DURATION, help="How long it took, as in 47min.")
     ],
     text: Annotated[
-        str, typer.Option("--note", metavar="TEXT", help="What else is to be remembered.")
+        str, typer.Option("--note", metavar="TEXT", help="A note on the transfer.")
     ] = "",
 ) -> None:
     """Record the real transfer that followed SESSION, and compare it with the advice.
@@ -179,11 +184,11 @@ def transferred(
         store.append(record)
     rate = format_rate(record.rate_bps)
     if found.advice is None:
-        typer.echo(f"{rate}; session {found.session} gave no advice to compare it with.")
+        say(f"{rate}; session {found.session} has no advice to compare it with.")
         return
     interval_bps = found.advice.interval_bps
     verdict = _CAME_TRUE[came_true(record.rate_bps, interval_bps)]
-    typer.echo(f"{rate}: {verdict} (90 %: {format_rates(*interval_bps)}).")
+    say(f"{rate}: {verdict} (90 %: {format_rates(*interval_bps)}).")
 
 
 def _remark(

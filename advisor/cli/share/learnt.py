@@ -1,14 +1,15 @@
 """Fits the models of this host's destinations, and prints them."""
 
-import shlex
 from collections.abc import Iterable, Sequence
 
 import typer
 
 from advisor.cli.commands import is_typed
 from advisor.domain.shares import Served
+from advisor.domain.shell import shell_word
 from advisor.models.shares.fitting import TooFew, fit
 from advisor.models.shares.forecast import DEFAULT, Modelling
+from advisor.report.output import say
 from advisor.report.share_models import COLUMNS, Learnt, learnt_rows
 from advisor.report.tables import print_table
 from advisor.store.history import Store
@@ -53,11 +54,11 @@ def _range(levels: Iterable[int]) -> tuple[int, int] | None:
 def print_learnt(learnt: Sequence[Learnt], modelling: Modelling = DEFAULT) -> None:
     """Print a table of the models."""
     streams = f"{learnt[0].parallelism} streams for each file"
-    typer.echo(f"Models: {modelling.words}, {streams}; errors are means")
+    say(f"Models: {modelling.words}, {streams}; errors are means")
     print_table(COLUMNS, learnt_rows(learnt))
 
 
 def with_this_store(context: typer.Context, store: Store) -> str:
     """The --store option for a suggested command, if this one was given it."""
     typed = is_typed(context, "store")
-    return f" --store {shlex.quote(str(store.directory))}" if typed else ""
+    return f" --store {shell_word(str(store.directory))}" if typed else ""

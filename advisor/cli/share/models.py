@@ -21,6 +21,7 @@ from advisor.cli.share.requests import (
 from advisor.domain.endpoints import Endpoint
 from advisor.models.shares.features import Form, Load
 from advisor.models.shares.forecast import DEFAULT, Modelling
+from advisor.report.output import say, say_json
 from advisor.report.share_models import (
     Learnt,
     compared_columns,
@@ -91,13 +92,13 @@ def models(
     with store_errors():
         names = _names(store, wanted or [])
         if not names and not as_json:
-            typer.echo("Nothing is learnt yet: `advisor share train` does.", err=True)
+            say("Nothing is learnt yet: `advisor share train` does.", err=True)
             return 0
         if compare:
             return _compare(store, names, streams, as_json=as_json)
         learnt = learnt_of(store, names, streams, modelling)
     if as_json:
-        typer.echo(msgspec.json.encode(learnt))
+        say_json(msgspec.json.encode(learnt))
     else:
         _print(learnt, modelling)
     return 0
@@ -110,8 +111,8 @@ def _names(store: Store, wanted: Sequence[Endpoint]) -> list[str]:
 def _print(learnt: Sequence[Learnt], modelling: Modelling) -> None:
     print_learnt(learnt, modelling)
     if lines := formula_lines(learnt):
-        typer.echo("\n" + "\n".join(lines))
-        typer.echo(symbols_line(modelling.load))
+        say("\n" + "\n".join(lines))
+        say(symbols_line(modelling.load))
 
 
 def _compare(store: Store, names: Sequence[str], streams: int | None, *, as_json: bool) -> int:
@@ -121,10 +122,10 @@ def _compare(store: Store, names: Sequence[str], streams: int | None, *, as_json
             model = one.model
             errors[one.destination].append(model.validation_error if model else None)
     if as_json:
-        typer.echo(msgspec.json.encode(_as_list(errors)))
+        say_json(msgspec.json.encode(_as_list(errors)))
         return 0
     print_table(compared_columns(_ABLATION), compared_rows(errors))
-    typer.echo(
+    say(
         f"\nMean validation errors. A model with {DEFAULT.load} is told the load that each"
         " measurement met;\nfor a transfer that is to come it has to be estimated."
     )

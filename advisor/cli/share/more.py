@@ -28,6 +28,7 @@ from advisor.models.shares.fitting import LEAST_SAMPLES
 from advisor.models.shares.forecast import DEFAULT
 from advisor.models.shares.marginal import Change, changes
 from advisor.models.shares.measured import beyond_words
+from advisor.report.output import say, say_json
 from advisor.report.share_models import (
     CHANGE_COLUMNS,
     change_rows,
@@ -102,14 +103,14 @@ def more(
     typed = dict(wanted)
     first = wanted[0][0]
     if typed[first] == _WITHOUT:
-        raise UsageError(f"{first}=0: nothing goes to it: give 1 at least")
+        raise UsageError(f"{first}=0: nothing goes to it", remedy="give 1 at least")
     with store_errors():
         known = _known(store, typed, streams)
     levels = {name: typed.get(name, BASE) for name in known.samples}
     try:
         forecasts = forecasts_of(known, time.time(), modelling_of(options, estimate))
     except NothingKnown as error:
-        raise UsageError(str(error)) from None
+        raise UsageError.about("", error) from None
     by_stream = levels[first] / known.parallelism
     found = More(
         destination=first,
@@ -119,7 +120,7 @@ def more(
         by_stream=changes(forecasts, levels, first, by_stream),
     )
     if as_json:
-        typer.echo(msgspec.json.encode(found))
+        say_json(msgspec.json.encode(found))
     else:
         _print(found, known)
     return 0
@@ -141,7 +142,7 @@ def _known(store: Store, typed: Mapping[str, int], streams: int | None) -> Prior
 def _print(found: More, known: PriorKnowledge) -> None:
     level = found.levels[found.destination]
     rows = change_rows(found.levels, found.by_file, found.by_stream)
-    typer.echo(f"{found.parallelism} streams for each file")
+    say(f"{found.parallelism} streams for each file")
     print_table(CHANGE_COLUMNS, rows)
     each = f"each of its {level} files" if level > 1 else "its file"
     said = []
@@ -154,4 +155,4 @@ def _print(found: More, known: PriorKnowledge) -> None:
     said.append(beyond_words(after, known.samples, shown(after)))
     for sentence in said:
         if sentence:
-            typer.echo(textwrap.fill(sentence, stdout_columns(), subsequent_indent="  "))
+            say(textwrap.fill(sentence, stdout_columns(), subsequent_indent="  "))

@@ -23,12 +23,21 @@ from advisor.cli.share.requests import (
     with_datasets,
 )
 from advisor.cli.terminal import stdout_columns
-from advisor.cli.transfer.moving import kept_of, run_moving
+from advisor.cli.transfer.delivery import (
+    DeliveryFlags,
+    ListingFlags,
+    check_unused,
+    delivery_of,
+    rules_of,
+)
+from advisor.cli.transfer.moving import run_moving
+from advisor.cli.transfer.options import EpochOption, RetryTimeOption, RunOption
 from advisor.domain import events as ev
 from advisor.domain.endpoints import LabHost
 from advisor.domain.shares import Asked, SharePlan
 from advisor.models.shares.forecast import DEFAULT
 from advisor.models.shares.planning import NotToBeShared, check
+from advisor.report.output import say
 from advisor.report.share_narration import ShareNarration
 from advisor.report.share_plan import COLUMNS, headline, lines_text, plan_rows, remarks_text
 from advisor.report.share_run import COLUMNS as OUTCOME_COLUMNS
@@ -37,53 +46,18 @@ from advisor.report.tables import print_table
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.runtime.request import ShareRequest
+from advisor.transfer.engine.epochs import EPOCH_S
 from advisor.transfer.engine.retry import RETRY_S
 from advisor.transfer.shared.parsing import with_cap
-from advisor.transfer.shared.sharing import EPOCH_S, ShareOptions, share_transfers
-from advisor.transfer.tuned.parsing import parse_epoch
+from advisor.transfer.shared.sharing import ShareOptions, share_transfers
 
 
 class RunOptions(Options, frozen=True):
     """How the files are moved with --run."""
 
-    run: Annotated[
-        bool,
-        typer.Option(
-            "--run",
-            help="Move the files, and correct the shares meanwhile.",
-            rich_help_panel=FILES,
-        ),
-    ] = False
-    epoch: Annotated[
-        float,
-        typer.Option(
-            "--epoch",
-            parser=p.parsed(parse_epoch),
-            metavar="TIME",
-            show_default=f"{EPOCH_S:g}s",
-            help="With --run: time between two corrections.",
-            rich_help_panel=LIMITS,
-        ),
-    ] = EPOCH_S
-    retry_time: Annotated[
-        float,
-        typer.Option(
-            "--retry-time",
-            **p.DURATION,
-            show_default=f"{RETRY_S / 60:g}min",
-            help="With --run: how long to retry when the connection to a destination is lost, "
-            "before it is given up.",
-            rich_help_panel=LIMITS,
-        ),
-    ] = RETRY_S
-    anew: Annotated[
-        bool,
-        typer.Option(
-            "--anew",
-            help="With --run: move everything, whatever an earlier run has moved.",
-            rich_help_panel=FILES,
-        ),
-    ] = False
+    run: RunOption = False
+    epoch: EpochOption = EPOCH_S
+    retry_time: RetryTimeOption = RETRY_S
     orders: OrdersOption = False
 
 
@@ -126,6 +100,8 @@ def plan(
     models: ModelOptions,
     running: RunOptions,
     places: PlaceOptions,
+    listing: ListingFlags,
+    delivery: DeliveryFlags,
     *,
     store: StoreOption,
     wanted: Annotated[
@@ -158,7 +134,7 @@ def plan(
     The models are those of `advisor share train`. With --run the files go to all of them at once,
     and after each epoch the numbers of files are corrected by what arrived.
     """
-    _check(running)
+    _check(running, delivery)
     requests = requests_for(wanted, places.to or [], for_all)
     caps = of_each("--most", places.most or [], wanted)
     asked = {
@@ -168,13 +144,13 @@ def plan(
     try:
         check(asked)
     except NotToBeShared as error:
-        raise UsageError(str(error)) from None
-    requests = with_datasets(requests, wanted, places.data or [])
+        raise UsageError.about("", error) from None
+    requests = with_datasets(requests, wanted, places.data or [], rules_of(listing))
     if running.run:
         _check_run(requests)
     sharing = ShareOptions(
         asked=asked,
-        journal_options=kept_of(anew=running.anew),
+        delivery_options=delivery_of(delivery),
         parallelism=streams,
         modelling=modelling_of(models, estimate),
         run=running.run,
@@ -199,10 +175,17 @@ def plan(
     )
 
 
-def _check(options: RunOptions) -> None:
-    for name, is_given in (("anew", options.anew), ("orders", options.orders)):
-        if is_given and not options.run:
-            raise UsageError(f"--{name} is about --run: give that too")
+def _check(options: RunOptions, delivery: DeliveryFlags) -> None:
+    if delivery.receipt:
+        raise UsageError(
+            "--receipt names one file",
+            remedy="leave it out: there is a receipt for each destination",
+        )
+    if options.run:
+        return
+    check_unused(delivery)
+    if options.orders:
+        raise UsageError("--orders is about --run", remedy="give that too")
 
 
 def _asked(one: Wanted, caps: Sequence[str]) -> Asked:
@@ -211,34 +194,38 @@ def _asked(one: Wanted, caps: Sequence[str]) -> Asked:
         try:
             asked = with_cap(asked, cap)
         except ValueError as error:
-            raise UsageError(f"--most {one.name}={cap}: {error}") from None
+            raise UsageError.about(f"--most {one.name}={cap}", error) from None
     return asked
 
 
 def _check_run(requests: Sequence[ShareRequest]) -> None:
     for one in requests:
         if one.dataset is None:
-            raise UsageError(f"--run needs --data: say what goes to {one.destination_host}")
+            raise UsageError(
+                "--run needs --data", remedy=f"say what goes to {one.destination_host}"
+            )
         if not one.destination_path:
-            raise UsageError(f"--run needs --to: say where it goes on {one.destination_host}")
+            raise UsageError(
+                "--run needs --to", remedy=f"say where it goes on {one.destination_host}"
+            )
 
 
 def _as_text(event: ev.AnyEvent) -> None:
     match event:
         case ev.SharesPlanned():
-            typer.echo(headline(event.plan))
+            say(headline(event.plan))
             print_table(COLUMNS, plan_rows(event.plan))
-            typer.echo(f"\n{remarks_text(event.plan, stdout_columns())}")
+            say(f"\n{remarks_text(event.plan, stdout_columns())}")
         case ev.SharesEnded():
-            typer.echo(event.message)
+            say(event.message)
             if event.rows:
                 print_table(OUTCOME_COLUMNS, outcome_rows(event.rows))
         case ev.GaveUp():
-            typer.echo(f"advisor: {event.message}", err=True)
+            say(f"advisor: {event.message}", err=True)
 
 
 def _print_lines(plan: SharePlan, lab: LabHost | None) -> None:
     if lines := lines_text(plan, stdout_columns()):
-        typer.echo(f"\n{lines}")
+        say(f"\n{lines}")
         if lab:
-            typer.echo(f"Run them inside the lab: advisor lab exec {lab.lab} -- …", err=True)
+            say(f"Run them inside the lab: advisor lab exec {lab.lab} -- …", err=True)

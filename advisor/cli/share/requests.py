@@ -12,16 +12,23 @@ from advisor.cli import parameters as p
 from advisor.cli.advise.sessions import on_lab
 from advisor.cli.commands import Options, command
 from advisor.cli.completion import destinations
-from advisor.cli.connection import DestinationArgument, ReachOptions
+from advisor.cli.connection import (
+    AgentCommandOption,
+    BandwidthOption,
+    DestinationArgument,
+    PortsOption,
+    ReachOptions,
+)
 from advisor.cli.errors import UsageError
-from advisor.cli.options import CONNECTION, LIMITS
+from advisor.cli.options import LIMITS, ServerOption, ToOption
 from advisor.cli.urls import GridFtpUrl, parse_file_url
 from advisor.domain.addresses import parse_server
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Endpoint
+from advisor.domain.manifest import ListingRules
 from advisor.domain.shares import BASE, Asked
 from advisor.hosts.datasets import scan
-from advisor.models.shares.estimating import Estimate
+from advisor.models.shares.estimating import LoadEstimation
 from advisor.models.shares.features import Form, Load
 from advisor.models.shares.forecast import DEFAULT, Modelling
 from advisor.runtime.request import ShareRequest
@@ -78,34 +85,9 @@ def parse_wanted(text: str) -> Wanted:
 class AllReachOptions(Options, frozen=True):
     """Connection options that apply to all destinations."""
 
-    bandwidth: Annotated[
-        float | None,
-        typer.Option(
-            "--bandwidth",
-            **p.RATE,
-            help="The rate reserved for you on each path, as in 10Gbit.",
-            rich_help_panel=CONNECTION,
-        ),
-    ] = None
-    ports: Annotated[
-        p.Ports | None,
-        typer.Option(
-            "--ports",
-            **p.PORTS,
-            show_default="any",
-            help="TCP and UDP ports that the agents may open for data.",
-            rich_help_panel=CONNECTION,
-        ),
-    ] = None
-    agent_command: Annotated[
-        str | None,
-        typer.Option(
-            "--agent-command",
-            metavar="COMMAND",
-            help="The command that starts advisor at the destinations, if it is not in PATH there.",
-            rich_help_panel=CONNECTION,
-        ),
-    ] = None
+    bandwidth: BandwidthOption = None
+    ports: PortsOption = None
+    agent_command: AgentCommandOption = None
 
 
 class ModelOptions(Options, frozen=True):
@@ -130,7 +112,7 @@ class ModelOptions(Options, frozen=True):
 
 
 EstimateOption = Annotated[
-    Estimate,
+    LoadEstimation,
     typer.Option(
         "--estimate",
         help="How the present load by others is estimated: followed through all measurements "
@@ -139,21 +121,25 @@ EstimateOption = Annotated[
         rich_help_panel=MODELS,
     ),
 ]
-StreamsOption = Annotated[
-    int | None,
-    p.whole(
+
+
+def streams_option(**settings: Any) -> Any:
+    """`--streams`."""
+    return p.whole(
         "--streams",
         low=1,
         high=128,
-        show_default="those of most measurements",
         help="Streams for each file, at all destinations.",
         rich_help_panel=LIMITS,
-    ),
-]
+        **settings,
+    )
+
+
+StreamsOption = Annotated[int | None, streams_option(show_default="those of most measurements")]
 DESTINATIONS: Final[Any] = {"autocompletion": destinations}
 
 
-def modelling_of(options: ModelOptions, estimate: Estimate = DEFAULT.estimate) -> Modelling:
+def modelling_of(options: ModelOptions, estimate: LoadEstimation = DEFAULT.estimate) -> Modelling:
     """The models that these options select."""
     return Modelling(Form(options.model), _LOADS[options.load], estimate)
 
@@ -171,8 +157,8 @@ def _one_host(
     reach: ReachOptions,
     *,
     destination: DestinationArgument = None,
-    to: Annotated[str | None, typer.Option("--to")] = None,
-    server: Annotated[str | None, typer.Option("--server")] = None,
+    to: ToOption = None,
+    server: ServerOption = None,
 ) -> _Configured:
     return _Configured(reach=reach, to=to, server=server)
 
@@ -197,7 +183,7 @@ def requests_for(
     requests = [_request(one, places[one.name], for_all) for one in wanted]
     twice = [name for name, n in Counter(r.destination_host for r in requests).items() if n > 1]
     if twice:
-        raise UsageError(f"{twice[0]} is named twice: name each destination once")
+        raise UsageError(f"{twice[0]} is named twice", remedy="name each destination once")
     return [on_lab(one) for one in requests]
 
 
@@ -205,11 +191,12 @@ def _check(wanted: Sequence[Wanted]) -> None:
     names = [one.name for one in wanted]
     for name in names:
         if names.count(name) > 1:
-            raise UsageError(f"{name} is named twice: name each destination once")
+            raise UsageError(f"{name} is named twice", remedy="name each destination once")
     labs = {one.endpoint.lab_host for one in wanted if not one.endpoint.is_local}
     if len({lab and lab.lab for lab in labs}) > 1:
         raise UsageError(
-            f"{', '.join(names)} have no source in common: name hosts of one lab, or of none"
+            f"{', '.join(names)} have no source in common",
+            remedy="name hosts of one lab, or of none",
         )
 
 
@@ -219,7 +206,8 @@ def _check_paths(wanted: Sequence[Wanted], texts: Iterable[str]) -> None:
     for one in wanted:
         if one.path and (twice := one.names & named.keys()):
             raise UsageError(
-                f"--to {named[twice.pop()]}: the URL of {one.name} says {one.path}: leave one out"
+                f"--to {named[twice.pop()]}: the URL of {one.name} says {one.path}",
+                remedy="leave one out",
             )
 
 
@@ -259,23 +247,26 @@ def of_each(option: str, texts: Iterable[str], wanted: Sequence[Wanted]) -> dict
 
 
 def with_datasets(
-    requests: Sequence[ShareRequest], wanted: Sequence[Wanted], texts: Iterable[str]
+    requests: Sequence[ShareRequest],
+    wanted: Sequence[Wanted],
+    texts: Iterable[str],
+    rules: ListingRules,
 ) -> list[ShareRequest]:
     """The requests with the datasets that were given. Raises UsageError."""
     said = of_each("--data", texts, wanted)
-    known = {text: _dataset(text) for text in {some[-1] for some in said.values() if some}}
+    known = {text: _dataset(text, rules) for text in {some[-1] for some in said.values() if some}}
     return [
-        msgspec.structs.replace(request, dataset=known[said[one.name][-1]])
+        msgspec.structs.replace(request, dataset=known[said[one.name][-1]], rules=rules)
         if said[one.name]
         else request
         for request, one in zip(requests, wanted, strict=True)
     ]
 
 
-def _dataset(text: str) -> Dataset:
+def _dataset(text: str, rules: ListingRules) -> Dataset:
     try:
-        return scan(Path(parse_file_url(text)))
+        return scan(Path(parse_file_url(text)), rules)
     except OSError as error:
         raise UsageError(f"--data {text}: {error.strerror or error}") from None
     except ValueError as error:
-        raise UsageError(f"--data {text}: {error}") from None
+        raise UsageError.about(f"--data {text}", error) from None

@@ -18,17 +18,26 @@ from advisor.cli.share.requests import (
     Wanted,
     parse_place,
     requests_for,
+    streams_option,
 )
 from advisor.cli.transfer.moving import run_moving
 from advisor.domain import events as ev
 from advisor.domain.quantities import format_bytes, format_duration
+from advisor.domain.shell import shell_line
 from advisor.models.endless_work import LEAST_BYTES
+from advisor.report.output import say
 from advisor.report.share_narration import ShareNarration
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.runtime.exit_codes import EXIT_DONE, EXIT_INTERRUPTED
 from advisor.store.history import Store
-from advisor.transfer.shared.training import SPACE_BYTES, TrainOptions, step_of, train_shares
+from advisor.transfer.shared.training import (
+    SPACE_BYTES,
+    TrainOptions,
+    scratch_parent,
+    step_of,
+    train_shares,
+)
 
 
 class TrainingOptions(Options, frozen=True):
@@ -64,16 +73,7 @@ class TrainingOptions(Options, frozen=True):
             rich_help_panel=LIMITS,
         ),
     ] = None
-    streams: Annotated[
-        int,
-        p.whole(
-            "--streams",
-            low=1,
-            high=128,
-            help="Streams for each file, at all destinations.",
-            rich_help_panel=LIMITS,
-        ),
-    ] = 8
+    streams: Annotated[int, streams_option()] = 8
     space: Annotated[
         int,
         typer.Option(
@@ -118,22 +118,22 @@ def train(
 
     \b
     advisor share train kraken mason blacklight --to /scratch
-    advisor share train kraken mason --to kraken=/scratch --to mason=/tmp --time 30min
+    advisor share train kraken mason --to kraken=/scratch --to mason=/data/tests --time 30min
 
-    It is the load variation experiment of Kettimuthu et al. (2014): all with the same files at a
-    time, then one of them with more, and all the same again, for each of them in turn. One file is
-    sent over and over to a folder of its own in FOLDER, which is removed at the end. What is
-    measured is stored: run again, the command adds to it.
+    It is the load variation experiment of Kettimuthu et al. (2014): each destination in turn has
+    more files at the same time than the others, with equal numbers in between. One file is sent
+    repeatedly to a new folder in FOLDER, which is removed at the end. The measurements are stored:
+    run again, the command adds to them.
     """
     wished = _training(training, len(wanted))
     requests = requests_for(wanted, to or [], for_all)
-    for one in requests:
-        if not one.destination_path:
-            raise UsageError(
-                f"--to is missing: name a folder of {one.destination_host} that it may write in"
-            )
+    try:
+        for one in requests:
+            scratch_parent(one)
+    except ValueError as error:
+        raise UsageError.about("", error) from None
     if not as_json:
-        typer.echo(_cost(wished, len(wanted)), err=True)
+        say(_cost(wished, len(wanted)), err=True)
 
     def session(publish: Publish, control: Control) -> Coroutine[Any, Any, int]:
         return train_shares(requests, wished, store=store, publish=publish, control=control)
@@ -155,7 +155,9 @@ def _training(options: TrainingOptions, destinations: int) -> TrainOptions:
     _check_size("--space", options.space)
     if data is not None:
         if not data.is_file():
-            raise UsageError(f"--data {data}: name a file: it is sent over and over")
+            raise UsageError(
+                f"--data {data} is no file", remedy="name one: it is sent over and over"
+            )
         _check_size("--data", data.stat().st_size)
     found = TrainOptions(
         lasts_s=options.lasts,
@@ -167,14 +169,15 @@ def _training(options: TrainingOptions, destinations: int) -> TrainOptions:
     try:
         step_of(found, destinations)
     except ValueError as error:
-        raise UsageError(f"--time: {error}") from None
+        raise UsageError.about("--time", error) from None
     return found
 
 
 def _check_size(option: str, size_bytes: int) -> None:
     if size_bytes < LEAST_BYTES:
         raise UsageError(
-            f"{option}: {format_bytes(size_bytes)} are too few: give {format_bytes(LEAST_BYTES)}"
+            f"{option}: {format_bytes(size_bytes)} are too few",
+            remedy=f"give {format_bytes(LEAST_BYTES)}",
         )
 
 
@@ -183,16 +186,16 @@ def _cost(training: TrainOptions, destinations: int) -> str:
     lasts, space = format_duration(steps * step_s), format_bytes(training.space_bytes)
     return (
         f"Files are sent to {'all' if destinations > 1 else 'it'} at full speed for {lasts}; "
-        f"{space} are there at a time at most, and all is removed at the end."
+        f"they take up to {space} there, and are removed at the end."
     )
 
 
 def _as_text(event: ev.AnyEvent) -> None:
     match event:
         case ev.SharesEnded():
-            typer.echo(event.message)
+            say(event.message)
         case ev.GaveUp():
-            typer.echo(f"advisor: {event.message}", err=True)
+            say(f"advisor: {event.message}", err=True)
 
 
 def _print_learnt(context: typer.Context, store: Store, names: Sequence[str]) -> None:
@@ -201,8 +204,8 @@ def _print_learnt(context: typer.Context, store: Store, names: Sequence[str]) ->
     print_learnt(learnt)
     lacking = [one.destination for one in learnt if one.model is None]
     if lacking:
-        typer.echo(f"Too little is known of {', '.join(lacking)}: run the same command again.")
+        say(f"Too little is known of {', '.join(lacking)}: run the same command again.")
         return
-    asked = " ".join(f"{name}=1" for name in names)
+    asked = shell_line(f"{name}=1" for name in names)
     this_store = with_this_store(context, store)
-    typer.echo(f"Next, with the shares you want: advisor share plan {asked}{this_store}")
+    say(f"Next, with the shares you want: advisor share plan {asked}{this_store}")

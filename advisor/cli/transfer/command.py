@@ -9,22 +9,33 @@ from advisor import registry
 from advisor.cli import parameters as p
 from advisor.cli.commands import Options, command
 from advisor.cli.errors import UsageError
-from advisor.cli.options import FILES, LIMITS, SEARCH, EventsAsJson, OrdersOption, StoreOption
+from advisor.cli.options import (
+    FILES,
+    LIMITS,
+    SEARCH,
+    EventsAsJson,
+    OrdersOption,
+    StoreOption,
+    max_concurrency_option,
+    seed_option,
+)
+from advisor.cli.transfer.delivery import DeliveryFlags, ListingFlags, delivery_of
 from advisor.cli.transfer.moving import (
     MovingOptions,
-    kept_of,
     moving_request,
     run_moving,
     say_end,
 )
+from advisor.cli.transfer.options import EpochOption, MaxStreamsOption, RetryTimeOption
 from advisor.domain.transfers import Levels
 from advisor.report.transfer_narration import TransferNarration
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.traits import default_method
+from advisor.transfer.engine.epochs import EPOCH_S
 from advisor.transfer.engine.retry import RETRY_S
-from advisor.transfer.tuned.parsing import parse_epoch, parse_price, parse_start
-from advisor.transfer.tuned.transfer import EPOCH_S, TransferOptions, transfer_tuned
+from advisor.transfer.tuned.parsing import parse_price, parse_start
+from advisor.transfer.tuned.transfer import TransferOptions, transfer_tuned
 from advisor.transfer.tuned.tuners import FIXED
 
 
@@ -42,17 +53,7 @@ class TuningOptions(Options, frozen=True):
             rich_help_panel=SEARCH,
         ),
     ] = None
-    epoch: Annotated[
-        float,
-        typer.Option(
-            "--epoch",
-            parser=p.parsed(parse_epoch),
-            metavar="TIME",
-            show_default=f"{EPOCH_S:g}s",
-            help="Time between two decisions of the method.",
-            rich_help_panel=SEARCH,
-        ),
-    ] = EPOCH_S
+    epoch: EpochOption = EPOCH_S
     start: Annotated[
         Levels | None,
         typer.Option(
@@ -84,41 +85,14 @@ class TuningOptions(Options, frozen=True):
             rich_help_panel=SEARCH,
         ),
     ] = False
-    seed: Annotated[
-        int,
-        p.whole(
-            "--seed",
-            low=0,
-            high=2**32 - 1,
-            help="Seed of the method's random numbers.",
-            rich_help_panel=SEARCH,
-        ),
-    ] = 0
+    seed: Annotated[int, seed_option()] = 0
 
 
 class LimitOptions(Options, frozen=True):
     """What the transfer may take."""
 
-    max_concurrency: Annotated[
-        int,
-        p.whole(
-            "--max-concurrency",
-            low=1,
-            high=128,
-            help="Most files, and ranges of large files, at the same time.",
-            rich_help_panel=LIMITS,
-        ),
-    ] = 32
-    max_streams: Annotated[
-        int,
-        p.whole(
-            "--max-streams",
-            low=1,
-            high=128,
-            help="Most streams for each file.",
-            rich_help_panel=LIMITS,
-        ),
-    ] = 16
+    max_concurrency: Annotated[int, max_concurrency_option()] = 32
+    max_streams: MaxStreamsOption = 16
     max_flows: Annotated[
         int,
         p.whole(
@@ -149,16 +123,7 @@ class LimitOptions(Options, frozen=True):
             rich_help_panel=LIMITS,
         ),
     ] = 0
-    retry_time: Annotated[
-        float,
-        typer.Option(
-            "--retry-time",
-            **p.DURATION,
-            show_default=f"{RETRY_S / 60:g}min",
-            help="How long to retry when the connection is lost, before the transfer gives up.",
-            rich_help_panel=LIMITS,
-        ),
-    ] = RETRY_S
+    retry_time: RetryTimeOption = RETRY_S
 
 
 @command()
@@ -167,6 +132,8 @@ def transfer(
     moving: MovingOptions,
     tuning: TuningOptions,
     limits: LimitOptions,
+    listing: ListingFlags,
+    delivery: DeliveryFlags,
     *,
     store: StoreOption,
     verify: Annotated[
@@ -174,14 +141,6 @@ def transfer(
         typer.Option(
             "--verify",
             help="Compare checksums of all files at the end; both hosts read them.",
-            rich_help_panel=FILES,
-        ),
-    ] = False,
-    anew: Annotated[
-        bool,
-        typer.Option(
-            "--anew",
-            help="Move everything, whatever an earlier run has moved.",
             rich_help_panel=FILES,
         ),
     ] = False,
@@ -199,20 +158,23 @@ def transfer(
     is restarted for that: clients that run finish their piece, those that follow have the new
     setting.
 
-    Run again after an interruption, the same command resumes the transfer.
+    Every piece is read back at the destination and compared by checksum while the transfer runs; at
+    the end there is a signed receipt. Exit code 0 means that everything in DATA is proven to be
+    there. Run again after an interruption, the same command resumes the transfer.
     """
     method = tuning.method or default_method("transfer")
     _check(method, tuning.start, limits)
     request = moving_request(
         context,
         moving,
+        listing,
         method=method,
         max_concurrency=limits.max_concurrency,
         max_streams=limits.max_streams,
         seed=tuning.seed,
     )
     wanted = TransferOptions(
-        journal_options=kept_of(anew=anew),
+        delivery_options=delivery_of(delivery),
         epoch_s=tuning.epoch,
         start=tuning.start,
         most_flows=limits.max_flows,

@@ -7,26 +7,26 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from platformdirs import user_state_path
 
 from advisor.cli import parameters as p
 from advisor.cli.advise.sessions import on_lab, with_signals
 from advisor.cli.commands import is_typed
 from advisor.cli.connection import ReachOptions, destination_argument
 from advisor.cli.errors import UsageError
-from advisor.cli.options import FILES
+from advisor.cli.options import ServerOption, ToOption
+from advisor.cli.transfer.delivery import ListingFlags, rules_of
 from advisor.cli.urls import GridFtpUrl
 from advisor.domain import events as ev
 from advisor.domain.addresses import parse_server
 from advisor.domain.endpoints import Endpoint
 from advisor.hosts.datasets import scan
 from advisor.report import ndjson
+from advisor.report.output import say
 from advisor.report.plan_narration import PlanNarration
 from advisor.report.transfer import ended_lines
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.runtime.request import TransferRequest
-from advisor.transfer.engine.session import JournalOptions
 
 Session = Callable[[Publish, Control], Coroutine[Any, Any, int]]
 
@@ -49,27 +49,13 @@ class MovingOptions(ReachOptions, frozen=True, kw_only=True):
             help="[USER@]HOST, lab:NAME, or a URL as in gsiftp://HOST/PATH.",
         ),
     ] = None
-    to: Annotated[
-        str | None,
-        typer.Option(
-            "--to",
-            metavar="PATH",
-            help="The folder at the destination that the files go to.",
-            rich_help_panel=FILES,
-        ),
-    ] = None
-    server: Annotated[
-        str | None,
-        typer.Option(
-            "--server",
-            metavar="URL",
-            help="The destination's GridFTP server, as in gsiftp://HOST:2811.",
-            rich_help_panel=FILES,
-        ),
-    ] = None
+    to: ToOption = None
+    server: ServerOption = None
 
 
-def moving_request(context: typer.Context, options: MovingOptions, **more: Any) -> TransferRequest:
+def moving_request(
+    context: typer.Context, options: MovingOptions, listing: ListingFlags, **more: Any
+) -> TransferRequest:
     """The request of these options, with `more` of its fields. Raises UsageError.
 
     What a destination's URL says precedes the configuration. For a destination in a lab this
@@ -78,14 +64,17 @@ def moving_request(context: typer.Context, options: MovingOptions, **more: Any) 
     destination, to, server = options.destination, options.to, options.server
     if isinstance(destination, GridFtpUrl):
         if is_typed(context, "to") or is_typed(context, "server"):
-            raise UsageError("DESTINATION is a URL, which says where: leave out --to and --server")
+            raise UsageError(
+                "DESTINATION is a URL, which says where", remedy="leave out --to and --server"
+            )
         to, server, destination = destination.path, destination.server, destination.endpoint
     if not to:
-        raise UsageError("--to is missing: say where the files go on the destination")
+        raise UsageError("--to is missing", remedy="say where the files go on the destination")
     try:
-        dataset = scan(options.data)
+        rules = rules_of(listing)
+        dataset = scan(options.data, rules)
     except (OSError, ValueError) as error:
-        raise UsageError(f"DATA {options.data}: {error}") from None
+        raise UsageError.about(f"DATA {options.data}", error) from None
     try:
         server = parse_server(server) if server else None
     except ValueError as error:
@@ -96,14 +85,10 @@ def moving_request(context: typer.Context, options: MovingOptions, **more: Any) 
             dataset=dataset,
             destination_path=to,
             server_url=server,
+            rules=rules,
             **more,
         )
     )
-
-
-def kept_of(*, anew: bool) -> JournalOptions:
-    """Where an interrupted transfer is resumed from."""
-    return JournalOptions(journals=user_state_path("advisor") / "transfers", anew=anew)
 
 
 def run_moving(
@@ -142,6 +127,6 @@ def say_end(event: ev.AnyEvent) -> None:
     """Print the result of a transfer that has ended; errors on standard error."""
     match event:
         case ev.TransferEnded():
-            typer.echo("\n".join(ended_lines(event)))
+            say("\n".join(ended_lines(event)))
         case ev.GaveUp():
-            typer.echo(f"advisor: {event.message}", err=True)
+            say(f"advisor: {event.message}", err=True)

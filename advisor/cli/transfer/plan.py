@@ -11,13 +11,23 @@ from platformdirs import user_state_path
 from advisor.cli import parameters as p
 from advisor.cli.commands import command
 from advisor.cli.errors import UsageError
-from advisor.cli.options import FILES, LIMITS, SEARCH, EventsAsJson, StoreOption
+from advisor.cli.options import (
+    FILES,
+    SEARCH,
+    EventsAsJson,
+    StoreOption,
+    max_concurrency_option,
+    seed_option,
+)
 from advisor.cli.terminal import stdout_columns
-from advisor.cli.transfer.moving import MovingOptions, kept_of, moving_request, run_moving
+from advisor.cli.transfer.delivery import DeliveryFlags, ListingFlags, check_unused, delivery_of
+from advisor.cli.transfer.moving import MovingOptions, moving_request, run_moving
+from advisor.cli.transfer.options import MaxStreamsOption, RunOption
 from advisor.domain import events as ev
 from advisor.domain.plan import TransferPlan
 from advisor.domain.quantities import format_bytes
 from advisor.models.planning import PAPERS_CHANNELS, Rule
+from advisor.report.output import say
 from advisor.report.plan import COLUMNS, lines_text, plan_rows, reasons_text
 from advisor.report.plan_narration import PlanNarration
 from advisor.report.tables import print_table
@@ -34,6 +44,8 @@ _STREAMS: Final = 32
 def plan(
     context: typer.Context,
     moving: MovingOptions,
+    listing: ListingFlags,
+    delivery: DeliveryFlags,
     *,
     store: StoreOption,
     method: Annotated[
@@ -45,14 +57,7 @@ def plan(
             rich_help_panel=SEARCH,
         ),
     ] = Rule.HARP,
-    run: Annotated[
-        bool,
-        typer.Option(
-            "--run",
-            help="Move the files, with progress for each class of sizes.",
-            rich_help_panel=FILES,
-        ),
-    ] = False,
+    run: RunOption = False,
     sample: Annotated[
         bool | None,
         typer.Option(
@@ -62,34 +67,10 @@ def plan(
             rich_help_panel=SEARCH,
         ),
     ] = None,
-    anew: Annotated[
-        bool,
-        typer.Option(
-            "--anew",
-            help="With --run: move everything, whatever an earlier run has moved.",
-            rich_help_panel=FILES,
-        ),
-    ] = False,
     max_concurrency: Annotated[
-        int,
-        p.whole(
-            "--max-concurrency",
-            low=1,
-            high=128,
-            help=f"Most files at the same time; for {Rule.PROMC} in all classes together.",
-            rich_help_panel=LIMITS,
-        ),
+        int, max_concurrency_option(note=f"; for {Rule.PROMC} in all classes together")
     ] = PAPERS_CHANNELS,
-    max_streams: Annotated[
-        int,
-        p.whole(
-            "--max-streams",
-            low=1,
-            high=128,
-            help="Most streams for each file.",
-            rich_help_panel=LIMITS,
-        ),
-    ] = _STREAMS,
+    max_streams: MaxStreamsOption = _STREAMS,
     relaxation: Annotated[
         float,
         p.number(
@@ -112,16 +93,7 @@ def plan(
             rich_help_panel=FILES,
         ),
     ] = None,
-    seed: Annotated[
-        int,
-        p.whole(
-            "--seed",
-            low=0,
-            high=2**32 - 1,
-            help="Seed of the random numbers: the same seed repeats the plan.",
-            rich_help_panel=SEARCH,
-        ),
-    ] = 0,
+    seed: Annotated[int, seed_option()] = 0,
     as_json: EventsAsJson = False,
 ) -> int:
     """Plan how the files in DATA are best moved to DESTINATION, and with --run move them.
@@ -135,11 +107,16 @@ def plan(
     classes are moved together. Without --run the path is checked and nothing is moved.
     """
     if sample is not None and not run:
-        raise UsageError("--sample and --no-sample are about --run: give that too")
-    if anew and not run:
-        raise UsageError("--anew is about --run: give that too")
+        raise UsageError("--sample and --no-sample are about --run", remedy="give that too")
+    if not run:
+        check_unused(delivery)
     request = moving_request(
-        context, moving, max_concurrency=max_concurrency, max_streams=max_streams, seed=seed
+        context,
+        moving,
+        listing,
+        max_concurrency=max_concurrency,
+        max_streams=max_streams,
+        seed=seed,
     )
     folder = lists or user_state_path("advisor") / "plans" / secrets.token_hex(4)
     wanted = PlanOptions(
@@ -148,7 +125,7 @@ def plan(
         sample=sample,
         relaxation=relaxation,
         lists=folder.absolute(),
-        journal_options=kept_of(anew=anew),
+        delivery_options=delivery_of(delivery),
     )
 
     def session(publish: Publish, control: Control) -> Coroutine[Any, Any, int]:
@@ -162,7 +139,7 @@ def plan(
     status = run_moving(session, PlanNarration, as_text, as_json=as_json)
     lab = request.destination.lab_host
     if lab and status == 0 and not as_json and not wanted.run:
-        typer.echo(f"Run it inside the lab: advisor lab exec {lab.lab} -- …", err=True)
+        say(f"Run it inside the lab: advisor lab exec {lab.lab} -- …", err=True)
     return status
 
 
@@ -171,20 +148,20 @@ def _as_text(event: ev.AnyEvent) -> None:
         case ev.PlanMade():
             _print_plan(event.plan, final=event.final)
         case ev.TransferEnded():
-            typer.echo("\n".join(ended_lines(event)))
+            say("\n".join(ended_lines(event)))
         case ev.GaveUp():
-            typer.echo(f"advisor: {event.message}", err=True)
+            say(f"advisor: {event.message}", err=True)
 
 
 def _print_plan(plan: TransferPlan, *, final: bool) -> None:
     files = sum(one.files for one in plan.classes)
     total = format_bytes(sum(one.total_bytes for one in plan.classes))
     state = "" if final else ", before the samples"
-    typer.echo(f"Plan for {files} files, {total}: {plan.method}, {plan.order}{state}")
+    say(f"Plan for {files} files, {total}: {plan.method}, {plan.order}{state}")
     print_table(COLUMNS, plan_rows(plan))
-    typer.echo(f"\n{reasons_text(plan, stdout_columns())}")
+    say(f"\n{reasons_text(plan, stdout_columns())}")
 
 
 def _print_lines(plan: TransferPlan, lists: Path) -> None:
-    typer.echo(f"\n{lines_text(plan)}")
-    typer.echo(f"\nThe lists of files, and all lines in a script: {lists / SCRIPT}")
+    say(f"\n{lines_text(plan)}")
+    say(f"\nThe lists of files, and all lines in a script: {lists / SCRIPT}")

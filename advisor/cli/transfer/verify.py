@@ -4,49 +4,53 @@ import asyncio
 import contextlib
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 import typer
 
 from advisor.agent.client import PeerError
 from advisor.agent.secret import BadSecret
+from advisor.cli import parameters as p
 from advisor.cli.advise.sessions import on_lab
 from advisor.cli.commands import command
-from advisor.cli.connection import DestinationArgument, ReachOptions
+from advisor.cli.connection import ReachOptions, destination_argument
 from advisor.cli.errors import UsageError
-from advisor.cli.options import FILES, ResultAsJson
+from advisor.cli.options import DATA, FILES, ResultAsJson, ToOption
+from advisor.domain.endpoints import Endpoint
+from advisor.domain.printable import json_text
 from advisor.domain.quantities import format_bytes
+from advisor.report.output import rich_console, say
 from advisor.runtime.exit_codes import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_PEER
 from advisor.runtime.request import AdviceRequest
+from advisor.transfer.receipts import BadReceipt, read_receipt, verify_copy
 from advisor.transfer.verifying import CopyComparison, CopyProgress, Difference, NothingThere, Seen
 from advisor.transfer.verifying import verify as compared
 
 _NAMED: Final = 10
 
 
+def _destination(text: str) -> Endpoint | Path:
+    path = Path(text)
+    return path if path.suffix == ".json" or path.is_file() else Endpoint.parse(text)
+
+
 @command()
 def verify(
     reach: ReachOptions,
     *,
-    destination: DestinationArgument = None,
-    data: Annotated[
-        Path,
-        typer.Option(
-            "--data", exists=True, help="What was moved: a file or a folder.", rich_help_panel=FILES
-        ),
-    ],
-    to: Annotated[
-        str | None,
-        typer.Option(
-            "--to",
-            metavar="PATH",
-            help="Where it went at the destination.",
-            rich_help_panel=FILES,
+    destination: Annotated[
+        Any,
+        destination_argument(
+            parser=p.parsed(_destination),
+            help="[USER@]HOST, lab:NAME, or the receipt of a transfer.",
         ),
     ] = None,
+    data: Annotated[Path | None, DATA] = None,
+    to: ToOption = None,
     sizes_only: Annotated[
         bool,
         typer.Option(
@@ -59,27 +63,66 @@ def verify(
 ) -> int:
     """Compare every file of --data with the one at DESTINATION, by its SHA-256.
 
+    \b
+    advisor verify dtn02 --data /data/run42 --to /store/run42
+    advisor verify receipt.json
+
     Both hosts read their own files. The exit code is 0 only if all are the same. Files that are
-    only at the destination do not matter.
+    only at the destination do not matter. With a receipt the source is not needed: the copy is
+    compared with the checksums that were signed when it was moved.
     """
-    if not to:
-        raise UsageError("--to is missing: say where the files went on the destination")
-    request = on_lab(AdviceRequest(**reach.request_fields(destination)))
-    with _bar(shown=sys.stderr.isatty() and not as_json) as seen:
-        comparison = _compared(request, data, to, seen, sizes_only=sizes_only)
-    if isinstance(comparison, int):
-        return comparison
-    typer.echo(_as_json(comparison) if as_json else sentence(comparison))
-    return EXIT_DONE if comparison.identical else EXIT_FAILED
+    shown = sys.stderr.isatty() and not as_json
+    if isinstance(destination, Path):
+        if data or sizes_only:
+            raise UsageError("a receipt says what was moved", remedy="leave out the other options")
+        outcome, signed = _with_receipt(reach, destination, to, shown=shown)
+    else:
+        if not data or not to:
+            raise UsageError(
+                f"{'--to' if data else '--data'} is missing",
+                remedy="say what was moved, and where it went, or name the receipt",
+            )
+        request = on_lab(AdviceRequest(**reach.request_fields(destination)))
+        with _bar(shown=shown) as seen:
+            outcome = _run(
+                compared(request, data, to, seen, sizes_only=sizes_only), f"--data {data}"
+            )
+        signed = ""
+    if isinstance(outcome, int):
+        return outcome
+    say(_as_json(outcome) if as_json else f"{sentence(outcome)}{signed}")
+    return EXIT_DONE if outcome.identical else EXIT_FAILED
 
 
-def _compared(
-    request: AdviceRequest, data: Path, to: str, seen: Seen, *, sizes_only: bool
-) -> CopyComparison | int:
-    """The comparison, or the exit code after an error, which is printed."""
+def _with_receipt(
+    reach: ReachOptions, path: Path, to: str | None, *, shown: bool
+) -> tuple[CopyComparison | int, str]:
+    """The comparison with a receipt, or the exit code; and who signed it. Raises UsageError."""
+    try:
+        receipt, statement = read_receipt(path)
+        endpoint = Endpoint.parse(receipt.destination)
+    except BadReceipt as error:
+        raise UsageError.about("", error) from None
+    except (OSError, ValueError) as error:
+        raise UsageError.about(str(path), error) from None
+    request = on_lab(AdviceRequest(**reach.request_fields(endpoint)))
+    with _bar(shown=shown) as seen:
+        outcome = _run(
+            verify_copy(request, receipt, statement, to or statement.target, seen), str(path)
+        )
+    moved = time.strftime("%Y-%m-%d", time.gmtime(statement.made_s))
+    key = receipt.public_key[:16]
+    return outcome, f"; signed on {statement.host} on {moved} with the key {key}…"
+
+
+def _run(work: Coroutine[Any, Any, CopyComparison], what: str) -> CopyComparison | int:
+    """The comparison, or the exit code after an error, which is printed.
+
+    `what`: what is compared, for errors.
+    """
 
     async def comparing() -> CopyComparison:
-        task = asyncio.create_task(compared(request, data, to, seen, sizes_only=sizes_only))
+        task = asyncio.create_task(work)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, task.cancel)
@@ -90,14 +133,14 @@ def _compared(
     except asyncio.CancelledError:
         return EXIT_INTERRUPTED
     except PeerError as error:
-        typer.echo(f"advisor: {error}", err=True)
+        say(f"advisor: {error}", err=True)
         return EXIT_PEER
     except BadSecret as error:
-        raise UsageError(f"--secret-file {request.secret_file} {error}") from None
+        raise UsageError.about("", error) from None
     except NothingThere as error:
-        raise UsageError(f"--data {error}: name what was moved") from None
+        raise UsageError(f"--data {error}", remedy="name what was moved") from None
     except OSError as error:
-        raise UsageError(f"--data {data}: {error.strerror or error}") from None
+        raise UsageError(f"{what}: {error.strerror or error}") from None
 
 
 @contextlib.contextmanager
@@ -106,15 +149,14 @@ def _bar(*, shown: bool) -> Iterator[Seen]:
     if not shown:
         yield lambda _: None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
     columns = (BarColumn(), DownloadColumn(binary_units=True), TimeRemainingColumn())
     with Bar(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         *columns,
-        console=Console(file=sys.stderr, highlight=False),
+        console=rich_console(sys.stderr),
         transient=True,
         redirect_stdout=False,
         redirect_stderr=False,
@@ -182,4 +224,4 @@ def _what(difference: Difference) -> str:
 
 def _as_json(comparison: CopyComparison) -> str:
     fields = {"identical": comparison.identical, **msgspec.to_builtins(comparison)}
-    return msgspec.json.encode(fields).decode()
+    return json_text(msgspec.json.encode(fields))

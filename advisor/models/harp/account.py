@@ -16,7 +16,7 @@ from advisor.domain.evidence import (
 )
 from advisor.domain.transfers import Conditions, Levels
 from advisor.models.harp.entries import Floats, History, Indices
-from advisor.models.harp.optimiser import FittedGroup, HarpAnswer, Sample
+from advisor.models.harp.optimiser import FittedGroup, HarpAnswer, SampleTransfer
 from advisor.models.harp.optimum import levels_of_row, row_of
 
 _SHOWN: Final = 6
@@ -27,7 +27,7 @@ _AXES: Final[tuple[Level, ...]] = get_args(Level)
 
 
 def evidence_of(
-    wanted: Conditions, sample: Sample | None, history: History, answer: HarpAnswer
+    wanted: Conditions, sample: SampleTransfer | None, history: History, answer: HarpAnswer
 ) -> Evidence:
     """What `optimise` found in this history for these conditions."""
     total = math.fsum(one.weight for one in answer.groups)

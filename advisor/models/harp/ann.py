@@ -18,8 +18,8 @@ import numpy as np
 from advisor.domain.transfers import Conditions, Levels
 from advisor.models.harp.entries import Floats, History, Indices, features_of
 from advisor.models.harp.grouping import groups
-from advisor.models.harp.optimiser import Sample
-from advisor.models.harp.optimum import Box, levels_of_row, row_of
+from advisor.models.harp.optimiser import SampleTransfer
+from advisor.models.harp.optimum import LevelBounds, levels_of_row, row_of
 from advisor.models.harp.similar import LOGARITHMIC, similar
 
 if TYPE_CHECKING:
@@ -57,9 +57,9 @@ class _Model:
 
 def neural_answer(
     wanted: Conditions,
-    sample: Sample,
+    sample: SampleTransfer,
     history: History,
-    bounds: Box,
+    bounds: LevelBounds,
     *,
     seed: int = 0,
     enough: int | None = None,

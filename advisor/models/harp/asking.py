@@ -10,7 +10,7 @@ from advisor.domain.dataset import Dataset
 from advisor.domain.path import PathFacts
 from advisor.domain.space import Space
 from advisor.domain.transfers import Conditions, Levels
-from advisor.models.harp.optimum import Box
+from advisor.models.harp.optimum import LevelBounds
 from advisor.models.transfer_heuristics import buffer_of, class_levels
 from advisor.models.transfer_parameters import Role, role_of
 
@@ -55,9 +55,9 @@ def levels_in(space: Space, setting: Mapping[str, object]) -> Levels:
     )
 
 
-def box_of(space: Space) -> Box:
+def box_of(space: Space) -> LevelBounds:
     """The levels the space allows."""
-    return Box(
+    return LevelBounds(
         lower=levels_in(space, {p.name: p.lower for p in space.parameters}),
         upper=levels_in(space, {p.name: p.upper for p in space.parameters}),
     )

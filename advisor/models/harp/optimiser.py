@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
+from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.domain.quantities import format_rate
 from advisor.domain.transfers import Conditions, Levels
 from advisor.models.harp import surface as surfaces
@@ -18,7 +19,7 @@ from advisor.models.harp.entries import Floats, History, Indices
 from advisor.models.harp.grouping import groups
 from advisor.models.harp.optimum import (
     RELAXATION,
-    Box,
+    LevelBounds,
     levels_of_row,
     maximum,
     mean_levels,
@@ -36,11 +37,13 @@ UNLIKE: Final = 0.95
 _FAR_OFF: Final = 0.3
 
 
-class NothingAlike(ValueError):
+class NothingAlike(ProblemError, ValueError):
     """There is neither a sample nor a past transfer similar to the requested one."""
 
+    kind = ProblemKind.NO_DATA
 
-class Sample(msgspec.Struct, frozen=True, kw_only=True):
+
+class SampleTransfer(msgspec.Struct, frozen=True, kw_only=True):
     """The throughput of a short transfer just now; `throughput_bps` is above zero."""
 
     levels: Levels
@@ -115,9 +118,9 @@ class _Candidate(msgspec.Struct, frozen=True):
 
 def optimise(
     wanted: Conditions,
-    sample: Sample | None,
+    sample: SampleTransfer | None,
     history: History,
-    bounds: Box,
+    bounds: LevelBounds,
     rng: np.random.Generator,
     *,
     enough: int | None = None,
@@ -152,7 +155,7 @@ def optimise(
 
 
 def _candidates(
-    history: History, grouped: Sequence[Indices], box: Box, rng: np.random.Generator
+    history: History, grouped: Sequence[Indices], box: LevelBounds, rng: np.random.Generator
 ) -> tuple[list[_Candidate], list[OutlierGroup]]:
     """The groups with a surface and its maximum, and those without."""
     fitted, left_out = [], []
@@ -171,7 +174,7 @@ def _candidates(
     return fitted, left_out
 
 
-def _weights(found: Sequence[Surface], sample: Sample | None) -> Floats:
+def _weights(found: Sequence[Surface], sample: SampleTransfer | None) -> Floats:
     if sample is None:
         return np.ones(len(found))
     expected = np.array([one.at(row_of(sample.levels))[0] for one in found])
@@ -182,7 +185,7 @@ def _told(
     history: History,
     found: Similar,
     fitted: Sequence[_Candidate],
-    sample: Sample | None,
+    sample: SampleTransfer | None,
     weighed: Floats,
     lowered: Sequence[Floats],
 ) -> list[FittedGroup]:
@@ -205,23 +208,24 @@ def _told(
 
 
 def _without_surfaces(
-    sample: Sample | None,
+    sample: SampleTransfer | None,
     history: History,
     found: Similar,
-    box: Box,
+    box: LevelBounds,
     left_out: Sequence[OutlierGroup],
 ) -> HarpAnswer:
     """The best setting among the most similar entries, if it is better than the sample."""
     seen = _best_seen(history, found, box)
     if sample and (seen is None or sample.throughput_bps >= seen.throughput_bps):
-        best, whence = sample, "These are the sample's own levels"
+        best, origin = sample, "These are the sample's own levels"
         if seen is not None:
-            whence += ", which gave no less than the best of the most similar entries"
+            origin += ", which gave no less than the best of the most similar entries"
     elif seen is not None:
-        best, whence = seen, "These are the best levels among the most similar entries"
+        best, origin = seen, "These are the best levels among the most similar entries"
     else:
         raise NothingAlike(
-            "HARP has no data: run a sample transfer, or import past transfers of this kind"
+            "HARP has no data",
+            remedy="run a sample transfer, or import past transfers of this kind",
         )
     counted = f"{len(found.rows)} similar {'entry' if len(found.rows) == 1 else 'entries'}"
     return HarpAnswer(
@@ -232,11 +236,11 @@ def _without_surfaces(
         similar=found,
         groups=(),
         left_out=left_out,
-        worth=f"{whence}: {counted} are too few for a model, so treat them as a first guess.",
+        worth=f"{origin}: {counted} are too few for a model, so treat them as a first guess.",
     )
 
 
-def _best_seen(history: History, found: Similar, box: Box) -> Sample | None:
+def _best_seen(history: History, found: Similar, box: LevelBounds) -> SampleTransfer | None:
     """The setting with the highest median among the entries as similar as the first.
 
     None where even the first is of another kind of path or files.
@@ -253,7 +257,7 @@ def _best_seen(history: History, found: Similar, box: Box) -> Sample | None:
     rates = history.throughput_bps[rows]
     medians = np.array([np.median(rates[setting == one]) for one in range(len(settings))])
     best = int(medians.argmax())
-    return Sample(levels=levels_of_row(settings[best]), throughput_bps=float(medians[best]))
+    return SampleTransfer(levels=levels_of_row(settings[best]), throughput_bps=float(medians[best]))
 
 
 def _worth(
@@ -261,7 +265,7 @@ def _worth(
     found: Similar,
     told: Sequence[FittedGroup],
     outliers: int,
-    sample: Sample | None,
+    sample: SampleTransfer | None,
 ) -> str:
     entries = sum(len(one.rows) for one in told)
     groups_ = "1 group" if len(told) == 1 else f"{len(told)} groups"
@@ -287,5 +291,5 @@ def _worth(
     return " ".join(words)
 
 
-def _off(group: FittedGroup, sample: Sample) -> float:
+def _off(group: FittedGroup, sample: SampleTransfer) -> float:
     return abs((group.expected_bps or 0.0) / sample.throughput_bps - 1)

@@ -23,7 +23,7 @@ RELAXATION: Final = (0.7, 0.7, 0.99)
 """The fraction of the estimate that lower concurrency, parallelism and pipelining must keep."""
 
 
-class Box(msgspec.Struct, frozen=True, kw_only=True):
+class LevelBounds(msgspec.Struct, frozen=True, kw_only=True):
     """The allowed levels, both bounds included."""
 
     lower: Levels
@@ -49,7 +49,7 @@ def levels_of_row(row: Floats) -> Levels:
     return Levels(concurrency=concurrency, parallelism=parallelism, pipelining=pipelining)
 
 
-def maximum(surface: Surface, box: Box) -> Floats:
+def maximum(surface: Surface, box: LevelBounds) -> Floats:
     """The levels at the maximum of a surface, as whole numbers.
 
     They are within the box and, where the two overlap, within the levels the group measured.
@@ -90,7 +90,7 @@ def _best_of_grid(surface: Surface, lower: Floats, upper: Floats) -> Floats:
 
 
 def relaxed(
-    surface: Surface, top: Floats, box: Box, keep: tuple[float, float, float] = RELAXATION
+    surface: Surface, top: Floats, box: LevelBounds, keep: tuple[float, float, float] = RELAXATION
 ) -> Floats:
     """The smallest levels, each lowered from `top` alone, that keep enough of the throughput.
 

@@ -13,7 +13,7 @@ import numpy as np
 from advisor.domain.transfers import Conditions, Levels
 from advisor.models.harp.entries import History
 from advisor.models.harp.optimiser import UNLIKE, optimise
-from advisor.models.harp.optimum import Box, row_of
+from advisor.models.harp.optimum import LevelBounds, row_of
 
 _UNRELAXED: Final = (1.0, 1.0, 1.0)
 _FLOWS: Final = slice(2)
@@ -31,7 +31,7 @@ class Peak(msgspec.Struct, frozen=True, kw_only=True):
 
 # Every search of the same transfer, as in a backtest with many seeds, starts at the same place.
 @lru_cache(maxsize=1)
-def peak_of(wanted: Conditions, history: History, bounds: Box) -> Peak | None:
+def peak_of(wanted: Conditions, history: History, bounds: LevelBounds) -> Peak | None:
     """Where to start; None where past transfers do not say.
 
     That is where no similar group has a surface, where none is of this kind of path and files, and

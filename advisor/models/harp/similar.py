@@ -62,7 +62,7 @@ def enough_of(entries: int) -> int:
     return min(ENOUGH, max(FITTABLE, math.ceil(entries * share)))
 
 
-def likeness(wanted: Conditions, history: History) -> Floats:
+def similarities(wanted: Conditions, history: History) -> Floats:
     """The similarity of every entry to the requested transfer, in 0 … 1.
 
     Features unknown for the requested transfer are left out.
@@ -92,7 +92,7 @@ def similar(wanted: Conditions, history: History, enough: int | None = None) -> 
     used. If more than the paper's 6000 (or `enough`, if that is more) are above 0.99, the newest
     are used: its authors, too, would "put a time limit to remove old entries".
     """
-    alike = likeness(wanted, history)
+    alike = similarities(wanted, history)
     order = np.argsort(-alike, kind="stable")
     enough = min(enough or enough_of(len(history)), len(history))
     threshold = FIRST_THRESHOLD

@@ -34,7 +34,7 @@ Corrections: TypeAlias = Mapping[tuple[int, int], float]
 """By DC and SC: the ratio of the model's prediction to the observation."""
 
 
-class Estimate(StrEnum):
+class LoadEstimation(StrEnum):
     """The methods of estimating the present load."""
 
     PT = "PT"
@@ -61,7 +61,7 @@ def _log_error(model: ShareModel, dc: int, sc: int, mbps: float, rates: list[flo
 
 def load_now(
     model: ShareModel,
-    way: Estimate,
+    way: LoadEstimation,
     recent: Sequence[Served],
     now_s: float,
     concurrency: float,
@@ -72,23 +72,23 @@ def load_now(
     `recent`: the destination's samples; only those within the last RECENT_S count, or REMEMBERED_S
     where they are filtered.
     """
-    oldest_s = now_s - (REMEMBERED_S if way is Estimate.FT else RECENT_S)
+    oldest_s = now_s - (REMEMBERED_S if way is LoadEstimation.FT else RECENT_S)
     fresh = sorted(
         (one for one in recent if oldest_s <= one.when_s <= now_s), key=lambda one: one.when_s
     )
     if not fresh or not model.load_weight:
         return model.usual_load
     match way:
-        case Estimate.PT:
+        case LoadEstimation.PT:
             last = fresh[-1]
             value = load_value(model.form, model.load, _feature_of(model, last))
             grown = value * concurrency / last.concurrency
             return load_feature(model.form, model.load, grown)
-        case Estimate.RT:
+        case LoadEstimation.RT:
             return fmean(_feature_of(model, one) for one in fresh)
-        case Estimate.RTEC:
+        case LoadEstimation.RTEC:
             return fmean(_feature_of(model, _corrected(one, corrections)) for one in fresh)
-        case Estimate.FT:
+        case LoadEstimation.FT:
             usual = model.usual_load
             seen = ((one.when_s, _feature_of(model, one) - usual) for one in fresh)
             return usual + filtered(seen, now_s)

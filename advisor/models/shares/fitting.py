@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.domain.shares import Served
 from advisor.models.shares.features import (
     MEGA,
@@ -37,8 +38,10 @@ _TRAINS: Final = (0, 2, 4)
 Array = NDArray[np.float64]
 
 
-class TooFew(ValueError):
+class TooFew(ProblemError, ValueError):
     """There are too few samples to fit a model; the message is one sentence."""
+
+    kind = ProblemKind.NO_DATA
 
 
 class ShareModel(msgspec.Struct, frozen=True, kw_only=True):

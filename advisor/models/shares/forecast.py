@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from advisor.domain.shares import Served
-from advisor.models.shares.estimating import Estimate, corrections_of, load_now
+from advisor.models.shares.estimating import LoadEstimation, corrections_of, load_now
 from advisor.models.shares.features import Form, Load
 from advisor.models.shares.fitting import fit, held_back
 
@@ -27,7 +27,7 @@ class Modelling(msgspec.Struct, frozen=True):
 
     form: Form = Form.LOG
     load: Load = Load.EL1
-    estimate: Estimate = Estimate.FT
+    estimate: LoadEstimation = LoadEstimation.FT
 
     @property
     def words(self) -> str:
@@ -104,7 +104,7 @@ class Forecast:
 
     def _load(self, concurrency: float) -> float:
         # Only the estimate from the previous transfer depends on it (PT).
-        key = concurrency if self._estimate is Estimate.PT else 0.0
+        key = concurrency if self._estimate is LoadEstimation.PT else 0.0
         if key not in self._loads:
             self._loads[key] = load_now(
                 self.model,

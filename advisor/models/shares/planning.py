@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.domain.quantities import format_rate
 from advisor.domain.shares import BASE, Asked, Served, SharePlan, ShareRow
 from advisor.models.shares.allocation import (
@@ -24,8 +25,10 @@ _TOO_FAR_OFF: Final = 0.3
 """Of the mean prediction error; the worst validation error in the paper's table II is 15 %."""
 
 
-class NotToBeShared(ValueError):
+class NotToBeShared(ProblemError, ValueError):
     """The request is invalid; the message is one sentence with its remedy."""
+
+    kind = ProblemKind.INVALID
 
 
 def plan(
@@ -57,8 +60,8 @@ def check(asked: Mapping[str, Asked]) -> None:
     if len(asked) == 1 and next(iter(asked.values())).share is not None:
         [name] = asked
         raise NotToBeShared(
-            f"a share is a part of something: {name} alone gets all there is; ask for a rate, as "
-            f"in {name}=400Mbit, or name the other destinations too"
+            f"a share is a part of something: {name} alone gets all there is",
+            remedy=f"ask for a rate, as in {name}=400Mbit, or name the other destinations too",
         )
 
 

@@ -21,10 +21,12 @@ import msgspec
 
 from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Interval, Measurement
+from advisor.domain.printable import ShownText, SystemName
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting
+from advisor.hosts.decoding import BadData, require_shallow
 from advisor.models.steadiness import start_up_length
-from advisor.store.importers.entries import BadEntry, RefusedError, identity
+from advisor.store.importers.entries import BadEntry, RefusedError, identity, pair_of
 from advisor.traits import imported_subject
 
 ORIGIN: Final = "iperf3"
@@ -62,7 +64,7 @@ class _TestStart(msgspec.Struct):
 
 
 class _Start(msgspec.Struct):
-    version: str = ""
+    version: ShownText = ""
     connected: list[_Connection] = []
     timestamp: _Timestamp | None = None
     connecting_to: _Peer | None = None
@@ -103,7 +105,7 @@ class _End(msgspec.Struct):
     sum_sent: _Sum | None = None
     sum_received: _Sum | None = None
     sum_received_bidir_reverse: _Sum | None = None
-    sender_tcp_congestion: str | None = None
+    sender_tcp_congestion: SystemName | None = None
 
 
 class _Result(msgspec.Struct):
@@ -120,14 +122,18 @@ def read(text: str, pair: Pair | None) -> Iterator[ProbeRecord | BadEntry]:
     number, position = 0, _skip_blanks(text, 0)
     while position < len(text):
         number += 1
+        began = position
         try:
             content, position = decoder.raw_decode(text, position)
         except (ValueError, RecursionError):
             yield BadEntry(f"result {number}", _why_unreadable(text, position))
             return
-        position = _skip_blanks(text, position)
+        ended, position = position, _skip_blanks(text, position)
         try:
+            require_shallow(text[began:ended].encode(errors="replace"))
             yield _probe(content, pair)
+        except BadData as error:
+            yield BadEntry(f"result {number}", f"it is not a result of iperf3 -J: {error}")
         except RefusedError as refused:
             yield BadEntry(f"result {number}", str(refused))
 
@@ -240,9 +246,8 @@ def _pair(start: _Start, test: _TestStart) -> Pair:
     local, remote = start.connected[0].local_host, start.connected[0].remote_host
     if start.connecting_to is not None:
         remote = start.connecting_to.host
-    if not (0 < len(local) <= 255 and 0 < len(remote) <= 255):
-        raise RefusedError("its host names are empty or too long: name them with --pair")
-    return Pair(remote, local) if _local_receives(start, test) else Pair(local, remote)
+    ends = (remote, local) if _local_receives(start, test) else (local, remote)
+    return pair_of(*ends)
 
 
 def _rtt_s(result: _Result) -> float | None:

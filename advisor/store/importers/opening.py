@@ -8,11 +8,27 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from advisor.domain.problem import ProblemError, ProblemKind
+
 _GZIP: Final = b"\x1f\x8b"
 _LONGEST_LINE: Final = 2**20
 HEAD_BYTES: Final = 2**18
-UNREADABLE: Final = (OSError, EOFError, zlib.error)
-"""What reading raises: the file system's errors, and those of damaged compressed data."""
+WHOLE_LIMIT_BYTES: Final = 32 * 2**20
+"""The largest file whose format requires the whole content at once."""
+# Logs and tables shrink to a tenth or a twentieth; what shrinks a thousandfold was made to do harm.
+_MOST_SHRUNK: Final = 100
+_ANY_SHRUNK_BYTES: Final = 64 * 2**20
+
+
+class TooLarge(ProblemError):
+    """A file has more content than is read of it."""
+
+    kind = ProblemKind.INVALID
+
+
+UNREADABLE: Final = (OSError, EOFError, zlib.error, TooLarge)
+"""What reading raises: the file system's errors, those of damaged compressed data, and too much of
+it."""
 
 
 class OpenFile:
@@ -24,10 +40,19 @@ class OpenFile:
     def __init__(self, stream: io.BufferedReader | gzip.GzipFile, told: Callable[[], int]) -> None:
         self._stream = stream
         self._told = told
-        self.head = stream.read(HEAD_BYTES)
+        self._got_bytes = 0
+        self.head = self._counted(stream.read(HEAD_BYTES))
         if len(self.head) == HEAD_BYTES:
-            self.head += stream.readline(_LONGEST_LINE)
+            self.head += self._counted(stream.readline(_LONGEST_LINE))
         self._left = io.BytesIO(self.head)
+
+    def _counted(self, data: bytes) -> bytes:
+        """The data. Raises TooLarge if it came of far too little compressed data."""
+        self._got_bytes += len(data)
+        stored_bytes = self._told() if isinstance(self._stream, gzip.GzipFile) else 0
+        if stored_bytes and self._got_bytes > max(_ANY_SHRUNK_BYTES, _MOST_SHRUNK * stored_bytes):
+            raise TooLarge(f"it holds more than {_MOST_SHRUNK} times its size")
+        return data
 
     @property
     def read_bytes(self) -> int:
@@ -37,11 +62,19 @@ class OpenFile:
     def read(self, size: int, /) -> bytes:
         """The next bytes; fewer than `size` only at the end."""
         found = self._left.read(size)
-        return found + self._stream.read(size - len(found)) if len(found) < size else found
+        if len(found) < size:
+            found += self._counted(self._stream.read(size - len(found)))
+        return found
 
     def rest(self) -> bytes:
-        """The whole remainder at once."""
-        return self._left.read() + self._stream.read()
+        """The whole remainder at once. Raises TooLarge beyond WHOLE_LIMIT_BYTES."""
+        found = self._left.read()
+        found += self._stream.read(WHOLE_LIMIT_BYTES + 1 - len(found))
+        if len(found) > WHOLE_LIMIT_BYTES:
+            raise TooLarge(
+                f"it has more than {WHOLE_LIMIT_BYTES // 10**6} million bytes", remedy="divide it"
+            )
+        return found
 
     def lines(self) -> Iterator[str]:
         """The remaining lines; anything beyond 1 MiB of a line is left out."""
@@ -54,7 +87,7 @@ class OpenFile:
         line = self._left.readline(_LONGEST_LINE)
         if line.endswith(b"\n"):
             return line
-        return line + self._stream.readline(_LONGEST_LINE - len(line))
+        return line + self._counted(self._stream.readline(_LONGEST_LINE - len(line)))
 
 
 @contextmanager

@@ -24,9 +24,10 @@ from typing import Final
 
 from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Interval, Measurement
+from advisor.domain.printable import shortened
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting
-from advisor.store.importers.entries import BadEntry, RefusedError, identity
+from advisor.store.importers.entries import BadEntry, RefusedError, identity, pair_of
 
 FIELDS: Final = 17
 ORIGIN: Final = "ProbData"
@@ -39,6 +40,7 @@ _HIDDEN_SHARE: Final = 0.1
 # The maximum relative difference between actual and requested duration.
 _TIME_SHARE: Final = 0.25
 _TCP_HEADERS: Final = 40
+_LONGEST_VERSION: Final = 100
 
 
 def looks_like(line: str) -> bool:
@@ -91,9 +93,7 @@ def _probe(fields: list[str], pair: Pair | None) -> ProbeRecord:
 
 
 def _pair(fields: list[str]) -> Pair:
-    if any(len(name) > 255 for name in fields[:2]):
-        raise RefusedError("a host name has more than 255 characters")
-    return Pair(fields[0], fields[1])
+    return pair_of(fields[0], fields[1])
 
 
 def _measurement(fields: list[str], buffered_bytes: int) -> Measurement:
@@ -122,7 +122,7 @@ def _measurement(fields: list[str], buffered_bytes: int) -> Measurement:
         steady_from=0,
         settled=False,
         elapsed_s=elapsed_s,
-        versions={"source": fields[4]},
+        versions={"source": shortened(fields[4], _LONGEST_VERSION)},
     )
 
 

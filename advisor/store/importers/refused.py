@@ -18,7 +18,7 @@ class _Reason:
         self.first: list[str] = []
 
 
-class Refused:
+class RefusedEntries:
     """Counts bad entries of each file by reason, and remembers the places of the first ones."""
 
     def __init__(self) -> None:

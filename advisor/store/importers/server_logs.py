@@ -19,7 +19,7 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.models.log_transfers import LoggedFile, LoggedTransfer, LogTransfers, Movement, Place
-from advisor.store.importers.entries import BadEntry, RefusedError, identity
+from advisor.store.importers.entries import BadEntry, RefusedError, identity, pair_of
 from advisor.traits import imported_subject
 
 # TCP needs about ten round trips to come up to speed. The RTT is not in a log: assume 100 ms, as
@@ -183,6 +183,4 @@ def _pair(movement: Movement) -> Pair:
     ends = (movement.peer, movement.host) if movement.received else (movement.host, movement.peer)
     if _UNKNOWN_ADDRESSES.intersection(ends):
         raise RefusedError("it does not say which hosts it was between: name them with --pair")
-    if any(len(name) > 255 for name in ends):
-        raise RefusedError("a host name has more than 255 characters")
-    return Pair(*ends)
+    return pair_of(*ends)

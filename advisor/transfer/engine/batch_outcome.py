@@ -9,17 +9,21 @@ from typing import Final, TypeAlias
 from advisor.agent.client import AgentLink
 from advisor.api.tool import ToolTrouble, TransferTool
 from advisor.domain.measurement import FailureKind
+from advisor.domain.problem import ProblemError
 from advisor.hosts.file_samples import is_unchanged
 from advisor.models.piecework import Batch
 from advisor.models.slicing import FileEntry, Part
 from advisor.probing.transfer import Ran
 from advisor.runtime.arrival_check import is_short, shortage, written_sizes
 from advisor.transfer.engine.batch_sizing import Backoff
-from advisor.transfer.engine.file_group import FileGroup, Places
+from advisor.transfer.engine.file_group import FileGroup
+from advisor.transfer.engine.journal import NotedPart
+from advisor.transfer.engine.places import Places
+from advisor.transfer.engine.proof import Proofs
 
 _TRIES: Final = 2
 """How often a file is tried alone before it is given up, when the tool refuses it or it arrives
-short."""
+truncated."""
 
 _OF_FILES: Final = (
     FailureKind.NO_ACCESS,
@@ -28,24 +32,23 @@ _OF_FILES: Final = (
 )
 """Failures that may concern a single file. Before anything has arrived they concern all files."""
 
-SaveArrived: TypeAlias = Callable[[Sequence[Part]], Awaitable[None]]
-"""Saves what has arrived."""
+SaveArrived: TypeAlias = Callable[[Sequence[NotedPart]], Awaitable[None]]
+"""Saves what has arrived, and its digests."""
 
 
-class TransferFailed(Exception):
+class TransferFailed(ProblemError):
     """Nothing gets through any more; the message is one sentence.
 
     `may_pass`: whether it may get through later without any change.
     """
 
-    def __init__(self, message: str, *, may_pass: bool = False) -> None:
-        super().__init__(message)
-        self.may_pass = may_pass
+    may_pass = False
 
 
 class BatchChecker:
     """Checks both ends of what was moved. The agent is asked under the lock `asking`.
 
+    `proofs`: reads the content back; None where files are moved for a measurement alone.
     `fall_back`: called with the reason when nothing gets through any more; returns whether
     something else is tried from now on.
     """
@@ -58,6 +61,7 @@ class BatchChecker:
         tell: Callable[[str], None],
         note: SaveArrived | None = None,
         fall_back: Callable[[str], bool] = lambda _: False,
+        proofs: Proofs | None = None,
     ) -> None:
         self.asking = asyncio.Lock()
         self.backoff = Backoff()
@@ -67,6 +71,7 @@ class BatchChecker:
         self._places = places
         self._tell = tell
         self._note = note
+        self._proofs = proofs
         self._told = ""
         self._has_arrived = False
         self._misses: Counter[Part] = Counter()
@@ -148,16 +153,41 @@ class BatchChecker:
                 self._refuse_longer(group, part, size)
             else:
                 arrived.append(part)
-        if arrived:
+        proven, differing = await self._proven(group, arrived)
+        if proven:
             if self._note is not None:
-                await self._note(arrived)
-            group.work.done(Batch(tuple(arrived)))
+                await self._note(proven)
+            group.work.done(Batch(tuple(one.part for one in proven)))
             self._has_arrived = True
             self.backoff.clear()
         if short:
             group.work.give_back(Batch(tuple(short)))
-            self._fell(began_s, "Files arrived short, though the tool reported success.")
-        return bool(arrived)
+            self._fell(began_s, "Files arrived incomplete, though the tool reported success.")
+        if differing:
+            group.work.give_back(Batch(tuple(differing)))
+            self._fell(began_s, "Files arrived with other content, though all bytes are there.")
+        return bool(proven)
+
+    async def _proven(
+        self, group: FileGroup, parts: Sequence[Part]
+    ) -> tuple[list[NotedPart], list[Part]]:
+        """The parts whose content is equal at both ends, and those to be moved again."""
+        if self._proofs is None or not parts:
+            return [NotedPart(part, "") for part in parts], []
+        checks = await self._proofs.prove(self._link, parts, self.asking)
+        # What was read here is what was listed only if it has not changed until now.
+        await self._set_changed_aside(group, Batch(tuple(parts)))
+        proven: list[NotedPart] = []
+        differing: list[Part] = []
+        for part, one in zip(parts, checks, strict=True):
+            if group.work.is_dropped(part.file):
+                continue
+            if one.reason:
+                differing.append(part)
+                self._miss(group, part, one.reason)
+            else:
+                proven.append(NotedPart(part, one.digest))
+        return proven, differing
 
     async def _sizes(self, paths: Sequence[str]) -> list[int | None]:
         async with self.asking:
@@ -209,11 +239,13 @@ class BatchChecker:
         if not self.backoff.are_too_many:
             return
         if not self._fall_back(message):
-            raise TransferFailed(message, may_pass=True)
+            failed = TransferFailed(message)
+            failed.may_pass = True
+            raise failed
         self.backoff.clear()
 
     def _say(self, message: str) -> None:
-        """Tell a message, unless it is the one told last."""
+        """Report a message, unless it equals the last one."""
         if message != self._told:
             self._tell(message)
         self._told = message

@@ -34,14 +34,14 @@ class BatchSizer:
         self._knows = False
 
     def learn(self, moved_bytes: int, files: int, took_s: float, clients: int) -> None:
-        """A batch of so many bytes in so many files took `took_s` seconds from its first byte.
+        """A batch of this many bytes and files took `took_s` seconds from its first byte.
 
         `clients`: how many were wanted when it began, at least 1.
         """
         if took_s <= 0:
             return
-        journal_options = _KEPT if self._knows else 0.0
-        self._clients = journal_options * self._clients + (1 - journal_options) * clients
+        weight = _KEPT if self._knows else 0.0
+        self._clients = weight * self._clients + (1 - weight) * clients
         self._knows = True
         of_bytes = moved_bytes * self._byte_s / took_s
         of_files = files * self._file_s / took_s

@@ -41,7 +41,7 @@ class Client:
     def is_ending(self, within_s: float) -> bool:
         """Whether it has ended, or will within this time at its recent rate.
 
-        The recent one, because the small files come last in a batch, and are slower.
+        The recent one, because small files come last in a batch and are slower.
         """
         if self.has_ended:
             return True

@@ -20,6 +20,9 @@ from advisor.domain.measurement import Interval
 from advisor.transfer.engine.client import Client
 from advisor.transfer.engine.file_group import FileGroup
 
+EPOCH_S: Final = 30.0
+"""The control epoch of Balaprakash et al. (2016), section IV, in seconds."""
+
 _LOOKS: Final = 10
 _LEAST_LOOK_S: Final = 1.0
 _LEFT_OUT_AT_MOST: Final = 0.5

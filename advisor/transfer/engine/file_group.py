@@ -1,41 +1,12 @@
-"""A group of files that share one setting, and the paths they are moved between."""
+"""A group of files that share one setting."""
 
-import posixpath
 from collections.abc import Sequence
 
 import msgspec
 
-from advisor.api.tool import Piece
 from advisor.models.piecework import Done, Piecework
-from advisor.models.slicing import FileEntry, Part
+from advisor.models.slicing import FileEntry
 from advisor.transfer.engine.client import Client
-
-
-class Places(msgspec.Struct, frozen=True, kw_only=True):
-    """The source and target paths, as in `CommandRequest`.
-
-    `source`, `target`: absolute paths of a folder, whose files have names relative to it, or of one
-    file, whose name is "".
-    """
-
-    source: str
-    target: str
-    destination_host: str
-    server_url: str | None = None
-
-    def piece(self, part: Part) -> Piece:
-        """The part in the form that tools are given."""
-        return Piece(
-            source=_below(self.source, part.file.name),
-            target=_below(self.target, part.file.name),
-            size_bytes=part.size_bytes,
-            offset_bytes=part.offset_bytes,
-            is_whole=part.is_whole,
-        )
-
-
-def _below(root: str, name: str) -> str:
-    return posixpath.join(root, name) if name else root
 
 
 class FailedFile(msgspec.Struct, frozen=True):

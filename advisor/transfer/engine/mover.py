@@ -26,6 +26,7 @@ from advisor.transfer.engine.batch_outcome import BatchChecker, SaveArrived, Tra
 from advisor.transfer.engine.batch_sizing import BatchSizer, SetupTimes
 from advisor.transfer.engine.client import Client
 from advisor.transfer.engine.file_group import FileGroup
+from advisor.transfer.engine.proof import Proofs
 from advisor.transfer.engine.rate_limit import RateLimit
 from advisor.transfer.engine.route import Route
 from advisor.transfer.engine.setting_control import SettingControl
@@ -89,10 +90,12 @@ class Mover:
         tell: Callable[[str], None],
         note: SaveArrived | None = None,
         stop: asyncio.Event | None = None,
+        proofs: Proofs | None = None,
     ) -> None:
         """`tell` is called with a sentence on what goes wrong.
 
         `note` saves what has arrived and was checked, before it counts. `stop`: ends every wait.
+        `proofs`: proves the content; None to compare sizes only.
         Raises ValueError for a tool that moves one file at a time.
         """
         if not route.tool.moves_several:
@@ -107,7 +110,7 @@ class Mover:
         self._setup_times = SetupTimes()
         self._control = SettingControl()
         self._checker = BatchChecker(
-            link, route.tool, route.places, tell, note, self._control.fall_back
+            link, route.tool, route.places, tell, note, self._control.fall_back, proofs
         )
         self._stop = stop or asyncio.Event()
         self._made: set[str] = set()
@@ -201,7 +204,9 @@ class Mover:
             return
         self._failure = error
         if isinstance(error, PeerError | OSError):
-            self._failure = TransferFailed(str(error), may_pass=isinstance(error, PeerError))
+            failed = TransferFailed.about("", error)
+            failed.may_pass = isinstance(error, PeerError)
+            self._failure = failed
         self._cancel()
         self._start(self._notify())
 
@@ -303,7 +308,8 @@ class Mover:
             case [Step(side="source") as step]:
                 return self._nice(step)
         raise TransferFailed(
-            f"{self._route.tool.name} does not run on the source alone: choose another tool"
+            f"{self._route.tool.name} does not run on the source alone",
+            remedy="choose another tool",
         )
 
     def _nice(self, step: Step) -> Step:

@@ -5,27 +5,33 @@ from typing import Any, Final
 
 import msgspec
 
+from advisor.domain.manifest import Exclusion, Manifest
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
 from advisor.runtime.exit_codes import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
 from advisor.transfer.engine.batch_outcome import TransferFailed
+from advisor.transfer.engine.completion import Completion
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.journal import TransferJournal
 
 _NAMED: Final = 100
+_SHOWN: Final = 3
 
 
 class TransferState:
     """The file groups of a transfer. `earlier_bytes`: what had arrived before this session.
 
-    `unreadable`: files and folders that could not be listed, and so are in no group.
+    `exclusions`: what of the source is in no group, though the user did not ask for that.
     """
 
     def __init__(
-        self, groups: Sequence[FileGroup], journal: TransferJournal, unreadable: int = 0
+        self,
+        groups: Sequence[FileGroup],
+        journal: TransferJournal,
+        exclusions: Sequence[Exclusion] = (),
     ) -> None:
         self.groups = tuple(groups)
         self.journal = journal
-        self.unreadable = unreadable
+        self.exclusions = tuple(exclusions)
         self.earlier_bytes = self.arrived_bytes
 
     @property
@@ -52,7 +58,8 @@ class TransferState:
 class TransferOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """How a transfer ended: the fields of the event `TransferEnded`.
 
-    `may_pass`: it failed for a reason that may go away by itself.
+    `may_pass`: it failed for a reason that may go away by itself. `has_all_files`: every file of
+    the manifest has arrived, whatever was excluded from that.
     """
 
     complete: bool
@@ -64,13 +71,15 @@ class TransferOutcome(msgspec.Struct, frozen=True, kw_only=True):
     missing: list[str]
     missing_files: int
     exit_code: int
+    receipt: str | None = None
     may_pass: bool = False
+    has_all_files: bool = False
 
     @property
     def fields(self) -> dict[str, Any]:
         """The fields of the event."""
         fields = msgspec.structs.asdict(self)
-        del fields["may_pass"]
+        del fields["may_pass"], fields["has_all_files"]
         return fields
 
 
@@ -82,7 +91,8 @@ def outcome_of(
     failed_files = [one for group in groups for one in group.failed_files]
     files = sum(group.arrived_files for group in groups)
     total_files = sum(group.total_files for group in groups)
-    complete = is_over and not failed_files and not state.unreadable
+    has_all_files = is_over and not failed_files
+    complete = has_all_files and not state.exclusions
     exit_code = EXIT_DONE if complete else EXIT_FAILED
     message = f"{files} of {total_files} files have arrived completely"
     if complete:
@@ -95,8 +105,8 @@ def outcome_of(
         exit_code = EXIT_INTERRUPTED
     else:
         left_out = [f"{len(failed_files)} could not be moved"] if failed_files else []
-        if state.unreadable:
-            left_out.append(f"{state.unreadable} files or folders could not be read")
+        if state.exclusions:
+            left_out.append(exclusions_as_text(state.exclusions))
         message = ", ".join([message, *left_out])
     return TransferOutcome(
         complete=complete,
@@ -105,11 +115,70 @@ def outcome_of(
         earlier_bytes=state.earlier_bytes,
         elapsed_s=elapsed_s,
         message=message,
-        missing=[f"{one.file.name}: {one.message}" for one in failed_files[:_NAMED]],
-        missing_files=len(failed_files),
+        missing=[
+            *(f"{one.file.name}: {one.message}" for one in failed_files[:_NAMED]),
+            *(f"{one.name}: {one.reason}" for one in state.exclusions[:_NAMED]),
+        ],
+        missing_files=len(failed_files) + len(state.exclusions),
         exit_code=exit_code,
+        has_all_files=has_all_files,
         may_pass=bool(failure and failure.may_pass),
     )
+
+
+def after_completion(
+    outcome: TransferOutcome, completion: Completion, manifest: Manifest
+) -> TransferOutcome:
+    """The outcome of a transfer whose files have arrived, once its target is completed."""
+    if completion.changed:
+        return msgspec.structs.replace(
+            outcome,
+            complete=False,
+            message=f"changed at the source while they were moved: {names(completion.changed)}; "
+            "the same command moves these again",
+            missing=[f"{name}: changed at the source" for name in completion.changed[:_NAMED]],
+            missing_files=len(completion.changed),
+            exit_code=EXIT_FAILED,
+        )
+    if completion.receipt_trouble:
+        proof = (
+            "equal by checksum at both ends, but the receipt could not be written "
+            f"({completion.receipt_trouble})"
+        )
+    elif completion.receipt is None:
+        proof = "sizes only were compared"
+    else:
+        proof = f"equal by checksum at both ends; receipt: {completion.receipt}"
+    return msgspec.structs.replace(
+        outcome,
+        message=f"{outcome.message}; {proof}",
+        receipt=str(completion.receipt) if completion.receipt else None,
+    )
+
+
+def not_completed(outcome: TransferOutcome, reason: str) -> TransferOutcome:
+    """The outcome of a transfer whose files have arrived, and whose target was not completed."""
+    return msgspec.structs.replace(
+        outcome,
+        complete=False,
+        message=f"all files are there, but the transfer was not completed: {reason}; the same "
+        "command completes it",
+        exit_code=EXIT_FAILED,
+    )
+
+
+def exclusions_as_text(exclusions: Sequence[Exclusion]) -> str:
+    """How many entries are left out, and the first of them with their reasons."""
+    shown = ", ".join(f"{one.name!r} ({one.reason})" for one in exclusions[:_SHOWN])
+    more = f" and {len(exclusions) - _SHOWN} more" if len(exclusions) > _SHOWN else ""
+    number = "1 entry" if len(exclusions) == 1 else f"{len(exclusions)} entries"
+    return f"{number} left out: {shown}{more}"
+
+
+def names(some: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(some) - _SHOWN} more" if len(some) > _SHOWN else ""
+    return ", ".join(map(repr, some[:_SHOWN])) + more
 
 
 def stopped(outcome: TransferOutcome) -> TransferOutcome:

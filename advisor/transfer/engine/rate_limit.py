@@ -1,8 +1,8 @@
 """A limit on the rate of all clients together.
 
-No client can be told how fast to be. What can be decided is when the next one starts: not before
-the time has passed that all earlier batches take at the limit. So the mean rate keeps to it. A
-batch takes at most a second at the limit, or has 4 MiB if that is more. In the short term the rate
+The rate of a client cannot be set, but the start of the next one can: not before the time has
+passed that all earlier batches take at the limit. So the mean rate stays within the limit. A batch
+takes at most a second at the limit, or has 4 MiB if that is more. In the short term the rate
 exceeds the limit by one batch, and by catching up on the last second.
 """
 
@@ -28,9 +28,9 @@ class RateLimit:
         return self._clock() >= self._free_s
 
     def take(self, size_bytes: int) -> None:
-        """A client starts with so many bytes."""
+        """A client starts with this many bytes."""
         if self._bytes_per_s:
-            # The caller polls: make up for the time it was late.
+            # The caller polls: compensate for its delay.
             began_s = max(self._free_s, self._clock() - _CAUGHT_UP_S)
             self._free_s = began_s + size_bytes / self._bytes_per_s
 

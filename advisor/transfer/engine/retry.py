@@ -14,7 +14,7 @@ from advisor.transfer.engine.route import Route
 from advisor.transfer.engine.session import TransferSession
 
 RETRY_S: Final = 600.0
-"""As long as a host takes to restart."""
+"""The time that a host takes to restart."""
 
 _FIRST_PAUSE_S: Final = 5.0
 _LONGEST_PAUSE_S: Final = 60.0
@@ -34,7 +34,7 @@ class RetryPeriod:
         self._since_s = 0.0
 
     def lost(self, *, had_arrived: bool) -> None:
-        """Nothing gets through now. `had_arrived`: something did since it was last lost."""
+        """Nothing gets through now. `had_arrived`: something did since the path was last lost."""
         if had_arrived:
             self._since_s, self._pause_s = self._clock(), _FIRST_PAUSE_S
 
@@ -91,13 +91,13 @@ class Retry:
         return None
 
     async def _reconnect(self) -> TransferState:
-        """Connect to the destination anew, and see what has arrived there. Raises PeerError."""
+        """Reconnect to the destination, and check what has arrived there. Raises PeerError."""
         session, before = self._session, self.state
         await session.far_end.connect()
         [group] = before.groups
-        done = await session.done(before.journal, self._route, group.files)
+        done = await session.done(before.journal)
         again = TransferState(
-            [FileGroup(group.name, group.files, done=done)], before.journal, before.unreadable
+            [FileGroup(group.name, group.files, done=done)], before.journal, before.exclusions
         )
         again.earlier_bytes = before.earlier_bytes
         return again

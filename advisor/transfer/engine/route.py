@@ -1,4 +1,4 @@
-"""The route of a transfer: its tool, its path, and where from and to."""
+"""The route of a transfer: its tool, its path, its source and its target."""
 
 import asyncio
 from pathlib import Path
@@ -8,14 +8,14 @@ import msgspec
 
 from advisor import registry, traits
 from advisor.api.tool import CommandRequest, TransferTool
+from advisor.domain.manifest import Manifest
 from advisor.domain.path import PathFacts
-from advisor.hosts.datasets import listed_files
-from advisor.models.slicing import FileEntry
+from advisor.hosts import source_listing
 from advisor.runtime.request import TransferRequest
-from advisor.transfer.engine.file_group import Places
+from advisor.transfer.engine.places import Places
 
 SUPPOSED_CAPACITY_BPS: Final = 10e9
-"""Assumed for a path where neither the user nor an interface says."""
+"""Assumed capacity of a path that neither the user nor an interface tells."""
 
 
 class Route(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,13 +34,15 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
 def source_of(request: TransferRequest) -> str:
     """The path of what is moved. Raises ValueError where only its size is known."""
     if request.dataset.path is None:
-        raise ValueError("moving files needs DATA: what to move")
+        raise ValueError("DATA is missing: name the files to move")
     return request.dataset.path
 
 
-async def files_of(request: TransferRequest) -> list[FileEntry]:
-    """All files to move, sorted by name. Raises OSError, ValueError."""
-    return await asyncio.to_thread(listed_files, Path(source_of(request)))
+async def manifest_of(request: TransferRequest) -> Manifest:
+    """The manifest of what is moved. Raises OSError, ValueError."""
+    return await asyncio.to_thread(
+        source_listing.manifest_of, Path(source_of(request)), request.rules
+    )
 
 
 def route_of(request: TransferRequest, path: PathFacts, *, must_run: bool = True) -> Route:
@@ -50,7 +52,7 @@ def route_of(request: TransferRequest, path: PathFacts, *, must_run: bool = True
     if must_run and not availability.ok:
         raise ValueError(f"{availability.reason} ({availability.remedy})")
     asked = CommandRequest(
-        transport=tool.name,
+        subject=tool.name,
         settings={},
         path=path,
         destination_host=request.destination_host,

@@ -3,44 +3,43 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import ClassVar
 
-import msgspec
-
+from advisor.agent.client import PeerError
+from advisor.agent.target import TargetBusy
 from advisor.domain import events as ev
+from advisor.domain.manifest import Manifest
 from advisor.domain.path import PathFacts
 from advisor.domain.records import Record, TransferRecord
 from advisor.models.piecework import Done
-from advisor.models.slicing import FileEntry
 from advisor.runtime.connect import FarEnd, look_at_path, pair_of
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.runtime.exit_codes import EXIT_FAILED
 from advisor.runtime.lifecycle import Session
-from advisor.runtime.request import ConnectionOptions
+from advisor.runtime.request import ConnectionOptions, TransferRequest
 from advisor.runtime.stop import Stopped
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.transfer.engine.batch_outcome import TransferFailed
+from advisor.transfer.engine.completion import complete
+from advisor.transfer.engine.delivery import Delivery, TargetRefused
 from advisor.transfer.engine.journal import JournalStuck, TransferJournal, TransferRuns
 from advisor.transfer.engine.mover import ClientOptions, Mover
-from advisor.transfer.engine.outcome import TransferOutcome, TransferState, outcome_of
+from advisor.transfer.engine.options import DeliveryOptions
+from advisor.transfer.engine.outcome import (
+    TransferOutcome,
+    TransferState,
+    after_completion,
+    exclusions_as_text,
+    names,
+    not_completed,
+    outcome_of,
+)
 from advisor.transfer.engine.progress import Phase, report_progress
-from advisor.transfer.engine.resume import confirmed_done, resume_message
+from advisor.transfer.engine.resume import resume_message
 from advisor.transfer.engine.route import Route
-
-
-class JournalOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """Where an interrupted transfer is resumed from.
-
-    `journals`: the folder of the journals of incomplete transfers. `anew`: ignore the journal and
-    move everything again.
-    """
-
-    journals: Path
-    anew: bool = False
 
 
 class EngineRun:
@@ -57,6 +56,8 @@ class TransferSession(Session):
     exit_codes: ClassVar[Mapping[type[Exception], int]] = {
         TransferRuns: EXIT_FAILED,
         JournalStuck: EXIT_FAILED,
+        TargetBusy: EXIT_FAILED,
+        TargetRefused: EXIT_FAILED,
         OSError: EXIT_FAILED,
     }
     stopped_message: ClassVar[str] = "stopped before anything was moved"
@@ -64,7 +65,7 @@ class TransferSession(Session):
     def __init__(
         self,
         connection: ConnectionOptions,
-        journal_options: JournalOptions,
+        delivery_options: DeliveryOptions,
         store: Store,
         publish: Publish,
         control: Control,
@@ -73,12 +74,9 @@ class TransferSession(Session):
         self.connection = connection
         self.pair = pair_of(connection)
         self.far_end = FarEnd(connection)
-        self._journal_options = journal_options
+        self._delivery_options = delivery_options
+        self._delivery: Delivery | None = None
         self._has_store_failed = False
-
-    @property
-    def _secret_file(self) -> str | None:
-        return self.connection.secret_file
 
     async def _close(self) -> None:
         await self.far_end.close()
@@ -97,20 +95,64 @@ class TransferSession(Session):
 
     def journal(self, route: Route) -> TransferJournal:
         """The journal of this transfer, to be entered."""
-        return TransferJournal(self._journal_options.journals, route.places, self.events.notice)
+        return TransferJournal(self._delivery_options.journals, route.places, self.events.notice)
 
-    async def done(
-        self, journal: TransferJournal, route: Route, files: Sequence[FileEntry]
-    ) -> Done:
-        """The ranges that need not be moved again. Raises PeerError, JournalStuck."""
-        # Only at the start: after a lost connection, what this session has moved counts.
-        if self._journal_options.anew and not self.ends_itself:
-            journal.forget()
-        carried = [file for file in files if not route.tool.carries(file.name)]
-        done = await confirmed_done(journal, self.far_end.link, route.places, carried)
-        if words := resume_message(files, done):
+    @property
+    def delivery(self) -> Delivery:
+        """What happens at the target, once it was opened."""
+        assert self._delivery is not None
+        return self._delivery
+
+    def open_delivery(self, route: Route, manifest: Manifest) -> Delivery:
+        """Take up the target, and tell what of the source is not moved."""
+        self._delivery = Delivery(
+            route.places, route.tool, manifest, self._delivery_options, self.events.notice
+        )
+        if manifest.unwanted:
+            self.events.notice(
+                f"Not moved, {exclusions_as_text(manifest.unwanted)}. To accept that, name them "
+                "with --exclude."
+            )
+        return self._delivery
+
+    async def done(self, journal: TransferJournal) -> Done:
+        """Claim the target; returns the ranges that need not be moved again.
+
+        Raises TargetBusy, TargetRefused, PeerError, JournalStuck.
+        """
+        done = await self.delivery.prepare(journal, self.far_end.link)
+        if words := resume_message(self.delivery.files, done):
             self.events.notice(words)
         return done
+
+    async def completed(
+        self, request: TransferRequest, route: Route, outcome: TransferOutcome
+    ) -> TransferOutcome:
+        """The outcome after completing the target, where all files have arrived."""
+        if not outcome.has_all_files:
+            return outcome
+        try:
+            completion = await complete(
+                self.delivery,
+                self.far_end.link,
+                request,
+                self._delivery_options,
+                route.tool.name,
+                route.places,
+            )
+        except (PeerError, OSError) as error:
+            return not_completed(outcome, str(error))
+        if completion.new:
+            self.events.notice(
+                f"New at the source since the start, and not moved: {names(completion.new)}."
+            )
+        if completion.not_represented:
+            self.events.notice(
+                "Not kept at the destination: "
+                + "; ".join(f"{path}: {why}" for path, why in completion.shown)
+                + "."
+            )
+        return after_completion(outcome, completion, self.delivery.manifest)
 
     @contextlib.asynccontextmanager
     async def engine(
@@ -135,6 +177,7 @@ class TransferSession(Session):
             tell=self.events.notice,
             note=state.journal.note,
             stop=self.control.stop,
+            proofs=self.delivery.proofs if self._delivery else None,
         )
         self.ends_itself = True
         run = EngineRun(mover)

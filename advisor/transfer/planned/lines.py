@@ -8,6 +8,7 @@ from typing import Final
 from advisor.api.tool import TransferOrder
 from advisor.domain.advice import Command
 from advisor.domain.plan import ClassPlan, Order
+from advisor.domain.shell import shell_line
 from advisor.models.file_classes import Size
 from advisor.models.planning import SizedFiles
 from advisor.models.slicing import Part
@@ -53,7 +54,7 @@ def write_lines(
                 tool=route.tool.name,
                 side="source",
                 argv=step.argv,
-                shell=shlex.join(step.argv),
+                shell=shell_line(step.argv),
                 note=f"{len(files)} {plan.size} file{'' if len(files) == 1 else 's'}",
             )
         )
@@ -62,13 +63,16 @@ def write_lines(
 
 
 def _write_script(commands: Sequence[Command], order: Order, path: Path) -> None:
-    """Write a script that runs the lines; its status is 0 only if that of each is."""
+    """Write a script that runs the lines; its status is 0 only if that of each is.
+
+    For any POSIX shell: words that cannot be shown are quoted as they are, unlike in `shell_line`.
+    """
     lines = ["#!/bin/sh", f"# Moves all classes of files, {order}.", ""]
     if order == "together":
         lines += ["status=0", "pids="]
-        lines += [f'{one.shell} & pids="$pids $!"' for one in commands]
+        lines += [f'{shlex.join(one.argv)} & pids="$pids $!"' for one in commands]
         lines += ['for pid in $pids; do wait "$pid" || status=1; done', "exit $status"]
     else:
-        lines += ["set -e", *(one.shell for one in commands)]
+        lines += ["set -e", *(shlex.join(one.argv) for one in commands)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     path.chmod(0o755)

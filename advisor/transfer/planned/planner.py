@@ -19,8 +19,8 @@ from advisor.models.file_classes import Size
 from advisor.models.harp.account import evidence_of
 from advisor.models.harp.asking import conditions_of
 from advisor.models.harp.entries import History
-from advisor.models.harp.optimiser import NothingAlike, Sample, optimise
-from advisor.models.harp.optimum import RELAXATION, Box
+from advisor.models.harp.optimiser import NothingAlike, SampleTransfer, optimise
+from advisor.models.harp.optimum import RELAXATION, LevelBounds
 from advisor.models.harp.pay_off import PayOff
 from advisor.models.harp.sampling import LONGEST_S
 from advisor.models.harp.scheduler import ClassDemand, schedule
@@ -101,7 +101,7 @@ class Planner:
         wanted = self._conditions(files)
         sample = None
         if sampled:
-            sample = Sample(levels=sampled.levels, throughput_bps=sampled.throughput_bps)
+            sample = SampleTransfer(levels=sampled.levels, throughput_bps=sampled.throughput_bps)
         rng = np.random.default_rng([self._seed, list(Size).index(files.size)])
         box = self._box(files)
         try:
@@ -124,14 +124,14 @@ class Planner:
         dataset = Dataset(total_bytes=max(1, files.total_bytes), files=len(files.files))
         return conditions_of(dataset, self._path, self._path.capacity_bps)
 
-    def _box(self, files: SizedFiles) -> Box:
+    def _box(self, files: SizedFiles) -> LevelBounds:
         one = Levels(concurrency=1, parallelism=1)
         most = Levels(
             concurrency=self._limits.channels,
             parallelism=self._limits.streams,
             pipelining=_MOST_PIPELINING,
         )
-        return Box(lower=one, upper=self._limits.of(most, files))
+        return LevelBounds(lower=one, upper=self._limits.of(most, files))
 
     def class_plans(self) -> list[ClassPlan]:
         """The plan of every class that was optimised, with its levels beside the other classes."""

@@ -9,11 +9,13 @@ from typing import Final
 import msgspec
 
 from advisor.domain import events as ev
+from advisor.domain.manifest import EntryKind
 from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.path import PathFacts
 from advisor.domain.plan import TransferPlan
 from advisor.domain.quantities import format_rate
 from advisor.domain.records import ProbeRecord
+from advisor.hosts.datasets import file_entry
 from advisor.models.past_transfers import completed
 from advisor.models.planning import LevelLimits, Rule
 from advisor.models.slicing import FileEntry
@@ -25,9 +27,10 @@ from advisor.runtime.request import TransferRequest
 from advisor.store.history import Store
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.mover import ClientOptions
+from advisor.transfer.engine.options import DeliveryOptions
 from advisor.transfer.engine.outcome import TransferState
-from advisor.transfer.engine.route import SUPPOSED_CAPACITY_BPS, Route, files_of, route_of
-from advisor.transfer.engine.session import JournalOptions, TransferSession
+from advisor.transfer.engine.route import SUPPOSED_CAPACITY_BPS, Route, manifest_of, route_of
+from advisor.transfer.engine.session import TransferSession
 from advisor.transfer.planned.lines import write_lines
 from advisor.transfer.planned.planner import Planner
 from advisor.transfer.planned.running import Alone, PlanRun
@@ -45,7 +48,7 @@ class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     rule: Rule
     lists: Path
-    journal_options: JournalOptions
+    delivery_options: DeliveryOptions
     run: bool = False
     sample: bool | None = None
     relaxation: float = 1.0
@@ -75,12 +78,13 @@ class _PlanSession(TransferSession):
         publish: Publish,
         control: Control,
     ) -> None:
-        super().__init__(request, options.journal_options, store, publish, control)
+        super().__init__(request, options.delivery_options, store, publish, control)
         self.request = request
         self._options = options
 
     async def _run(self) -> int:
-        files = await files_of(self.request)
+        manifest = await manifest_of(self.request)
+        files = [file_entry(one) for one in manifest.of_kind(EntryKind.FILE)]
         path = await self.connect()
         planner = await asyncio.to_thread(self._planner, path, files)
         for one in planner.classes:
@@ -92,9 +96,10 @@ class _PlanSession(TransferSession):
         with self.journal(route) as journal:
             sampling = self._samples_pay(planner)
             plan = await self._tell_plan(planner, route, final=not sampling)
-            done = await self.done(journal, route, files)
+            self.open_delivery(route, manifest)
+            done = await self.done(journal)
             groups = [FileGroup(one.size, one.files, done=done) for one in planner.classes]
-            state = TransferState(groups, journal, self.request.dataset.unreadable)
+            state = TransferState(groups, journal, manifest.unwanted)
             return await self._move(planner, route, plan, state, sampling)
 
     async def _move(
@@ -114,7 +119,7 @@ class _PlanSession(TransferSession):
                 await running.sample(run.mover)
                 await self._tell_plan(planner, route, final=True)
             await running.move(run.mover)
-        outcome = run.outcome
+        outcome = await self.completed(self.request, route, run.outcome)
         if outcome.complete:
             self.forget(state.journal)
             self.keep_transfer(outcome, f"advisor plan, {self._options.rule}")

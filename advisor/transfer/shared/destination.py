@@ -1,4 +1,4 @@
-"""One of several destinations that are served at once: its connection, and what it gets."""
+"""One of several destinations that are served at once: its connection and its files."""
 
 import asyncio
 from abc import abstractmethod
@@ -16,8 +16,9 @@ from advisor.runtime.request import ConnectionOptions
 from advisor.store.history import Store
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.mover import ClientOptions
+from advisor.transfer.engine.options import DeliveryOptions
 from advisor.transfer.engine.route import Route
-from advisor.transfer.engine.session import JournalOptions, TransferSession
+from advisor.transfer.engine.session import TransferSession
 
 PIECE_S: Final = 5.0
 PIECES_IN_EPOCH: Final = 4
@@ -26,20 +27,20 @@ PIECES_IN_EPOCH: Final = 4
 class DestinationSession(TransferSession):
     """The session of one destination. `hear` gets its events, with the destination's name.
 
-    `path`: known once connected. `failure`: why it is not served any more, "" while it is.
+    `path`: known once connected. `failure`: why it is no longer served, "" while it is.
     `is_over`: it will not be served again; after a lost connection it may be.
     """
 
     def __init__(
         self,
         connection: ConnectionOptions,
-        journal_options: JournalOptions,
+        delivery_options: DeliveryOptions,
         store: Store,
         hear: Callable[[str, ev.AnyEvent], None],
         control: Control,
     ) -> None:
         self.destination = connection.destination_host
-        super().__init__(connection, journal_options, store, self._take, control)
+        super().__init__(connection, delivery_options, store, self._take, control)
         self._hear = hear
         self._wanted = 0
         self._group: FileGroup | None = None
@@ -62,7 +63,7 @@ class DestinationSession(TransferSession):
 
     @property
     def concurrency(self) -> int:
-        """Files at a time that it is to get; 0 before it begins."""
+        """The number of files to send to it at a time; 0 before it begins."""
         return self._wanted
 
     @concurrency.setter
@@ -82,7 +83,7 @@ class DestinationSession(TransferSession):
         return self._group is not None and not self._group.is_over
 
     def take_up(self, group: FileGroup, parallelism: int) -> None:
-        """Serve it with this group from now on, at the concurrency that is wanted."""
+        """Serve it with this group from now on, at the requested concurrency."""
         group.parallelism = parallelism
         group.concurrency = self._wanted
         self._group = group

@@ -11,10 +11,10 @@ from advisor.runtime.exit_codes import EXIT_DONE
 from advisor.runtime.request import TransferRequest
 from advisor.store.history import Store
 from advisor.transfer.engine.file_group import FileGroup
+from advisor.transfer.engine.options import DeliveryOptions
 from advisor.transfer.engine.outcome import TransferOutcome, TransferState
 from advisor.transfer.engine.retry import Retry
-from advisor.transfer.engine.route import Route, files_of, route_of
-from advisor.transfer.engine.session import JournalOptions
+from advisor.transfer.engine.route import Route, manifest_of, route_of
 from advisor.transfer.shared.destination import DestinationSession
 
 
@@ -25,11 +25,11 @@ class DestinationOptions(msgspec.Struct, frozen=True, kw_only=True):
     epoch_s: float
     rate_limit_bps: float | None
     retry_s: float
-    journal_options: JournalOptions
+    delivery_options: DeliveryOptions
 
 
 class DestinationCheck(DestinationSession):
-    """Connects, and finds out the path; nothing is moved."""
+    """Connects, and examines the path; nothing is moved."""
 
     async def _run(self) -> int:
         await self.connect()
@@ -37,7 +37,7 @@ class DestinationCheck(DestinationSession):
 
 
 class DestinationTransfer(DestinationSession):
-    """Moves its files once `go` is set; what has arrived is kept in a journal of its own."""
+    """Moves its files once `go` is set; its own journal records what has arrived."""
 
     def __init__(
         self,
@@ -48,19 +48,20 @@ class DestinationTransfer(DestinationSession):
         hear: Callable[[str, ev.AnyEvent], None],
         control: Control,
     ) -> None:
-        super().__init__(request, options.journal_options, store, hear, control)
+        super().__init__(request, options.delivery_options, store, hear, control)
         self._request = request
         self._options = options
         self._go = go
         self.total_bytes = 0
 
     async def _run(self) -> int:
-        files = await files_of(self._request)
+        manifest = await manifest_of(self._request)
         route = route_of(self._request, await self.connect())
         with self.journal(route) as journal:
-            done = await self.done(journal, route, files)
+            files = self.open_delivery(route, manifest).files
+            done = await self.done(journal)
             group = FileGroup(self.destination, files, done=done)
-            state = TransferState([group], journal, self._request.dataset.unreadable)
+            state = TransferState([group], journal, manifest.unwanted)
             self.total_bytes = group.total_bytes
             self.is_looked_at.set()
             await self._go.wait()
@@ -69,6 +70,7 @@ class DestinationTransfer(DestinationSession):
             while outcome is None:
                 attempt = await self._move(route, retry.state, retry.began_s)
                 outcome = await retry.outcome_after(attempt)
+            outcome = await self.completed(self._request, route, outcome)
             if outcome.complete:
                 self.forget(journal)
                 self.keep_transfer(outcome, "advisor share plan --run")

@@ -9,8 +9,10 @@ import msgspec
 
 from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Measurement
+from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.domain.records import ShareRecord
 from advisor.domain.shares import Served
+from advisor.domain.shell import shell_line
 from advisor.models.shares.fitting import LEAST_SAMPLES, TooFew
 from advisor.models.shares.forecast import Forecast, Modelling
 from advisor.models.shares.from_transfers import Overlapping, samples_of_transfers
@@ -36,8 +38,10 @@ class PriorKnowledge(msgspec.Struct, frozen=True, kw_only=True):
     from_logs: list[str]
 
 
-class NothingKnown(ValueError):
+class NothingKnown(ProblemError, ValueError):
     """Too little is known about some destinations; the message is one sentence with its remedy."""
+
+    kind = ProblemKind.NO_DATA
 
 
 def known_of(
@@ -71,10 +75,13 @@ def forecasts_of(known: PriorKnowledge, now_s: float, modelling: Modelling) -> d
         except TooFew:
             unknown.append(name)
     if unknown:
-        names = " ".join(known.samples)
+        names = shell_line(known.samples)
         raise NothingKnown(
-            f"too little is known about {', '.join(unknown)}: measure it first with `advisor share "
-            f"train {names} --to FOLDER`, or import a server's log with `advisor history import`"
+            f"too little is known about {', '.join(unknown)}",
+            remedy=(
+                f"measure it first with `advisor share train {names} --to FOLDER`, or import a "
+                "server's log with `advisor history import`"
+            ),
         )
     return found
 

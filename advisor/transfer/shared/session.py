@@ -11,6 +11,7 @@ import msgspec
 
 from advisor.domain import events as ev
 from advisor.domain.endpoints import Pair
+from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.domain.records import ShareRecord
 from advisor.domain.shares import Served, ServedRow, ShareOutcome, SharePurpose
 from advisor.runtime.control import Control
@@ -26,8 +27,10 @@ from advisor.transfer.shared.epochs import SharedEpoch, SharedEpochs
 _LOOK_EVERY_S: Final = 0.2
 
 
-class NoneReachable(Exception):
+class NoneReachable(ProblemError):
     """None of the destinations can be reached; the message is one sentence."""
+
+    kind = ProblemKind.UNREACHABLE
 
 
 def source_name() -> str:
@@ -36,7 +39,7 @@ def source_name() -> str:
 
 
 class ShareSession(Session):
-    """A session that serves several destinations of one source. It handles stopping by itself."""
+    """A session that serves several destinations of one source. It handles the order to stop."""
 
     exit_codes: ClassVar[Mapping[type[Exception], int]] = {
         NoneReachable: EXIT_PEER,
@@ -89,7 +92,7 @@ class ShareSession(Session):
                 raise Stopped
             reached = [one.destination for one in sessions if not one.failure]
             if not reached:
-                raise NoneReachable("none of the destinations can be reached: see above")
+                raise NoneReachable("none of the destinations can be reached", remedy="see above")
             yield reached
             await self.control.until_stopped(_all_over(tasks))
             await asyncio.wait(tasks)
@@ -189,7 +192,7 @@ class ShareSession(Session):
             self.store_failed(error)
 
     def store_failed(self, error: StoreError) -> None:
-        """The history takes nothing: a session that is pointless without it raises the error."""
+        """The history cannot be written: a session that is useless without it raises the error."""
         self.events.notice(f"{error}: the measurements are not in the history")
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Final
+from typing import ClassVar
 
 import msgspec
 
@@ -20,8 +20,9 @@ from advisor.runtime.events import Publish
 from advisor.runtime.exit_codes import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
 from advisor.runtime.request import ShareRequest
 from advisor.store.history import Store
+from advisor.transfer.engine.epochs import EPOCH_S
+from advisor.transfer.engine.options import DeliveryOptions
 from advisor.transfer.engine.retry import RETRY_S
-from advisor.transfer.engine.session import JournalOptions
 from advisor.transfer.shared.destination import DestinationSession
 from advisor.transfer.shared.destination_transfer import (
     DestinationCheck,
@@ -33,8 +34,6 @@ from advisor.transfer.shared.parsing import parse_asked
 from advisor.transfer.shared.prior_knowledge import PriorKnowledge, forecasts_of, known_of
 from advisor.transfer.shared.session import ShareSession
 
-EPOCH_S: Final = 30.0
-
 
 class ShareOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Options of a plan of shares; `asked` has the destination of each request.
@@ -44,7 +43,7 @@ class ShareOptions(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     asked: dict[str, Asked]
-    journal_options: JournalOptions
+    delivery_options: DeliveryOptions
     parallelism: int | None = None
     modelling: Modelling = DEFAULT
     run: bool = False
@@ -105,17 +104,17 @@ class _Sharing(ShareSession):
         request, options = self._requests[name], self._options
         if not options.run:
             return DestinationCheck(
-                request, options.journal_options, self.store, self.hear, self.control
+                request, options.delivery_options, self.store, self.hear, self.control
             )
         wanted = DestinationOptions(
             parallelism=self.parallelism,
             epoch_s=options.epoch_s,
             rate_limit_bps=options.asked[name].ceiling_bps,
             retry_s=options.retry_s,
-            journal_options=options.journal_options,
+            delivery_options=options.delivery_options,
         )
         if request.dataset is None or not request.destination_path:
-            raise ValueError(f"say what goes to {name}, and where it goes there")
+            raise ValueError(f"name the data for {name} (--data), and its folder there (--to)")
         moving = request.moving(request.dataset, request.destination_path)
         return DestinationTransfer(moving, wanted, self._go, self.store, self.hear, self.control)
 
@@ -155,7 +154,7 @@ class _Sharing(ShareSession):
         if not single or self._options.run:
             return []
         return [
-            f"What goes to {', '.join(single)} is one file, which a line moves one at a time "
+            f"The data for {', '.join(single)} is one file, of which a line moves one range "
             "whatever -cc says; --run moves ranges of it side by side."
         ]
 
@@ -166,7 +165,7 @@ class _Sharing(ShareSession):
         tool = traits.moving_tool()
         return registry.tool(tool).commands(
             CommandRequest(
-                transport=tool,
+                subject=tool,
                 settings={tool: {"concurrency": concurrency, "parallelism": self.parallelism}},
                 path=path,
                 destination_host=destination,
@@ -230,7 +229,7 @@ class _Sharing(ShareSession):
             )
 
     def _expected(self, epoch: SharedEpoch) -> dict[str, tuple[float, float]]:
-        """For each destination of an epoch: the expected rate, and the requested one."""
+        """The expected and the requested rate of each destination in an epoch."""
         total = sum(epoch.concurrencies.values())
         asked_bps = self._steering.asked_bps(epoch.rates_bps)
         return {
@@ -239,14 +238,14 @@ class _Sharing(ShareSession):
         }
 
     async def _next(self, number: int, epoch: SharedEpoch) -> Concurrencies:
-        """After an epoch: learn from it, take the user's orders, and set the concurrencies anew."""
+        """After an epoch: learn from it, take the user's orders, and set new concurrencies."""
         if epoch.is_whole:
             self._steering.learn(epoch.concurrencies, epoch.rates_bps)
         reasons = self._hear_orders()
         levels = {name: one.concurrency for name, one in self.sessions.items() if one.is_served}
         if levels.keys() != epoch.concurrencies.keys():
             reasons.append("other destinations are served now")
-        # In a thread: with many destinations there is much to try, and clients must be started.
+        # In a thread: with many destinations it takes long, and clients must start meanwhile.
         wanted = await asyncio.to_thread(self._steering.wanted, levels) if levels else None
         if wanted is None or wanted.concurrency == levels:
             return levels
@@ -260,7 +259,7 @@ class _Sharing(ShareSession):
         return wanted.concurrency
 
     def _hear_orders(self) -> list[str]:
-        """Take the shares that the user asks for from now on; returns why they change something."""
+        """Apply the shares that the user requests from now on; returns the reason for a change."""
         reasons = []
         while self.control.asks:
             order = self.control.asks.popleft()
@@ -276,7 +275,7 @@ class _Sharing(ShareSession):
             self._steering.asked[order.destination] = msgspec.structs.replace(
                 asked, most=before.most, ceiling_bps=before.ceiling_bps
             )
-            reasons.append(f"{order.destination}: {asked.words} is asked")
+            reasons.append(f"{order.destination}: {asked.words} requested")
         return reasons
 
     def _end(self) -> int:

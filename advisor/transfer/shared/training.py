@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar, Final
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -28,8 +29,8 @@ from advisor.store.history import Store
 from advisor.transfer.engine.batch_outcome import TransferFailed
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.mover import Mover
+from advisor.transfer.engine.options import DeliveryOptions
 from advisor.transfer.engine.route import Route, route_of
-from advisor.transfer.engine.session import JournalOptions
 from advisor.transfer.shared.destination import DestinationSession
 from advisor.transfer.shared.epochs import SharedEpochs
 from advisor.transfer.shared.session import ShareSession
@@ -45,7 +46,7 @@ class TrainOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Options of the experiment; the `destination_path` of each request is a folder to write in.
 
     `lasts_s`: the time for all steps. `step_s` None: such that a whole round fits, if time allows.
-    `data`: a file to read instead of a sparse one. `space_bytes`: at most so much is written at
+    `data`: a file to read instead of a sparse one. `space_bytes`: the most that is written at
     each destination.
     """
 
@@ -69,6 +70,18 @@ def step_of(options: TrainOptions, destinations: int) -> tuple[float, int]:
     return step_s, int(options.lasts_s / step_s)
 
 
+def scratch_parent(request: ShareRequest) -> str:
+    """The folder at the destination in which the scratch folder is made.
+
+    Raises ValueError if none was named: advisor writes only in folders that the user named.
+    """
+    if not request.destination_path:
+        raise ValueError(
+            f"--to is missing: name a folder of {request.destination_host} that it may write in"
+        )
+    return request.destination_path
+
+
 async def train_shares(
     requests: Sequence[ShareRequest],
     options: TrainOptions,
@@ -77,7 +90,12 @@ async def train_shares(
     publish: Publish,
     control: Control,
 ) -> int:
-    """Run the experiment; returns the exit code. The last event is `shares_ended` or `gave_up`."""
+    """Run the experiment; returns the exit code. The last event is `shares_ended` or `gave_up`.
+
+    Raises ValueError if a request names no folder at its destination.
+    """
+    for one in requests:
+        scratch_parent(one)
     return await _Training(requests, options, store, publish, control).run()
 
 
@@ -125,7 +143,7 @@ class _Training(ShareSession):
         return self._end(is_whole=is_whole)
 
     async def _measure(self, step_s: float) -> None:
-        """Step after step: set the concurrencies, and measure."""
+        """For each step: set the concurrencies, and measure."""
         epochs = SharedEpochs(self.sessions, step_s)
         for concurrencies in self._steps:
             epochs.set(concurrencies)
@@ -175,9 +193,16 @@ class _TrainingDestination(DestinationSession):
         hear: Callable[[str, ev.AnyEvent], None],
         control: Control,
     ) -> None:
-        # Nothing of it is ever resumed: no journal is made.
-        super().__init__(request, JournalOptions(journals=source.parent), store, hear, control)
+        # The experiment is never resumed: there is no journal.
+        super().__init__(
+            request,
+            DeliveryOptions(journals=source.parent, receipts=source.parent),
+            store,
+            hear,
+            control,
+        )
         self._request = request
+        self._scratch_parent = scratch_parent(request)
         self._source = source
         self._options = options
         self._step_s = step_s
@@ -185,9 +210,9 @@ class _TrainingDestination(DestinationSession):
 
     async def _run(self) -> int:
         path = await self.connect()
-        folder = self._request.destination_path or "/tmp"
-        self.ends_itself = True  # From here on it is not cancelled.
-        scratch = await self.far_end.link.make_scratch(folder)
+        self.ends_itself = True  # From here on it must not be cancelled.
+        port = urlsplit(self._request.server_url or "").port or -1
+        scratch = await self.far_end.link.make_scratch(self._scratch_parent, port)
         try:
             size_bytes = self._source.stat().st_size
             dataset = Dataset(total_bytes=size_bytes, path=str(self._source), files=1)

@@ -1,7 +1,7 @@
 """The loop of a tuned transfer: ask the method, set the engine, measure an epoch, tell the method.
 
-For comparison with the papers the clients can be restarted each epoch. They end the batch they are
-at, as nothing is to be moved twice; then all begin anew.
+For comparison with the papers the clients can be restarted each epoch. They finish their present
+batch, so nothing is moved twice; then all of them are started again.
 """
 
 import asyncio
@@ -28,11 +28,11 @@ _ALL = "all"
 
 
 class Engine(Protocol):
-    """What the loop needs of a `Mover`; see there."""
+    """The part of `Mover` that the loop uses; see there."""
 
     @property
     def refusal(self) -> str:
-        """Why nothing got through at the present setting, "" as long as something does."""
+        """Why nothing got through at the present setting, "" if something does."""
 
     def apply(self, group: FileGroup, setting: Setting, fallback: Setting | None = None) -> None:
         """Move the group at this setting from now on."""
@@ -56,11 +56,11 @@ class Epoch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TuningLoop:
-    """Tunes one transfer, also over several runs where the path is lost in between.
+    """Tunes one transfer, also over several runs if the path is lost in between.
 
-    `restarts`: end all clients before each epoch, as the papers' tuners do. `emit` makes events, as
-    the session does; `record` takes every finished epoch. The last one, in which the clients run
-    out of work, is none. `clock`: in seconds, which pass in `Engine.until`.
+    `restarts`: end all clients before each epoch, as the papers' tuners do. `emit` publishes
+    events; `record` takes every finished epoch, without the last one, in which the clients run out
+    of work. `clock`: in seconds, which pass in `Engine.until`.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class TuningLoop:
     async def _set(
         self, engine: Engine, group: FileGroup, setting: Setting, changes: EpochMeter | None
     ) -> None:
-        """`changes`: what is to know that the setting changes, if it does."""
+        """`changes`: the epochs to notify of a changed setting, if it changes."""
         if self._restarts and self._number:
             await engine.drain(group)
         if changes:
@@ -123,12 +123,12 @@ class TuningLoop:
         engine.apply(group, setting, fallback)
 
     async def _measure(self, engine: Engine, group: FileGroup, meter: EpochMeter) -> Outcome | None:
-        """What the epoch gave; None if the work runs out in it."""
+        """The result of the epoch; None if the work runs out in it."""
         began_s = self._clock()
         measured = await meter.measure()
         if message := engine.refusal:
             elapsed_s, arrived_bytes = self._clock() - began_s, group.arrived_bytes
-            # The engine is back at a setting that works: the method decides once that is certain.
+            # The engine is back at a setting that works: the method decides what follows.
             await engine.until(lambda: group.arrived_bytes > arrived_bytes or group.is_over)
             kind = FailureKind.REJECTED_SETTING
             return Failure(kind=kind, message=message, elapsed_s=elapsed_s)
@@ -137,7 +137,7 @@ class TuningLoop:
         return _outcome(measured, self._epoch_s)
 
     def _finish(self, setting: Setting, outcome: Outcome) -> Epoch:
-        """Emit and record an epoch that is over."""
+        """Emit and record a finished epoch."""
         self._number += 1
         epoch = Epoch(number=self._number, setting=setting, outcome=outcome)
         if isinstance(outcome, Measurement):
@@ -167,9 +167,9 @@ class TuningLoop:
             )
 
     async def _reason(self, engine: Engine, epoch: Epoch) -> str:
-        """Tell the method; returns why it chooses what it chooses."""
+        """Tell the method; returns the reason for its choice."""
         try:
-            # In a thread: a method that fits surfaces takes a second, and clients must be started.
+            # In a thread: fitting surfaces takes a second, and clients must start meanwhile.
             return await engine.meanwhile(asyncio.to_thread(self._tuner.tell, epoch.outcome))
         except Stopped:
             raise
@@ -184,7 +184,7 @@ class TuningLoop:
 
 
 def _outcome(measured: EpochMeasurement, epoch_s: float) -> Outcome:
-    """The rate over the whole counted part: what has to be moved again does not count twice."""
+    """The rate over the whole counted part: bytes that are moved again do not count twice."""
     gained_bytes = sum(measured.carried_bytes.values())
     if gained_bytes <= 0:
         return Failure(

@@ -20,7 +20,7 @@ def parse_start(text: str) -> Levels:
 def parse_epoch(text: str) -> float:
     """Seconds, from `30s`. Raises ValueError, also for less than a second."""
     if (epoch_s := parse_duration(text)) < _LEAST_EPOCH_S:
-        raise ValueError("give at least a second: shorter ones say nothing")
+        raise ValueError("give at least a second: shorter epochs measure nothing")
     return epoch_s
 
 

@@ -19,7 +19,7 @@ def advised_session(store: Store, pair: Pair) -> SessionDigest | None:
     sessions = [
         one
         for one in store.sessions(pair)
-        if one.advice and not one.outlier and one.advice.transport == tool
+        if one.advice and not one.outlier and one.advice.subject == tool
     ]
     return max(sessions, key=lambda one: one.began_s, default=None)
 

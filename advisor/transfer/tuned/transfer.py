@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection, Sequence
 from typing import Final
 
 import msgspec
@@ -15,18 +15,22 @@ from advisor.domain.space import Setting
 from advisor.domain.transfers import Levels
 from advisor.methods.tuning import Tuner, TunerBounds
 from advisor.models.past_transfers import completed
+from advisor.models.slicing import FileEntry, Part
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.runtime.probe_fields import file_fields, path_fields
 from advisor.runtime.request import TransferRequest
 from advisor.store.history import Store
 from advisor.store.session_digests import SessionDigest
+from advisor.transfer.engine.epochs import EPOCH_S
 from advisor.transfer.engine.file_group import FileGroup
+from advisor.transfer.engine.journal import NotedPart
 from advisor.transfer.engine.mover import ClientOptions
+from advisor.transfer.engine.options import DeliveryOptions
 from advisor.transfer.engine.outcome import TransferOutcome, TransferState
 from advisor.transfer.engine.retry import RETRY_S, Retry
-from advisor.transfer.engine.route import Route, files_of, route_of
-from advisor.transfer.engine.session import JournalOptions, TransferSession
+from advisor.transfer.engine.route import Route, manifest_of, route_of
+from advisor.transfer.engine.session import TransferSession
 from advisor.transfer.tuned.lab_load import watch_load
 from advisor.transfer.tuned.loop import Epoch, TuningLoop
 from advisor.transfer.tuned.prior_advice import advised_levels, advised_session, fulfilment_of
@@ -38,9 +42,6 @@ from advisor.transfer.tuned.verified import (
     not_the_same,
     without,
 )
-
-EPOCH_S: Final = 30.0
-"""The control epoch of Balaprakash et al. (2016), section IV, in seconds."""
 
 _PIECE_S: Final = 5.0
 _PIECES_IN_EPOCH: Final = 4
@@ -59,7 +60,7 @@ class TransferOptions(msgspec.Struct, frozen=True, kw_only=True):
     retry a lost path once data has arrived, before giving up.
     """
 
-    journal_options: JournalOptions
+    delivery_options: DeliveryOptions
     epoch_s: float = EPOCH_S
     start: Levels | None = None
     most_flows: int | None = None
@@ -95,12 +96,12 @@ class _TunedSession(TransferSession):
         publish: Publish,
         control: Control,
     ) -> None:
-        super().__init__(request, options.journal_options, store, publish, control)
+        super().__init__(request, options.delivery_options, store, publish, control)
         self.request = request
         self._options = options
 
     async def _run(self) -> int:
-        files = await files_of(self.request)
+        manifest = await manifest_of(self.request)
         path = await self.connect()
         route = route_of(self.request, path)
         advised = await asyncio.to_thread(advised_session, self.store, self.pair)
@@ -108,10 +109,9 @@ class _TunedSession(TransferSession):
         loop = self._loop(route, tuner)
         self.keep_events()
         with self.journal(route) as journal:
-            done = await self.done(journal, route, files)
-            state = TransferState(
-                [FileGroup("all", files, done=done)], journal, self.request.dataset.unreadable
-            )
+            files = self.open_delivery(route, manifest).files
+            done = await self.done(journal)
+            state = TransferState([FileGroup("all", files, done=done)], journal, manifest.unwanted)
             self._tell_start(tuner, state)
             retry = Retry(self, route, state, self._options.retry_s)
             outcome = None
@@ -120,6 +120,7 @@ class _TunedSession(TransferSession):
                 outcome = await retry.outcome_after(attempt)
             if outcome.complete and self._options.verify:
                 outcome = await self._verified(route, loop, state, outcome)
+            outcome = await self.completed(self.request, route, outcome)
             return self._end(outcome, state, advised)
 
     def _loop(self, route: Route, tuner: Tuner) -> TuningLoop:
@@ -163,7 +164,8 @@ class _TunedSession(TransferSession):
         if not (differing := verifying.differing):
             return outcome
         done = without(all_of(group.files), differing)
-        await state.journal.begin(group.files, done)
+        self.delivery.proofs.forget(sorted(differing))
+        await state.journal.begin(self._noted(group.files, differing))
         again = TransferState([FileGroup("all", group.files, done=done)], state.journal)
         loop.keep_setting()
         second = await self._move(route, loop, again)
@@ -173,10 +175,18 @@ class _TunedSession(TransferSession):
         if not await self.control.until_stopped(verifying.compare(suspects)):
             return not_compared(second)
         if verifying.differing:
-            left = without(done, verifying.differing)
-            await state.journal.begin(group.files, left)
+            await state.journal.begin(self._noted(group.files, verifying.differing))
             return not_the_same(second, verifying.differing)
         return msgspec.structs.replace(outcome, elapsed_s=outcome.elapsed_s + second.elapsed_s)
+
+    def _noted(self, files: Sequence[FileEntry], but: Collection[str]) -> list[NotedPart]:
+        """What the journal is to say: all that is proven, except for these files."""
+        return [
+            NotedPart(Part(file, piece.offset_bytes, piece.size_bytes), piece.digest)
+            for file in files
+            if file.name not in but
+            for piece in self.delivery.proofs.of_file(file.name)
+        ]
 
     @contextlib.asynccontextmanager
     async def _load_seen(self) -> AsyncIterator[None]:

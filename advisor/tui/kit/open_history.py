@@ -22,7 +22,7 @@ class OpenHistory:
 
     @contextmanager
     def store(self) -> Iterator[Store]:
-        """A store, for the thread that asks and as long as the block lasts."""
+        """A store for the calling thread, valid inside the block."""
         with self._lock:
             store = self._free.pop() if self._free else self._store.another()
         try:

@@ -1,33 +1,33 @@
-"""bayes: knowledge gradient over a Bayesian linear model, whose prior other paths taught.
+"""bayes: knowledge gradient over a Bayesian linear model with a prior learned on other paths.
 
 The logarithm of throughput is modelled over u, the parameters' base-2 logarithms in units of five
-octaves, as a level of its own for this path + φ(u)·w + a smooth remainder + a deviation per
+octaves, as the sum of a level for this path, φ(u)·w, a smooth remainder and a deviation per
 setting. With t = 2u - 1, φ holds every t_i, (3t_i² - 1)/2 and t_i·t_j: rise, plateau or peak, and
-how parameters stand in for each other. (Legendre's polynomials, because over 1 to 32 they are
-orthogonal: what is known of one coefficient says next to nothing of another, and a table of means
-and deviations tells all.) w is normal; its mean depends on the files' size. Everything is normal,
-so that the posterior is exact (Rasmussen and Williams, "Gaussian Processes for Machine Learning",
-2006, equations 2.23, 2.24 and 2.41).
+how one parameter can substitute for another. (Legendre polynomials, because they are orthogonal
+over 1 to 32: the coefficients are nearly independent, so a table of means and standard deviations
+describes them.) w is normal; its mean depends on the file size. Everything is normal, so the
+posterior is exact (Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006,
+equations 2.23, 2.24 and 2.41).
 
-- The first setting is the one where past transfers of files that were alike went fastest, as HARP's
-  surfaces have it (Arslan and Kosar 2018), unrelaxed. Where there are none, it is the prior's best.
+- The first setting is the one at which past transfers of similar files were fastest, according to
+  HARP's surfaces (Arslan and Kosar 2018) without relaxation. Without such transfers it is the
+  prior's best setting.
 - The next setting is the one with the greatest knowledge gradient (Frazier, Powell and Dayanik,
-  "The Knowledge-Gradient Policy for Correlated Normal Beliefs", 2009) per second it is thought to
-  take: what the best posterior mean is expected to gain from measuring there.
-- A path may be unlike all those known. Then the general rows of the prior hold instead of the
-  table; both are carried along, weighted by how well each foretold the probes.
-- Every octave of flows, and a tenth of that for any other parameter, must pay for itself with
-  `octave_cost` of throughput: of settings that perform the same, the cheapest is probed and
-  recommended.
-- It stops when a probe is worth less than `least_gain`, after N, or when a probe reached C of the
-  path's bandwidth, where that is known: there is nothing above.
-- The recommendation is the best posterior mean among the settings measured. A single best
-  sample is most often the luckiest: among 200 settings with repeats that differ by 15 % one
-  stands 40 % above its mean.
-- A failed probe counts as a rate e^-2.5 of the best, which is also the floor of every other: how
-  bad a bad setting is teaches nothing about the good ones.
-- Two probes in a row, both more than three standard deviations off on the same side, say that the
-  path has changed: what was measured before them weighs a sixteenth from then on.
+  "The Knowledge-Gradient Policy for Correlated Normal Beliefs", 2009) per second that the probe is
+  expected to take: the expected gain of the best posterior mean from measuring there.
+- A path may be unlike all known ones. Then the general rows of the prior apply instead of the
+  table. Both models are kept, weighted by how well each predicted the probes.
+- Every octave of flows must gain `octave_cost` of throughput, and an octave of any other parameter
+  a tenth of that: of settings that perform the same, the cheapest is probed and recommended.
+- It stops when a probe is worth less than `least_gain`, after N probes, or when a probe reached C
+  of the path's bandwidth, if that is known.
+- The recommendation is the best posterior mean among the settings measured. A single best sample
+  is usually the luckiest: among 200 settings whose repeats differ by 15 %, one is 40 % above its
+  mean.
+- A failed probe counts as e^-2.5 of the best rate, which is also the floor of every other probe:
+  how bad a bad setting is says nothing about the good ones.
+- Two probes in a row that are both more than three standard deviations off on the same side mean
+  that the path has changed: earlier measurements then have a sixteenth of their weight.
 """
 
 from collections.abc import Mapping
@@ -41,7 +41,9 @@ from advisor.api.values import AVAILABLE, Availability, Space
 from .search import Bayes
 
 CONSTANTS: Final = (
-    Constant(name="N", default=20, lower=1, upper=1000, meaning="probes at most", integer=True),
+    Constant(
+        name="N", default=20, lower=1, upper=1000, meaning="maximum number of probes", integer=True
+    ),
     Constant(
         name="C", default=1, lower=0.01, upper=1, meaning="share of the path's bandwidth to stop at"
     ),
@@ -50,28 +52,28 @@ CONSTANTS: Final = (
         default=0.03,
         lower=0,
         upper=1,
-        meaning="share of throughput that twice the flows must gain",
+        meaning="share of throughput that doubling the flows must gain",
     ),
     Constant(
         name="least_gain",
         default=0.003,
         lower=0,
         upper=1,
-        meaning="share of throughput a probe must be expected to gain",
+        meaning="least expected gain of a probe, as a share of throughput",
     ),
     Constant(
         name="noise",
         default=0.2,
         lower=0.001,
         upper=2,
-        meaning="spread of a probe, as a share, before repeats tell",
+        meaning="assumed relative spread of a probe, until repeats show it",
     ),
     Constant(
         name="shipped",
         default=1,
         lower=0,
         upper=1,
-        meaning="1: start from the prior that ships; 0: from history alone",
+        meaning="1: start from the shipped prior; 0: from history alone",
         integer=True,
     ),
     Constant(
@@ -79,7 +81,7 @@ CONSTANTS: Final = (
         default=1,
         lower=0,
         upper=1,
-        meaning="1: probe first where past transfers alike to this one peaked; 0: by the prior",
+        meaning="1: first probe where similar past transfers peaked; 0: where the prior does",
         integer=True,
     ),
 )
@@ -106,7 +108,7 @@ class BayesPlugin:
     ) -> Bayes:
         """A new search; it draws nothing at random.
 
-        Raises ValueError for a constant that is not bayes's.
+        Raises ValueError for a constant that bayes does not have.
         """
         return Bayes(space, knowledge, settled_constants(self.name, self.constants, constants))
 

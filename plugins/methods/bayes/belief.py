@@ -1,4 +1,4 @@
-"""What bayes believes of every candidate's log rate, before and after probes; all of it normal."""
+"""The normal distribution of every candidate's log rate, before and after probes."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,23 +13,23 @@ from .surface import FLOOR, OCTAVES, OWN, REMAINDER, Array, Surface
 Coefficients: TypeAlias = tuple[Array, Array]
 """Mean and covariance of w."""
 
-_WIDE_REMAINDER: Final = 0.2  # of the smooth remainder, where the table does not speak
-# The chance, beforehand, that a path is unlike all those known. Such a path is met with the
-# general rows instead of the table; which kind it is, the probes tell (by marginal likelihood).
+_WIDE_REMAINDER: Final = 0.2  # standard deviation of the smooth remainder without the table
+# The prior probability that a path is unlike all known ones. The general rows apply to such a
+# path instead of the table; the marginal likelihood of the probes tells which kind it is.
 _STRANGE: Final = 0.3
-_REACH: Final = 1.5 / OCTAVES  # over which the remainder changes
-_LEVEL: Final = 1.0  # of the path's level, once the first probe has given it
+_REACH: Final = 1.5 / OCTAVES  # length scale of the remainder
+_LEVEL: Final = 1.0  # standard deviation of the path's level around its estimate
 _SURPRISE: Final = 3.0
 _AGED: Final = 16.0
-_NOISE_WEIGHT: Final = 4.0  # repeats that the assumed noise is worth
+_NOISE_WEIGHT: Final = 4.0  # weight of the assumed noise, in repeats
 
 
 class Belief:
-    """The candidates' log rates: prior, what probes gave, posterior.
+    """The candidates' log rates: prior, measured rates, posterior.
 
-    `surfaces`: of a path like those known, and of one unlike all of them. `noise`: the spread of a
-    probe that is assumed. `told`: the candidate of each probe, and its bit/s; 0 for a failure.
-    `changed_at`: how many of them are from before the path changed.
+    `surfaces`: that of a path like the known ones, and that of one unlike all of them. `noise`: the
+    assumed spread of a probe. `told`: the candidate of each probe, and its bit/s; 0 for a failure.
+    `changed_at`: how many of them were made before the path changed.
     """
 
     def __init__(
@@ -41,12 +41,12 @@ class Belief:
         self.told: list[tuple[int, float]] = []
         self.changed_at = 0
         self._surprises: list[float] = []
-        # The posterior, with how much was known when it was worked out.
+        # The posterior, with the number of probes it was computed from.
         self._weighed: tuple[tuple[int, int], tuple[Array, Array]] | None = None
         self._lay_out([surface.belief() for surface in surfaces])
 
     def _lay_out(self, coefficients: list[Coefficients]) -> None:
-        """Prior mean and covariance of every candidate, but for the level, from those of w."""
+        """Prior mean and covariance of every candidate, without the level, from those of w."""
         self._coefficients = coefficients
         self._priors: list[tuple[Array, Array]] = []
         for surface, (mean, covariance) in zip(self._surfaces, coefficients, strict=True):
@@ -67,7 +67,7 @@ class Belief:
         self.prior_mean: Array = (1 - _STRANGE) * usual + _STRANGE * strange
 
     def tell(self, index: int, bps: float) -> None:
-        """Take what a probe of a candidate gave, 0 for a failure."""
+        """Take the rate of a probe of a candidate, 0 for a failure."""
         self._watch_for_change(index, bps)
         self.told.append((index, bps))
 
@@ -85,7 +85,7 @@ class Belief:
             self._surprises = []
 
     def noise(self) -> float:
-        """Spread of one probe: what is assumed, until this search's own repeats outweigh it."""
+        """Spread of one probe: the assumed one, until this search's own repeats outweigh it."""
         groups: dict[int, list[float]] = {}
         for index, bps in self.told[self.changed_at :]:
             if bps > 0:
@@ -134,16 +134,16 @@ class Belief:
     def state(self) -> dict[str, Any]:
         """As plain JSON values."""
         return {
-            # What history taught is kept: history may have grown when a search is resumed.
+            # Stored, because history may have grown by the time the search is resumed.
             "beliefs": [[mean.tolist(), cov.tolist()] for mean, cov in self._coefficients],
-            # Settings, not their numbers: what was seen elsewhere meanwhile may move the box.
+            # Settings, not their indices: new history may change the space meanwhile.
             "told": [[self._settings[index], bps] for index, bps in self.told],
             "changed_at": self.changed_at,
             "surprises": list(self._surprises),
         }
 
     def restore(self, state: Mapping[str, Any], told: Sequence[tuple[int, float]]) -> None:
-        """Go on from what `state` gave; `told`: the same probes, as candidates."""
+        """Resume from the value of `state`; `told`: the same probes, as candidates."""
         self._lay_out([(np.array(mean), np.array(cov)) for mean, cov in state["beliefs"]])
         self.told = list(told)
         self._weighed = None

@@ -27,14 +27,14 @@ def _levels(parameter: Parameter, fine: bool) -> list[int]:
 
 
 def candidates(space: Space) -> list[Setting]:
-    """A grid of octaves, its bounds included; of a grid beyond 500 settings so many."""
+    """A grid of octaves, bounds included; a sample of 500 settings from a larger grid."""
     levels = [_levels(p, fine=space.dimensions <= 2) for p in space.parameters]
     names = [p.name for p in space.parameters]
     total = math.prod(len(one) for one in levels)
     if total <= _MOST_CANDIDATES:
         points = list(product(*levels))
     else:
-        # The same sample every time: a search that is resumed finds its candidates again.
+        # The same sample every time, so that a resumed search has the same candidates.
         spread = np.random.default_rng(0).choice(total, _MOST_CANDIDATES - 1, replace=False)
         picks = np.union1d(spread, [total - 1])
         shape = tuple(len(one) for one in levels)

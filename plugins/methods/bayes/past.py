@@ -1,4 +1,4 @@
-"""The past as bayes learns from it."""
+"""How bayes learns from past transfers and probes."""
 
 from typing import Final
 
@@ -29,9 +29,9 @@ def past_surfaces(knowledge: Knowledge) -> list[PastSurface]:
 
 
 def peak_of_transfers(space: Space, knowledge: Knowledge) -> Peak | None:
-    """Where past transfers of files that were alike went fastest (HARP); None if they do not tell.
+    """The setting at which past transfers of similar files were fastest, according to HARP.
 
-    Nor do they tell anything of a space that has other parameters than theirs.
+    None when they do not show it, or when the space has other parameters than they have.
     """
     roles = {role_of(parameter) for parameter in space.parameters}
     if not roles <= _OF_TRANSFERS or roles <= {Role.PIPELINING}:

@@ -1,4 +1,4 @@
-"""What bayes knows of paths beforehand: the coefficients of log rate, and how sure they are."""
+"""The shipped prior of bayes: the coefficients of log rate, with their uncertainty."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
@@ -6,8 +6,8 @@ from typing import Final, TypeAlias
 # (mean for files of 32 MiB, change for files 32 times as large, standard deviation between paths)
 # of each coefficient of log rate. Least squares on φ over the 216 cell medians of 14 conditions
 # (4 public GridFTP records, RTT 40 and 44 ms, files of 3 MB to 3 GB); mean and change by regression
-# on log file size with one condition's weight for "size does not matter". Leaving out any one
-# record moves no mean by more than 0.05.
+# on log file size, in which "size does not matter" has the weight of one condition. Leaving out
+# any one record moves no mean by more than 0.05.
 Row: TypeAlias = tuple[float, float, float]
 PRIOR: Final[Mapping[tuple[str, ...], Row]] = {
     ("concurrency",): (0.60, -0.05, 0.09),
@@ -20,7 +20,7 @@ PRIOR: Final[Mapping[tuple[str, ...], Row]] = {
     ("parallelism", "pipelining"): (-0.03, -0.04, 0.03),
     ("pipelining", "pipelining"): (-0.03, 0.01, 0.03),
 }
-# For any other parameter: a rise that levels off at the upper bound, and little certainty.
+# For any other parameter: a rise that levels off at the upper bound, with a wide spread.
 _RISE: Final[Row] = (0.3, 0.0, 0.3)
 _BEND: Final[Row] = (-0.1, 0.0, 0.15)
 _MIXED: Final[Row] = (0.0, 0.0, 0.07)

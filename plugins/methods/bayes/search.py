@@ -8,7 +8,6 @@ import numpy as np
 
 from advisor.api.method import Knowledge, usable_bps
 from advisor.api.values import (
-    FLOW_NAMES,
     Outcome,
     Setting,
     Space,
@@ -44,9 +43,10 @@ class Bayes:
         usual, strange = (Surface(space, file_bytes, table) for table in (shipped, False))
         for past in past_surfaces(knowledge):
             usual.learn(past, constants["noise"])
-        self._flow_names = [p.name for p in space.parameters if p.name in FLOW_NAMES]
-        self._other_names = [p.name for p in space.parameters if p.name not in FLOW_NAMES]
-        # The straight lines through the box: fewer cannot tell a rise from a fall everywhere.
+        flow_names = knowledge.flow_names
+        self._flow_names = [p.name for p in space.parameters if p.name in flow_names]
+        self._other_names = [p.name for p in space.parameters if p.name not in flow_names]
+        # The straight lines through the box: fewer cannot distinguish a rise from a fall.
         self._least_probes = space.dimensions + 2
         self._settings = candidates(space)
         self._index = {setting_key(s): i for i, s in enumerate(self._settings)}
@@ -70,17 +70,17 @@ class Bayes:
 
     @property
     def iteration(self) -> int:
-        """How many probes it was told."""
+        """The number of probes so far."""
         return len(self._belief.told)
 
     @property
     def label(self) -> str:
-        """prior, history, explore, repeat or confirm: what the setting last asked is for."""
+        """prior, history, explore, repeat or confirm: the purpose of the setting last asked."""
         return self._label
 
     @property
     def stop_reason(self) -> str | None:
-        """Why the search is over, None while it goes on."""
+        """Why the search is over; None while it continues."""
         return self._stop_reason
 
     @property
@@ -90,7 +90,7 @@ class Bayes:
 
     @property
     def gauges(self) -> list[StopGauge]:
-        """N and C; the expected gain falls by fits and starts and fills no gauge."""
+        """N and C; the expected gain falls too irregularly for a gauge."""
         done = StopGauge(
             name="N", value=len(self._belief.told), limit=self._k["N"], meaning="probes done"
         )
@@ -105,7 +105,7 @@ class Bayes:
         return [done, reached]
 
     def _reached(self) -> float:
-        """The best probe's share of the path's bandwidth; 0 where that is not known."""
+        """The best probe's share of the path's bandwidth; 0 when that is unknown."""
         if not self._bandwidth_bps or self._best is None:
             return 0.0
         return self._best[1] / self._bandwidth_bps
@@ -115,7 +115,7 @@ class Bayes:
         return self._best
 
     def recommended(self) -> tuple[Setting, float] | None:
-        """The measured setting with the best posterior mean less its price; None before any.
+        """The measured setting with the best posterior mean less its cost; None before any.
 
         The rate is the posterior mean in bit/s, not the sample.
         """
@@ -128,11 +128,11 @@ class Bayes:
         return self._settings[winner], float(np.exp(mean[winner]))
 
     def ask(self) -> Setting | None:
-        """The setting whose measurement is expected to gain most per second."""
+        """The setting whose measurement has the greatest expected gain per second."""
         return None if self._stop_reason else dict(self._settings[self._next])
 
     def tell(self, setting: Setting, outcome: Outcome) -> None:
-        """Take what a setting gave."""
+        """Take the outcome of a setting."""
         bps = usable_bps(outcome)
         index = self._number(setting)
         self._belief.tell(index, bps)
@@ -142,7 +142,7 @@ class Bayes:
         self._decide()
 
     def _number(self, setting: Setting) -> int:
-        """The candidate that a setting is, or is nearest to."""
+        """The candidate that equals a setting or is nearest to it."""
         known = self._index.get(setting_key(setting))
         if known is not None:
             return known
@@ -179,10 +179,10 @@ class Bayes:
             return
         elif float(gains.max()) < self._k["least_gain"] and int(worth.argmax()) in known:
             self._stop_reason = (
-                f"no probe is expected to gain {self._k['least_gain']:.1%} any more (least_gain)"
+                f"no probe is expected to gain another {self._k['least_gain']:.1%} (least_gain)"
             )
         elif float(gains.max()) < self._k["least_gain"]:
-            # Advice stands on a measurement: the model's choice is measured before it is given.
+            # Advice rests on a measurement: the model's choice is measured before it is given.
             self._next, self._label = int(worth.argmax()), "confirm"
 
     def _gains(self, worth: Array, covariance: Array) -> Array:
@@ -193,7 +193,7 @@ class Bayes:
         return gains
 
     def _expected_seconds(self, mean: Array) -> Array:
-        """Seconds a probe takes, up to a factor: the same for all, or so many bytes at its rate.
+        """Relative duration of a probe: the same for all, or that of a fixed number of bytes.
 
         Whichever of the two has varied less over the probes so far.
         """
@@ -203,12 +203,12 @@ class Bayes:
         volumes = np.log([s * bps for s, bps in done])
         if len(done) < 3 or seconds.std() <= volumes.std():
             return np.ones_like(mean)
-        # A setting that the model thinks hopeless is not made cheaper or dearer without end.
+        # Bounded, so that a setting with a very low expected rate does not distort the costs.
         expected: Array = np.exp(-np.maximum(mean - mean.max(), -1.0))
         return expected
 
     def state(self) -> dict[str, Any]:
-        """All that is needed to go on, as plain JSON values."""
+        """All that is needed to resume, as plain JSON values."""
         return {
             **self._belief.state(),
             "seconds": list(self._seconds),
@@ -219,7 +219,7 @@ class Bayes:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state` gave."""
+        """Resume from the value of `state`."""
         told = [(self._number(setting), float(bps)) for setting, bps in state["told"]]
         self._belief.restore(state, told)
         self._seconds = [float(s) for s in state["seconds"]]

@@ -16,7 +16,7 @@ from .prior import row_of, ships
 Array: TypeAlias = NDArray[np.float64]
 
 OCTAVES: Final = 5.0
-REMAINDER: Final = 0.1  # standard deviation of the smooth remainder, where the table speaks
+REMAINDER: Final = 0.1  # standard deviation of the smooth remainder, with the table
 OWN: Final = 0.09  # of a setting's own deviation from its neighbours
 FLOOR: Final = 2.5  # nats below the best
 _TYPICAL_FILE_BYTES: Final = 2.0**25
@@ -36,7 +36,7 @@ class Surface:
         d = len(terms)
         self._between = np.diag([row[2] ** 2 for row in rows])
         means = np.array([row[0] for row in rows] + [row[1] for row in rows])
-        # The shipped means stand on four records; without them nearly anything goes.
+        # The shipped means rest on four records; without them nearly any shape is possible.
         doubt = (0.5 if self.known else 1.5) ** 2
         precision = np.linalg.inv(np.kron(np.eye(2), self._between) * doubt)
         self._precision: Array = precision
@@ -62,7 +62,7 @@ class Surface:
         return columns
 
     def learn(self, past: PastSurface, noise: float) -> None:
-        """Take in what another condition showed; its level is not used, only its shape."""
+        """Learn from another condition; its level is not used, only its shape."""
         usable = [
             (s, math.log(rate), n)
             for s, rate, n in zip(past.settings, past.rates_bps, past.repeats, strict=True)
@@ -77,7 +77,7 @@ class Surface:
         phi, y = phi - np.average(phi, 0, weight), y - np.average(y, None, weight)
         information = phi.T @ (phi * weight[:, None])
         shift = phi.T @ (y * weight)
-        # w of that condition is w of this one give or take what conditions differ by.
+        # w of that condition is w of this one plus the difference between conditions.
         share = _SAME_PAIR if past.same_pair else 1.0
         blur = np.linalg.inv(np.eye(self._d) + share * information @ self._between)
         if past.same_pair:
@@ -100,7 +100,7 @@ class Surface:
 
 
 def _is_near(parameter: Parameter, value: object) -> bool:
-    """Within an octave of the bounds; 0, the kernel's own sizing, is not."""
+    """Within an octave of the bounds; 0 (kernel autotuning) is not."""
     return isinstance(value, int | float) and parameter.lower / 2 <= value <= parameter.upper * 2
 
 
@@ -109,7 +109,7 @@ def _place(parameter: Parameter, value: float) -> float:
         return math.log2(max(value, 1.0)) / OCTAVES
     if parameter.upper == parameter.lower:
         return 0.0
-    # A size has no scale that holds on every path: the space's own bounds are it.
+    # No scale of sizes holds on every path, so the space's own bounds are used.
     return math.log2(max(value, 1.0) / parameter.lower) / math.log2(
         parameter.upper / parameter.lower
     )

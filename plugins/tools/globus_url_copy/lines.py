@@ -1,14 +1,14 @@
-"""The lines to print, and what is to be known beside them."""
+"""The lines to print, with notes."""
 
-import shlex
 from typing import Final
 
-from advisor.api.command_line import congestion_note, files_at_once, path_notes
+from advisor.api.command_line import congestion_note, files_at_once, path_notes, shell_line
 from advisor.api.tool import CommandRequest
 from advisor.api.values import Command, Setting, format_bytes
 
 from .options import joint_options, payload_bytes, tcp_options, udt_options
-from .urls import GRIDFTP_PORT, scheme_of, server_at, url_path
+from .servers import anonymous_server_note, gsi_server_note, ssh_server_note
+from .urls import SSH, scheme_of, server_at, url_path
 
 NAME: Final = "globus-url-copy"
 _UDT_BUFFER_PACKETS: Final = 8192
@@ -17,7 +17,9 @@ _UDT_BUFFER_PACKETS: Final = 8192
 def joint_line(request: CommandRequest, setting: Setting) -> Command:
     """For the setting that was measured from disk to disk with this very tool."""
     options = joint_options(setting, several=request.is_directory)
-    return _line(request, options, _scheme(request), _anonymous_server_note(request))
+    # What was measured: without a server that was named, the one on GridFTP's own port.
+    scheme = scheme_of(request.server_url) or "ftp"
+    return _line(request, options, scheme, anonymous_server_note(request))
 
 
 def tcp_line(request: CommandRequest, setting: Setting, reasons: list[str]) -> Command:
@@ -35,9 +37,9 @@ def tcp_line(request: CommandRequest, setting: Setting, reasons: list[str]) -> C
             f"{at_once} files at a time over {streams // at_once} each: the {streams} streams "
             "that were measured."
         )
-    notes += _anonymous_server_note(request)
+    notes += ssh_server_note(request)
     notes += congestion_note(request, setting, NAME)
-    return _line(request, options, _scheme(request), notes)
+    return _line(request, options, scheme_of(request.server_url) or SSH, notes)
 
 
 def udt_line(request: CommandRequest, setting: Setting, reasons: list[str]) -> Command:
@@ -45,26 +47,22 @@ def udt_line(request: CommandRequest, setting: Setting, reasons: list[str]) -> C
     notes = [
         *reasons,
         "The server must allow UDT: -dc-whitelist udt,gsi,tcp. Do not add -fast, -p or -pp, which "
-        "hang over UDT, nor -udt, which undoes the settings.",
-        *_server_note(request, "-dc-whitelist udt,gsi,tcp", " with a host certificate"),
+        "hang over UDT, nor -udt, which overrides the settings.",
+        *gsi_server_note(request, "-dc-whitelist", "udt,gsi,tcp"),
         *_udt_buffer_note(setting),
     ]
     return _line(request, udt_options(setting), "gsiftp", notes)
-
-
-def _scheme(request: CommandRequest) -> str:
-    return scheme_of(request.server_url) or "ftp"
 
 
 def _line(request: CommandRequest, options: list[str], scheme: str, notes: list[str]) -> Command:
     recurse = ["-r", "-cd"] if request.is_directory else []
     argv = [NAME, "-vb", *options, *_extent(request), *recurse, *_urls(request, scheme)]
     note = " ".join([*_path_notes(request), *notes, *_kept_notes(request)])
-    return Command(tool=NAME, side="source", argv=argv, shell=shlex.join(argv), note=note)
+    return Command(tool=NAME, side="source", argv=argv, shell=shell_line(argv), note=note)
 
 
 def _urls(request: CommandRequest, scheme: str) -> list[str]:
-    """Source and destination. globus-url-copy takes for a directory only what ends with a slash."""
+    """Source and destination. For globus-url-copy a directory must end with a slash."""
     server = server_at(request.server_url, request.destination_host, scheme)
     source = url_path(request.source)
     destination = url_path(request.destination_path or "DESTINATION_PATH")
@@ -74,7 +72,7 @@ def _urls(request: CommandRequest, scheme: str) -> list[str]:
 
 
 def _extent(request: CommandRequest) -> list[str]:
-    """What of the dataset is to go, and whether it is looked at again."""
+    """The options for what to send of the dataset and whether to verify it."""
     kept = request.kept
     options = ["-verify-checksum"] if request.verify else []
     if kept and kept.first_bytes:
@@ -87,42 +85,26 @@ def _extent(request: CommandRequest) -> list[str]:
 def _kept_notes(request: CommandRequest) -> list[str]:
     kept = request.kept
     if kept and kept.first_bytes:
-        return [f"The first {format_bytes(kept.first_bytes)} are there: -off goes on after them."]
+        return [f"{format_bytes(kept.first_bytes)} are already there: -off continues after them."]
     if kept and kept.files:
         files = "1 file is" if kept.files == 1 else f"{kept.files} files are"
         return [
-            f"{files} there: -sync leaves out what is there in the same size, whatever is in it."
+            f"{files} already there: -sync skips files of the same size without comparing contents."
         ]
     return []
 
 
 def _path_notes(request: CommandRequest) -> list[str]:
-    """What the paths need to come out right."""
+    """Notes on names that the server does not keep."""
     notes = path_notes(request)
     if request.is_directory:
         notes.append(
-            "The server drops letters beyond ASCII and line ends from file names without a word, "
-            "and -r stops at a name with a double quote: rename such files before."
+            "The server silently drops non-ASCII letters and line ends from file names, "
+            "and -r stops at a name with a double quote: rename such files first."
         )
     elif not (request.destination_path or "").isascii():
-        notes.append("The server drops letters beyond ASCII from file names without a word.")
+        notes.append("The server silently drops non-ASCII letters from file names.")
     return notes
-
-
-def _server_note(request: CommandRequest, arguments: str, needs: str) -> list[str]:
-    """How to run a server when none was named."""
-    if request.server_url:
-        return []
-    path = request.path
-    return [
-        f"A server for it, on the destination{needs}: `globus-gridftp-server -p {GRIDFTP_PORT} "
-        f"-hostname {path.destination_address} -allow-from {path.source_address} {arguments}`."
-    ]
-
-
-def _anonymous_server_note(request: CommandRequest) -> list[str]:
-    anonymous = "-aa -anonymous-user nobody"
-    return _server_note(request, anonymous, " as root (nobody must be able to write there)")
 
 
 def _udt_buffer_note(setting: Setting) -> list[str]:

@@ -1,10 +1,10 @@
-"""Which names survive the way: found by sending every ASCII character and some beyond.
+"""Which names arrive unchanged: found by sending every ASCII character and some beyond.
 
-globus-url-copy 10.12 to server 13.24: all printable ASCII arrives, space, `%`, `#`, `?`, `*`, `[`,
-backslash and leading dash included, and so do tabs, carriage returns and a few other control
-characters. What else there is, the server drops from the name without a word. A double quote
-arrives from a list, but not by `-r`. A list cuts a source's URL after 511 characters, encoded ones
-counting three, and then looks for the wrong file; `-r` carries paths as long as the system's.
+globus-url-copy 10.12 to server 13.24: all printable ASCII arrives, including space, `%`, `#`, `?`,
+`*`, `[`, backslash and leading dash, and so do tabs, carriage returns and a few other control
+characters. The server silently drops all others from the name. A double quote arrives from a list,
+but not with `-r`. A list truncates a source's URL after 511 characters (an encoded one counts as
+three) and then looks for the wrong file; `-r` supports paths as long as the system does.
 """
 
 import re
@@ -14,15 +14,15 @@ from urllib.parse import quote
 _DROPPED: Final = re.compile(r"[^\x07-\x09\x0b-\x0d\x20-\x7e]")
 _URL_CHARACTERS: Final = 511
 _ROOM_FOR_FOLDERS: Final = 150
-"""For the folders that the dataset is in, which a name begins below."""
+"""The characters left of the limit for the folders that the dataset is in."""
 
 
 def why_not(name: str) -> str:
-    """Why a file's path arrives under another name or not at all; "" when it does arrive."""
+    """Why a file cannot arrive or would change its name; "" if it arrives unchanged."""
     dropped = _DROPPED.search(name)
     if dropped:
         character = dropped.group()
-        what = "letters beyond ASCII" if character > "\x7f" else "line ends and control characters"
+        what = "non-ASCII letters" if character > "\x7f" else "line ends and control characters"
         return f"the server drops {what} from names"
     if '"' in name:
         return "-r stops at a name with a double quote"

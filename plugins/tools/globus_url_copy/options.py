@@ -1,19 +1,19 @@
-"""The options of the data connections, in a printed line as in a measured one."""
+"""The options of the data connections, for printed and for measured lines."""
 
 from typing import Final
 
 from advisor.api.values import Setting
 
 _TCP_BLOCK_BYTES: Final = 2**20
-"""A block goes over one stream, so a large one leaves the streams of a small file idle; into files
+"""A block is sent over one stream, so a large one leaves streams idle for a small file; with files,
 64 KiB, 256 KiB and 16 MiB were all slower."""
 
 AS_TYPED: Final[Setting] = {"pipelining": 1}
-"""The mark of a setting whose line has `-cc` and `-p` alone, as users type it who tune nothing.
+"""Marks a setting whose line has `-cc` and `-p` alone, as typed by users who tune nothing.
 
-In the papers' count a pipelining of 1 sends no command ahead. Over 20 ms, 300 files of 200 kB took
-11.5 s by plain `-cc 2 -p 8` and 8.6 s with the options that are added here, all of it by `-pp`;
-two ranges of 200 MiB took the same.
+As the papers count, a pipelining of 1 sends no command ahead. Over 20 ms, 300 files of 200 kB took
+11.5 s with plain `-cc 2 -p 8` and 8.6 s with the options that are added here, all of it due to
+`-pp`; two ranges of 200 MiB took the same time.
 """
 
 _UDP_HEADER_BYTES: Final = 28
@@ -32,20 +32,20 @@ def joint_options(setting: Setting, *, several: bool) -> list[str]:
 
 
 def is_as_typed(setting: Setting) -> bool:
-    """Whether it has the mark."""
+    """Whether a setting has this mark."""
     return setting.items() >= AS_TYPED.items()
 
 
 def tcp_options(
     *, at_once: int, per_file: int, buffer_bytes: int = 0, several: bool = True
 ) -> list[str]:
-    """So many files at a time over so many streams each; a buffer of 0 is the kernel's own."""
+    """The options for files at a time and streams for each; a buffer of 0 is the kernel's own."""
     options = ["-fast", "-p", str(per_file)]
     if buffer_bytes:
         options += ["-tcp-bs", str(buffer_bytes)]
     options += ["-bs", str(_TCP_BLOCK_BYTES)]
     if several:
-        # Without -pp every file waits a round trip for the one before.
+        # Without -pp every file waits a round trip for the previous one.
         options += ["-pp"]
     if at_once > 1:
         options += ["-cc", str(at_once)]
@@ -53,7 +53,7 @@ def tcp_options(
 
 
 def payload_bytes(setting: Setting) -> int:
-    """What libudt counts as a packet's share of its buffer."""
+    """The bytes of its buffer that libudt counts per packet."""
     return int(setting["mss_bytes"]) - _UDP_HEADER_BYTES
 
 

@@ -1,8 +1,8 @@
 """Reads what `-vb` prints while it runs.
 
-The names of a file come when it is begun, and now and then a count of its bytes, which does not say
-which file it is of. Small files have none. It is written through a buffer of 4 KiB that every count
-empties, so that a pipe shows counts at once; a terminal is not needed.
+It prints the names of a file when it begins, and from time to time a count of bytes, which does not
+say which file it belongs to. Small files have none. Every count flushes the output buffer of 4 KiB,
+so a pipe shows counts at once; a terminal is not needed.
 """
 
 import re
@@ -17,8 +17,8 @@ _DESTINATION: Final = "Dest:   "
 class VerboseReader:
     """One transfer's output.
 
-    `moved_bytes` is what has moved at the least: counts never fall within a file, so each is taken
-    for the next of the file that was nearest below. Where it is of another, more has moved.
+    `moved_bytes` is a lower bound: counts never fall within a file, so each is attributed to the
+    file with the nearest lower count. If it belongs to another file, more has moved.
     """
 
     def __init__(self) -> None:
@@ -27,10 +27,10 @@ class VerboseReader:
         self._counts: list[int] = []
 
     def feed(self, line: str) -> Progress | None:
-        """The state after one more line, without its end; None when it told nothing."""
+        """The state after one more line, without its end; None if the line has no progress."""
         if self._name_follows:
             self._name_follows = False
-            # A directory that is made is named too.
+            # Directories that are created are named too.
             self._files += not line.endswith("/")
         elif count := _COUNT.fullmatch(line):
             self._add(int(count.group(1)))

@@ -1,4 +1,4 @@
-"""What is searched when this tool is profiled, and what it is compared with."""
+"""The search space for profiling this tool, and the baseline."""
 
 from advisor.api.tool import ToolLimits
 from advisor.api.values import (
@@ -15,14 +15,14 @@ from .options import AS_TYPED
 
 
 def _last_doubling(most: int) -> int:
-    """The largest power of two that is at most so many; 1 for less than 2."""
+    """The largest power of two up to a number; 1 for less than 2."""
     return 1 << (max(1, most).bit_length() - 1)
 
 
 def _note(dataset: Dataset, limits: ToolLimits, concurrency: int, parallelism: int) -> str:
     files = "an unknown number of" if dataset.files is None else str(dataset.files)
     at_once = (
-        "one file, so nothing to move side by side"
+        "one file, so nothing to move concurrently"
         if dataset.files == 1
         else f"up to {concurrency} of {files} files at a time ({limits.max_concurrency} allowed)"
     )
@@ -30,7 +30,7 @@ def _note(dataset: Dataset, limits: ToolLimits, concurrency: int, parallelism: i
 
 
 def space_for(dataset: Dataset, limits: ToolLimits) -> Space:
-    """Concurrency × parallelism in doublings; what has but one value is held fixed."""
+    """Concurrency × parallelism in doublings; a parameter with one value is held fixed."""
     most_files = limits.max_concurrency if dataset.files is None else dataset.files
     uppers = {
         "concurrency": _last_doubling(min(most_files, limits.max_concurrency)),
@@ -43,7 +43,7 @@ def space_for(dataset: Dataset, limits: ToolLimits) -> Space:
             Parameter(name=name, unit=units[name], lower=1, upper=uppers[name], scale=Scale.LOG2)
             for name in searched
         ),
-        # The dearest first: each file at a time is a process of the server.
+        # The most expensive first: each concurrent file is a process of the server.
         cost_order=tuple(searched),
         fixed={name: 1 for name in uppers if name not in searched},
         note=_note(dataset, limits, uppers["concurrency"], uppers["parallelism"]),
@@ -51,10 +51,10 @@ def space_for(dataset: Dataset, limits: ToolLimits) -> Space:
 
 
 def baselines_for(dataset: Dataset) -> list[Baseline]:
-    """What Globus uses, typed by hand.
+    """What Globus uses, as users type it.
 
-    A single file needs no mark: what the options beyond `-p` do was not measurable for it, and so
-    it is one setting with that of the search.
+    A single file needs no mark: the options beyond `-p` had no measurable effect for it, so it is
+    the same setting as that of the search.
     """
     parallelism = GLOBUS_LARGE_FILES.parallelism
     if dataset.files == 1:

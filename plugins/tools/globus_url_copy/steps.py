@@ -1,4 +1,4 @@
-"""The line of one measured transfer, and the list of what it moves."""
+"""The line of one measured transfer, and its list of files."""
 
 from advisor.api.tool import Piece, Step, TransferOrder
 
@@ -11,7 +11,7 @@ def steps_for(order: TransferOrder) -> list[Step]:
     """One program, on the source."""
     several = len(order.pieces) > 1
     options = [*joint_options(order.setting, several=several), *_verify(order)]
-    # -cd takes ten round trips, so the line of a single file has none unless it is asked for.
+    # -cd takes ten round trips, so the line of a single file has it only on request.
     makes_folders = several if order.make_folders is None else order.make_folders
     folders = ["-cd"] if makes_folders else []
     scheme = scheme_of(order.server_url) or "ftp"
@@ -27,7 +27,7 @@ def steps_for(order: TransferOrder) -> list[Step]:
 
 
 def _verify(order: TransferOrder) -> list[str]:
-    """Checksums are of whole files at both ends, so a range would never agree."""
+    """Checksums cover whole files at both ends, so a range would never match."""
     wanted = order.verify and all(piece.is_whole for piece in order.pieces)
     return ["-verify-checksum"] if wanted else []
 
@@ -35,8 +35,8 @@ def _verify(order: TransferOrder) -> list[str]:
 def _list_text(order: TransferOrder, server: str) -> str:
     """A line for each piece.
 
-    A range's length is kept for the files that come after it on the same connection and have none:
-    they end after a block, with status 0. So with one range among them all are given as ranges.
+    A range's length also applies to later files without one on the same connection: they are
+    truncated, with status 0. So if any piece is a range, all are given as ranges.
     """
     as_ranges = not all(piece.is_whole for piece in order.pieces)
     return "".join(f"{_entry(piece, server, as_range=as_ranges)}\n" for piece in order.pieces)

@@ -1,7 +1,7 @@
 """What globus-url-copy's errors mean.
 
-Provoked with 10.12 and server 13.24, but for the texts of quotas, of timeouts of connections and of
-broken pipes, which are the system's own.
+Provoked with 10.12 and server 13.24, except for the texts of quotas, connection timeouts and broken
+pipes, which are the system's own.
 """
 
 import re
@@ -14,7 +14,7 @@ from advisor.api.values import FailureKind
 
 
 class _Case(msgspec.Struct, frozen=True):
-    """`pattern` in the errors means `kind`; its groups go into the sentence."""
+    """`pattern` in the errors means `kind`; its groups are used in the sentence."""
 
     pattern: str
     kind: FailureKind
@@ -28,24 +28,24 @@ _CASES: Final = (
     _Case(
         r"System error in \w+: (?:No space left on device|Disk quota exceeded)",
         FailureKind.DISK_FULL,
-        "The destination has no room left: free some there, or choose a target on another disk.",
+        "The destination disk is full: free space there, or choose a target on another disk.",
     ),
     _Case(
         "^500-" + _OPEN + "Permission denied",
         FailureKind.NO_ACCESS,
-        "The GridFTP server may not write {path}: give the account it works under leave to, or "
+        "The GridFTP server has no permission to write {path}: grant it to its account, or "
         "choose another target.",
     ),
     _Case(
         "^500-" + _OPEN + "(?P<why>.*)",
         FailureKind.NO_ACCESS,
-        "The GridFTP server cannot open {path} ({why}): see to that folder at the destination, or "
+        "The GridFTP server cannot open {path} ({why}): check that folder at the destination, or "
         "choose another target.",
     ),
     _Case(
         "^(?:error: )?" + _OPEN + "No such file or directory",
         FailureKind.NO_ACCESS,
-        "{path} is not there any more: run the advisor again when nothing moves these files.",
+        "{path} no longer exists: run the advisor again when nothing moves these files.",
     ),
     _Case(
         "^(?:error: )?" + _OPEN + "(?P<why>.*)",
@@ -55,7 +55,7 @@ _CASES: Final = (
     _Case(
         r"System error in read: Is a directory",
         FailureKind.NO_ACCESS,
-        "A directory is where a file was: run the advisor again when nothing changes these files.",
+        "A directory has replaced a file: run the advisor again when nothing changes these files.",
     ),
     _Case(
         r"Path not allowed",
@@ -66,7 +66,7 @@ _CASES: Final = (
     _Case(
         r"^530 Must perform GSSAPI authentication",
         FailureKind.NO_ACCESS,
-        "The GridFTP server wants a certificate: name it as gsiftp://HOST with --server, after "
+        "The GridFTP server requires a certificate: give it as gsiftp://HOST with --server, after "
         "grid-proxy-init.",
     ),
     _Case(
@@ -78,29 +78,29 @@ _CASES: Final = (
     _Case(
         r"Valid credentials could not be found",
         FailureKind.NO_ACCESS,
-        "There is no valid certificate of yours on this host: get one with grid-proxy-init.",
+        "You have no valid certificate on this host: get one with grid-proxy-init.",
     ),
     _Case(
         r"^530[ -](?P<why>[^.\n]*)",
         FailureKind.NO_ACCESS,
-        "The GridFTP server refused the login ({why}): for ftp:// it has to be started with "
+        "The GridFTP server refused the login ({why}): for ftp:// it must be started with "
         "-aa -anonymous-user ACCOUNT.",
     ),
     _Case(
         r"(?P<driver>\w+) driver not whitelisted",
         FailureKind.REJECTED_SETTING,
-        "The GridFTP server does not allow {driver}: it has to be started with "
+        "The GridFTP server does not allow {driver}: it must be started with "
         "-dc-whitelist udt,gsi,tcp.",
     ),
     _Case(
         r"argument #\d+ \((?P<word>.*)\) : (?P<why>.*)",
         FailureKind.REJECTED_SETTING,
-        "globus-url-copy does not take {word} ({why}): version 10.12 or newer does.",
+        "globus-url-copy does not accept {word} ({why}): version 10.12 or newer does.",
     ),
     _Case(
         r"Unable to use checksum algorithm (?P<algorithm>\w+)",
         FailureKind.REJECTED_SETTING,
-        "globus-url-copy cannot make {algorithm} checksums here: leave out --verify and compare "
+        "globus-url-copy cannot make {algorithm} checksums here: omit --verify and compare "
         "the files by other means.",
     ),
     _Case(
@@ -113,12 +113,12 @@ _CASES: Final = (
         r"Problem parsing url list",
         FailureKind.REJECTED_SETTING,
         "A path is too long for the list of files: both URLs of a file may have 1000 characters "
-        "together, so move it from and to folders with shorter names.",
+        "together, so use folders with shorter names.",
     ),
     _Case(
         r"^421 (?P<why>[^.:\r\n]*)",
         FailureKind.BUSY,
-        "The GridFTP server takes no more connections ({why}): try again later, or have its "
+        "The GridFTP server accepts no more connections ({why}): try again later, or have its "
         "-connections-max raised.",
     ),
     _Case(
@@ -130,7 +130,7 @@ _CASES: Final = (
     _Case(
         _CONNECT + "Name or service not known",
         FailureKind.REFUSED,
-        "The name in {host} is not known here: give the host's address, or mend the name.",
+        "The name in {host} is not known here: give the host's address, or correct the name.",
     ),
     _Case(
         _CONNECT + "Connection timed out",
@@ -140,12 +140,12 @@ _CASES: Final = (
     _Case(
         _CONNECT + "System error in connect: (?P<why>.*)",
         FailureKind.REFUSED,
-        "There is no way to {host} ({why}): look at the routes and firewalls in between.",
+        "No route to {host} ({why}): check the routes and firewalls in between.",
     ),
     _Case(
         r"Error while searching for end of reply",
         FailureKind.REFUSED,
-        "What answers there is no GridFTP server: say where it is with --server.",
+        "No GridFTP server answers there: give its address with --server.",
     ),
     _Case(
         r"Connection reset by peer|Broken pipe",
@@ -156,13 +156,13 @@ _CASES: Final = (
     _Case(
         r"end-of-file was reached|EOF has been reached|End of file",
         FailureKind.PEER_GONE,
-        "The GridFTP server went away in the middle: look at its log, start it again and repeat "
+        "The GridFTP server ended during the transfer: check its log, restart it and repeat "
         "the transfer.",
     ),
     _Case(
         r"the operation was aborted",
         FailureKind.TIMED_OUT,
-        "No data moved for too long: see whether the GridFTP server and its disk still work.",
+        "No data moved for too long: check the GridFTP server and its disk.",
     ),
 )
 
@@ -182,17 +182,19 @@ _SEGMENTATION_FAULT: Final = 11
 
 
 def _unknown(status: int, text: str) -> str:
-    """The sentence for an end that no case knows. Shells give a signal as 128 and its number."""
+    """The sentence for an unknown failure. Shells report a signal as 128 plus its number."""
     signal = -status if status < 0 else status - 128
     if signal == _SEGMENTATION_FAULT:
         return (
-            "globus-url-copy crashed, as it does when the server takes no further connection: move "
+            "globus-url-copy crashed, as it does when the server accepts no more connections: move "
             "fewer files at a time, or have the server's -connections-max raised."
         )
     if signal > 0:
         return f"globus-url-copy was ended by signal {signal}: run it again."
     said = [line.strip() for line in text.splitlines() if line.strip()]
     if not said:
-        return "globus-url-copy failed without a word: see that its list of files can be written."
+        return (
+            "globus-url-copy failed without a message: check that its list of files can be written."
+        )
     first = said[0].removeprefix("error: ").rstrip(".")
     return f"globus-url-copy failed ({first}): run its line with -dbg to see more."

@@ -1,4 +1,4 @@
-"""Addresses as globus-url-copy takes them."""
+"""URLs in the form that globus-url-copy takes."""
 
 from typing import Final
 from urllib.parse import quote, urlsplit
@@ -6,11 +6,12 @@ from urllib.parse import quote, urlsplit
 from advisor.api.command_line import bracketed
 
 GRIDFTP_PORT: Final = 2811
+SSH: Final = "sshftp"
 _FTP_PORT: Final = 21
 
 
 def url_path(path: str) -> str:
-    """A path as an URL has it: from the root, the bytes outside the unreserved set encoded."""
+    """An absolute path for a URL, with all bytes outside the unreserved set encoded."""
     return quote("/" + path.lstrip("/"), safe="/", errors="surrogateescape")
 
 
@@ -20,13 +21,18 @@ def scheme_of(server_url: str | None) -> str:
 
 
 def server_at(server_url: str | None, host: str, scheme: str) -> str:
-    """The server's URL without a path: the given one with this scheme, or GridFTP's own port."""
+    """The server's URL without a path: the given one with this scheme, or GridFTP's own port.
+
+    With sshftp:// the host is the name that ssh takes, with its port from the user's configuration.
+    """
     if server_url:
         return f"{scheme}://{urlsplit(server_url).netloc}"
+    if scheme == SSH:
+        return f"{scheme}://{bracketed(host)}"
     return f"{scheme}://{bracketed(host)}:{GRIDFTP_PORT}"
 
 
 def control_port(server: str) -> int:
-    """The port that a server's URL means: globus-url-copy takes FTP's own for ftp://HOST."""
+    """The port of a server's URL: globus-url-copy uses FTP's default for ftp://HOST."""
     parts = urlsplit(server)
     return parts.port or (_FTP_PORT if parts.scheme == "ftp" else GRIDFTP_PORT)

@@ -1,4 +1,4 @@
-"""The command lines of both ends, from one record: where the two differ, both may hang."""
+"""The command lines of both ends, from one record: if they disagree, both may hang."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ MOST_FLOWS: Final = 124
 _DIRECT_GRAIN_BYTES: Final = 4096
 _SLOW_SHARE: Final = 0.1
 _SLOW_BPS: Final = 1e8
-"""A tenth of the path, but no more than a slow disk gives, is the least that is waited for."""
+"""The slowest rate waited for is a tenth of the path's, but at most that of a slow disk."""
 
 _LEAST_TIMEOUT_S: Final = 60
 _DAY_S: Final = 86400
@@ -22,8 +22,8 @@ _DAY_S: Final = 86400
 class Exchange(msgspec.Struct, frozen=True, kw_only=True):
     """What the two sides must agree on.
 
-    `size_bytes`: how much to move from `offset_bytes` on; None when it was not said. `direct`:
-    whether the page caches are to be gone past.
+    `size_bytes`: how much to move from `offset_bytes` on; None when unknown. `direct`: whether to
+    bypass the page caches.
     """
 
     source: str
@@ -38,7 +38,7 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ports(self) -> str:
-        """The ports that the destination's firewall has to let in."""
+        """The ports that the destination's firewall must allow."""
         last = self.base_port + self.flows - 1
         return f"{self.base_port} to {last}" if self.flows > 1 else str(self.base_port)
 
@@ -64,18 +64,18 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
         return [*sizes, *offset, *ends]
 
     def _manners(self) -> list[str]:
-        # Beside this grain xdd opens the file anew for every request, under the other flows' feet.
+        # For other sizes xdd reopens the file for every request, while other flows use it.
         direct = self.direct and self.offset_bytes % _DIRECT_GRAIN_BYTES == 0
         return ["-minall", "-stoponerror", *(["-dio"] if direct else [])]
 
 
 def within(timeout_s: int, argv: list[str]) -> list[str]:
-    """The line that ends the program when it has run for so long."""
+    """The prefix that ends the program after a time."""
     return ["timeout", str(timeout_s), *argv]
 
 
 def ample_s(path: PathFacts, size_bytes: int | None) -> int:
-    """How long a side may take: it ends what hangs and never what is only slow."""
+    """The time limit of a side: long enough for a slow transfer, so it only ends a hung one."""
     if size_bytes is None:
         return _DAY_S
     capacity_bps = path.capacity_bps or _SLOW_BPS
@@ -84,7 +84,7 @@ def ample_s(path: PathFacts, size_bytes: int | None) -> int:
 
 
 def ipv4_of(asked: CommandRequest | TransferOrder) -> str | None:
-    """The destination's IPv4 address, else its name, which may have one; None without either."""
+    """The destination's IPv4 address, else its name, which may resolve to one; else None."""
     for known in (asked.path.destination_address, asked.destination_host):
         if ":" not in known:
             return known

@@ -1,10 +1,9 @@
-"""The two lines to print, and what is to be known beside them."""
+"""The two lines to print, with notes."""
 
 import posixpath
-import shlex
 from typing import Final
 
-from advisor.api.command_line import congestion_note, only_note
+from advisor.api.command_line import congestion_note, only_note, shell_line
 from advisor.api.tool import CommandRequest
 from advisor.api.values import Command, Setting, format_bytes
 
@@ -33,7 +32,7 @@ def tcp_lines(request: CommandRequest, setting: Setting) -> list[Command]:
 
 
 def _lines(request: CommandRequest, setting: Setting, reasons: list[str]) -> list[Command]:
-    """The destination's line and the source's; none where there is not a byte to move."""
+    """The destination's line and the source's; none when there is nothing to move."""
     exchange = _exchange(request, setting)
     if exchange.size_bytes == 0:
         return []
@@ -44,22 +43,22 @@ def _lines(request: CommandRequest, setting: Setting, reasons: list[str]) -> lis
         *_scope_notes(request, exchange),
         *_flows_note(setting, exchange),
         *reasons,
-        "Compare the sizes of both files afterwards: xdd may end with status 0 and a short file. "
-        f"Both sides are ended after {timeout_s} s, should one of them hang.",
+        "Compare the sizes of both files afterwards: xdd may truncate a file with status 0. "
+        f"Both sides are ended after {timeout_s} s, in case one hangs.",
     ]
     return [
         Command(
             tool=NAME,
             side="destination",
             argv=destination,
-            shell=shlex.join(destination),
+            shell=shell_line(destination),
             note=" ".join(_destination_notes(request, exchange)),
         ),
         Command(
             tool=NAME,
             side="source",
             argv=source,
-            shell=shlex.join(source),
+            shell=shell_line(source),
             note=" ".join(source_notes),
         ),
     ]
@@ -71,7 +70,7 @@ def _exchange(request: CommandRequest, setting: Setting) -> Exchange:
     if size_bytes is not None:
         size_bytes = max(0, size_bytes - offset_bytes)
     request_bytes = int(setting.get("request_bytes", USUAL_REQUEST_BYTES))
-    # More flows than requests would have nothing to send.
+    # Flows beyond the number of requests would have nothing to send.
     requests = MOST_FLOWS if size_bytes is None else -(-size_bytes // request_bytes)
     source, destination = _paths(request)
     return Exchange(
@@ -87,7 +86,7 @@ def _exchange(request: CommandRequest, setting: Setting) -> Exchange:
 
 
 def _paths(request: CommandRequest) -> tuple[str, str]:
-    """The file to move, the largest when a directory was named, and where it goes."""
+    """The file to move, the largest when a directory was named, and its destination."""
     dataset = request.dataset
     source = request.source_path or (dataset.path if dataset else None) or "/SOURCE_PATH"
     destination = request.destination_path or "/DESTINATION_PATH"
@@ -99,7 +98,7 @@ def _paths(request: CommandRequest) -> tuple[str, str]:
 
 
 def _size_bytes(request: CommandRequest) -> int | None:
-    """The size of the file to move, where it is known that this is the one."""
+    """The size of the file to move, if the file is known."""
     dataset = request.dataset
     if dataset is None:
         return None
@@ -113,33 +112,33 @@ def _destination_notes(request: CommandRequest, exchange: Exchange) -> list[str]
     there = exchange.destination
     if exchange.offset_bytes:
         kept = format_bytes(exchange.offset_bytes)
-        before = f"The first {kept} are at {there} already and are not sent again: leave that file."
+        before = f"The first {kept} are already at {there} and are not sent again: keep that file."
     else:
         before = (
-            f"A file already at {there} has to be removed before: xdd does not shorten it. xdd "
-            "makes no directories."
+            f"A file already at {there} must be removed first: xdd does not truncate it. xdd "
+            "does not create directories."
         )
     return [
         f"Start this side first. TCP ports {exchange.ports} must be open to the source. {before}",
         *_address_notes(request, exchange),
-        "That xdd cannot preallocate is no failure: most builds cannot.",
+        "A message that xdd cannot preallocate is not a failure: most builds lack it.",
     ]
 
 
 def _address_notes(request: CommandRequest, exchange: Exchange) -> list[str]:
     address = exchange.address
     if ipv4_of(request) is None:
-        return [f"xdd speaks IPv4 only: put the destination's address in place of {address}."]
+        return [f"xdd supports IPv4 only: replace {address} with the destination's address."]
     if ":" in request.path.destination_address:
-        return [f"xdd speaks IPv4 only: {address} must have such an address."]
+        return [f"xdd supports IPv4 only: {address} must have an IPv4 address."]
     return [
-        f"{address} has to be this host's own address, which xdd listens on: one that is "
-        "translated on the way (NAT) will not do."
+        f"{address} must be this host's own address, which xdd listens on: a translated "
+        "one (NAT) does not work."
     ]
 
 
 def _scope_notes(request: CommandRequest, exchange: Exchange) -> list[str]:
-    """What the two lines move, and what of it was not said."""
+    """Notes on what the two lines move, and on what is missing in them."""
     notes = []
     dataset = request.dataset
     if dataset and (dataset.largest or (dataset.files or 1) > 1):
@@ -149,9 +148,9 @@ def _scope_notes(request: CommandRequest, exchange: Exchange) -> list[str]:
         )
     said = "/SOURCE_PATH" not in exchange.source and request.destination_path
     if exchange.size_bytes is None or not said:
-        notes.append("Put the real paths and the exact size in place of the words in capitals.")
+        notes.append("Replace the words in capitals with the real paths and the exact size.")
     if request.verify:
-        notes.append("xdd compares no checksums: compare those of both files afterwards.")
+        notes.append("xdd does not verify checksums: compare those of both files afterwards.")
     return notes
 
 

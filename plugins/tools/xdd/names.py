@@ -1,14 +1,14 @@
 """Which paths xdd can open.
 
-Found by sending them: spaces, quotes, line ends, `%`, `#`, backslashes, letters beyond ASCII and
-bytes that are not UTF-8 all arrive, since both ends are given their path as a word of their own.
+Found by sending them: spaces, quotes, line ends, `%`, `#`, backslashes, non-ASCII letters and bytes
+that are not UTF-8 all arrive, since both ends get their path as a separate argument.
 """
 
 import os
 from typing import Final
 
 _PATH_BYTES: Final = 2047
-"""xdd copies a path into 2048 bytes without looking, and crashes on a longer one."""
+"""xdd copies a path into 2048 bytes without a check, and crashes on a longer one."""
 
 
 def why_not(path: str) -> str:

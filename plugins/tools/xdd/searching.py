@@ -1,8 +1,8 @@
-"""What is searched when xdd is profiled, and what it is compared with.
+"""The search space for profiling xdd, and the baseline.
 
-Direct I/O is held fixed, and off. A probe moves a few seconds' worth of data, which the
-destination's page cache may take whole: buffered writing would win such a comparison and lose the
-transfer of terabytes that follows. The disks alone, where that is taken care of, tell more.
+Direct I/O is held fixed, and off. A probe moves a few seconds' worth of data, which may fit in the
+destination's page cache: buffered writing would win such a comparison and lose the transfer of
+terabytes that follows. A measurement of the disks alone, which accounts for the cache, shows more.
 """
 
 from typing import Final
@@ -21,8 +21,8 @@ _BUFFERED: Final[Setting] = {"direct": 0}
 def space_for(dataset: Dataset, limits: ToolLimits) -> Space:
     """Flows × request size.
 
-    xdd has a single file under way, so its flows may be as many as the user allows all files
-    together, up to 16, or up to what is allowed each where that is more.
+    xdd moves a single file, so it may use as many flows as the user allows for all files together,
+    up to 16, or as many as are allowed for each file if that is more.
     """
     allowed = limits.max_concurrency * limits.max_streams
     enough = max(_ENOUGH_FLOWS, limits.max_streams)
@@ -50,5 +50,5 @@ def space_for(dataset: Dataset, limits: ToolLimits) -> Space:
 
 
 def baselines_for() -> list[Baseline]:
-    """What xdd does when it is told nothing: one flow, and requests of 128 blocks of 1 KiB."""
+    """What xdd does by default: one flow, and requests of 128 blocks of 1 KiB."""
     return [Baseline("default", {"streams": 1, "request_bytes": 128 * 1024, **_BUFFERED})]

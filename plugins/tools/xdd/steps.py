@@ -8,15 +8,15 @@ from .exchange import USUAL_BASE_PORT, Exchange, ample_s, ipv4_of, within
 from .names import why_not
 
 READY: Final = "All targets should start now"
-"""What the destination says once it listens on all its ports."""
+"""What the destination prints once it listens on all its ports."""
 
 
 def steps_for(order: TransferOrder) -> list[Step]:
     """The destination's, which listens first, and the source's.
 
-    The destination's has a time limit of its own, for it waits for ever where no source comes. The
-    source's has none: `timeout` would stand between it and whoever looks at its sockets.
-    Raises ValueError where xdd cannot do it.
+    The destination has its own time limit, because it waits for ever if no source connects. The
+    source has none: `timeout` would be the parent of the process whose sockets are observed.
+    Raises ValueError for what xdd cannot do.
     """
     exchange = _exchange(order)
     destination = within(ample_s(order.path, exchange.size_bytes), exchange.destination_argv())
@@ -34,7 +34,7 @@ def _exchange(order: TransferOrder) -> Exchange:
         raise ValueError("xdd cannot move an empty file: give --data another one")
     address = ipv4_of(order)
     if address is None:
-        raise ValueError("xdd speaks IPv4 only: name the destination by an IPv4 address")
+        raise ValueError("xdd supports IPv4 only: name the destination by an IPv4 address")
     for path in (piece.source, piece.target):
         if why := why_not(path):
             raise ValueError(f"xdd cannot open {path[:40]}…: {why}; use a shorter one")

@@ -1,6 +1,6 @@
-"""What xdd's errors mean, of either side; each was provoked with 7.0.0.rc but for the last three.
+"""What xdd's errors mean, on either side; all but the last three were provoked with 7.0.0.rc.
 
-That it was not compiled with XFS_ENABLED it prints as an error too, which is none.
+The message that it was not compiled with XFS_ENABLED looks like an error and is none.
 """
 
 import re
@@ -22,7 +22,7 @@ _NOT_FOUND: Final = 127
 
 
 class _Case(msgspec.Struct, frozen=True):
-    """`pattern` in the errors means `kind`; its groups go into the sentence."""
+    """`pattern` in the errors means `kind`; its groups are used in the sentence."""
 
     pattern: str
     kind: FailureKind
@@ -33,17 +33,17 @@ _CASES: Final = (
     _Case(
         r"reason: (?:No space left on device|Disk quota exceeded)",
         FailureKind.DISK_FULL,
-        "The destination has no room left: free some there, or choose a target on another disk.",
+        "The destination disk is full: free space there, or choose a target on another disk.",
     ),
     _Case(
         _OPEN + "Permission denied",
         FailureKind.NO_ACCESS,
-        "xdd may not open {path}: run it as a user who may, or choose another path.",
+        "xdd has no permission to open {path}: run it as a user who has, or choose another path.",
     ),
     _Case(
         _OPEN + "No such file or directory",
         FailureKind.NO_ACCESS,
-        "{path}, or the folder it goes to, is not there: make the folder, or mend the path.",
+        "{path} or its folder does not exist: create the folder, or correct the path.",
     ),
     _Case(
         _OPEN + "(?P<why>.*)",
@@ -53,13 +53,13 @@ _CASES: Final = (
     _Case(
         _BIND + "Cannot assign requested address",
         FailureKind.REFUSED,
-        "The destination cannot listen on the address it is named by, which is not its own, as "
-        "behind NAT: name it by its own address.",
+        "The destination cannot listen on the address given, which is not its own, as "
+        "behind NAT: give its own address.",
     ),
     _Case(
         _BIND + "Address already in use",
         FailureKind.BUSY,
-        "Another program has port {port} at the destination: end it, or choose other ports.",
+        "Another program uses port {port} at the destination: end it, or choose other ports.",
     ),
     _Case(
         r"unable to identify host '(?P<host>.*)'",
@@ -69,24 +69,24 @@ _CASES: Final = (
     _Case(
         _CONNECT + "Connection refused",
         FailureKind.REFUSED,
-        "xdd does not listen at the destination: see whether it started there, and have the "
-        "firewall let its ports through.",
+        "xdd does not listen at the destination: check that it started there, and that the "
+        "firewall allows its ports.",
     ),
     _Case(
         r"END-OF-FILE Reached during READ",
         FailureKind.FILES_CHANGED,
-        "The source's file is shorter than it was: run the advisor again when nothing changes it.",
+        "The source file has become shorter: run the advisor again when nothing changes it.",
     ),
     _Case(
         _IO + "Bad file descriptor",
         FailureKind.REJECTED_SETTING,
-        "xdd lost its file, as it does with -dio and requests that are no multiple of 4096: leave "
-        "-dio out, or mend -reqsize.",
+        "xdd lost its file, as it does with -dio and requests that are no multiple of 4096: omit "
+        "-dio, or correct -reqsize.",
     ),
     _Case(
         r"Connection closed prematurely by Source",
         FailureKind.PEER_GONE,
-        "The source's xdd went away in the middle: run both again.",
+        "The source's xdd ended during the transfer: run both again.",
     ),
     _Case(
         r"Invalid option: .*'(?P<word>.*)'",
@@ -96,22 +96,22 @@ _CASES: Final = (
     _Case(
         r"^(?P<program>\S*xdd): (?:ERROR|Error): ?(?P<why>.*)",
         FailureKind.REJECTED_SETTING,
-        "xdd does not take its line ({why}): look at the values of its options.",
+        "xdd rejects its command line ({why}): check the values of its options.",
     ),
     _Case(
         _CONNECT + "Connection timed out",
         FailureKind.TIMED_OUT,
-        "The destination did not answer: have the firewalls let its ports through.",
+        "The destination did not answer: allow its ports in the firewalls.",
     ),
     _Case(
         _CONNECT + "(?P<why>.*)",
         FailureKind.REFUSED,
-        "There is no way to the destination ({why}): look at the routes and firewalls in between.",
+        "No route to the destination ({why}): check the routes and firewalls in between.",
     ),
     _Case(
         _IO + "(?P<why>.*)",
         FailureKind.CRASHED,
-        "xdd could not read or write its file ({why}): look at the kernel's messages on the disk.",
+        "xdd could not read or write its file ({why}): check the kernel's messages about the disk.",
     ),
 )
 
@@ -124,7 +124,7 @@ def trouble_of(status: int, errors: str) -> ToolTrouble | None:
     if status == 0:
         return None
     if status == _TIMED_OUT:
-        message = "xdd did not end in time: see whether the path and both disks still work."
+        message = "xdd did not end in time: check that the path and both disks still work."
         return ToolTrouble(FailureKind.TIMED_OUT, message)
     if status == _NOT_FOUND:
         message = f"xdd is not installed there: build it on both hosts from {WHERE_TO_GET_IT}."
@@ -137,11 +137,11 @@ def trouble_of(status: int, errors: str) -> ToolTrouble | None:
 
 
 def _unknown(status: int, text: str) -> ToolTrouble:
-    """For an end that no case knows. Shells give a signal as 128 and its number."""
+    """The sentence for an unknown failure. Shells report a signal as 128 plus its number."""
     caught = _CAUGHT.search(text)
     number = int(caught.group(1)) if caught else -status if status < 0 else status - 128
     if number == signal.SIGPIPE or _RESET.search(text):
-        message = "The destination's xdd ended too early: see what it printed there."
+        message = "The destination's xdd ended too early: check its output there."
         return ToolTrouble(FailureKind.RESET, message)
     if number == signal.SIGSEGV:
         message = "xdd crashed, as it does on very long paths: use shorter ones."

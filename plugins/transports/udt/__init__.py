@@ -2,16 +2,17 @@
 
 θ_UDT = [l, f] of ProbData's equation 4: the block size l is a whole number of payloads, the
 buffer f is libudt's sending and receiving buffer alike. The packet size is not searched but taken
-from the path MTU (equation 3: payload = MTU − 44), and there is one stream, since UDT is not made
-for many (ProbData, III.B). The flow window FC is made to cover the buffer, or libudt would cut
-the buffer silently. Its UDP socket keeps libudt's own kernel buffers.
+from the path MTU (equation 3: payload = MTU − 44), and there is one stream, since UDT is not
+designed for several (ProbData, III.B). The flow window FC is set to cover the buffer; otherwise
+libudt would reduce the buffer silently. The UDP socket keeps libudt's default kernel buffers.
 
-Equation 11 bounds the buffer by the bandwidth-delay product. Where no bandwidth was given, the
-best throughput seen before stands for it: an over-sized buffer slows UDT down (figure 2
-of the paper), and the default range up to 2 GB would spend most of the search there.
+Equation 11 bounds the buffer by the bandwidth-delay product. If no bandwidth was given, the best
+throughput seen before is used instead: an oversized buffer slows UDT down (figure 2 of the paper),
+and the default range up to 2 GB would spend most of the search there.
 """
 
 import contextlib
+import queue
 import socket
 import threading
 import time
@@ -22,8 +23,10 @@ from advisor.api.network import (
     buffer_range,
     libudt_version,
     only_from,
+    own_address_facing,
     repeat_every,
     shared_library,
+    usable_address,
 )
 from advisor.api.transport import Channel, ReceiveOrder, SendOrder, SpaceOptions, TransportTraits
 from advisor.api.values import (
@@ -58,17 +61,22 @@ _BLOCKS: Final = 25
 """The largest block in payloads: ProbData's range (IV.D.3)."""
 
 _LEAST_PACKETS: Final = 32
-"""libudt refuses a receiving buffer of fewer."""
+"""The smallest receiving buffer that libudt accepts."""
 
 _DEFAULT_WINDOW: Final = 25600
 _UDP_HEADER_BYTES: Final = 28
 _MEMORY_SHARE: Final = 1 / 16
-"""Of either host's memory, for one end's buffer."""
+"""The share of either host's memory that one end's buffer may take."""
 
 _SYN_S: Final = 0.01
-"""libudt acknowledges every 10 ms, not every packet: data is under way that much longer."""
+"""libudt acknowledges every 10 ms, not every packet: data is in flight that much longer."""
 
 _ACCEPT_S: Final = 10.0
+_POLL_S: Final = 0.02
+_TOKEN_S: Final = 3.0
+_AT_ONCE: Final = 32
+"""Connections that may be about to show the token."""
+
 _NO_ANSWER: Final = 1001
 
 
@@ -110,7 +118,7 @@ class Udt:
     )
 
     def available(self) -> Availability:
-        """Whether libudt is there."""
+        """Whether libudt is installed."""
         try:
             library()
         except UdtMissing:
@@ -153,11 +161,11 @@ class Udt:
         )
 
     def baselines(self, path: PathFacts) -> list[Baseline]:
-        """None: nobody gets UDT without asking for it."""
+        """None: no tool uses UDT by default."""
         return []
 
     def receive(self, order: ReceiveOrder, channel: Channel) -> None:
-        """Listen for the one sender that has the token, and count what it sends."""
+        """Listen for the one sender that has the token, and count the bytes it sends."""
         listener = _listener(order, channel)
         if listener is None:
             return
@@ -201,11 +209,15 @@ def _listener(order: ReceiveOrder, channel: Channel) -> Socket | None:
     """A listening UDT socket on a port of the range, open to the source's address alone."""
     first, last = order.ports
     family = _family(order.source_address)
+    # Answers must leave with the address that the source sent to.
+    address = usable_address(order.own_address, order.source_address) or own_address_facing(
+        order.source_address
+    )
     for port in range(first, last + 1):
         udp = socket.socket(family, socket.SOCK_DGRAM)
         only_from(udp, order.source_address)
         try:
-            udp.bind((_own_address(order.source_address), port))
+            udp.bind((address, port))
         except OSError:
             udp.close()
             continue
@@ -220,32 +232,41 @@ def _listener(order: ReceiveOrder, channel: Channel) -> Socket | None:
             channel.trouble(FailureKind.REJECTED_SETTING, error.text)
             return None
         return listener
-    channel.trouble(FailureKind.REFUSED, f"no UDP port of {first} to {last} is free on this host")
+    channel.trouble(FailureKind.REFUSED, f"no UDP port from {first} to {last} is free on this host")
     return None
-
-
-def _own_address(source_address: str) -> str:
-    """The address that faces the source: answers must leave with the one it sent to."""
-    with socket.socket(_family(source_address), socket.SOCK_DGRAM) as trial:
-        trial.connect((source_address, 9))
-        return str(trial.getsockname()[0])
 
 
 def _accepted(listener: Socket, order: ReceiveOrder) -> Socket | None:
-    """The first connection that shows the token; others are closed.
+    """The first connection that sends the token; others are closed. None when none does in time.
 
-    None when none comes in time.
+    One that comes from the right address and shows nothing does not keep the others waiting.
     """
-    deadline_s = time.monotonic() + _ACCEPT_S
+    shown: queue.SimpleQueue[tuple[Socket, bool]] = queue.SimpleQueue()
+    deadline_s, asked = time.monotonic() + _ACCEPT_S, 0
     while (left_s := deadline_s - time.monotonic()) > 0:
+        with contextlib.suppress(queue.Empty):
+            while True:
+                connection, is_peer = shown.get_nowait()
+                asked -= 1
+                if is_peer:
+                    return connection
+                connection.close()
         try:
-            accepted, _ = listener.accept(left_s)
+            connection, _ = listener.accept(min(left_s, _POLL_S))
         except TimeoutError:
-            return None
-        if _has_token(accepted, order.token.encode(), left_s):
-            return accepted
-        accepted.close()
+            continue
+        if asked == _AT_ONCE:
+            connection.close()
+            continue
+        asked += 1
+        threading.Thread(target=_ask, args=(connection, order, shown), daemon=True).start()
     return None
+
+
+def _ask(
+    connection: Socket, order: ReceiveOrder, shown: queue.SimpleQueue[tuple[Socket, bool]]
+) -> None:
+    shown.put((connection, _has_token(connection, order.token.encode(), _TOKEN_S)))
 
 
 def _has_token(accepted: Socket, token: bytes, timeout_s: float) -> bool:
@@ -270,7 +291,7 @@ def _report(sender: Socket, counter: Counter, channel: Channel, granted: dict[st
 
 
 def _sample(every_s: float, report: Callable[[], None]) -> None:
-    """Report now and every so often, in a thread, until the connection ends."""
+    """Report now and at intervals, in a thread, until the connection ends."""
 
     def run() -> None:
         with contextlib.suppress(UdtClosed):

@@ -1,11 +1,11 @@
-"""Runs `make run` and `make test` on new Debian systems with next to nothing on them.
+"""Runs `make run` and `make test` on new, minimal Debian systems.
 
     python -m tests.benchmarks.bare                  every system, account and command, and the page
     python -m tests.benchmarks.bare --system bookworm --account user --command run
     python -m tests.benchmarks.bare --document       the tables, into docs/benchmarks-bare.md
 
-What is tried is the last commit of this checkout. Wants root; everything runs in namespaces of its
-own, on throwaway layers, and nothing is left of it.
+The last commit of this checkout is tested. Needs root; everything runs in separate namespaces on
+temporary layers, which are removed at the end.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _options() -> argparse.Namespace:
         help="folder of the results, bare.jsonl [docs/benchmarks]",
     )
     parser.add_argument("--fresh", action="store_true", help="forget the results that are there")
-    parser.add_argument("--document", action="store_true", help="write the tables, measure not")
+    parser.add_argument("--document", action="store_true", help="write the tables; do not measure")
     parser.add_argument(
         "--page", type=Path, default=ROOT / "docs/benchmarks-bare.md", help="where the tables go"
     )

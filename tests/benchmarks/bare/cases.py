@@ -10,7 +10,7 @@ ACCOUNTS: Final = {"root": "root", "user": "an ordinary user"}
 COMMANDS: Final = ("run", "test")
 
 PACKAGES: Final = ("git", "make", "python3", "ca-certificates")
-"""What a system has beside the packages that Debian calls required, and apt."""
+"""The packages of a system in addition to Debian's required ones and apt."""
 
 USER: Final = "scientist"
 """The ordinary account's name."""
@@ -35,7 +35,7 @@ class Case:
 
     @property
     def limit_s(self) -> float:
-        """After this long it is ended, and has failed."""
+        """The time limit, after which it counts as failed."""
         return 900.0 if self.command == "run" else 4500.0
 
 

@@ -73,9 +73,9 @@ def _runs(found: list[tuple[Case, list[Cell]]]) -> str:
         for case, runs in found
     ]
     note = (
-        "`it took`: the command, the whole set-up with it; the median of the runs. Root's installs"
-        " the packages itself. `packages before`: what the line took that an ordinary user is given"
-        " for root. `tests`: of the last run."
+        "`it took`: the time of the command including the whole set-up, median of the runs. As"
+        " root it installs the packages itself. `packages before`: the time of the line for root"
+        " that an ordinary user is given. `tests`: of the last run."
     )
     return "## The two commands\n\n" + table_text(head, rows) + "\n\n" + filled(note)
 
@@ -86,13 +86,13 @@ def _packages(runs: list[Cell]) -> str:
 
 
 def _asked(cell: Cell) -> list[Step]:
-    """What root ran for an ordinary user."""
+    """The steps that root ran for an ordinary user."""
     accounts = {step.account for step in cell.steps}
     return [step for step in cell.steps if step.account == "root"] if len(accounts) > 1 else []
 
 
 def _lines(found: list[tuple[Case, list[Cell]]]) -> str:
-    """What an ordinary user is told to have run as root, with those that are told the same."""
+    """The line for root that an ordinary user is given, with the cases that share it."""
     told: dict[str, list[str]] = {}
     for case, runs in found:
         for step in _asked(runs[-1]):

@@ -1,4 +1,4 @@
-"""One case from a new system to what came of it."""
+"""Runs one case, from a new system to its result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PREPARING_S: Final = 900.0
 
 
 def asked_line(said: str) -> str:
-    """The line that the program wants to have run as root; empty where it wants none."""
+    """The line for root that the program prints; empty without one."""
     lines = said.splitlines()
     return lines[lines.index(_ASKS) + 1].strip() if _ASKS in lines else ""
 
@@ -43,7 +43,7 @@ def count_in(said: str) -> str:
 
 @dataclass
 class _Recorder:
-    """Runs lines in a system and keeps what they say in the case's log."""
+    """Runs lines in a system and appends their output to the case's log."""
 
     system: Layer
     log: Path

@@ -4,7 +4,7 @@
     python -m tests.benchmarks.disk 0.4-many 183-one    these cases
     python -m tests.benchmarks.disk --document          the tables, into docs/benchmarks-disk.md
 
-Every result is written at once; a run that was interrupted goes on where it was. Wants an idle
+Every result is written at once; an interrupted run is resumed. Wants an idle
 machine.
 """
 
@@ -74,7 +74,7 @@ def _options() -> argparse.Namespace:
         help="folder of the results, disk.jsonl [docs/benchmarks]",
     )
     parser.add_argument("--fresh", action="store_true", help="forget the results that are there")
-    parser.add_argument("--document", action="store_true", help="write the tables, measure not")
+    parser.add_argument("--document", action="store_true", help="write the tables; do not measure")
     parser.add_argument(
         "--page", type=Path, default=ROOT / "docs/benchmarks-disk.md", help="where the tables go"
     )
@@ -94,7 +94,7 @@ def _measure(options: argparse.Namespace, results: Results) -> None:
     results.add(_machine())
     with own_folder() as folder:
         # Here too, so that the lab's places are found.
-        os.environ["XDG_RUNTIME_DIR"] = str(folder)
+        os.environ["ADVISOR_RUNTIME_DIR"] = str(folder / "advisor")
         for case in cases:
             run_case(folder, case, plan, results)
     print(tables(results))

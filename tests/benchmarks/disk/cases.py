@@ -1,4 +1,4 @@
-"""The paths and the datasets, and how long everything on them takes."""
+"""The paths and the datasets, and the estimated durations."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from advisor.advising.budget import default_budget_s
 
 TOOL: Final = "globus-url-copy"
 DEFAULT_OPTIONS: Final = ("-cc", "2", "-p", "8")
-"""What Globus uses for large files, typed by hand."""
+"""What Globus uses for large files, as users type it."""
 
 RATE: Final = "500Mbit"
-"""What two cores carry beside a GridFTP server and its client."""
+"""The rate that two cores can emulate in addition to a GridFTP server and its client."""
 
 KB, MB = 10**3, 10**6
 
@@ -29,8 +29,8 @@ class Group:
 class Case:
     """One dataset on one path.
 
-    `good_s`, `default_s`: about how long a whole transfer takes at a good setting, and by the
-    default line. `default_every`: the default line is run after every so many of the advised one.
+    `good_s`, `default_s`: approximate time of a whole transfer at a good setting, and with the
+    default line. `default_every`: the number of runs of the advised line per run of the default.
     """
 
     key: str
@@ -55,7 +55,7 @@ class Case:
 
     @property
     def budget_s(self) -> float:
-        """The time a session takes on this path at most, as shipped."""
+        """The longest time of a session on this path with its default budget."""
         return default_budget_s(self.rtt_s, files=True)
 
 
@@ -89,14 +89,14 @@ CASES: Final = (
         ("mixed", _mixed(200, 40, 4), 5, 5.5, 2),
         ("one", (Group(1, 300 * MB),), 5.3, 5.3, 2),
     ),
-    # Where the default is many times as slow, few runs of it tell that.
+    # Where the default is many times slower, few runs of it show that.
     *_cases(
         45.6,
         ("many", (Group(400, 100 * KB),), 4.7, 33, 5),
         ("mixed", _mixed(100, 30, 3), 5, 12, 3),
         ("one", (Group(1, 300 * MB),), 6.2, 6.2, 2),
     ),
-    # A probe moves up to 340 MB here: less would not tell a part from the whole.
+    # A probe moves up to 340 MB here: a smaller dataset would be moved whole.
     *_cases(
         183,
         ("many", (Group(100, 100 * KB),), 7, 45, 5),
@@ -109,40 +109,40 @@ TRACES: Final = 2
 """How often a full sweep in the manner of the search measures each cell: its d."""
 
 BEST_OF_SWEEP: Final = 2
-"""So many of the sweep's best, and what was advised, are measured `REPEATS` times."""
+"""The number of the sweep's best cells that are measured `REPEATS` times, like the advised one."""
 
 REPEATS: Final = 3
 
 CUT_AT: Final = 1.3
-"""A cell of the sweep is cut when it takes so many times as long as the advised line: it is not the
-best, and what it took until then is all that is said of it."""
+"""A cell of the sweep is ended after this multiple of the advised line's time: it is not the best,
+and only a lower bound of its time is recorded."""
 
 _MEAN_CELL: Final = 1.2
-"""What a cell of the sweep takes on the average, in times of the advised line."""
+"""The mean time of a cell of the sweep, as a multiple of the advised line's."""
 
-_BESIDE_S: Final = 0.3
-"""What a transfer costs beside itself: the target removed, the copy compared."""
+_OVERHEAD_S: Final = 0.3
+"""The overhead of a transfer: removing the target, comparing the copy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How much is done. `runs`: of an advised line. `methods`: of search, a session each."""
+    """The amount of work. `runs`: of an advised line. `methods`: search methods, a session each."""
 
     runs: int
     methods: tuple[str, ...] = ("depth-width",)
     sweep: bool = True
     budget_s: float | None = None
-    """What a session gets; None for its own."""
+    """The budget of a session; None for the default."""
 
     def session_s(self, case: Case) -> float:
-        """The time a session takes at most."""
+        """The longest time of a session."""
         return self.budget_s or case.budget_s
 
     def default_runs(self, case: Case) -> int:
         return sum(self.is_default_due(case, number) for number in range(self.runs))
 
     def is_default_due(self, case: Case, number: int) -> bool:
-        """Whether the default line is run after the advised one of that number, from 0."""
+        """Whether the default line follows the advised line's run of this number, from 0."""
         return number % case.default_every == 0
 
 
@@ -152,10 +152,10 @@ def cells_of(case: Case) -> int:
 
 
 def estimate_s(case: Case, plan: Plan) -> float:
-    """About how long a case takes."""
-    good_s, default_s = case.good_s + _BESIDE_S, case.default_s + _BESIDE_S
+    """The estimated duration of a case."""
+    good_s, default_s = case.good_s + _OVERHEAD_S, case.default_s + _OVERHEAD_S
     transfers_s = len(plan.methods) * plan.runs * good_s + plan.default_runs(case) * default_s
-    # What was advised is among the best as a rule.
+    # The advised setting is usually among the best.
     again = (REPEATS - 1) * BEST_OF_SWEEP
     sweep_s = cells_of(case) * _MEAN_CELL * good_s + again * good_s if plan.sweep else 0.0
     return 3 + len(plan.methods) * plan.session_s(case) + transfers_s + sweep_s

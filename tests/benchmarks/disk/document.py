@@ -8,7 +8,7 @@ from statistics import median
 from advisor.domain.advice import Estimate
 from advisor.domain.quantities import format_bytes, format_rate
 from advisor.domain.space import setting_words
-from advisor.models.composition import words
+from advisor.models.composition import limit_words
 from tests.benchmarks.disk.cases import CASES
 from tests.benchmarks.disk.results import Results, Session
 from tests.benchmarks.disk.summary import USEFUL, Summary, summarize
@@ -65,8 +65,8 @@ def _stated(estimate: Estimate | None, digits: int) -> str:
 
 
 def _lines_table(found: list[Summary]) -> str:
-    head = ["path, dataset", "stated, s", "the line took, s", "inside", "`-cc 2 -p 8` took, s"]
-    head += ["gain stated", "gain had"]
+    head = ["path, dataset", "stated, s", "line, s", "inside", "`-cc 2 -p 8`, s"]
+    head += ["gain stated", "gain measured"]
     rows = [
         [
             _name(one),
@@ -101,7 +101,7 @@ def _settings_table(found: list[Summary]) -> str:
 
 
 def _sweep_table(found: list[Summary]) -> str:
-    head = ["path, dataset", "cells", "cut", "best cell", "took, s", "accuracy"]
+    head = ["path, dataset", "cells", "cut", "best cell", "time, s", "accuracy"]
     head += ["probes of the search", "overhead"]
     rows = [
         [
@@ -121,7 +121,7 @@ def _sweep_table(found: list[Summary]) -> str:
 
 
 def _subsystems(found: list[Summary]) -> str:
-    """What the session said of the composition, a line each."""
+    """The composition that each session reported, a line each."""
     lines = []
     for one in found:
         if composed := one.session.composition:
@@ -129,8 +129,10 @@ def _subsystems(found: list[Summary]) -> str:
                 f"{s.what} {format_rate(s.throughput_bps)}" for s in composed.subsystems
             )
             joint = format_rate(composed.joint_bps)
-            lines.append(f"- {_name(one)}: {alone}; together {joint}. In words: {words(composed)}.")
-    return "## The subsystems alone, and together\n\n" + "\n".join(lines) if lines else ""
+            lines.append(
+                f"- {_name(one)}: {alone}; together {joint}. In words: {limit_words(composed)}."
+            )
+    return "## The subsystems, alone and together\n\n" + "\n".join(lines) if lines else ""
 
 
 def _against(found: list[Summary], results: Results) -> str:
@@ -146,18 +148,18 @@ def _against(found: list[Summary], results: Results) -> str:
             lines.append(f"- {name}: {one.in_interval} of {one.runs} runs inside the interval.")
         if one.width > USEFUL:
             lines.append(
-                f"- {name}: the time stated says next to nothing: its upper end is "
+                f"- {name}: the stated interval is too wide to be useful: its upper end is "
                 f"{one.width:.3g} times its lower."
             )
         if not one.beats:
-            lines.append(f"- {name}: gains less than the lower end of what was stated.")
+            lines.append(f"- {name}: gains less than the lower end of the stated gain.")
         if one.sweep and one.sweep.accuracy < 0.9:
             lines.append(
                 f"- {name}: the sweep's best is {1 / one.sweep.accuracy:.2f} times as fast."
             )
         troubles = [*one.troubles, *(one.sweep.troubles if one.sweep else [])]
         lines += [f"- {name}: {trouble}." for trouble in troubles]
-    return "## What this shows against the advice\n\n" + ("\n".join(lines) or "- Nothing.")
+    return "## Where the advice failed\n\n" + ("\n".join(lines) or "- Nothing.")
 
 
 def _machine(results: Results) -> str:
@@ -170,14 +172,14 @@ def _machine(results: Results) -> str:
     text = (
         f"{last.when}, `{last.command}`, {minutes:.0f} minutes in all. {last.processor}, "
         f"{last.cores} cores, {format_bytes(last.memory_bytes)}; Linux {last.kernel}, its "
-        f"congestion control {last.hosts_congestion}; {versions}; load before it began "
+        f"congestion control {last.hosts_congestion}; {versions}; load before the start "
         f"{last.load_1min:.1f}."
     )
     if late:
         p99_ms = median(one.p99_s for one in late) * 1000
         worst_ms = max(one.p99_s for one in late) * 1000
         text += (
-            f" The emulator handed 99 of 100 packets over within {p99_ms:.1f} ms of their time in "
-            f"the middle case, {worst_ms:.1f} ms in the worst."
+            f" The emulator delivered 99 % of the packets within {p99_ms:.1f} ms of their time in "
+            f"the median case, {worst_ms:.1f} ms in the worst."
         )
     return f"## The machine\n\n{text}"

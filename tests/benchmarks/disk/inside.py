@@ -28,7 +28,7 @@ class LineOrder(msgspec.Struct, frozen=True):
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """What became of it. `status`: None when it was cut at the ceiling. `said`: its last words."""
+    """Its outcome. `status`: None when it was cut at the ceiling. `said`: its last words."""
 
     seconds: float
     status: int | None

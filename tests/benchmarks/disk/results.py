@@ -1,4 +1,4 @@
-"""What is measured, a line each in a file, so that a run can be interrupted and goes on."""
+"""Results, one per line in a file, so that an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tests.benchmarks.wan.results import Late, Machine, Timed
 class Session(msgspec.Struct, frozen=True, kw_only=True, tag="session"):
     """One session. Without advice `setting` is None and `ended` says why.
 
-    `notices`: what it said beside. `shell`: the advised line. `by_cell`: that of every cell of its
+    `notices`: its other messages. `shell`: the advised line. `by_cell`: that of every cell of its
     space, which what was advised may not be one of. `searching`: the probes of its search, of all
-    `probes`. `failed`: those that gave no throughput, and `failures` why, each reason once.
+    `probes`. `failed`: those without a throughput; `failures`: why, each reason once.
     """
 
     case: str
@@ -43,8 +43,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True, tag="session"):
 class Ran(msgspec.Struct, frozen=True, kw_only=True, tag="ran"):
     """One line run in a shell: of the session of `method`, or `DEFAULT`.
 
-    `trouble`: why it does not count: it failed, was cut, or the files are not the same; "" when all
-    is well.
+    `trouble`: why it does not count: it failed, was ended, or the files differ; "" otherwise.
     """
 
     case: str
@@ -81,7 +80,7 @@ class Results(KeptLines[Line]):
         super().__init__(file, Line)
 
     def session(self, case: str, method: str) -> Session | None:
-        """What that method's session gave."""
+        """The result of that method's session."""
         return next((s for s in self.all(Session, case) if s.method == method), None)
 
     def ran(self, case: str, method: str) -> list[Ran]:

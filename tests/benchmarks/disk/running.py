@@ -1,4 +1,4 @@
-"""What is done in which order. All that is in the results already is left out."""
+"""Runs everything in order, except what is already in the results."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _timed(case: Case, part: str, results: Results) -> Iterator[None]:
 
 
 def is_complete(case: Case, plan: Plan, results: Results) -> bool:
-    """Whether nothing is left to be done."""
+    """Whether everything is done."""
     for method in plan.methods:
         session = results.session(case.key, method)
         if session is None:
@@ -87,7 +87,7 @@ def is_complete(case: Case, plan: Plan, results: Results) -> bool:
 
 
 def _advise(lab: Lab, case: Case, plan: Plan, method: str, places: tuple[Path, Path]) -> Session:
-    """A session as a user would have it, repeatable and with history kept out."""
+    """A session as a user would run it, but repeatable and without history."""
     data, target = places
     budget = ["--budget", f"{plan.budget_s:g}s"] if plan.budget_s else []
     began_s = time.monotonic()
@@ -105,14 +105,14 @@ def _advise(lab: Lab, case: Case, plan: Plan, method: str, places: tuple[Path, P
 
 
 def default_line(line: str) -> str:
-    """As a user would write it who tunes nothing, between the addresses of this line."""
+    """The default line, as typed by a user who tunes nothing, for the same addresses."""
     words = shlex.split(line)
     recurse = ["-r", "-cd"] if words[-2].endswith("/") else []
     return shlex.join([TOOL, *DEFAULT_OPTIONS, *recurse, *words[-2:]])
 
 
 def _run_lines(shell: Shell, case: Case, plan: Plan, results: Results) -> None:
-    """The advised lines and the default's in turn, so that what the machine does hits all alike."""
+    """The advised lines and the default's in turn, so that other load affects all alike."""
     lines = {session.method: session.shell for session in advised(case, results)}
     if not lines:
         return

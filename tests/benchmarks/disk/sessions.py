@@ -1,4 +1,4 @@
-"""What a session said, from its events."""
+"""The result of a session, from its events."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def session_of(
     places: tuple[Path, str],
     seconds: float,
 ) -> Session:
-    """What came of it. `places`: the data, and where it goes."""
+    """The session's result. `places`: the data and its target."""
     events = [msgspec.convert(one, type=ev.AnyEvent, str_keys=True) for one in told]
     advice = next((e for e in events if isinstance(e, ev.AdviceGiven)), None)
     probes = [e for e in events if isinstance(e, ev.ProbeEnded)]
@@ -65,7 +65,7 @@ def session_of(
 def _ended(events: Sequence[ev.AnyEvent]) -> str:
     gave_up = [e.message for e in events if isinstance(e, ev.GaveUp)]
     searched = [e.reason for e in events if isinstance(e, ev.StageEnded) and e.stage == TOOL]
-    return next(iter([*gave_up, *searched]), "it said nothing")
+    return next(iter([*gave_up, *searched]), "it printed nothing")
 
 
 def _lines(
@@ -78,7 +78,7 @@ def _lines(
     space = next(e.space for e in searched)
     assert space is not None  # Stages that search have one.
     request = CommandRequest(
-        transport=TOOL,
+        subject=TOOL,
         settings={},
         path=path,
         destination_host=path.destination_address,

@@ -40,7 +40,7 @@ class Shell:
         stdin.flush()
         answer = stdout.readline()
         if not answer:
-            raise Trouble("the shell inside the lab went away")
+            raise Trouble("the shell inside the lab ended")
         ended = msgspec.json.decode(answer, type=Ended)
         if ended.status is None:
             # What is under way arrives all the same, and the server has to notice.
@@ -52,5 +52,5 @@ class Shell:
             return CUT
         if ended.status:
             words = ended.said.strip().splitlines()
-            return f"status {ended.status}: {words[-1] if words else 'it said nothing'}"
+            return f"status {ended.status}: {words[-1] if words else 'it printed nothing'}"
         return difference(self._data, self._target)

@@ -1,4 +1,4 @@
-"""From lines of results to what is shown of a case. Pure."""
+"""Summarises the results of a case. Pure."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from tests.benchmarks.disk.results import DEFAULT, Ran, Results, Session, Swept,
 from tests.benchmarks.disk.shell import CUT
 
 ENOUGH = 0.9
-"""The share of runs inside the stated interval that was promised."""
+"""The share of runs that should be inside the stated interval."""
 
 USEFUL = 3.0
-"""An interval whose upper end is more than so many times its lower says next to nothing."""
+"""An interval is too wide to be useful if its upper end exceeds this multiple of its lower."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What the sweep says of what was advised. `best`, `best_s`: its fastest cell.
+    """The advised setting compared with the sweep. `best`, `best_s`: its fastest cell.
 
-    `cut`: how many cells were too slow to be waited for. `troubles`: what else became of cells.
+    `cut`: the number of cells that were ended as too slow. `troubles`: other failures of cells.
 
     `accuracy`: the advised cell's rate, as a share of the best one's. `overhead`: the probes of the
     search, as a share of those of a full sweep that measures each cell as often as depth-width.
@@ -38,7 +38,7 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One session with advice, and what became of its line."""
+    """One session with advice, and the outcome of its line."""
 
     case: Case
     session: Session
@@ -78,7 +78,7 @@ class Summary:
 
 
 def summarize(case: Case, results: Results) -> list[Summary]:
-    """One for each session that gave advice."""
+    """One for each session that ended with advice."""
     advised = [s for s in results.all(Session, case.key) if s.setting is not None]
     return [_summary(case, session, results) for session in advised]
 

@@ -13,12 +13,12 @@ from tests.benchmarks.wan.running import say
 
 
 def advised(case: Case, results: Results) -> list[Session]:
-    """The sessions that gave advice."""
+    """The sessions that ended with advice."""
     return [s for s in results.all(Session, case.key) if s.setting is not None]
 
 
 def cells(case: Case, results: Results) -> dict[str, tuple[Setting, str]]:
-    """Setting and line of all that is swept, by key: the space, and what was advised beside it."""
+    """Setting and line of every cell, by key: the space and the advised settings."""
     sessions = advised(case, results)
     found = [pair for session in sessions[:1] for pair in session.by_cell]
     found += [(session.setting or {}, session.shell) for session in sessions]
@@ -26,7 +26,7 @@ def cells(case: Case, results: Results) -> dict[str, tuple[Setting, str]]:
 
 
 def left_to_sweep(case: Case, results: Results) -> tuple[int, list[str]]:
-    """Which repeat is next, and the keys of the cells that it lacks; none when all is done."""
+    """The next repeat, and the keys of its missing cells; none when all is done."""
     done: dict[str, list[Swept]] = {key: [] for key in cells(case, results)}
     for one in results.all(Swept, case.key):
         done[cell_key(one.setting)].append(one)
@@ -44,13 +44,13 @@ def left_to_sweep(case: Case, results: Results) -> tuple[int, list[str]]:
 
 
 def sweep(shell: Shell, case: Case, results: Results) -> None:
-    """What is left of it. The advised lines have been run before: they say when a cell is cut."""
+    """The rest of the sweep. The advised lines have been timed before, which limits the cells."""
     lines = [run.seconds for run in results.all(Ran, case.key) if run.method != DEFAULT]
     found = cells(case, results)
     while (left := left_to_sweep(case, results))[1]:
         repeat, keys = left
         random.Random(f"{case.key}{repeat}").shuffle(keys)
-        # What is measured again is not cut but for a real trouble.
+        # Repeated cells are only ended if they hang.
         ceiling_s = CUT_AT * median(lines) * (1 if repeat == 0 else REPEATS)
         for key in keys:
             setting, line = found[key]

@@ -24,8 +24,8 @@ from advisor.models.harp.ann import NeuralAnswer, neural_answer
 from advisor.models.harp.asking import box_of, conditions_of, sample_levels
 from advisor.models.harp.entries import History, Indices, features_of
 from advisor.models.harp.grouping import groups
-from advisor.models.harp.optimiser import HarpAnswer, Sample, optimise
-from advisor.models.harp.optimum import RELAXATION, Box, maximum
+from advisor.models.harp.optimiser import HarpAnswer, SampleTransfer, optimise
+from advisor.models.harp.optimum import RELAXATION, LevelBounds, maximum
 from advisor.models.harp.surface import LEAST_R2, TRAINING_SHARE, Surface, fit
 from advisor.models.transfer_parameters import setting_of
 from tests.benchmarks.markdown import table_text
@@ -70,7 +70,7 @@ def validated(tables: Sequence[RecordedTable], splits: int) -> Mapping[Size, Val
     return by_class
 
 
-def _accuracies(history: History, group: Indices, box: Box, splits: int) -> Iterator[float]:
+def _accuracies(history: History, group: Indices, box: LevelBounds, splits: int) -> Iterator[float]:
     if len(group) < LEAST_ENTRIES:
         return
     for seed in range(splits):
@@ -128,12 +128,12 @@ def _wanted(table: RecordedTable) -> Conditions:
     return conditions_of(table.dataset, table.path, table.bandwidth_bps)
 
 
-def _sample(table: RecordedTable, rng: np.random.Generator) -> Sample:
+def _sample(table: RecordedTable, rng: np.random.Generator) -> SampleTransfer:
     """One recorded transfer at the levels the heuristics start from."""
     levels = sample_levels(table.dataset, table.path, table.knowledge().bdp_bytes, MOST_CONCURRENCY)
     repeats = table.repeats[table.nearest(setting_of(table.space, levels))]
     drawn = repeats[int(rng.integers(len(repeats)))]
-    return Sample(levels=levels, throughput_bps=drawn.throughput_bps)
+    return SampleTransfer(levels=levels, throughput_bps=drawn.throughput_bps)
 
 
 def outliers_text(tables: Sequence[RecordedTable]) -> str:

@@ -107,7 +107,7 @@ def _others(tables: Sequence[RecordedTable], seeds: int, bayes: Sequence[_Row]) 
     leads = [lead(searched, at_8 if budget <= 8 else at_16) for _, budget, searched in others]
     rows = [(f"bayes, {title}", searched) for title, searched in bayes]
     rows += [(title, searched) for title, _, searched in others]
-    columns = {"mean less bayes's": ["–"] * len(bayes) + leads}
+    columns = {"mean − bayes": ["–"] * len(bayes) + leads}
     _section("The other methods", scores_text("method", rows, columns))
 
 

@@ -1,4 +1,4 @@
-"""Curves over one parameter, cut out of recorded tables, and what depth-width makes of them."""
+"""Curves over one parameter, taken from recorded tables, and the scores of depth-width on them."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from advisor.models.harp.asking import box_of
 from advisor.models.harp.entries import History
-from advisor.models.harp.optimiser import Sample, optimise
+from advisor.models.harp.optimiser import SampleTransfer, optimise
 from advisor.models.harp.peak import peak_of
 from tests.benchmarks.markdown import table_text
 from tests.benchmarks.methods.tables import data_folder, grid_tables
@@ -26,7 +26,7 @@ def main() -> None:
     tables = grid_tables(data_folder())
     transfers = [transfer for table in tables for transfer in table.transfers][:ROWS]
     box, first = box_of(tables[0].space), transfers[0]
-    sample = Sample(levels=first.levels, throughput_bps=first.throughput_bps)
+    sample = SampleTransfer(levels=first.levels, throughput_bps=first.throughput_bps)
     history = History.of(transfers)
 
     def one(enough: int | None = None) -> None:

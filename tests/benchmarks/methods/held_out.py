@@ -21,12 +21,12 @@ _GORDON = frozenset({"SGData", "sg1G", "sg5-25M"})
 
 @dataclass(frozen=True)
 class Scenario:
-    """What bayes knows of a path it has never seen.
+    """The knowledge of bayes about a path it has never seen.
 
-    `prior`: the table that ships, derived without this path. `history`: the others' tables
-    themselves. `peak`: also where their transfers peaked, as HARP has it. `size`: how large the
-    files to move are. `held_out`: the files that are, one at a time, all where None. `teacher`: the
-    one file that teaches; all that are not held out where None.
+    `prior`: the shipped table, derived without this path. `history`: the tables of the others.
+    `peak`: also the maximum of their transfers, by HARP. `size`: the size of the files to move.
+    `held_out`: the files held out one at a time, None for all. `teacher`: the one file to learn
+    from, None for all that are not held out.
     """
 
     knows: str

@@ -1,4 +1,4 @@
-"""The methods that learn from past transfers, beside those that do not, each file held out."""
+"""The methods that learn from past transfers and those that do not, with each file held out."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.benchmarks.methods.searching import Searched, WithConstants, lead
 Row: TypeAlias = tuple[str, Sequence[Searched]]
 
 LONGEST = 16
-"""Probes of a search whose pace is looked at."""
+"""Probes of a search whose progress is evaluated."""
 
 ENOUGH = 0.95
 _AFTER = (1, 2, 3, 4, 8, LONGEST)
@@ -59,12 +59,12 @@ def scenarios() -> list[Scenario]:
 
 
 def taught(tables: Sequence[RecordedTable]) -> Callable[[RecordedTable], Knowledge]:
-    """What a table's search is told, with all that the other files recorded."""
+    """The knowledge for a table's search, with all records of the other files."""
     return lambda table: table.knowledge(without(tables, table.source))
 
 
 def shares_text(rows: Sequence[Row]) -> str:
-    """What each came to, with how many probes and flows."""
+    """The score of each, with its probes and flows."""
     head = ("method", "mean", "median", "p10", "probes", "flows ÷ best's")
     return table_text(head, [(title, *_shares(searched)) for title, searched in rows])
 

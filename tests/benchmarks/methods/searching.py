@@ -1,4 +1,4 @@
-"""Many searches over many tables, and what they come to."""
+"""Many searches over many tables, and their scores."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.benchmarks.markdown import table_text
 
 @dataclass(frozen=True)
 class WithConstants:
-    """A method that is made with these constants, where nobody gives others."""
+    """A method with these constants as defaults."""
 
     plugin: MethodPlugin
     given: Mapping[str, float]
@@ -82,7 +82,7 @@ def search(
 def fixed(
     tables: Iterable[RecordedTable], setting: Mapping[str, int], seeds: int
 ) -> list[Searched]:
-    """What a setting gives that nobody measures: the same everywhere, without a probe.
+    """The score of a fixed setting that is not probed.
 
     As often as there are seeds, so that its percentiles are over as many as those of a search.
     """
@@ -137,7 +137,7 @@ def scores_of(searched: Sequence[Searched]) -> list[str]:
 
 
 def luck_of_tables(searched: Sequence[Searched]) -> str:
-    """Between what median and p10 would lie, nine times in ten, had other such tables been met."""
+    """The uncertainty of median and p10 from the choice of tables, nine times in ten."""
     rows = list(_by_table(searched).values())
     words = []
     for name, share in (("median", 0.5), ("p10", 0.1)):
@@ -150,7 +150,7 @@ def luck_of_tables(searched: Sequence[Searched]) -> str:
 
 
 def fraction_of(one: Searched) -> float:
-    """What its recommended setting gives, as a share of the best."""
+    """The throughput of its recommended setting as a share of the best."""
     return one.end.fraction
 
 

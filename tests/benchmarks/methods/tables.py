@@ -15,7 +15,7 @@ STREAMS = ("loni",)
 
 
 class Trouble(Exception):
-    """The bench cannot go on; the message says why and what helps."""
+    """The bench cannot continue; the message says why and what helps."""
 
 
 def data_folder() -> Path:

@@ -6,7 +6,7 @@
 
 Five destinations of one source on emulated paths, under external load that varies all the time, by
 `advisor share train` and `advisor share plan --run`: the experiments of Kettimuthu et al. (2014).
-Every result is written at once; a run that was interrupted goes on where it was. Wants an idle
+Every result is written at once; an interrupted run is resumed. Wants an idle
 machine, and a folder in memory.
 """
 
@@ -76,7 +76,7 @@ def _options() -> argparse.Namespace:
         help="folder of the results, shares.jsonl [docs/benchmarks]",
     )
     parser.add_argument("--fresh", action="store_true", help="forget the results that are there")
-    parser.add_argument("--document", action="store_true", help="write the page, measure not")
+    parser.add_argument("--document", action="store_true", help="write the page; do not measure")
     parser.add_argument(
         "--page",
         type=Path,
@@ -108,7 +108,7 @@ def _measure(options: argparse.Namespace, results: Results) -> None:
     # Where the labs are, and with them what arrives.
     tempfile.tempdir = str(options.folder)
     with own_folder() as folder:
-        os.environ["XDG_RUNTIME_DIR"] = str(folder)
+        os.environ["ADVISOR_RUNTIME_DIR"] = str(folder / "advisor")
         run_plan(folder, plan, results)
     print(tables(results))
 

@@ -1,4 +1,4 @@
-"""The lab, what is asked of it in which part, and how long everything takes."""
+"""The lab, the requests of each part, and the estimated durations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from advisor.domain.shares import BASE
 from advisor.models.shares.variation import whole_round
 
 HOSTS: Final = ("kraken", "mason", "blacklight", "gordon", "yellowstone")
-"""The paper's destinations, which the lab has paths of the same names to."""
+"""The paper's destinations; the lab has paths of the same names."""
 
 RATES_BPS: Final = {
     "kraken": 50e6,
@@ -21,18 +21,18 @@ RATES_BPS: Final = {
     "gordon": 100e6,
     "yellowstone": 100e6,
 }
-"""A fiftieth of what each can get by the paper (section IV); the lab's paths have a tenth."""
+"""A fiftieth of each one's capacity in the paper (section IV); the lab's paths have a tenth."""
 
 SOURCE_RATE_BPS: Final = 150e6
-"""Less than all of them together, as in the paper, and half of what the emulator carries on two
-cores beside clients and servers."""
+"""Less than the sum of all, as in the paper, and half of what the emulator can forward on two cores
+in addition to clients and servers."""
 
 SOURCE_QUEUE: Final = "1MB"
 MTU_BYTES: Final = 1500
 """The streams, some hundred, have windows of a few packets; of 9000 bytes it would be one."""
 
 LOADS: Final = (0, 4, 8, 16)
-"""Parallel streams of others, one of these at a time."""
+"""Numbers of parallel streams of the external load, one at a time."""
 
 TRAIN, TEST, RATIO, FACTOR = "train", "test", "ratio", "factor"
 PARTS: Final = (TRAIN, TEST, RATIO, FACTOR)
@@ -43,19 +43,19 @@ RATIOS: Final = ("2:1:2:3:3", "3:2:3:4:4", "4:5:6:8:9", "5:4:5:8:9")
 FACTORS: Final = (1.5, 2.0)
 BASE_CONCURRENCY: Final = BASE
 
-_BESIDE_S: Final = 11.0
-"""To begin, to plan, to end, and to remove what arrived."""
+_OVERHEAD_S: Final = 11.0
+"""The time to start, plan, end, and remove the files."""
 
 _CHANGING: Final = 1.05
-"""So many times its length an epoch takes, with what is decided after it."""
+"""The duration of an epoch with the decision after it, as a multiple of its length."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One command that is run until it has told so many epochs.
+    """One command that is run until it has reported this number of epochs.
 
-    `case`: of a ratio or factor what `asked` says; in the other parts the part. `number`: of runs
-    of the same.
+    `case`: the request of a ratio or factor, see `asked`; otherwise the part. `number`: of the run
+    among those of the same case.
     """
 
     part: str
@@ -66,20 +66,20 @@ class Task:
 
     @property
     def is_plan(self) -> bool:
-        """Whether it shares; the others vary concurrencies to learn from."""
+        """Whether it is a plan; the others vary concurrencies for training."""
         return self.part in (RATIO, FACTOR)
 
     @property
     def whole_s(self) -> float:
-        """About how long it takes, with what comes before and after."""
-        return self.epochs * self.epoch_s * _CHANGING + _BESIDE_S
+        """Its estimated duration, including start and clean-up."""
+        return self.epochs * self.epoch_s * _CHANGING + _OVERHEAD_S
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How much is done. Times in seconds; `most`: files at a time to one destination.
+    """The amount of work. Times in seconds; `most`: files at a time to one destination.
 
-    `step_s`: of the training; `epoch_s`: of all that is tested with what was learnt.
+    `step_s`: of the training; `epoch_s`: of all tests of the trained models.
     """
 
     runs: int = 3
@@ -95,7 +95,7 @@ class Plan:
 
     @property
     def tasks(self) -> list[Task]:
-        """All of it, in the order in which it is done."""
+        """All tasks in order."""
         return [task for part in PARTS if part in self.parts for task in self._tasks_of(part)]
 
     def _tasks_of(self, part: str) -> Iterator[Task]:
@@ -111,7 +111,7 @@ class Plan:
             return
         cases = RATIOS if part == RATIO else factor_cases()
         epochs = self.ratio_epochs if part == RATIO else self.factor_epochs
-        # Those of one case far apart in time: each finds another load.
+        # Runs of one case are far apart in time, so that each meets another load.
         for number, case in itertools.product(range(self.runs), cases):
             yield Task(part, case, number, self.epoch_s, epochs)
 
@@ -122,9 +122,9 @@ def factor_cases() -> list[str]:
 
 
 def asked(case: str) -> dict[str, str]:
-    """By destination what a ratio or factor asks for it, as `advisor share plan` takes it.
+    """The request for each destination of a ratio or factor, as `advisor share plan` takes it.
 
-    "" where nothing is: it is held at the base case.
+    "" for none: the destination is held at the base case.
     """
     if ":" in case:
         return dict(zip(HOSTS, case.split(":"), strict=True))
@@ -138,7 +138,7 @@ def trained_order(part: str) -> tuple[str, ...]:
 
 
 def load_sequence(seed: int) -> Iterator[int]:
-    """For ever one of `LOADS` after the other, never the same twice in a row."""
+    """An endless random sequence of `LOADS`, never the same twice in a row."""
     rng = random.Random(seed)
     last = -1
     while True:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Final, TypeAlias
 
 from advisor.domain.shares import Served
-from advisor.models.shares.estimating import Estimate, corrections_of, load_now
+from advisor.models.shares.estimating import LoadEstimation, corrections_of, load_now
 from advisor.models.shares.features import Form, Load
 from advisor.models.shares.fitting import LEAST_SAMPLES, ShareModel, fit
 from advisor.models.shares.forecast import DEFAULT, Modelling
@@ -16,16 +16,16 @@ from tests.benchmarks.shares.results import Run, samples_in, samples_of
 PAIRS: Final = tuple(
     Modelling(Form.LOG, load, estimate)
     for load in (Load.EL1, Load.EL3)
-    for estimate in (Estimate.PT, Estimate.RT, Estimate.RTEC)
+    for estimate in (LoadEstimation.PT, LoadEstimation.RT, LoadEstimation.RTEC)
 )
 """In the order of table III."""
 
-OURS: Final = tuple(Modelling(Form.LOG, load, Estimate.FT) for load in (Load.EL1, Load.EL3))
+OURS: Final = tuple(Modelling(Form.LOG, load, LoadEstimation.FT) for load in (Load.EL1, Load.EL3))
 """The same models, with the load followed by a filter."""
 
 ABLATION: Final = (
     DEFAULT,
-    Modelling(estimate=Estimate.RTEC),
+    Modelling(estimate=LoadEstimation.RTEC),
     *(Modelling(form, Load.NONE) for form in (Form.LOG, Form.DC_ONLY, Form.SC_ONLY, Form.MEAN)),
 )
 
@@ -36,7 +36,7 @@ Samples: TypeAlias = Mapping[str, Sequence[Served]]
 def cross_errors(trained: Samples, test: Samples, modelling: Modelling) -> dict[str, list[float]]:
     """By destination |predicted - observed| / observed of each sample of the test.
 
-    Models know the training alone; the load is had from all that was before the sample.
+    Models know the training alone; the load is estimated from everything before the sample.
     """
     return {
         name: _errors(trained[name], some, modelling)

@@ -9,7 +9,7 @@ from statistics import fmean, median
 from typing import TypeAlias
 
 from advisor.domain.quantities import format_duration
-from advisor.models.shares.estimating import RECENT_S, Estimate
+from advisor.models.shares.estimating import RECENT_S, LoadEstimation
 from advisor.models.shares.features import Form, Load
 from advisor.models.shares.forecast import DEFAULT, Modelling
 from advisor.report.share_models import formula
@@ -56,7 +56,7 @@ from tests.benchmarks.wan.where import where_text
 
 _ERRORS_HEAD = ("mean", "median", "below 15 %", "below 10 %", "errors")
 _Of: TypeAlias = Callable[[Run], list[float]]
-_FOUR = tuple(pair for pair in PAIRS if pair.estimate in (Estimate.RT, Estimate.RTEC))
+_FOUR = tuple(pair for pair in PAIRS if pair.estimate in (LoadEstimation.RT, LoadEstimation.RTEC))
 _EXPECTED, _ASKED = prediction_errors, open_loop_errors
 _LINEAR_LOADS = tuple((Form.LINEAR, load) for load in (Load.EL1, Load.EL2, Load.EL3))
 _LOG_LOADS = tuple((Form.LOG, load) for load in (Load.EL1, Load.EL2, Load.EL3))
@@ -107,12 +107,12 @@ def _error_cells(errors: Errors | None) -> list[str]:
 def _introduction(results: Results) -> str:
     return filled(
         "`make bench-shares` (`python -m tests.benchmarks.shares`; the figures are "
-        f"[benchmarks/{results.file.name}](benchmarks/{results.file.name})). What five "
-        "destinations of one source get beside what `advisor share plan` expects and beside what "
-        "was asked, under external load that varies all the time: the experiments of Kettimuthu "
-        "et al. (2014), with the paper's figures beside. Those are of other machines, faster paths "
-        "and the load of others' work: what can be compared is how large errors are, and which "
-        "model has the smaller ones."
+        f"[benchmarks/{results.file.name}](benchmarks/{results.file.name})). The rates that five "
+        "destinations of one source get, compared with the rates that `advisor share plan` expects "
+        "and with the requested ones, under constantly varying external load: the experiments of "
+        "Kettimuthu et al. (2014), with the paper's figures for comparison. Those were measured on "
+        "other machines and faster paths, under the load of production traffic. So only the size "
+        "of the errors, and which model has the smaller ones, can be compared."
     )
 
 
@@ -123,38 +123,38 @@ def _shares(results: Results) -> str:
         return ""
     parts = (("ratios", ratios), ("factors", factors), ("all", every))
     rows = [row for name, runs in parts for row in _rows(f"expected, {name}", runs, _EXPECTED)]
-    rows += [row for name, runs in parts for row in _rows(f"asked, {name}", runs, _ASKED)]
-    rows += _rows("asked, ratios, with feedback", ratios, feedback_errors)
+    rows += [row for name, runs in parts for row in _rows(f"requested, {name}", runs, _ASKED)]
+    rows += _rows("requested, ratios, with feedback", ratios, feedback_errors)
     rows.append(["the paper: all, log with EL1 and RTEC", *_error_cells(paper.OVERALL)])
     rows.append(["the paper: factors, the same", *_error_cells(paper.FACTORING)])
     rows.append(["the paper: all, its four best pairs", *_error_cells(paper.FOUR_PAIRS)])
     text = (
-        "How far what the plan expected of each destination's concurrency is off what it got (as a "
-        "share of that, as all errors of predictions here), and how far that is off what was asked "
-        "(as a share of what was asked); destinations that are held were asked for nothing. "
-        "Without feedback: the first epoch of each run, where everything rests on the models, as "
-        "in the paper, whose figures are of bandwidths as they were predicted for what is desired. "
-        "With feedback: from the third epoch on, when `--run` has corrected twice; the paper has "
-        f"nothing of the kind.\n\n{_said(every)}"
+        '"Expected": the difference between a destination\'s measured rate and the rate that the '
+        "plan expected at its concurrency, as a share of the measured rate (as for all prediction "
+        'errors here). "Requested": the difference between the measured and the requested rate, '
+        "as a share of the requested one; destinations held at a concurrency have no requested "
+        "rate. Without feedback: the first epoch of each run, which depends on the models alone, "
+        "as in the paper. With feedback: from the third epoch on, when `--run` has corrected "
+        f"twice; the paper has no such figures.\n\n{_said(every)}"
     )
-    return _section("What was asked", text, table_text(["", *_ERRORS_HEAD], rows))
+    return _section("Requested and measured rates", text, table_text(["", *_ERRORS_HEAD], rows))
 
 
 def _said(runs: Sequence[Run]) -> str:
-    """What advisor itself said of its plans."""
+    """What advisor itself reported about its plans."""
     held = [is_within for run in runs for is_within in are_within(run)]
     missed = parted(runs)[1]
     return (
-        f"The plan's interval, meant for nine of ten, holds {percent(fmean(held))} of the "
-        f"{len(held)} rates of first epochs. Of {len(missed)} of {len(runs)} runs advisor said "
-        "before they began that what was asked cannot be had: they are counted apart."
+        f"The plan's 90 % interval contains {percent(fmean(held))} of the "
+        f"{len(held)} rates of first epochs. For {len(missed)} of {len(runs)} runs advisor "
+        "reported before the start that the request cannot be met: they are counted separately."
     )
 
 
 def _rows(name: str, runs: Sequence[Run], errors: _Of) -> list[list[str]]:
-    """Of runs that can have what was asked; those that cannot are a row of their own."""
+    """Of runs whose request can be met; the others have a separate row."""
     had, missed = parted(runs)
-    labelled = ((name, had), (f"{name}, where it cannot be had", missed))
+    labelled = ((name, had), (f"{name}, where it cannot be met", missed))
     return [
         [label, *_error_cells(found)] for label, some in labelled if (found := over(some, errors))
     ]
@@ -162,7 +162,14 @@ def _rows(name: str, runs: Sequence[Run], errors: _Of) -> list[list[str]]:
 
 def _cases(results: Results) -> list[str]:
     """Each ratio, and each factor, over its runs."""
-    ratio_head = ["", "planned", "off expected", "off asked", "with feedback", "cannot be had"]
+    ratio_head = [
+        "",
+        "planned",
+        "error, expected",
+        "error, requested",
+        "with feedback",
+        "cannot be met",
+    ]
     ratios = [
         [f"{case}", *_case_cells(runs), _mean(runs, feedback_errors), _missed(runs)]
         for case in RATIOS
@@ -177,15 +184,16 @@ def _cases(results: Results) -> list[str]:
     found = [_feedback(results.runs(RATIO))]
     if ratios:
         text = (
-            f"{names}. Mean errors over all destinations and runs; what was planned is the "
-            "concurrency of each, run by run. In the paper's figure 7 (4:5:6:8:9, log with EL1 and "
+            f'{names}. Mean errors over all destinations and runs; "planned" is the concurrency '
+            "of each destination, run by run. In the paper's figure 7 (4:5:6:8:9, log with EL1 and "
             "RTEC) the errors of four destinations are below 5 %, that of the fifth is 10.5 %."
         )
         found.append(_section("Ratios", text, table_text(ratio_head, ratios)))
     if factors:
         text = (
-            f"One destination's rate times so much, beside that of {BASE_CONCURRENCY} files at a "
-            f"time for each; the others are held at {BASE_CONCURRENCY}. Off expected: of all five."
+            f"The rate of one destination times this factor, relative to {BASE_CONCURRENCY} files "
+            f"at a time for each; the others are held at {BASE_CONCURRENCY}. The error relative to "
+            "the expected rate is over all five."
         )
         head = [*ratio_head[:4], ratio_head[-1]]
         found.append(_section("Factors", text, table_text(head, factors)))
@@ -202,16 +210,16 @@ def _feedback(ratios: Sequence[Run]) -> str:
     if longest < 2:
         return ""
     text = (
-        "How far the destinations of all ratio runs are off what was asked, epoch by epoch. The "
-        "first is the plan's, with nothing measured yet; after each epoch what it taught is taken "
-        "over and concurrencies are changed by two steps of one at most. The external load changes "
-        "meanwhile as it does all the time."
+        "The error of all destinations relative to the requested rate, over all ratio runs, epoch "
+        "by epoch. The first is the plan's, before anything is measured; after each epoch the "
+        "models are updated and the concurrencies are changed by at most two steps of one. The "
+        "external load keeps changing meanwhile."
     )
     return _section("Feedback", text, table_text(["epoch", *_ERRORS_HEAD], rows))
 
 
 def _pairs(results: Results) -> str:
-    """Each model and each way to the load, on the same plans."""
+    """Each model with each estimate of the load, on the same plans."""
     runs = [run for run in results.all(Run) if not run.trouble]
     planned = [run for run in runs if run.planned]
     errors = {pair: planned_errors(runs, planned, pair) for pair in (*PAIRS, *OURS)}
@@ -226,9 +234,9 @@ def _pairs(results: Results) -> str:
     rows.append(["the paper: its four best pairs", *_error_cells(paper.FOUR_PAIRS)])
     rows.append(["the paper: log with EL1, RTEC", *_error_cells(paper.OVERALL)])
     text = (
-        "What each model with each way to the present load would have predicted for the first "
-        "epochs of all ratio and factor runs, at the concurrencies that were planned, knowing all "
-        "that was measured before. The paper's four best are those with RT and RTEC."
+        "The predictions of each model with each estimate of the present load for the first epochs "
+        "of all ratio and factor runs, at the planned concurrencies, from all earlier "
+        "measurements. The paper's four best are those with RT and RTEC."
     )
     return _section("Each model on all plans", text, table_text(["", *_ERRORS_HEAD], rows))
 
@@ -266,14 +274,15 @@ def _tested(trained: Samples, test: Samples) -> str:
         [f"{_pair(pair)}: ours", *_error_cells(_all(cross_errors(trained, test, pair)))]
         for pair in OURS
     ]
-    overall.append(["the paper, log, EL1, RTEC: in use", *_error_cells(paper.OVERALL)])
+    overall.append(["the paper, log, EL1, RTEC: plans", *_error_cells(paper.OVERALL)])
     text = (
-        "Log models of the training, tested with what was measured after it: by destination the "
-        "mean error in percent, and the paper's in brackets (table III). PT takes the external "
+        "Log models fitted to the training, tested with later measurements: the mean error in "
+        "percent by destination, and the paper's in brackets (table III). PT uses the external "
         "load of the previous epoch, RT the mean of the last "
-        f"{format_duration(RECENT_S)}, RTEC the same with the model's own errors taken out. Below, "
-        "of all destinations, with FT, which follows the load by a filter, and is what `advisor "
-        "share plan` takes; the paper has such figures of its ratio and factoring experiments."
+        f"{format_duration(RECENT_S)}, RTEC the same without the model's own errors. The second "
+        "table is over all destinations and includes FT, which tracks the load by a filter and is "
+        "the default of `advisor share plan`; the paper's figures there are those of its ratio and "
+        "factoring experiments."
     )
     return _section(
         "New data", text, table_text(head, rows), table_text(["", *_ERRORS_HEAD], overall)
@@ -299,11 +308,11 @@ def _ablation(trained: Samples, test: Samples) -> str:
         better = "–" if is_full or not full or not errors else _less(full, errors)
         rows.append([name, *_error_cells(errors), better, gain])
     text = (
-        "The same test, with features left out. The paper's full model has RTEC, and a mean error "
-        f"of {percent(paper.FULL_MODEL)} there."
+        "The same test, with features left out. The paper's full model uses RTEC, and has a mean "
+        f"error of {percent(paper.FULL_MODEL)}."
     )
-    head = ["", *_ERRORS_HEAD, "the full one is better by", "in the paper"]
-    return _section("What each feature is worth", text, table_text(head, rows))
+    head = ["", *_ERRORS_HEAD, "the full model is better by", "in the paper"]
+    return _section("The effect of each feature", text, table_text(head, rows))
 
 
 def _less(full: Errors, other: Errors) -> str:
@@ -340,9 +349,10 @@ def _fitted(trained: Samples) -> str:
         for name in names
     ]
     text = (
-        "In percent, the paper's in brackets; three of five samples train a model, two validate "
-        "it. Without external load (table I), and validation errors with it (table II), where the "
-        "load of a sample is had from the sample itself."
+        "Errors in percent, the paper's in brackets; three of five samples train a model, two "
+        "validate it. The first table is without external load (table I), the second has the "
+        "validation errors with it (table II), where the load of a sample is estimated from the "
+        "sample itself."
     )
     head = ["", "linear, training", "validation", "log, training", "validation"]
     loads = ["", *(f"{form}, {load}" for form, load in (*_LINEAR_LOADS, *_LOG_LOADS))]
@@ -361,8 +371,9 @@ def _formulas(trained: Samples) -> str:
         if name in models
     ]
     text = (
-        "DT in Mbit/s from DC, files at a time to it, and SC, files at a time to all (table IV). "
-        "The paper's paths are some 20 times as fast: what can be compared are exponents."
+        "DT in Mbit/s as a function of DC, concurrent files to the destination, and SC, concurrent "
+        "files to all destinations (table IV). The paper's paths are about 20 times as fast: only "
+        "the exponents can be compared."
     )
     return _section("Models as formulas", text, table_text(["", "here", "paper"], rows))
 
@@ -387,21 +398,21 @@ def _method(results: Results) -> str:
     lines = [
         f"The lab: `advisor lab up --hosts {','.join(HOSTS)} --source-rate "
         f"{SOURCE_RATE_BPS / 1e6:g}Mbit`. Each destination has its own path, of the same name; all "
-        "share the source's interface, which the paper's source is saturated at too.",
-        f"All hosts' TCP is {CONGESTION}, which any kernel has: every stream gets about as much as "
-        "any other of its path.",
+        "share the source's interface, which limits the paper's source too.",
+        f"All hosts use TCP {CONGESTION}, which every kernel has: the streams of a path get about "
+        "the same rate.",
         _loads(results),
         f"Training: {steps[TRAIN]} steps of `advisor share train`; test: {steps[TEST]} steps of "
         "it with the destinations in the reverse order.",
-        f"Steps of the training are of {training}, those of the test and epochs of {others}; what "
-        "follows a change until clients of before have ended is not counted. The paper's transfers "
-        "took 90 s, over which more is averaged.",
-        f"Plans are made by `advisor share plan --run --most {caps}`, the paper's by at most 20 "
-        "files at a time to one destination. The store has all that was measured before, as a "
-        "user's would; plans are made of all of it.",
-        "Files are larger than can be moved, without content at the source and in memory at the "
-        "destination, and removed after each run: disks have no part in it.",
-        f"{most} run(s) of each ratio and factor, those of one case far apart in time.",
+        f"Steps of the training take {training}, those of the test and epochs {others}; the time "
+        "after a change until the old clients have ended is not counted. The paper's transfers "
+        "took 90 s, which averages over more.",
+        f"Plans are made by `advisor share plan --run --most {caps}`, the paper's with at most 20 "
+        "files at a time to one destination. The store has all earlier measurements, as a user's "
+        "would; plans use all of them.",
+        "Files are larger than can be moved, sparse at the source and in memory at the "
+        "destination, and removed after each run: no disk is involved.",
+        f"{most} run(s) of each ratio and factor; runs of one case are far apart in time.",
     ]
     return "## How it is measured\n\n" + "\n".join(filled(f"- {line}") for line in lines)
 
@@ -416,7 +427,7 @@ def _loads(results: Results) -> str:
     every = f" every {median(waits_s):.0f} s" if waits_s else ""
     counts = ", ".join(str(one) for one in LOADS)
     return (
-        f"External load: {counts} streams of others from the source to {HOSTS[0].capitalize()}, "
-        f"another number{every} by a seeded sequence, which goes on all the time. Advisor knows "
+        f"External load: {counts} other streams from the source to {HOSTS[0].capitalize()}, "
+        f"a new number{every} by a seeded sequence, which runs throughout. Advisor knows "
         "nothing of it."
     )

@@ -11,10 +11,10 @@ from tests.benchmarks.transfers.labs import LoadedLab
 from tests.benchmarks.wan.hosts import Trouble
 
 _SPARE: Final = 4.0
-"""So many times what fits through the interface is there to be moved: no run ends by itself."""
+"""The data as a multiple of the interface's capacity during a run, so that no run completes."""
 
 _ROOM: Final = 1.5
-"""What arrives is removed between runs; of it so much at most, beside what fits through."""
+"""The files are removed between runs; the most space they take beyond the interface's capacity."""
 
 
 class FiveHosts(LoadedLab):

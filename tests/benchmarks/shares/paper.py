@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from advisor.models.shares.estimating import Estimate
+from advisor.models.shares.estimating import LoadEstimation
 from advisor.models.shares.features import Form, Load
 from tests.benchmarks.shares.summary import Errors
 
@@ -67,7 +67,7 @@ GAINS: Final[Mapping[tuple[Form, Load], str]] = {
 }
 """By how much the full model is better than these."""
 
-BEST_PAIR: Final = (Form.LOG, Load.EL1, Estimate.RTEC)
+BEST_PAIR: Final = (Form.LOG, Load.EL1, LoadEstimation.RTEC)
 
 OVERALL: Final = Errors(mean=0.156, median=0.104, below_15=0.63, below_10=0.49)
 """`BEST_PAIR` in all ratio and factoring experiments (section V)."""

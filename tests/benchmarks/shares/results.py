@@ -1,4 +1,4 @@
-"""What is measured, a line each in a file, so that a run can be interrupted and goes on."""
+"""Results, one per line in a file, so that an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from tests.benchmarks.wan.results import Late, Machine
 
 
 class Epoch(msgspec.Struct, frozen=True, kw_only=True):
-    """What each got in an epoch that ended at `when_s`, Unix time."""
+    """The rates in an epoch that ended at `when_s`, Unix time."""
 
     when_s: float
     rows: list[ServedRow]
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
-    """One command, stopped after so many epochs. Part, case, number and epochs: as of a task.
+    """One command, stopped after a number of epochs. Part, case, number and epochs: as in a task.
 
-    Of those that share, `planned`: what was planned at its start, and `most`: files at a time to
-    one destination. `trouble`: why it does not count; "" when all is well.
+    For plans, `planned`: the plan at its start, and `most`: files at a time to one destination.
+    `trouble`: why it does not count; "" otherwise.
     """
 
     part: str
@@ -38,14 +38,14 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     trouble: str = ""
 
     def is_of(self, task: Task) -> bool:
-        """Whether the task is done with it."""
+        """Whether it completes the task."""
         mine = (self.part, self.case, self.number, self.epoch_s, self.epochs)
         wanted = (task.part, task.case, task.number, task.epoch_s, task.epochs)
         return mine == wanted and not self.trouble
 
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True, tag="loaded"):
-    """From `when_s`, Unix time, so many streams of others."""
+    """The number of streams of the external load from `when_s` (Unix time) on."""
 
     when_s: float
     transfers: int
@@ -64,12 +64,12 @@ class Results(KeptLines[Line]):
         return any(run.is_of(task) for run in self.all(Run))
 
     def runs(self, part: str, case: str | None = None) -> list[Run]:
-        """Those that count."""
+        """The runs that count."""
         return [run for run in self.all(Run, case) if run.part == part and not run.trouble]
 
 
 def samples_in(epoch: Epoch) -> dict[str, Served]:
-    """What each destination got in it, of those that got something."""
+    """The rates of the destinations that received something in it."""
     total = sum(row.concurrency for row in epoch.rows)
     return {
         row.destination: Served(
@@ -84,7 +84,7 @@ def samples_in(epoch: Epoch) -> dict[str, Served]:
 
 
 def samples_of(runs: Iterable[Run]) -> dict[str, list[Served]]:
-    """By destination what it got in which epoch, in the order of time."""
+    """The rates by destination and epoch, in the order of time."""
     found: dict[str, list[Served]] = {}
     for epoch in sorted((one for run in runs for one in run.seen), key=lambda one: one.when_s):
         for name, served in samples_in(epoch).items():

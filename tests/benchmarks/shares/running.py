@@ -1,4 +1,4 @@
-"""What is done in which order. All that is in the results already is left out."""
+"""Runs everything in order, except what is already in the results."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ from tests.benchmarks.wan.results import Late
 
 _SEED: Final = 11
 _PATIENCE: Final = 2.5
-"""So many times what a command is to take, it may take."""
+"""The time limit of a command, as a multiple of its estimated duration."""
 
 _ARRIVED: Final = "arrived"
 """As `LoadedLab.target` has it."""
 
 _SETTLE_S: Final = 3.0
-"""For the first load's streams to have their share before anything is measured."""
+"""The time for the first load's streams to reach their share before anything is measured."""
 
 
 def left_s(plan: Plan, results: Results) -> float:
-    """About how long what is not in the results yet takes."""
+    """The estimated duration of what is not in the results yet."""
     return sum(task.whole_s for task in plan.tasks if not results.has(task))
 
 
 def run_plan(folder: Path, plan: Plan, results: Results) -> None:
-    """All that is left of it. `folder`: in memory, as it takes what arrives."""
+    """Run the rest. `folder`: in memory, for the received files."""
     due = [task for task in plan.tasks if not results.has(task)]
     longest_s = max((task.whole_s for task in due if task.is_plan), default=0.0)
     check_room(folder, longest_s)
@@ -79,7 +79,7 @@ class _Bench:
         self._progress = progress
         self._store = place / "store"
         fill_store(self._store, lab, results)
-        # The sequence goes on where it was: no part has the loads of another.
+        # The sequence continues where it stopped: no part repeats the loads of another.
         self.loads_left = islice(load_sequence(_SEED), len(results.all(Loaded)), None)
 
     def put(self, transfers: int) -> None:
@@ -88,7 +88,7 @@ class _Bench:
         self._results.add(Loaded(when_s=round(time.time(), 2), transfers=transfers))
 
     def run(self, task: Task) -> None:
-        """To its end; it is kept. Raises Trouble where nothing can come of the others after it."""
+        """Run it and store the result. Raises Trouble if it failed and later tasks need it."""
         name = task.case if task.is_plan else f"{task.epochs} steps"
         self._progress.begins(f"{task.part} {name}")
         argv = self._plan_argv(task) if task.is_plan else self._train_argv(task)
@@ -132,7 +132,7 @@ class _Bench:
         ]
         argv = advisor_argv("share", "plan", *ends, "--to", self._target(_ARRIVED))
         argv += ["--data", str(self._place / "data"), "--most", str(self._plan.most)]
-        argv += ["--run", "--epoch", f"{task.epoch_s:g}s", "--anew"]
+        argv += ["--run", "--epoch", f"{task.epoch_s:g}s", "--restart"]
         return [*argv, "--store", str(self._store), "--json"]
 
     def _target(self, name: str) -> str:
@@ -143,7 +143,7 @@ class _Bench:
 
 
 def fill_store(folder: Path, lab: LoadedLab, results: Results) -> None:
-    """A store of all that was measured before, as the commands themselves would have kept it."""
+    """A store with all earlier measurements, as the commands themselves would store them."""
     shutil.rmtree(folder, ignore_errors=True)
     store = Store(folder)
     for run in results.all(Run):

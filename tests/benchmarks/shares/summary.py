@@ -1,4 +1,4 @@
-"""From what was seen of runs to the figures of the page. Pure."""
+"""Computes the figures of the page from the runs. Pure."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from advisor.domain.shares import ServedRow, ShareRow
 from tests.benchmarks.shares.results import Epoch, Run
 
 _SETTLED: Final = slice(2, None)
-"""Feedback has had two epochs: from the third on they count."""
+"""Feedback counts from the third epoch on, after two corrections."""
 
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """Of some, as the paper tells them; None for what it does not tell. `count`: 0 of the paper."""
+    """Errors in the paper's form; None for figures it does not have. `count`: 0 for the paper."""
 
     mean: float | None
     median: float | None
@@ -39,20 +39,20 @@ def errors_of(values: Sequence[float]) -> Errors | None:
 
 
 def is_missed(run: Run) -> bool:
-    """Whether the plan said that what was asked cannot be had."""
+    """Whether the plan reported that the request cannot be met."""
     return any(row.missed for row in run.planned)
 
 
 def parted(runs: Iterable[Run]) -> tuple[list[Run], list[Run]]:
-    """Those whose plan has what was asked, and those of which it said that it cannot be had."""
+    """The runs whose plan meets the request, and those for which it reported that it cannot."""
     every = list(runs)
     return [run for run in every if not is_missed(run)], [run for run in every if is_missed(run)]
 
 
 def prediction_errors(run: Run) -> list[float]:
-    """Open loop: how far what the plan expected is off what the first epoch gave, as a share of it.
+    """Open loop: error of the plan's expectation, as a share of the first epoch's rate.
 
-    As the errors of models are; of those that got something.
+    Defined like the models' errors; for destinations that received something.
     """
     return [
         abs(plan.expected_bps / row.measured_bps - 1)
@@ -62,7 +62,7 @@ def prediction_errors(run: Run) -> list[float]:
 
 
 def are_within(run: Run) -> list[bool]:
-    """Of each destination whether the plan's interval has what the first epoch gave."""
+    """For each destination, whether the plan's interval contains the rate of the first epoch."""
     return [
         plan.interval_bps[0] <= row.measured_bps <= plan.interval_bps[1]
         for row, plan in _first(run)
@@ -70,7 +70,7 @@ def are_within(run: Run) -> list[bool]:
 
 
 def open_loop_errors(run: Run) -> list[float]:
-    """How far what the first epoch gave is off what was asked."""
+    """Error of the first epoch's rate relative to the request."""
     return _asked_errors(run, run.seen[:1])
 
 
@@ -90,18 +90,18 @@ def over(runs: Iterable[Run], errors: Callable[[Run], list[float]]) -> Errors | 
 
 
 def first_levels(run: Run) -> dict[str, int]:
-    """What was planned, by destination."""
+    """The planned concurrency by destination."""
     return {plan.destination: plan.concurrency for plan in run.planned}
 
 
 def _first(run: Run) -> list[tuple[ServedRow, ShareRow]]:
-    """The first epoch's rows, each with what was planned for it."""
+    """The first epoch's rows, each with its plan."""
     planned = {plan.destination: plan for plan in run.planned}
     return [(row, planned[row.destination]) for epoch in run.seen[:1] for row in epoch.rows]
 
 
 def _asked_errors(run: Run, epochs: Iterable[Epoch]) -> list[float]:
-    """Of all that something is asked for: one that is held was asked for nothing."""
+    """For all destinations with a request: one that is held has none."""
     free = {plan.destination for plan in run.planned if plan.asked.held is None}
     return [
         abs(row.measured_bps / row.asked_bps - 1)

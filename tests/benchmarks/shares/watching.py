@@ -1,4 +1,4 @@
-"""One `advisor share` command, told by its events, until it has told enough."""
+"""Watches one `advisor share` command by its events, until it has reported enough epochs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _END_S: Final = 60.0
 
 @dataclass(slots=True)
 class Told:
-    """What a command said until now. `failures`: of destinations and of all, in its words."""
+    """What a command has reported so far. `failures`: its messages on failures."""
 
     seen: list[Epoch] = field(default_factory=list)
     planned: list[ShareRow] = field(default_factory=list)
@@ -69,10 +69,10 @@ def _short(destination: str) -> str:
 def watch(
     argv: list[str], epochs: int, *, patience_s: float, more: dict[str, str]
 ) -> tuple[Told, str]:
-    """Run it until it has told so many epochs, then end it as a user does.
+    """Run it until it has reported this number of epochs, then end it as a user does.
 
-    What it said until then, and why it does not count, or "": it told too little, or not all
-    destinations were served so long. `more`: of its environment.
+    Returns its reports, and why it does not count, or "": it reported too little, or not all
+    destinations were served that long. `more`: additional environment variables.
     """
     told = Told()
     with tempfile.TemporaryFile("w+") as words, _child(argv, words, more) as child:
@@ -116,7 +116,7 @@ def _child(
 
 
 def _end(child: subprocess.Popen[str]) -> None:
-    """As a user does, and the hard way where that takes too long. What it says then is not read."""
+    """End it as a user does, or kill it if that takes too long. Later output is not read."""
     child.send_signal(signal.SIGINT)
     with contextlib.suppress(subprocess.TimeoutExpired):
         child.communicate(timeout=_END_S)
@@ -130,5 +130,5 @@ def _kill(child: subprocess.Popen[str]) -> None:
 def _trouble(told: Told, words: IO[str]) -> str:
     words.seek(0)
     lines = words.read().strip().splitlines()
-    why = told.failures or lines[-1:] or ["it said nothing"]
+    why = told.failures or lines[-1:] or ["it printed nothing"]
     return f"{len(told.seen)} epochs, then: {why[-1]}"

@@ -1,1 +1,1 @@
-"""`make bench-transfers`: transfers that tune themselves, against settings that stay."""
+"""`make bench-transfers`: tuned transfers compared with fixed settings."""

@@ -1,4 +1,4 @@
-"""Transfers that tune themselves while they run, against fixed settings and the paper's figures.
+"""Tuned transfers compared with fixed settings and with the paper's figures.
 
     python -m tests.benchmarks.transfers               everything, or what is missing of it
     python -m tests.benchmarks.transfers --conditions compute --methods default,compass
@@ -6,7 +6,7 @@
 
 `globus-url-copy` under `advisor transfer` on an emulated path, with the external loads of
 Balaprakash et al. (2016): each contestant for the same time, and what arrived in it. Every result
-is written at once; a run that was interrupted goes on where it was. Wants an idle machine, and a
+is written at once; an interrupted run is resumed. Wants an idle machine, and a
 folder in memory.
 """
 
@@ -80,7 +80,7 @@ def _options() -> argparse.Namespace:
         help="folder of the results, transfers.jsonl [docs/benchmarks]",
     )
     parser.add_argument("--fresh", action="store_true", help="forget the results that are there")
-    parser.add_argument("--document", action="store_true", help="write the page, measure not")
+    parser.add_argument("--document", action="store_true", help="write the page; do not measure")
     parser.add_argument(
         "--page",
         type=Path,
@@ -108,7 +108,7 @@ def _measure(options: argparse.Namespace, results: Results) -> None:
     # Where the labs are, and with them what arrives.
     tempfile.tempdir = str(options.folder)
     with own_folder() as folder:
-        os.environ["XDG_RUNTIME_DIR"] = str(folder)
+        os.environ["ADVISOR_RUNTIME_DIR"] = str(folder / "advisor")
         run_plan(folder, plan, results)
     print(tables(results))
 

@@ -1,4 +1,4 @@
-"""The path, the conditions, who is measured under them, and how long everything takes."""
+"""The path, the conditions, the contestants, and the estimated durations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RTT_S: Final = 0.033
 """Argonne to the Texas Advanced Computing Center (section IV of the paper)."""
 
 RATE_BPS: Final = 400e6
-"""What two cores carry beside the emulator, 32 clients and as many servers."""
+"""The rate that two cores can carry in addition to the emulator, 32 clients and servers."""
 
 CONGESTION: Final = "reno"
 """The paper's hosts have Hamilton TCP, which increases additively and decreases multiplicatively.
@@ -96,7 +96,7 @@ DEFAULT, BEST, PLAIN, ALTERNATING = "default", "best", "plain", "alternating"
 RESTARTING: Final = "-restarting"
 DEFAULT_SETTING: Final = "2x8"
 RETUNED: Final = ("8x2", "4x4")
-"""Those that `alternating` goes to and fro between."""
+"""The settings between which `alternating` alternates."""
 
 TUNERS: Final = ("coordinate-descent", "compass", "nelder-mead")
 PAIRED: Final = "nelder-mead"
@@ -118,7 +118,7 @@ USUAL: Final = (
     f"{DEFAULT}{RESTARTING}",
     f"nelder-mead{RESTARTING}",
 )
-"""Who is measured where nobody says who."""
+"""The default contestants."""
 
 SWEPT: Final = ("2x8", "8x1", "8x8", "16x4", "32x1", "32x4")
 
@@ -128,18 +128,18 @@ SWEEP_START: Final = 1 / 3
 PAIR: Final = {"chicago": "anl-uchicago", "texas": "anl-tacc"}
 """Two destinations, by their named paths, which share the source's interface (section IV.D)."""
 
-_BESIDE_S: Final = 4.0
+_OVERHEAD_S: Final = 4.0
 _STARTING_S: Final = 10.0
-"""How much longer programs take to begin beside 64 matrix products."""
+"""How much longer programs take to start under 64 matrix products."""
 
 
 def beside_s(load: Load) -> float:
-    """What a transfer takes beside its time: until it begins, and to remove what arrived."""
-    return _BESIDE_S + _STARTING_S * load.compute / 64
+    """The overhead of a transfer: its start, and removing what arrived."""
+    return _OVERHEAD_S + _STARTING_S * load.compute / 64
 
 
 def option_words(contestant: str, best: str = DEFAULT_SETTING) -> list[str]:
-    """The options by which `advisor transfer` is this contestant; a setting is one that stays."""
+    """The options of `advisor transfer` for this contestant; a setting is a fixed one."""
     name = contestant.removesuffix(RESTARTING)
     setting = {DEFAULT: DEFAULT_SETTING, BEST: best}.get(name, name)
     words = ["--method", setting]
@@ -150,7 +150,7 @@ def option_words(contestant: str, best: str = DEFAULT_SETTING) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One transfer, or two at once where `part` is `PAIR_PART`, for so many seconds.
+    """One transfer, or two at once if `part` is `PAIR_PART`, for a number of seconds.
 
     `contestant` of a pair: the options beside its method, `--price`, as a word, or "".
     """
@@ -163,13 +163,13 @@ class Task:
 
     @property
     def whole_s(self) -> float:
-        """With what comes before and after."""
+        """Its estimated duration, including start and clean-up."""
         return self.seconds + beside_s(CONDITIONS[self.condition].loads[0])
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How much is done."""
+    """The amount of work."""
 
     seconds: float = 90.0
     epoch_s: float = EPOCH_S
@@ -185,7 +185,7 @@ class Plan:
 
     @property
     def tasks(self) -> list[Task]:
-        """All of it, in the order in which it is done: those of one lab beside each other."""
+        """All tasks in order; those of one lab are consecutive."""
         made: list[Task] = []
         for part, makes in _PARTS.items():
             if part in self.parts:
@@ -194,19 +194,19 @@ class Plan:
 
     @property
     def swept_loads(self) -> list[Load]:
-        """Under which the best fixed setting is looked for."""
+        """The loads under which the best fixed setting is searched."""
         if BEST not in self.methods or CONDITIONS_PART not in self.parts:
             return []
         return list(itertools.chain(*(CONDITIONS[key].loads for key in self.conditions)))
 
     @property
     def estimate_s(self) -> float:
-        """About how long all of it takes."""
+        """The estimated duration of everything."""
         sweeps_s = sum(len(SWEPT) * self.swept_s(load) for load in self.swept_loads)
         return sum(task.whole_s for task in self.tasks) + sweeps_s
 
     def swept_s(self, load: Load) -> float:
-        """One setting of a sweep, with what comes before and after."""
+        """The duration of one setting of a sweep, including start and clean-up."""
         return self.sweep_s + beside_s(load)
 
 

@@ -51,14 +51,14 @@ _LEFT_OUT_EPOCHS = 2
 
 
 def write_document(results: Results, page: Path) -> None:
-    """Write it. Raises Trouble where there is nothing to say yet."""
+    """Write it. Raises Trouble when there are no results yet."""
     page.write_text(document_text(results))
 
 
 def document_text(results: Results) -> str:
     """The page. Raises Trouble where there are no results."""
     shown = tables(results)
-    parts = ["# Transfers that tune themselves", _introduction(results), shown, _method(results)]
+    parts = ["# Tuned transfers", _introduction(results), shown, _method(results)]
     where = where_text(results.all(Machine), results.all(Late), "Both hosts")
     return "\n\n".join(part for part in [*parts, where] if part) + "\n"
 
@@ -75,12 +75,12 @@ def tables(results: Results) -> str:
 def _introduction(results: Results) -> str:
     return filled(
         "`make bench-transfers` (`python -m tests.benchmarks.transfers`; the figures are "
-        f"[benchmarks/{results.file.name}](benchmarks/{results.file.name})). What `advisor "
-        "transfer` gets moved in a fixed time, beside Globus's default of two files at a time "
-        "over eight streams, beside the best setting that stays, and beside the figures of "
-        "Balaprakash et al. (2016), whose tuners, loads and proportions these are. Those are of "
-        "other machines and faster paths: what can be held against each other are ratios, and "
-        "which way they go."
+        f"[benchmarks/{results.file.name}](benchmarks/{results.file.name})). The amount that "
+        "`advisor transfer` moves in a fixed time, compared with Globus's default of two files at "
+        "a time over eight streams, with the best fixed setting, and with the figures of "
+        "Balaprakash et al. (2016), whose tuners, loads and proportions are used here. Those were "
+        "measured on other machines and faster paths: only ratios and their direction can be "
+        "compared."
     )
 
 
@@ -94,7 +94,7 @@ def _ratio(bps: float | None, by_bps: float | None) -> str:
 
 def _name(contestant: str) -> str:
     if contestant == PLAIN:
-        return "`globus-url-copy -cc 2 -p 8` by itself"
+        return "`globus-url-copy -cc 2 -p 8` alone"
     return contestant.replace(RESTARTING, ", clients restarted each epoch")
 
 
@@ -114,7 +114,7 @@ def _condition(condition: Condition, results: Results) -> str:
 
 
 def _common_s(first: Sequence[Run], second: Sequence[Run]) -> float:
-    """How long all of these ran at least."""
+    """The shortest duration of these runs."""
     return min(run.looks[-1].at_s for run in (*first, *second))
 
 
@@ -144,7 +144,7 @@ def _steady_table(shown: dict[str, list[Run]]) -> str:
 
 
 def _flows(runs: Sequence[Run], from_s: float) -> str:
-    """On the average from that time on; of the tool by itself, which tells none, nothing."""
+    """The mean from that time on; a dash for the tool alone, which does not report them."""
     told = [run.flows for run in runs if run.flows]
     return f"{fmean(mean_flows(flows, from_s) for flows in told):.0f}" if told else "–"
 
@@ -154,7 +154,7 @@ def _moved(runs: Sequence[Run]) -> str:
 
 
 def _settings(runs: Sequence[Run]) -> str:
-    """Where they stood at their end."""
+    """Their final settings."""
     named = (run.setting.replace("x", " × ") or last_setting(run) for run in runs)
     return ", ".join(name or "2 × 8" for name in named)
 
@@ -197,12 +197,11 @@ def _sweeps(results: Results) -> str:
     rows = [[load, *(_mbit(by_load[load].get(setting)) for setting in SWEPT)] for load in loads]
     seconds = ", ".join(sorted({f"{one.seconds:g}" for one in swept}))
     text = filled(
-        f"Mbit/s, each setting once for {seconds} s, of which the first third is left out. What is "
-        f"best here is `{BEST}` above; where the load changes, what is best by the mean of both "
-        "loads."
+        f"Mbit/s, each setting once for {seconds} s, without the first third of that. The best "
+        f"setting here is `{BEST}` above; if the load changes, the best by the mean of both loads."
     )
     head = ["", *(setting.replace("x", " × ") for setting in SWEPT)]
-    return f"## Settings that stay\n\n{text}\n\n{table_text(head, rows)}"
+    return f"## Fixed settings\n\n{text}\n\n{table_text(head, rows)}"
 
 
 def _restarts(results: Results) -> str:
@@ -221,14 +220,14 @@ def _restarts(results: Results) -> str:
     if not rows:
         return ""
     text = filled(
-        "`--restart-epochs` ends all clients at the end of each epoch and begins anew, as the "
-        "paper's tuners do; otherwise nothing is restarted. The default keeps its setting: what it "
-        "loses is lost by restarts alone. The paper has its overhead from the rates that the "
-        "clients report (section IV.A, figures 5 and 7). Its epochs are of 30 s, those here of "
+        "`--restart-epochs` ends all clients at the end of each epoch and starts new ones, as the "
+        "paper's tuners do; otherwise nothing is restarted. The default keeps its setting, so its "
+        "loss is due to restarts alone. The paper computes its overhead from the rates that the "
+        "clients report (section IV.A, figures 5 and 7). Its epochs last 30 s, those here "
         f"{_epochs(results, CONDITIONS_PART)}, and a restart takes as long in both."
     )
     head = ["", "", "Mbit/s", "with restarts", "lost", "lost in the paper"]
-    return f"## What restarts cost\n\n{text}\n\n{table_text(head, rows)}"
+    return f"## The cost of restarts\n\n{text}\n\n{table_text(head, rows)}"
 
 
 def _epochs(results: Results, part: str) -> str:
@@ -237,7 +236,7 @@ def _epochs(results: Results, part: str) -> str:
 
 
 def _of_same_time(first: Sequence[Run], second: Sequence[Run]) -> tuple[float | None, float | None]:
-    """The mean rates of both over the time that all of them have, their first epochs left out."""
+    """The mean rates of both over their common time, without the first epochs."""
     end_s, from_s = _common_s(first, second), _LEFT_OUT_EPOCHS * first[0].epoch_s
     return mean_rate_bps(first, from_s, end_s), mean_rate_bps(second, from_s, end_s)
 
@@ -248,15 +247,15 @@ def _retuning(results: Results) -> str:
     if not rows:
         return ""
     text = filled(
-        "Without any load. The setting is changed at the end of every epoch, between two of as "
-        "many streams, by a method that the bench brings with it; below 0 is a gain, and as far "
-        "from 0 as that may come by chance. The shorter an epoch is, the shorter are pieces, and "
-        "the more often clients begin, which is what the setting that stays loses to the tool by "
-        "itself. The paper has epochs of 30 s, and names no figure for "
-        "changes alone: it has its 17 to 50 % from restarts. The goal here was 2 %."
+        "Without external load. A method of the benchmark alternates at the end of every epoch "
+        "between two settings with the same number of streams. A negative value is a gain, and "
+        "shows how large chance differences are. The shorter an epoch is, the shorter are pieces, "
+        "and the more often clients start; this is the loss of the fixed setting relative to the "
+        "tool alone. The paper's epochs last 30 s, and it has no figure for changes alone: its "
+        "17 to 50 % are due to restarts. The goal here was 2 %."
     )
     table = table_text(["epochs", "Mbit/s", "lost"], rows)
-    return f"## What a change costs\n\n{text}\n\n{table}"
+    return f"## The cost of a change\n\n{text}\n\n{table}"
 
 
 def _retuning_rows(results: Results, epoch_s: float) -> list[list[str]]:
@@ -274,19 +273,19 @@ def _retuning_rows(results: Results, epoch_s: float) -> list[list[str]]:
     first, second = (name.replace("x", " × ") for name in RETUNED)
     changes = fmean(len(run.changes) for run in runs[ALTERNATING])
     rows = [
-        [f"`globus-url-copy -cc 2 -p 8` by itself: {_each(runs[PLAIN], from_s, end_s)}", "–"],
+        [f"`globus-url-copy -cc 2 -p 8` alone: {_each(runs[PLAIN], from_s, end_s)}", "–"],
         [
-            f"2 × 8 that stays: {_each(runs[DEFAULT], from_s, end_s)}",
-            f"{percent(lost_share(bps[DEFAULT], bps[PLAIN]))} of what the tool gives by itself",
+            f"2 × 8, fixed: {_each(runs[DEFAULT], from_s, end_s)}",
+            f"{percent(lost_share(bps[DEFAULT], bps[PLAIN]))} of the rate of the tool alone",
         ],
         *(
-            [f"{name.replace('x', ' × ')} that stays: {_each(runs[name], from_s, end_s)}", "–"]
+            [f"{name.replace('x', ' × ')}, fixed: {_each(runs[name], from_s, end_s)}", "–"]
             for name in RETUNED
         ),
         [
-            f"{first} and {second} in turn, {changes:.0f} changes: "
+            f"{first} and {second} alternately, {changes:.0f} changes: "
             f"{_each(runs[ALTERNATING], from_s, end_s)}",
-            f"{percent(lost_share(bps[ALTERNATING], fixed))} of the mean of the two that stay",
+            f"{percent(lost_share(bps[ALTERNATING], fixed))} of the mean of the two fixed settings",
         ],
     ]
     return [[format_duration(epoch_s), *row] for row in rows]
@@ -324,14 +323,14 @@ def _pair(results: Results) -> str:
         return ""
     paths = ", ".join(f"{host} by `{path}`" for host, path in PAIR.items())
     text = filled(
-        f"Two transfers from one source, to {paths}, each tuned by Nelder-Mead that knows nothing "
+        f"Two transfers from one source, to {paths}, each tuned by Nelder-Mead without knowledge "
         f"of the other; they share the source's interface of {RATE_BPS / 1e6:g} Mbit/s, and there "
-        "is no other load. Flows are of the second half. In the paper (section IV.D, figure 11) "
-        "the transfer to Chicago gains at the expense of that to Texas, which answers with more "
-        "streams; there is no price in it."
+        "is no other load. Flows are those of the second half. In the paper (section IV.D, figure "
+        "11) the transfer to Chicago gains at the expense of that to Texas, which reacts with more "
+        "streams; the paper has no price."
     )
     head = ["", *(f"{host}, Mbit/s (share)" for host in PAIR), "together", "flows", "Jain's index"]
-    return f"## Two at once\n\n{text}\n\n{table_text(head, rows)}"
+    return f"## Two transfers at once\n\n{text}\n\n{table_text(head, rows)}"
 
 
 def _is_under_load(run: Run) -> bool:
@@ -339,7 +338,7 @@ def _is_under_load(run: Run) -> bool:
 
 
 def _troubles(results: Results) -> str:
-    """What failed and was not measured again."""
+    """What failed and was not repeated."""
     lines = []
     for run in results.all(Run):
         good = results.runs(run.part, run.condition, run.contestant)
@@ -356,23 +355,23 @@ def _method(results: Results) -> str:
     lines = [
         f"The path: `advisor lab`, {RTT_S * 1000:g} ms as to Texas, {RATE_BPS / 1e6:g} Mbit/s, a "
         "queue of one bandwidth-delay product.",
-        f"Both hosts' TCP is {CONGESTION}: of the kind of the paper's Hamilton TCP, and to be had "
-        "with every kernel.",
+        f"Both hosts use TCP {CONGESTION}: similar to the paper's Hamilton TCP, and available in "
+        "every kernel.",
         "The loads are the lab's: ext.tfr parallel streams from source to destination, ext.cmp "
-        "processes that multiply matrices on all cores. There is one machine: computing is a load "
-        "on the destination too, which the paper's was not. The emulator goes before it.",
-        "Where the load changes it does so after "
+        "processes that multiply matrices on all cores. There is one machine, so computing also "
+        "loads the destination, unlike in the paper. The emulator has priority over it.",
+        "If the load changes, it does so after "
         f"{100 * TURN:.0f} % of the time, as after 1000 of 1800 s in the paper. Settled: from the "
-        "change until the mean of three epochs is first 90 % of that of the run's last quarter.",
-        "Files are larger than can be moved, without content at the source and in memory at the "
-        "destination: disks have no part in it, as from /dev/zero to /dev/null in the paper. What "
-        "is counted is what the destination's file system has got, each second.",
-        f"A run under a load has {seconds}, epochs {_epochs(results, CONDITIONS_PART)}; the "
-        "paper's are of 1800 s and 30 s. It is stopped by SIGINT. Pieces are a quarter of an "
-        "epoch, here mostly up to half of one, as four times what it takes to set up a client is "
-        "longer; with epochs of 30 s they are of 5 s, and clients begin less often.",
+        "change until the mean of three epochs first reaches 90 % of that of the last quarter.",
+        "Files are larger than can be moved, sparse at the source and in memory at the "
+        "destination: no disk is involved, as with /dev/zero and /dev/null in the paper. The bytes "
+        "in the destination's file system are counted, once a second.",
+        f"A run under a load takes {seconds}, epochs {_epochs(results, CONDITIONS_PART)}; in the "
+        "paper 1800 s and 30 s. It is stopped by SIGINT. Pieces are a quarter of an epoch, here "
+        "mostly up to half of one, because four times the set-up time of a client is longer; with "
+        "epochs of 30 s they take 5 s, and clients start less often.",
         f"{most} run(s) of each. With one, differences of a few percent mean little.",
-        "History is empty for each run. Restarted runs of the default are half as long: compared "
-        "is what was moved in the same time.",
+        "The history is empty for each run. Restarted runs of the default are half as long: the "
+        "amounts moved in the same time are compared.",
     ]
     return "## How it is measured\n\n" + "\n".join(filled(f"- {line}") for line in lines)

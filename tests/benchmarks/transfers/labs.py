@@ -16,7 +16,7 @@ _SEED: Final = 7
 _KERNELS: Final = "/proc/sys/net/ipv4/tcp_congestion_control"
 _SOURCES: Final = 8
 _SPARE: Final = 2.0
-"""So many times what fits through the path in a run is there to be moved: no run ends by itself."""
+"""The data as a multiple of the path's capacity during a run, so that no run completes."""
 
 
 class LoadedLab(Lab):
@@ -45,7 +45,7 @@ class LoadedLab(Lab):
         return self.endpoint.removeprefix("lab:")
 
     def put(self, load: Load) -> None:
-        """From now on this load, in place of what there was."""
+        """Replace the present load by this one."""
         transfers, compute = str(load.transfers), str(load.compute)
         self._told("load", self.name, "--transfers", transfers, "--compute", compute)
 
@@ -71,7 +71,7 @@ def one_path(folder: Path) -> LoadedLab:
 
 
 def two_paths(folder: Path) -> LoadedLab:
-    """Two destinations; what the source sends to both goes through its interface first."""
+    """Two destinations; all data to both passes the source's interface first."""
     hosts = ",".join(f"{host}={path}" for host, path in PAIR.items())
     return LoadedLab(
         folder, ("--hosts", hosts, "--source-rate", f"{RATE_BPS / 1e6:g}Mbit"), tuple(PAIR)
@@ -79,7 +79,7 @@ def two_paths(folder: Path) -> LoadedLab:
 
 
 def make_sources(folder: Path, seconds: float) -> Path:
-    """Large files that take no room; more than fits through the path in that time."""
+    """Large sparse files with more data than the path can carry in that time."""
     folder.mkdir()
     size = round(_SPARE * RATE_BPS / 8 * seconds / _SOURCES)
     for number in range(_SOURCES):
@@ -89,7 +89,7 @@ def make_sources(folder: Path, seconds: float) -> Path:
 
 
 def check_room(folder: Path, seconds: float) -> None:
-    """Raises Trouble where what arrives in so many seconds might not fit."""
+    """Raises Trouble if the data that arrives in this many seconds might not fit."""
     wanted, free = RATE_BPS / 8 * seconds * 1.1, shutil.disk_usage(folder).free
     if free < wanted:
         raise Trouble(

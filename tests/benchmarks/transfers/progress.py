@@ -1,4 +1,4 @@
-"""What is being done, and how long the rest takes."""
+"""Shows the present task and the remaining time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from advisor.domain.quantities import format_duration
 
 
 class TimeLeft:
-    """A bar by estimated times, with a line of its own for what is over."""
+    """A bar by estimated times, and a line for each finished task."""
 
     def __init__(self, total_s: float) -> None:
         self._bar = Progress(
@@ -42,7 +42,7 @@ class TimeLeft:
         self._bar.update(self._task, description=what)
 
     def ended(self, words: str, estimated_s: float) -> None:
-        """One thing is over, that was to take so long."""
+        """A task with this estimated duration has finished."""
         self._left_s = max(0.0, self._left_s - estimated_s)
         left = format_duration(self._left_s)
         self._bar.update(self._task, advance=estimated_s, left=left)

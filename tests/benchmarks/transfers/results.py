@@ -1,4 +1,4 @@
-"""What is measured, a line each in a file, so that a run can be interrupted and goes on."""
+"""Results, one per line in a file, so that an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.benchmarks.wan.results import Late, Machine
 
 
 class Look(msgspec.Struct, frozen=True, array_like=True):
-    """What the destination's file system has of the files, so long after the start."""
+    """The bytes in the destination's file system at a time after the start."""
 
     at_s: float
     stored_bytes: int
@@ -27,7 +27,7 @@ class Flow(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Change(msgspec.Struct, frozen=True, array_like=True):
-    """From then on another setting, after the control epoch of that number."""
+    """A change of the setting after the control epoch of that number."""
 
     at_s: float
     epoch: int
@@ -36,11 +36,11 @@ class Change(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
-    """One transfer that was stopped after `seconds`. Part, condition and contestant: as of a task.
+    """One transfer that was stopped after `seconds`. Part, condition and contestant: as in a task.
 
-    `setting`: the one it began with. `moved_bytes`: what the transfer itself said at its end, with
-    what was under way. `turned_s`: when the load was another. `host`: of several destinations.
-    `trouble`: why it does not count; "" when all is well.
+    `setting`: the initial one. `moved_bytes`: as reported by the transfer at its end, including
+    data in flight. `turned_s`: when the load changed. `host`: of several destinations. `trouble`:
+    why it does not count; "" otherwise.
     """
 
     part: str
@@ -59,7 +59,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     trouble: str = ""
 
     def is_of(self, task: Task, epoch_s: float) -> bool:
-        """Whether the task is done with it."""
+        """Whether it completes the task."""
         mine = (self.part, self.condition, self.contestant, self.number, self.seconds)
         wanted = (task.part, task.condition, task.contestant, task.number, task.seconds)
         return mine == wanted and self.epoch_s == epoch_s and not self.trouble
@@ -84,7 +84,7 @@ class Results(KeptLines[Line]):
         super().__init__(file, Line)
 
     def runs(self, part: str, condition: str, contestant: str) -> list[Run]:
-        """Those that count."""
+        """The runs that count."""
         wanted = (part, condition, contestant)
         return [
             run

@@ -1,4 +1,4 @@
-"""What is done in which order. All that is in the results already is left out."""
+"""Runs everything in order, except what is already in the results."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ from tests.benchmarks.wan.results import Late
 _DATA: Final = "data"
 _PLUGINS: Final = Path(__file__).parent / "alternating"
 _SETTLE_S: Final = 3.0
-"""For the load's streams to have their share before a transfer begins."""
+"""The time for the load's streams to reach their share before a transfer starts."""
 
 
 def left_s(plan: Plan, results: Results) -> float:
-    """About how long what is not in the results yet takes."""
+    """The estimated duration of what is not in the results yet."""
     done_s = sum(task.whole_s for task in plan.tasks if results.has(task, plan.epoch_s))
     swept_s = sum(
         len(results.swept(load, plan.sweep_s)) * plan.swept_s(load) for load in plan.swept_loads
@@ -58,7 +58,7 @@ def left_s(plan: Plan, results: Results) -> float:
 
 
 def run_plan(folder: Path, plan: Plan, results: Results) -> None:
-    """All that is left of it. `folder`: in memory, as it takes what arrives."""
+    """Run the rest. `folder`: in memory, for the received files."""
     check_room(folder, plan.seconds)
     due = [task for task in plan.tasks if not results.has(task, plan.epoch_s)]
     with (
@@ -105,7 +105,7 @@ class _Bench:
         self._keep(task, [run])
 
     def _run_pair(self, task: Task) -> None:
-        """Both at once, each tuned by itself."""
+        """Both at once, each tuned independently."""
         self._begin(f"two at once {task.contestant}", Load())
         price = ["--price", task.contestant] if task.contestant else []
         seen: dict[str, Seen] = {}
@@ -164,7 +164,7 @@ class _Bench:
             argv += ["-cc", concurrency, "-p", parallelism, "-bs", "1048576", "-r", "-cd"]
             return [*argv, f"file://{self._data}/", f"{self._lab.server(host)}{target}/"]
         argv = advisor_argv("transfer", str(self._data), self._lab.endpoint_of(host), "--json")
-        argv += ["--to", target, "--epoch", f"{self._plan.epoch_s:g}s", "--anew"]
+        argv += ["--to", target, "--epoch", f"{self._plan.epoch_s:g}s", "--restart"]
         argv += ["--seed", str(seed)]
         return argv + option_words(contestant, best)
 

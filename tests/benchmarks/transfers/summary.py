@@ -1,4 +1,4 @@
-"""From what was seen of runs to the figures of the page. Pure."""
+"""Computes the figures of the page from the runs. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _EPOCHS_OF_MEAN = 3
 
 
 def stored_at(looks: Sequence[Look], at_s: float) -> float:
-    """What was there at that time, in bytes: a line between looks, and the last after them."""
+    """The bytes at that time, interpolated between samples; the last sample after their end."""
     before = looks[0]
     for look in looks[1:]:
         if look.at_s >= at_s:
@@ -44,7 +44,7 @@ def mean_rate_bps(
 
 
 def lost_share(with_it_bps: float | None, without_bps: float | None) -> float | None:
-    """What is lost of the rate without; below 0 where it gains. None where one is not known."""
+    """The loss relative to the rate without; below 0 for a gain. None if one is unknown."""
     if with_it_bps is None or not without_bps:
         return None
     return 1 - with_it_bps / without_bps

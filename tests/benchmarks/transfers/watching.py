@@ -1,4 +1,4 @@
-"""One transfer that runs for a fixed time: what arrived, second by second, and what it said."""
+"""Watches one transfer for a fixed time: the bytes received each second, and its reports."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Turn = tuple[float, Callable[[], None]] | None
 
 @dataclass(slots=True)
 class Told:
-    """What a transfer said until now; times since it began to move files."""
+    """A transfer's reports so far; times since it began to move files."""
 
     began_s: float | None = None
     began_at_s: float = 0.0
@@ -139,7 +139,7 @@ class Watch:
                 self._told.take(msgspec.json.decode(line, type=ev.AnyEvent))
 
     def _look_on(self, child: subprocess.Popen[str]) -> tuple[list[Look], float | None]:
-        """Until its time is up or it ends by itself."""
+        """Until its time is up or it ends."""
         patience_s = time.monotonic() + _BEGIN_S
         while (began_s := self._told.began_s) is None:
             if child.poll() is not None or time.monotonic() > patience_s:
@@ -163,11 +163,11 @@ class Watch:
     def _trouble(self, words: IO[str]) -> str:
         words.seek(0)
         lines = words.read().strip().splitlines()
-        return self._told.gave_up or (lines[-1] if lines else "it ended by itself and said nothing")
+        return self._told.gave_up or (lines[-1] if lines else "it ended early and printed nothing")
 
 
 def _end(child: subprocess.Popen[str]) -> None:
-    """As a user does, and the hard way where that takes too long."""
+    """End it as a user does, or kill it if that takes too long."""
     for number in (signal.SIGINT, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid, number)
@@ -177,7 +177,7 @@ def _end(child: subprocess.Popen[str]) -> None:
 
 
 def stored_bytes(folder: Path) -> int:
-    """What the file system holds of the files there: holes in them take no room."""
+    """The space that the files take in the file system; holes take none."""
     total = 0
     with contextlib.suppress(FileNotFoundError):
         for entry in os.scandir(folder):

@@ -1,4 +1,4 @@
-// The C++ sender and receiver that the loops of pyudt are held against.
+// The C++ sender and receiver that the loops of pyudt are compared with.
 //
 //   pair receive 0    MSS BLOCK UDTBUF UDPSND UDPRCV FC SECONDS   prints "port N", then "rate BIT/S BYTES"
 //   pair send    PORT MSS BLOCK UDTBUF UDPSND UDPRCV FC SECONDS   sends until the receiver closes

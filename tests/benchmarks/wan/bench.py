@@ -4,7 +4,7 @@
     python -m tests.benchmarks.wan --document      docs/benchmarks.md and its figures
     python -m tests.benchmarks.wan --quick --cases a,d --seeds 1 --results /tmp/trial.jsonl
 
-Every result is written at once; a run that was interrupted goes on where it was. Wants an idle
+Every result is written at once; an interrupted run is resumed. Wants an idle
 machine.
 """
 
@@ -80,7 +80,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="short and coarse: does it work?")
     parser.add_argument("--results", type=Path, default=ROOT / "docs/benchmarks/wan.jsonl")
     parser.add_argument("--fresh", action="store_true", help="forget the results that are there")
-    parser.add_argument("--document", action="store_true", help="write the document, measure not")
+    parser.add_argument("--document", action="store_true", help="write the page; do not measure")
     parser.add_argument("--out", type=Path, default=ROOT / "docs", help="where the document goes")
     return parser.parse_args()
 

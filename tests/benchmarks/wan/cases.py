@@ -1,4 +1,4 @@
-"""The paths, and how long everything on them takes."""
+"""The paths, and the estimated durations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def kernels_control() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One path and what happens on it.
+    """One path and its load.
 
     `options`: what `advisor lab up` gets. `congestion`: what the two hosts say their kernels use,
     "" for what they do use.
@@ -45,7 +45,7 @@ class Case:
 
     @property
     def start_s(self) -> float:
-        """What is left out at the beginning of a probe: slow start takes about 12 round trips."""
+        """The excluded start of a probe: slow start takes about 12 round trips."""
         return max(1.0, 12 * self.rtt_s)
 
     @property
@@ -56,7 +56,7 @@ class Case:
 
     @property
     def budget_s(self) -> float:
-        """The time `advisor advise` takes on this path at most, as shipped."""
+        """The longest time of `advisor advise` on this path with its default budget."""
         return 60.0 * max(1.0, self.rtt_s / 0.1)
 
 
@@ -118,7 +118,7 @@ class Plan:
         return 2.0 if self.quick else 4.0
 
     def budget_s(self, case: Case) -> float:
-        """What a method may take."""
+        """The time limit of a method."""
         return case.budget_s / (3 if self.quick else 1)
 
     def load_at_s(self, case: Case) -> float:
@@ -131,7 +131,7 @@ class Plan:
 
 
 BEST_OF_SWEEP: Final = 3
-"""So many of the sweep's best are measured again."""
+"""The number of the sweep's best cells that are measured again."""
 
 WORTH_REPEATING: Final = 1 / 3
 """The share of the cells, the best ones, that are swept more than once."""
@@ -168,7 +168,7 @@ def probe_estimate_s(case: Case, data_s: float, streams: float) -> float:
 
 
 def estimate_s(case: Case, plan: Plan) -> float:
-    """About how long a case takes."""
+    """The estimated duration of a case."""
     grid = plan.grid(case)
     mean_streams = sum(p for p, _ in grid) / len(grid)
     cells = len(grid) * (1 + WORTH_REPEATING * (plan.repeats - 1))

@@ -44,7 +44,7 @@ def document_text(machines: list[Machine], summaries: list[CaseSummary], late: l
     """The document."""
     plan = Plan(seeds=1, quick=machines[-1].quick)
     parts = [
-        "# Advice held against a sweep, on emulated paths",
+        "# Advice compared with a sweep, on emulated paths",
         _quick_note(plan),
         _introduction(machines[-1]),
         _overview(summaries),
@@ -83,7 +83,7 @@ def _introduction(machine: Machine) -> str:
 
     make bench-wan
 
-which measures, goes on where it was interrupted, and writes this page from
+which measures, resumes after an interruption, and writes this page from
 [{_FOLDER}/wan.jsonl]({_FOLDER}/wan.jsonl), one line for each measurement. The paths are those of
 `advisor lab`, between two hosts on one machine with {machine.cores} cores: 1 Gbit/s each
 way, MTU 9000. On each of them, at the times below:
@@ -91,8 +91,8 @@ way, MTU 9000. On each of them, at the times below:
 - an exhaustive sweep of TCP, buffer × streams;
 - `advisor advise` with no option but a seed and the search method: bayes, the default, and SPSA;
 - SPSA with the constants of the ProbData paper and probes of one fixed length, TCP;
-- what there is without looking for anything: one TCP stream with the kernel's buffers, by the same
-  means as the sweep and by `iperf3`, and UDT with its defaults."""
+- the defaults without any search: one TCP stream with the kernel's buffers, measured like the sweep
+  and by `iperf3`, and UDT with its defaults."""
 
 
 def _overview(summaries: list[CaseSummary]) -> str:
@@ -102,9 +102,9 @@ def _overview(summaries: list[CaseSummary]) -> str:
         cells = [spread(summary.ratios(method)) for method in METHODS]
         lines.append(f"| ({summary.case.key}) {summary.case.title} | " + " | ".join(cells) + " |")
     return (
-        "## The rate of what was found ÷ the sweep's best\n\n"
-        "Both measured again at the end, in turn. Median (least to most), over seeds where\n"
-        "something is searched, over rounds where not.\n\n"
+        "## The rate of the setting found ÷ the sweep's best\n\n"
+        "Both measured again at the end, alternately. Median (least to most) over the seeds of\n"
+        "searches, and over the rounds of fixed settings.\n\n"
         + "\n".join(lines)
         + f"\n\n![Ratio by path, method and seed]({_FOLDER}/wan-ratios.svg)\n\n"
         f"![Probes and seconds by path, method and seed]({_FOLDER}/wan-costs.svg)"
@@ -112,7 +112,7 @@ def _overview(summaries: list[CaseSummary]) -> str:
 
 
 def _against(summaries: list[CaseSummary]) -> str:
-    """What the figures hold against the advice, or that they hold nothing."""
+    """Where the figures show that the advice failed, by rule."""
     lines = []
     for summary in summaries:
         advised = summary.ratios("advise")
@@ -131,7 +131,7 @@ def _against(summaries: list[CaseSummary]) -> str:
             )
         if (worst := min(advised)) < 0.9:
             lines.append(
-                f"- {name}: the worst seed's advice gives {worst:.2f} of the sweep's best."
+                f"- {name}: the worst seed's advice achieves {worst:.2f} of the sweep's best."
             )
         probes = _median_of(summary, "advise", lambda p: p.probes)
         fewer = _median_of(summary, "spsa", lambda p: p.probes)
@@ -142,8 +142,8 @@ def _against(summaries: list[CaseSummary]) -> str:
             )
     said = "\n".join(lines) or "- Nothing by these rules."
     return (
-        "## What this shows against the advice\n\n"
-        "By rule: another median that is higher by more than 0.01, a worst seed under 0.9,\n"
+        "## Where the advice failed\n\n"
+        "By rule: another median that is higher by more than 0.01, a worst seed below 0.9,\n"
         f"fewer probes for SPSA.\n\n{said}"
     )
 
@@ -169,11 +169,11 @@ again: **{summary.best_bps / 1e6:.0f} Mbit/s** with {best}.
 |---|---|---|---|---|---|---|
 {chr(10).join(rows)}
 
-| seed | method | setting | Mbit/s | ÷ sweep's best | it said | ended |
+| seed | method | setting | Mbit/s | ÷ sweep's best | expected | ended |
 |---|---|---|---|---|---|---|
 {chr(10).join(settings)}
 
-![The sweep, buffer by streams, and what was found]({_FOLDER}/wan-sweep-{case.key}.svg)"""
+![The sweep, buffer by streams, and the settings found]({_FOLDER}/wan-sweep-{case.key}.svg)"""
 
 
 def _row(summary: CaseSummary, method: str) -> str:
@@ -216,11 +216,11 @@ def _seed_row(method: str, point: Point, run: Run) -> str:
 
 
 def _lateness(late: list[Late]) -> str:
-    """Whether the machine kept up, or nothing where it is not known."""
+    """Whether the machine kept up; empty where it is not known."""
     if not late:
         return ""
     worst = max(late, key=lambda one: one.p99_s)
-    return f"""The emulator says how late it handed packets over. In the median lab 99 of 100 were
+    return f"""The emulator reports how late it delivered packets. In the median lab 99 % were
 {format_duration(median(one.p99_s for one in late))} late at most; in the worst, during
 `{worst.part}` on path ({worst.case}), {format_duration(worst.p99_s)}."""
 
@@ -232,35 +232,34 @@ def _method(plan: Plan, machine: Machine, summaries: list[CaseSummary]) -> str:
     hours = _papers_time(summaries)
     return f"""## How it is measured
 
-- **One instrument.** The sweep, SPSA's probes and all that is measured again go through advisor's
-  own prober, over its agent. Each probe has a fixed length. In the sweep and in SPSA's search the
-  start is left out (12 round trips, at least 1 s), then {plan.sweep_s:g} s and {plan.spsa_s:g} s
-  count. When measured again 16 round trips, at least 3 s, are left out, then {plan.again_s:g} s
-  count: nearer to a long transfer, since with loss a window that slow start made too large takes
-  seconds to come down. `advisor advise` decides by itself how long it probes. `iperf3` is the
-  program, with the start omitted (`-O`), both rounded up to whole seconds.
-- **The ratio.** What is divided are means over the same {several} round(s) at the end of a case: in
-  each, everything that was found and the sweep's {BEST_OF_SWEEP} best are measured once, in random
-  order. The greatest mean of these {BEST_OF_SWEEP} is the sweep's best. Being a maximum of noisy
-  values it is too good rather than too bad. A ratio above 1 means a setting that the grid does not
-  have, or noise.
-- **The sweep** goes over its grid {plan.repeats} time(s) in random order, after the first time over
-  its best third only. The figures in the maps are means.
+- **One instrument.** The sweep, SPSA's probes and all repeated measurements use advisor's own
+  prober, over its agent. Each probe has a fixed length. In the sweep and in SPSA's search the
+  start is excluded (12 round trips, at least 1 s), then {plan.sweep_s:g} s and {plan.spsa_s:g} s
+  count. In repeated measurements 16 round trips, at least 3 s, are excluded, then
+  {plan.again_s:g} s count: closer to a long transfer, since with loss a window that slow start made
+  too large takes seconds to shrink. `advisor advise` chooses the length of its probes. `iperf3` is
+  the program, with the start omitted (`-O`), both rounded up to whole seconds.
+- **The ratio** is one of means over the same {several} round(s) at the end of a case: in
+  each, all settings found and the sweep's {BEST_OF_SWEEP} best are measured once, in random
+  order. The greatest mean of these {BEST_OF_SWEEP} is the sweep's best. As a maximum of noisy
+  values it is biased upwards. A ratio above 1 means a setting that is not on the grid, or noise.
+- **The sweep** covers its grid {plan.repeats} time(s) in random order, after the first time only
+  its best third. The figures in the maps are means.
 - **SPSA** has {constants}, the bandwidth of 1 Gbit/s given, the buffer's range by equation 11 and
-  streams from 1 to 25; it stops by its own conditions, or when the time is used that `advisor
-  advise` has on that path (60 s up to 100 ms of RTT, in proportion beyond). The paper is silent on
-  how long its probes were in the experiments; its numerical example has
+  streams from 1 to 25; it stops by its own conditions, or after the time that `advisor
+  advise` has on that path (60 s up to 100 ms of RTT, proportionally more above). The paper does not
+  state the length of its probes in the experiments; its numerical example has
   {PAPERS_PROBE_S / 60:.0f} minutes. {hours}
 - **UDT's defaults** are libudt's: packets of 1500 B, buffers of 8192 packets, and the blocks of
   100 kB of its sample program.
-- **Congestion control.** The hosts say `cubic`, and every connection asks for it by name, the
-  defaults and `iperf3` (`-C cubic`) included. The paths with external load have the machine's own,
-  {machine.hosts_congestion}, as that load has.
-- **External load** comes on so many seconds after a method began as the path's title says. A method
-  that ended before has seen nothing of it. The sweep and what is measured again run under it.
-- **Fresh each time**: a lab, its emulator's seed, and an empty history for each run of a method;
-  what comes first of the methods changes from seed to seed.
-- "sent" is all that crossed the path towards the destination meanwhile, external load included."""
+- **Congestion control.** The hosts report `cubic`, and every connection requests it by name,
+  including the defaults and `iperf3` (`-C cubic`). The paths with external load use the machine's
+  own, {machine.hosts_congestion}, as that load does.
+- **External load** starts after a method's start by the time in the path's title. A method that
+  ended earlier was not affected. The sweep and the repeated measurements run under it.
+- **New for each run** of a method: the lab, its emulator's seed, and an empty history. The order of
+  the methods changes from seed to seed.
+- "sent" is all that crossed the path towards the destination meanwhile, including external load."""
 
 
 def _papers_time(summaries: list[CaseSummary]) -> str:
@@ -280,16 +279,16 @@ def _machine(machines: list[Machine], late: list[Late]) -> str:
     last = machines[-1]
     versions = ", ".join(f"{name} {version}" for name, version in last.versions.items())
     begun = "\n".join(
-        f"- {machine.when}: `{machine.command}`, load average before {machine.load_1min:.2f}"
+        f"- {machine.when}: `{machine.command}`, load average {machine.load_1min:.2f} before"
         for machine in machines
     )
     return f"""## Where
 
 {last.processor}, {last.cores} cores, {format_bytes(last.memory_bytes)} of memory, Linux
-{last.kernel}; {versions}. Both hosts, the emulator and the programs share these cores: a path may
-give less than its rate because the machine does.
+{last.kernel}; {versions}. Both hosts, the emulator and the programs share these cores, so the
+machine may limit a path to less than its rate.
 {_lateness(late)}
 
-Begun, or gone on with:
+Started or resumed with:
 
 {begun}"""

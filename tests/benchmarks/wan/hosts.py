@@ -27,7 +27,7 @@ _PORT: Final = 5301
 
 
 class Trouble(Exception):
-    """The bench cannot go on; the message is a sentence."""
+    """The bench cannot continue; the message is a sentence."""
 
 
 @contextlib.contextmanager
@@ -56,7 +56,7 @@ def _command(*words: str) -> list[str]:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    return os.environ | {"XDG_RUNTIME_DIR": str(folder), "PYTHONPATH": str(ROOT)}
+    return os.environ | {"ADVISOR_RUNTIME_DIR": str(folder / "advisor"), "PYTHONPATH": str(ROOT)}
 
 
 def _advisor(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

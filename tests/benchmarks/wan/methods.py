@@ -1,4 +1,4 @@
-"""What looks for a setting: `advisor advise` with either method, and SPSA as published."""
+"""The searches: `advisor advise` with either method, and SPSA as published."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ADVISED_BY: Final = {"bayes": "advise", "spsa": "advise-spsa"}
 
 
 def advise(lab: Lab, case: Case, plan: Plan, seed: int, search: str) -> Run:
-    """The main job with one of the search methods, repeatable and with history kept out."""
+    """The main job with one of the search methods, repeatable and without history."""
     before, began_s = lab.sent_bytes(), time.monotonic()
     budget = ["--budget", f"{plan.budget_s(case):.0f}s"] if plan.quick else []
     with tempfile.TemporaryDirectory() as store, lab.loaded_after(plan.load_at_s(case)):
@@ -36,7 +36,7 @@ def advise(lab: Lab, case: Case, plan: Plan, seed: int, search: str) -> Run:
         )
         seconds = time.monotonic() - began_s
         sent = lab.sent_bytes() - before
-    last: dict[str, Any] = events[-1] if events else {"message": "it said nothing"}
+    last: dict[str, Any] = events[-1] if events else {"message": "it printed nothing"}
     stages = [e["reason"] for e in events if e["event"] == "stage_ended"]
     return Run(
         case=case.key,
@@ -88,7 +88,7 @@ def spsa(lab: Lab, case: Case, plan: Plan, seed: int) -> Run:
         probes=probes,
         seconds=seconds,
         sent_bytes=sent,
-        ended=search.stop_reason or "the time is used",
+        ended=search.stop_reason or "the time is used up",
     )
 
 

@@ -1,4 +1,4 @@
-"""What is measured, a line each in a file, so that a run can be interrupted and goes on."""
+"""Results, one per line in a file, so that an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Setting = dict[str, Any]
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True, tag="machine"):
-    """Where and how; a line whenever the bench starts or goes on."""
+    """Where and how; a line whenever the bench starts or resumes."""
 
     when: str
     command: str
@@ -42,7 +42,7 @@ class Swept(msgspec.Struct, frozen=True, kw_only=True, tag="swept"):
 class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     """One method's run with one seed, and the setting it ended with; None when it found none.
 
-    `claimed_bps`: what it says the setting gives. `sent_bytes`: what crossed the path meanwhile,
+    `claimed_bps`: what it says the setting achieves. `sent_bytes`: what crossed the path meanwhile,
     external load included. `ended`: why it ended.
     """
 

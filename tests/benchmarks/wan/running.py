@@ -1,4 +1,4 @@
-"""What is done in which order. All that is in the results already is left out."""
+"""Runs everything in order, except what is already in the results."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def say(text: str) -> None:
 
 
 def run_case(folder: Path, case: Case, plan: Plan, results: Results) -> None:
-    """Sweep, every method with every seed, and all that was found measured again."""
+    """The sweep, every method with every seed, and all settings found measured again."""
     say(f"({case.key}) {case.title}")
     with _timed(case, "sweep", results):
         _sweep(folder, case, plan, results)
@@ -158,7 +158,7 @@ def wanted_again(case: Case, results: Results) -> dict[str, tuple[str, Setting]]
 
 
 def _measure_again(folder: Path, case: Case, plan: Plan, results: Results) -> None:
-    """In rounds, each in a random order, so that what the machine does meanwhile hits all alike."""
+    """In rounds, each in a random order, so that other load affects all alike."""
     wanted = wanted_again(case, results)
     again = results.all(Again, case.key)
     missing = plan.rounds - len(complete_rounds(again, set(wanted)))

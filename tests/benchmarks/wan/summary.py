@@ -1,4 +1,4 @@
-"""From lines of results to ratios. Pure."""
+"""Computes the ratios from the results. Pure."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tests.benchmarks.wan.results import Late, Machine
 def where_text(machines: Sequence[Machine], late: Sequence[Late], hosts: str) -> str:
     """Empty where nothing was measured.
 
-    `hosts`: who of the lab shares the cores, as "Both hosts".
+    `hosts`: the lab's hosts that share the cores, as "Both hosts".
     """
     if not machines:
         return ""
@@ -26,11 +26,11 @@ def where_text(machines: Sequence[Machine], late: Sequence[Late], hosts: str) ->
     if late:
         middle_ms, worst_ms = (pick(one.p99_s for one in late) * 1000 for pick in (median, max))
         text += (
-            f" The emulator handed 99 of 100 packets over within {middle_ms:.1f} ms of their time "
-            f"in the middle lab, {worst_ms:.1f} ms in the worst."
+            f" The emulator delivered 99 % of the packets within {middle_ms:.1f} ms of their time "
+            f"in the median lab, {worst_ms:.1f} ms in the worst."
         )
     began = "\n".join(
-        filled(f"- {one.when}: `{one.command}`, load average before {one.load_1min:.2f}")
+        filled(f"- {one.when}: `{one.command}`, load average {one.load_1min:.2f} before")
         for one in machines
     )
-    return f"## Where\n\n{filled(text)}\n\nBegun, or gone on with:\n\n{began}"
+    return f"## Where\n\n{filled(text)}\n\nStarted or resumed with:\n\n{began}"

@@ -30,7 +30,7 @@ def require(*programs: str) -> None:
 
 def a_request(**changes: Any) -> CommandRequest:
     given: dict[str, Any] = {
-        "transport": "tcp",
+        "subject": "tcp",
         "settings": {"tcp": TCP, "udt": UDT},
         "path": a_path(),
         "destination_host": "dtn2.example.org",

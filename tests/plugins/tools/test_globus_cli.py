@@ -57,7 +57,7 @@ def test_a_directory(dataset: Dataset, shares: tuple[int, int]) -> None:
 def test_globus_has_a_udt_of_its_own() -> None:
     udt = {"mss_bytes": 9000}
     tcp = {"streams": 8, "buffer_bytes": 0, "congestion": "cubic"}
-    endpoint, _ = the_pair(transport="udt", settings={"udt": udt, "tcp": tcp})
+    endpoint, _ = the_pair(subject="udt", settings={"udt": udt, "tcp": tcp})
     assert "--allow-udt true" in endpoint.note
 
 

@@ -57,13 +57,16 @@ def test_one_file_over_tcp() -> None:
     assert command.side == "source"
     assert command.shell == (
         "globus-url-copy -vb -fast -p 4 -tcp-bs 1048576 -bs 1048576 "
-        "file:///data/run%207.h5 ftp://dtn2.example.org:2811/store/run%207.h5"
+        "file:///data/run%207.h5 sshftp://dtn2.example.org/store/run%207.h5"
     )
-    assert "globus-gridftp-server -p 2811 -hostname 192.0.2.2" in command.note
+    assert "globus-gridftp-server-enable-sshftp" in command.note
+    assert "globus-gridftp-server -p 2811 -hostname 192.0.2.2 -restrict-paths RW/store" in (
+        command.note
+    )
 
 
 def test_one_file_over_udt() -> None:
-    command = the_line(a_request(transport="udt", server_url="gsiftp://dtn2:2812"))
+    command = the_line(a_request(subject="udt", server_url="gsiftp://dtn2:2812"))
     assert command.shell == (
         "globus-url-copy -vb -bs 895600 -dcstack 'udt:mss=9000;fc=8192' "
         "file:///data/run%207.h5 gsiftp://dtn2:2812/store/run%207.h5"
@@ -75,13 +78,13 @@ def test_one_file_over_udt() -> None:
 @pytest.mark.parametrize("buffer_bytes", [2**20, 2**30])
 def test_a_udt_buffer_that_cannot_be_had_is_told(buffer_bytes: int) -> None:
     settings = {"udt": UDT | {"buffer_bytes": buffer_bytes}}
-    note = the_line(a_request(transport="udt", settings=settings)).note
+    note = the_line(a_request(subject="udt", settings=settings)).note
     assert "GridFTP always uses 70.1 MiB" in note
-    assert "GridFTP always uses" not in the_line(a_request(transport="udt")).note
+    assert "GridFTP always uses" not in the_line(a_request(subject="udt")).note
 
 
 def test_a_server_that_ignores_udt_gets_the_tcp_line_first() -> None:
-    request = a_request(transport="udt", server_url="ftp://dtn2:5820")
+    request = a_request(subject="udt", server_url="ftp://dtn2:5820")
     tcp, udt = PLUGIN.commands(request)
     assert tcp.argv[-1].startswith("ftp://dtn2:5820/")
     assert "-p" in tcp.argv
@@ -112,7 +115,7 @@ def test_placeholders_only_for_what_was_not_said() -> None:
     bare = the_line(a_request(source_path=None, destination_path=None))
     assert bare.argv[-2:] == [
         "file:///SOURCE_PATH",
-        "ftp://dtn2.example.org:2811/DESTINATION_PATH",
+        "sshftp://dtn2.example.org/DESTINATION_PATH",
     ]
     assert "words in capitals" in bare.note
     named = the_line(a_request(source_path=None, dataset=Dataset(total_bytes=1, path="/d/f")))
@@ -122,7 +125,7 @@ def test_placeholders_only_for_what_was_not_said() -> None:
 
 def test_a_host_that_is_an_ipv6_address() -> None:
     command = the_line(a_request(destination_host="2001:db8::1"))
-    assert command.argv[-1].startswith("ftp://[2001:db8::1]:2811/")
+    assert command.argv[-1].startswith("sshftp://[2001:db8::1]/")
 
 
 def test_relative_paths_are_told() -> None:
@@ -134,7 +137,7 @@ def options_for(dataset: Dataset, **setting: int) -> list[str]:
     command = the_line(a_request(settings=settings, dataset=dataset, source_path="/data"))
     assert command.argv[-2:] == [
         "file:///data/",
-        "ftp://dtn2.example.org:2811/store/run%207.h5/",
+        "sshftp://dtn2.example.org/store/run%207.h5/",
     ]
     assert {"-r", "-cd", "-pp"} <= set(command.argv)
     return command.argv
@@ -168,7 +171,7 @@ def test_large_files_go_one_after_the_other() -> None:
 @pytest.mark.parametrize("url", [None, "ftp://s:1", "gsiftp://s:1"])
 @pytest.mark.parametrize("transport", ["tcp", "udt"])
 def test_argv_and_shell_are_the_same_line(transport: str, url: str | None) -> None:
-    request = a_request(transport=transport, server_url=url, source_path="/a b/it's $HOME")
+    request = a_request(subject=transport, server_url=url, source_path="/a b/it's $HOME")
     for command in PLUGIN.commands(request):
         assert shlex.split(command.shell) == command.argv
         assert command.argv[-2] == "file:///a%20b/it%27s%20%24HOME"
@@ -176,7 +179,7 @@ def test_argv_and_shell_are_the_same_line(transport: str, url: str | None) -> No
 
 
 def test_nothing_hangs_over_udt() -> None:
-    request = a_request(transport="udt", source_path="/data/", dataset=a_directory(1, 2))
+    request = a_request(subject="udt", source_path="/data/", dataset=a_directory(1, 2))
     assert not {"-udt", "-fast", "-p", "-pp", "-cc"} & set(the_line(request).argv)
 
 
@@ -287,7 +290,7 @@ class TestOverUdt:
         setting: Setting = UDT | {"block_bytes": (mss_bytes - 44) * 64, "mss_bytes": mss_bytes}
         server = gsi_server("-dc-whitelist", "udt,gsi,tcp")
         before = udp_datagrams()
-        got = put(server, str(source), "new", transport="udt", settings={"udt": setting})
+        got = put(server, str(source), "new", subject="udt", settings={"udt": setting})
         assert got["files"] == {"new": content}
         assert udp_datagrams() - before >= len(content) / mss_bytes
         # Other programs send UDP too; the server logs a TCP transfer with its socket buffer.
@@ -299,7 +302,7 @@ class TestOverUdt:
         for number in range(5):
             (tmp_path / "deep er" / f"f {number}").write_bytes(os.urandom(5000))
         server = gsi_server("-dc-whitelist", "udt,gsi,tcp")
-        got = put(server, f"{tmp_path}/", "new", transport="udt", **changes)
+        got = put(server, f"{tmp_path}/", "new", subject="udt", **changes)
         assert got["files"] == {f"new/{n}": data for n, data in contents(tmp_path).items()}
         assert " BUFFER=0 " in got["log"]
 
@@ -310,7 +313,7 @@ class TestOverUdt:
 
     def test_without_the_servers_leave_it_is_refused(self, source: Path) -> None:
         with pytest.raises(AssertionError, match="not whitelisted"):
-            put(gsi_server(), str(source), "new", transport="udt")
+            put(gsi_server(), str(source), "new", subject="udt")
 
 
 # --- what is said of the flags ---
@@ -331,7 +334,7 @@ def test_every_flag_explained_is_one_the_program_knows() -> None:
 def test_no_flag_is_explained_that_no_line_has() -> None:
     requests = [
         a_request(dataset=a_directory(*[1000] * 1000), source_path="/data"),
-        a_request(transport="udt"),
+        a_request(subject="udt"),
         a_request(verify=True, kept=Kept(files=1)),
         a_request(kept=Kept(first_bytes=1)),
     ]

@@ -20,7 +20,7 @@ FILE = Dataset(total_bytes=2**40, files=1, largest="", largest_bytes=2**40)
 
 
 def own(setting: Setting, **changes: Any) -> list[str]:
-    request = a_request(transport=PLUGIN.name, settings={PLUGIN.name: setting}, **changes)
+    request = a_request(subject=PLUGIN.name, settings={PLUGIN.name: setting}, **changes)
     return the_line(request).argv
 
 
@@ -71,7 +71,7 @@ def test_the_default_for_one_file_is_a_setting_of_the_search() -> None:
 
 def test_its_own_setting_goes_before_those_of_the_transports() -> None:
     settings = a_request().settings | {PLUGIN.name: OWN}
-    command = the_line(a_request(transport="udt", settings=settings, dataset=FOLDER))
+    command = the_line(a_request(subject="udt", settings=settings, dataset=FOLDER))
     assert command.shell == (
         "globus-url-copy -vb -fast -p 2 -bs 1048576 -pp -cc 4 -r -cd "
         "file:///data/run%207.h5/ ftp://dtn2.example.org:2811/store/run%207.h5/"
@@ -82,10 +82,10 @@ def test_its_own_setting_goes_before_those_of_the_transports() -> None:
 def test_what_is_there_is_not_sent_again() -> None:
     request = a_request(dataset=FOLDER, kept=Kept(files=17))
     assert "-sync -sync-level 1" in the_line(request).shell
-    assert "17 files are there" in the_line(request).note
+    assert "17 files are already there" in the_line(request).note
     rest = the_line(a_request(kept=Kept(first_bytes=2**30)))
     assert "-off 1073741824 " in rest.shell
-    assert "first 1 GiB" in rest.note
+    assert "1 GiB are already there" in rest.note
     assert "-sync" not in rest.shell
     nothing = the_line(a_request(kept=Kept())).shell
     assert nothing == the_line(a_request()).shell

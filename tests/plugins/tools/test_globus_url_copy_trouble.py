@@ -99,14 +99,14 @@ RECORDED = [
         1,
         "\nerror: globus_l_ftp_control_read_cb: Error while searching for end of reply\n",
         FailureKind.REFUSED,
-        "no GridFTP server",
+        "No GridFTP server",
     ),
-    (1, NO_ROOM, FailureKind.DISK_FULL, "no room"),
+    (1, NO_ROOM, FailureKind.DISK_FULL, "disk is full"),
     (
         1,
         refused_to_open("/store/a b", DENIED),
         FailureKind.NO_ACCESS,
-        "server may not write /store/a b:",
+        "has no permission to write /store/a b:",
     ),
     (
         1,
@@ -119,7 +119,7 @@ RECORDED = [
         1,
         not_opened_here("/data/no such", GONE),
         FailureKind.NO_ACCESS,
-        "/data/no such is not there",
+        "/data/no such no longer exists",
     ),
     (1, not_opened_here("/data/mine", DENIED), FailureKind.NO_ACCESS, "/data/mine cannot be read"),
     (
@@ -160,7 +160,7 @@ RECORDED = [
     ),
     (1, OTHER_CHECKSUM, FailureKind.FILES_CHANGED, "ftp://127.0.0.1:33183/store/c is not"),
     (1, FULL_HOUSE, FailureKind.BUSY, "(Service busy)"),
-    (1, SERVER_KILLED, FailureKind.PEER_GONE, "went away"),
+    (1, SERVER_KILLED, FailureKind.PEER_GONE, "ended during"),
     (1, RESET, FailureKind.RESET, "was reset"),
     (
         1,
@@ -171,7 +171,7 @@ RECORDED = [
     (-11, "", FailureKind.CRASHED, "fewer files at a time"),
     (139, "", FailureKind.CRASHED, "fewer files at a time"),
     (-15, "", FailureKind.CRASHED, "signal 15"),
-    (1, "", FailureKind.CRASHED, "without a word"),
+    (1, "", FailureKind.CRASHED, "without a message"),
     (1, "\nerror: something new.\nmore\n", FailureKind.CRASHED, "(something new)"),
 ]
 
@@ -189,7 +189,7 @@ def test_words_of_a_file_name_are_no_errors() -> None:
     trouble = PLUGIN.trouble(1, "", not_opened_here(name, GONE))
     assert trouble == ToolTrouble(
         FailureKind.NO_ACCESS,
-        f"{name} is not there any more: run the advisor again when nothing moves these files.",
+        f"{name} no longer exists: run the advisor again when nothing moves these files.",
     )
 
 
@@ -227,7 +227,7 @@ def source(tmp_path: Path) -> Path:
 def test_a_source_that_is_gone(tmp_path: Path) -> None:
     trouble = trouble_with(tmp_path / "not there", "{folder}/x")
     assert trouble is not None
-    assert f"{tmp_path}/not there is not there" in trouble.message
+    assert f"{tmp_path}/not there no longer exists" in trouble.message
 
 
 def test_a_folder_that_is_not_there(source: Path) -> None:
@@ -242,7 +242,7 @@ def test_a_folder_that_may_not_be_written(source: Path) -> None:
     trouble = trouble_with(source, "{folder}/closed/x", prepare="closed")
     assert trouble is not None
     assert trouble.kind is FailureKind.NO_ACCESS
-    assert "may not write" in trouble.message
+    assert "no permission to write" in trouble.message
 
 
 def test_a_folder_that_is_not_offered(source: Path) -> None:

@@ -62,7 +62,7 @@ def test_argv_and_shell_are_the_same_line(name: str, path: str, address: str) ->
 def test_udt_is_told_and_the_line_is_that_of_tcp(name: str) -> None:
     tcp = PLUGINS[name].commands(a_command_request())
     both = PLUGINS[name].commands(
-        a_command_request(transport="udt", settings={"udt": UDT, "tcp": TCP})
+        a_command_request(subject="udt", settings={"udt": UDT, "tcp": TCP})
     )
     assert [c.argv for c in both] == [c.argv for c in tcp]
     assert "UDT was faster" in " ".join(c.note for c in both)
@@ -71,7 +71,7 @@ def test_udt_is_told_and_the_line_is_that_of_tcp(name: str) -> None:
 
 @each
 def test_without_a_tcp_setting_there_is_no_line(name: str) -> None:
-    assert PLUGINS[name].commands(a_command_request(transport="udt", settings={"udt": UDT})) == []
+    assert PLUGINS[name].commands(a_command_request(subject="udt", settings={"udt": UDT})) == []
 
 
 @each

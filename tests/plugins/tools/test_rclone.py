@@ -80,7 +80,7 @@ def test_an_ipv6_address_is_quoted_for_rclone() -> None:
 
 def test_what_sshs_window_allows_is_told() -> None:
     """8 connections × 2 MiB each round trip."""
-    assert "not more than 2.94 Gbit/s" in the_line(path=a_path(rtt_s=0.0456)).note
+    assert "at most 2.94 Gbit/s" in the_line(path=a_path(rtt_s=0.0456)).note
     assert "SSH has at most" not in the_line(path=a_path(rtt_s=0.001)).note
 
 

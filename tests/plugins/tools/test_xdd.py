@@ -21,8 +21,9 @@ SIZE = 10 * 10**9
 
 def the_pair(**changes: Any) -> tuple[Command, Command]:
     given: dict[str, Any] = {
-        "transport": "tcp",
+        "subject": "tcp",
         "settings": {"tcp": TCP},
+        "labels": {"tcp": "TCP", "udt": "UDT"},
         "path": a_path(),
         "destination_host": "dtn2",
         "dataset": Dataset(total_bytes=SIZE, path="/data/f", largest="", largest_bytes=SIZE),
@@ -95,7 +96,7 @@ def test_the_ports_to_open_are_named() -> None:
     assert "ports 40010 must" in the_pair(settings={"tcp": TCP | {"streams": 1}})[0].note
 
 
-@pytest.mark.parametrize("name", ["a b", "it's", 'q"x', "$HOME`x`", "*?[1]", "é", "new\nline"])
+@pytest.mark.parametrize("name", ["a b", "it's", 'q"x', "$HOME`x`", "*?[1]", "é"])
 def test_argv_and_shell_are_the_same_line(name: str) -> None:
     for command in the_pair(source_path=f"/d/{name}", destination_path=f"/d/{name}"):
         assert shlex.split(command.shell) == command.argv
@@ -104,7 +105,7 @@ def test_argv_and_shell_are_the_same_line(name: str) -> None:
 
 def test_nothing_is_removed_by_a_line() -> None:
     destination, source = the_pair()
-    assert "removed before" in destination.note
+    assert "removed first" in destination.note
     assert "rm" not in [*destination.argv, *source.argv]
 
 
@@ -150,14 +151,14 @@ def test_the_timeout_spares_what_is_only_slow(bandwidth_bps: float | None, size:
 
 
 def test_udt_is_told_to_be_out_of_reach() -> None:
-    _, source = the_pair(transport="udt", settings={"udt": {"mss_bytes": 9000}, "tcp": TCP})
+    _, source = the_pair(subject="udt", settings={"udt": {"mss_bytes": 9000}, "tcp": TCP})
     assert "TCP only" in source.note
     assert "TCP only" not in the_pair()[1].note
 
 
 def test_without_a_tcp_setting_there_is_no_line() -> None:
     request = CommandRequest(
-        transport="udt",
+        subject="udt",
         settings={"udt": {"mss_bytes": 9000}},
         path=a_path(),
         destination_host="dtn2",
@@ -204,16 +205,16 @@ def test_an_ipv6_address_alone_will_not_do() -> None:
         path=a_path(destination_address="2001:db8::1"), destination_host="2001:db8::1"
     )
     assert end_of(source) == end_of(destination) == "DESTINATION_ADDRESS:40010,8"
-    assert "in place of DESTINATION_ADDRESS" in destination.note
+    assert "replace DESTINATION_ADDRESS with" in destination.note
 
 
 def test_the_address_has_to_be_the_destination_s_own() -> None:
-    assert "192.0.2.2 has to be this host's own address" in the_pair()[0].note
+    assert "192.0.2.2 must be this host's own address" in the_pair()[0].note
 
 
 def test_an_empty_file_has_no_line() -> None:
     request = CommandRequest(
-        transport="tcp",
+        subject="tcp",
         settings={"tcp": TCP},
         path=a_path(),
         destination_host="dtn2",
@@ -243,13 +244,13 @@ def test_what_is_there_already_is_not_sent_again() -> None:
         assert value_of(command, "-startoffset") == str(2**30)
         assert value_of(command, "-bytes") == str(SIZE - 2**30)
     assert value_of(destination, "-preallocate") == str(SIZE)
-    assert "leave that file" in destination.note
+    assert "keep that file" in destination.note
     assert "removed" not in destination.note
 
 
 def test_checksums_are_said_to_be_beyond_it() -> None:
-    assert "no checksums" in the_pair(verify=True)[1].note
-    assert "no checksums" not in the_pair()[1].note
+    assert "does not verify checksums" in the_pair(verify=True)[1].note
+    assert "does not verify checksums" not in the_pair()[1].note
 
 
 def test_no_flag_is_explained_that_no_line_has() -> None:

@@ -58,11 +58,11 @@ def test_that_it_cannot_preallocate_is_no_trouble() -> None:
     ("name", "status", "kind", "words"),
     [
         ("source-file-missing.source", 4, FailureKind.NO_ACCESS, "/data/nothing"),
-        ("source-not-readable.source", 4, FailureKind.NO_ACCESS, "not open /data/secret"),
-        ("destination-directory-missing.destination", 4, FailureKind.NO_ACCESS, "make the folder"),
-        ("destination-not-writable.destination", 4, FailureKind.NO_ACCESS, "not open /data/notm"),
+        ("source-not-readable.source", 4, FailureKind.NO_ACCESS, "open /data/secret"),
+        ("destination-directory-missing.destination", 4, FailureKind.NO_ACCESS, "create the"),
+        ("destination-not-writable.destination", 4, FailureKind.NO_ACCESS, "open /data/notm"),
         ("destination-is-directory.destination", 4, FailureKind.NO_ACCESS, "Is a directory"),
-        ("destination-disk-full.destination", 6, FailureKind.DISK_FULL, "no room left"),
+        ("destination-disk-full.destination", 6, FailureKind.DISK_FULL, "disk is full"),
         ("destination-disk-full.source", -13, FailureKind.RESET, "ended too early"),
         ("destination-sigkill.source", 141, FailureKind.RESET, "ended too early"),
         ("destination-timeout-sigterm.source", -13, FailureKind.RESET, "ended too early"),
@@ -82,7 +82,7 @@ def test_that_it_cannot_preallocate_is_no_trouble() -> None:
         ("option-unknown.destination", 3, FailureKind.REJECTED_SETTING, "-nosuchoption"),
         ("argument-missing.destination", 2, FailureKind.REJECTED_SETTING, "'-reqsize'"),
         ("dio-reqsize-not-aligned.source", 6, FailureKind.REJECTED_SETTING, "4096"),
-        ("xfs-build-on-xfs-full.destination", 6, FailureKind.DISK_FULL, "no room left"),
+        ("xfs-build-on-xfs-full.destination", 6, FailureKind.DISK_FULL, "disk is full"),
     ],
 )
 def test_trouble_has_a_name_and_a_remedy(

@@ -116,7 +116,7 @@ def test_direct_io_is_on_both_steps_or_on_none(direct: int) -> None:
 def test_a_step_is_the_line_that_is_printed() -> None:
     """What is advised is what was measured, but for the ports and the source's time limit."""
     request = CommandRequest(
-        transport="xdd",
+        subject="xdd",
         settings={"xdd": SETTING},
         path=a_path(),
         destination_host="dtn2",

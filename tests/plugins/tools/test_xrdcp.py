@@ -93,11 +93,8 @@ def fetch(folder: Path, **changes: object) -> None:
     """Runs the line against a server of this directory, at another port than the line has."""
     command = the_line(path=a_path(source_address="127.0.0.1"), **changes)
 
-    async def scenario() -> None:
+    async def scenario(own_place: str) -> None:
         port = free_run(1, (0, 0), socket.AF_INET)
-        # Without these lines its sockets and process id lie in /tmp, where they stay.
-        own_place = tempfile.mkdtemp(prefix="xrootd-", dir=folder)
-        Path(own_place).chmod(0o777)
         configuration = folder / "xrootd.cf"
         configuration.write_text(f"all.adminpath {own_place}\nall.pidpath {own_place}\n")
         server = ["xrootd", "-p", str(port), "-l", str(folder / "xrootd.log")]
@@ -112,7 +109,11 @@ def fetch(folder: Path, **changes: object) -> None:
                 await child.stdout.read()
                 assert await child.wait() == 0, child.stderr.decode(errors="replace")
 
-    asyncio.run(scenario())
+    # Its sockets and process id: their paths have to be short, and without these lines in the
+    # configuration they lie in /tmp, where they stay.
+    with tempfile.TemporaryDirectory(prefix="x", ignore_cleanup_errors=True) as own_place:
+        Path(own_place).chmod(0o777)
+        asyncio.run(scenario(own_place))
 
 
 @pytest.fixture

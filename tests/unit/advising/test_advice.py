@@ -1,6 +1,7 @@
 """What the advice says."""
 
 import msgspec
+import pytest
 
 from advisor.advising.advice import AdviceInputs, advice_from_history, advice_from_ranking
 from advisor.advising.contenders import contenders, rank_contenders
@@ -127,6 +128,18 @@ def test_a_ceiling_that_was_just_passed_is_not_named() -> None:
     assert passed or not any(x.ceiling_bps for x in slow)
 
 
+@pytest.mark.parametrize(("filters", "says"), [(False, True), (True, False), (None, False)])
+def test_an_open_port_is_named(filters: bool | None, says: bool) -> None:
+    probes = confirmed("default", "tcp", DEFAULT, 2.0, 2.1, 2.05)
+    path = a_path()
+    far = msgspec.structs.replace(path.destination, filters_tcp=filters)
+    given = inputs(probes, path=msgspec.structs.replace(path, destination=far))
+    ranking = rank_contenders(contenders(probes, [], {}), {})
+    assert ranking
+    advice = advice_from_ranking(given, ranking, incomplete=False)
+    assert any("strangers could connect" in reason for reason in advice.reasons) is says
+
+
 def test_incomplete_advice_says_so() -> None:
     advice = advise(confirmed("best", "tcp", TUNED, 1.0), incomplete=True)
     assert advice.incomplete
@@ -140,7 +153,7 @@ def test_udt_that_won_is_written_for_gsiftp() -> None:
         *confirmed("best", "udt", UDT, 3.0, 3.1, 2.9),
     ]
     advice = advise(probes)
-    assert advice.transport == "udt"
+    assert advice.subject == "udt"
     line = next(c for c in advice.commands if c.tool == "globus-url-copy")
     assert any(word.startswith("gsiftp://") for word in line.argv)
     assert "-dcstack" in line.argv
@@ -150,7 +163,7 @@ def test_udt_that_won_is_written_for_gsiftp() -> None:
 def test_advice_from_history_alone() -> None:
     past = [
         PastResult(
-            transport="tcp",
+            subject="tcp",
             setting=TUNED,
             throughput_bps=4e9,
             spread=0.1,

@@ -80,7 +80,7 @@ def test_another_transport_far_behind_is_no_rival() -> None:
 
 def test_history_may_be_the_rival() -> None:
     stored = PastResult(
-        transport="tcp",
+        subject="tcp",
         setting=tcp(12),
         throughput_bps=1.9e9,
         spread=0.05,

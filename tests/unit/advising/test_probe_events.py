@@ -45,7 +45,7 @@ async def test_a_stage_says_when_it_began_and_why_it_ended() -> None:
         end.reason = "the time is used"
     first, *_, last = listening.heard
     assert isinstance(first, ev.StageStarted)
-    assert (first.at_s, first.stage, first.transport, first.budget_s) == (0.0, "tcp", "tcp", 20.0)
+    assert (first.at_s, first.stage, first.subject, first.budget_s) == (0.0, "tcp", "tcp", 20.0)
     assert isinstance(last, ev.StageEnded)
     assert (last.at_s, last.reason, last.probes) == (5.0, "the time is used", 1)
     assert last.elapsed_s == 5.0

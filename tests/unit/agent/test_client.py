@@ -21,8 +21,8 @@ async def talk(said: bytes, hang: bool = False) -> AgentLink:
         theirs.close()
         await writer.wait_closed()
 
-    async def explain() -> str:
-        return "the connection ended"
+    async def explain() -> PeerGone:
+        return PeerGone("the connection ended")
 
     link = AgentLink(reader, writer, close, explain)
     try:

@@ -6,7 +6,7 @@ import hashlib
 import os
 import socket
 import subprocess
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,36 +17,16 @@ from advisor.agent import files
 from advisor.agent import messages as m
 from advisor.agent.client import AgentLink, PeerError, Refusal
 from advisor.agent.files import ANYWHERE, NOWHERE, FileRights
+from advisor.agent.scratch import MARK
 from advisor.agent.service import AgentService
 from advisor.domain.file_io import SCRATCH_PREFIX, FileIoJob
 from advisor.hosts.file_io import fio_available
+from tests.scratch import marked
+
+from .linked import linked
 
 T = TypeVar("T")
 NAMES = ["a b", "it's", 'a"b', "a\nb", "Ünïcödé", "-rf", "*", "a\\b"]
-
-
-@contextlib.asynccontextmanager
-async def linked(rights: FileRights) -> AsyncIterator[AgentLink]:
-    service = AgentService(files=rights)
-    ours, theirs = socket.socketpair()
-    reader, writer = await asyncio.open_connection(sock=ours, limit=m.MESSAGE_LIMIT_BYTES)
-    serving = asyncio.create_task(
-        service.serve(*await asyncio.open_connection(sock=theirs, limit=m.MESSAGE_LIMIT_BYTES))
-    )
-
-    async def close() -> None:
-        await serving
-        await service.close()
-
-    async def explain() -> str:
-        return "the agent ended"
-
-    link = AgentLink(reader, writer, close, explain)
-    await link.greet(10)
-    try:
-        yield link
-    finally:
-        await link.close()
 
 
 def asked(ask: Callable[[AgentLink], Awaitable[T]], rights: FileRights = ANYWHERE) -> T:
@@ -189,7 +169,7 @@ def test_a_scratch_folder(tmp_path: Path) -> None:
     made = Path(asked(lambda link: link.make_scratch(str(tmp_path))))
     assert made.parent == tmp_path
     assert made.name.startswith(SCRATCH_PREFIX)
-    assert made.stat().st_mode & 0o7777 == 0o1777
+    assert made.stat().st_mode & 0o7777 == 0o700
     another = asked(lambda link: link.make_scratch(str(tmp_path)))
     assert str(made) != another
 
@@ -201,7 +181,7 @@ def test_a_scratch_folder_makes_no_other(tmp_path: Path) -> None:
 
 
 def test_a_scratch_folder_where_none_may_be() -> None:
-    with pytest.raises(PeerError, match="/proc/self on the agent's side: "):
+    with pytest.raises(PeerError, match=r"/proc/\d+ on the agent's side: "):
         asked(lambda link: link.make_scratch("/proc/self/none"))
 
 
@@ -221,17 +201,17 @@ def way_to_move(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.usefixtures("way_to_move")
 def test_files_are_put_at_their_places(tmp_path: Path) -> None:
-    scratch = tmp_path / f"{SCRATCH_PREFIX}1"
+    scratch = marked(tmp_path / f"{SCRATCH_PREFIX}1")
     paths = written(scratch, NAMES)
     pairs = [(path, str(tmp_path / "run42" / "part" / Path(path).name)) for path in paths]
     assert asked(lambda link: link.move(pairs)) == [""] * len(NAMES)
     assert [Path(target).read_text() for _, target in pairs] == NAMES
-    assert list(scratch.iterdir()) == []
+    assert [path.name for path in scratch.iterdir()] == [MARK]
 
 
 @pytest.mark.usefixtures("way_to_move")
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
-    one, other, third = written(tmp_path / f"{SCRATCH_PREFIX}1", ["one", "other", "third"])
+    one, other, third = written(marked(tmp_path / f"{SCRATCH_PREFIX}1"), ["one", "other", "third"])
     taken, link_, free = tmp_path / "taken", tmp_path / "link", tmp_path / "free"
     taken.write_text("the user's")
     link_.symlink_to(tmp_path / "nowhere")
@@ -246,7 +226,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
 def test_a_file_of_another_account_stays(tmp_path: Path) -> None:
-    (path,) = written(tmp_path / f"{SCRATCH_PREFIX}1", ["theirs"])
+    (path,) = written(marked(tmp_path / f"{SCRATCH_PREFIX}1"), ["theirs"])
     os.chown(path, 65534, 65534)
     (reason,) = asked(lambda link: link.move([(path, str(tmp_path / "below" / "target"))]))
     assert "another account" in reason
@@ -255,7 +235,7 @@ def test_a_file_of_another_account_stays(tmp_path: Path) -> None:
 
 def test_only_files_of_a_scratch_folder_are_moved(tmp_path: Path) -> None:
     (private,) = written(tmp_path / "private", ["keys"])
-    scratch = tmp_path / f"{SCRATCH_PREFIX}1"
+    scratch = marked(tmp_path / f"{SCRATCH_PREFIX}1")
     (scratch / "folder").mkdir(parents=True)
     (scratch / "link").symlink_to(private)
     (scratch / "way").symlink_to(tmp_path / "private")
@@ -278,7 +258,7 @@ def test_only_files_of_a_scratch_folder_are_moved(tmp_path: Path) -> None:
 
 def test_a_scratch_folder_is_removed_and_links_in_it_are_not_followed(tmp_path: Path) -> None:
     (kept,) = written(tmp_path / "private", ["keys"])
-    scratch = tmp_path / f"{SCRATCH_PREFIX}1"
+    scratch = marked(tmp_path / f"{SCRATCH_PREFIX}1")
     written(scratch, NAMES)
     (scratch / "link").symlink_to(kept)
     (scratch / "way").symlink_to(tmp_path / "private")
@@ -290,7 +270,7 @@ def test_a_scratch_folder_is_removed_and_links_in_it_are_not_followed(tmp_path: 
 
 def test_nothing_else_is_removed(tmp_path: Path) -> None:
     (kept,) = written(tmp_path / "private", ["keys"])
-    scratch = tmp_path / f"{SCRATCH_PREFIX}1"
+    scratch = marked(tmp_path / f"{SCRATCH_PREFIX}1")
     (scratch / "below").mkdir(parents=True)
     link_ = tmp_path / f"{SCRATCH_PREFIX}2"
     link_.symlink_to(tmp_path / "private")
@@ -301,7 +281,7 @@ def test_nothing_else_is_removed(tmp_path: Path) -> None:
                 PeerError, match=r"not one of the advisor's own folders|does not name a file"
             ):
                 await link.remove(str(path))
-        with pytest.raises(PeerError, match=rf"{SCRATCH_PREFIX}2 could not be removed"):
+        with pytest.raises(PeerError, match=rf"{SCRATCH_PREFIX}2 on the agent's side: Not a"):
             await link.remove(str(link_))
 
     asked(ask)
@@ -310,7 +290,7 @@ def test_nothing_else_is_removed(tmp_path: Path) -> None:
 
 
 def test_what_stays_of_a_scratch_folder_is_told(tmp_path: Path) -> None:
-    scratch = tmp_path / f"{SCRATCH_PREFIX}1"
+    scratch = marked(tmp_path / f"{SCRATCH_PREFIX}1")
     for folder in ("mine", "theirs"):
         written_in = scratch / folder
         written_in.mkdir(parents=True)
@@ -448,3 +428,24 @@ def test_file_io_ends_with_whoever_wanted_it(tmp_path: Path, way: str) -> None:
 
     asked(ask)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_scratch_folder_is_removed_though_a_server_still_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    removed = os.rmdir
+    late = iter(range(3))
+
+    def rmdir(name: str, *, dir_fd: int) -> None:
+        if (number := next(late, None)) is not None:
+            (tmp_path / name / f"late {number}").touch()
+        removed(name, dir_fd=dir_fd)
+
+    async def ask(link: AgentLink) -> None:
+        folder = await link.make_scratch(str(tmp_path))
+        (Path(folder) / "000000").touch()
+        monkeypatch.setattr(os, "rmdir", rmdir)
+        await link.remove(folder)
+
+    asked(ask)
+    assert not list(tmp_path.iterdir())

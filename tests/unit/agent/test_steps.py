@@ -18,7 +18,7 @@ import pytest
 from advisor import registry
 from advisor.agent import messages as m
 from advisor.agent import steps
-from advisor.agent.client import AgentLink, Refusal
+from advisor.agent.client import AgentLink, PeerGone, Refusal
 from advisor.agent.files import ANYWHERE, NOWHERE, FileRights
 from advisor.agent.ports import free_run
 from advisor.agent.service import AgentService
@@ -26,6 +26,7 @@ from advisor.api.tool import Piece, Step, TransferOrder
 from advisor.domain.availability import AVAILABLE, Availability
 from advisor.domain.file_io import SCRATCH_PREFIX
 from advisor.testing.samples import a_path
+from tests.scratch import marked
 
 T = TypeVar("T")
 Ask = Callable[[AgentLink], Awaitable[T]]
@@ -87,8 +88,8 @@ async def linked(
         await serving
         await service.close()
 
-    async def explain() -> str:
-        return "the agent ended"
+    async def explain() -> PeerGone:
+        return PeerGone("the agent ended")
 
     link = AgentLink(reader, writer, close, explain)
     await link.greet(10)
@@ -107,9 +108,7 @@ def asked(ask: Ask[T], rights: FileRights = ANYWHERE, ports: tuple[int, int] = (
 
 
 def a_target(folder: Path, name: str = "000000") -> str:
-    own = folder / f"{SCRATCH_PREFIX}1"
-    own.mkdir(exist_ok=True)
-    return str(own / name)
+    return str(marked(folder / f"{SCRATCH_PREFIX}1") / name)
 
 
 def an_order(*targets: str, **changes: Any) -> TransferOrder:

@@ -22,8 +22,8 @@ def typed(
     """
     for kind in ("CACHE", "CONFIG", "DATA", "STATE"):
         monkeypatch.delenv(f"XDG_{kind}_HOME", raising=False)
-    for name in ("HOME", "XDG_RUNTIME_DIR"):
-        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("ADVISOR_RUNTIME_DIR", str(tmp_path / "advisor"))
 
     def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
         arguments = [str(word) for word in words]

@@ -173,9 +173,11 @@ def test_four_tables_are_too_few_to_tell() -> None:
     assert "but 4 tables are too few to tell it from n" in text
 
 
-def test_one_method_alone_is_held_against_nothing() -> None:
+def test_one_method_alone_is_compared_with_nothing() -> None:
     text = conclusion([made("m", 0.5)])
-    assert text == "m came to 0.50 of the best in the median; there is no other to hold it against."
+    assert (
+        text == "m achieved 0.50 of the best in the median; there is no other to compare it with."
+    )
 
 
 def test_a_folder_is_all_its_tables_each_once(run: Run, table: Path) -> None:
@@ -392,7 +394,7 @@ def test_nonsense_gets_one_sentence(
 def test_an_unknown_destination_is_told(run: Run, tmp_path: Path) -> None:
     Store(tmp_path / "store")
     result = run("history:nowhere")
-    assert "nothing is stored of 'nowhere'" in str(result.exception)
+    assert "nothing is stored for 'nowhere'" in str(result.exception)
 
 
 def test_without_matplotlib_it_says_how_to_get_it_before_anything_is_run(

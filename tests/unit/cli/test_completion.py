@@ -13,7 +13,11 @@ PROGRAM = Path(sys.executable).with_name("advisor")
 
 
 def run(home: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    words = {"HOME": str(home), "XDG_RUNTIME_DIR": str(home), "PATH": os.environ["PATH"]}
+    words = {
+        "HOME": str(home),
+        "ADVISOR_RUNTIME_DIR": str(home / "advisor"),
+        "PATH": os.environ["PATH"],
+    }
     command = [str(PROGRAM), *arguments] if environment else [*ADVISOR, *arguments]
     return subprocess.run(
         command, capture_output=True, text=True, timeout=60, env=words | environment, check=False

@@ -11,6 +11,7 @@ import pytest
 import typer
 
 from advisor.cli.advise.command import advise
+from advisor.cli.commands import options_by_word
 from advisor.cli.completion import history_to_complete
 from advisor.cli.config import configuration
 from advisor.cli.config.command import option_of
@@ -27,7 +28,11 @@ def run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         timeout=60,
-        env={"PATH": "/usr/bin:/bin", "HOME": str(home), "XDG_RUNTIME_DIR": str(home)},
+        env={
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(home),
+            "ADVISOR_RUNTIME_DIR": str(home / "advisor"),
+        },
         check=False,
     )
 
@@ -50,11 +55,51 @@ def parsed(*arguments: str) -> dict[str, Any]:
     return dict(advise.make_context("advise", list(arguments)).params)
 
 
-@pytest.mark.parametrize("word", configuration.words(configuration.Host))
-def test_every_word_is_an_option(word: str) -> None:
-    option = option_of(word)
+OF_HOSTS = [("advise", word) for word in configuration.keys_of(configuration.HostTable)]
+KEYS = [
+    (table, word)
+    for table in configuration.TABLES
+    for word in configuration.keys_of(type(getattr(configuration.Configuration(), table)))
+]
+
+
+@pytest.mark.parametrize(("table", "word"), OF_HOSTS + KEYS)
+def test_every_key_is_an_option(table: str, word: str) -> None:
+    option = option_of(table, word)
     assert f"--{word}" in option.opts
     assert option.help
+
+
+COMMANDS = dict(every_command())
+
+
+@pytest.mark.parametrize(("table", "word"), KEYS)
+def test_a_configured_default_reaches_every_command_of_its_table(
+    table: str, word: str, configured: Path
+) -> None:
+    write(configured, f'[{table}]\n"{word}" = "7"\n')
+    for words in configuration.TABLES[table]:
+        command = COMMANDS[words]
+        options = options_by_word(command)
+        said = configuration.of_command(words, list(options))
+        assert said == ({word: "7"} if word in options else {})
+
+
+def test_the_tables_of_commands_and_of_hosts(configured: Path) -> None:
+    write(
+        configured,
+        '[advise]\nmethod = "spsa"\n[transfer]\nmethod = "bayes"\nmax-rate = "4Gbit"\n'
+        "verify = true\nmax-streams = 4\n[share]\nmodel = 'log'\n[plan]\nmax-streams = 3\n"
+        '[hosts.near]\nmethod = "depth_width"\nmax-streams = 2\n',
+    )
+    transfer, plan = COMMANDS["transfer",], COMMANDS["plan",]
+    far = transfer.make_context("transfer", [str(configured), "far", "--to", "/x"]).params
+    assert (far["method"], far["max_rate"], far["verify"]) == ("bayes", 4e9, True)
+    assert far["max_streams"] == 4
+    near = transfer.make_context("transfer", [str(configured), "near", "--to", "/x"]).params
+    assert (near["method"], near["max_streams"]) == ("bayes", 2)
+    assert plan.make_context("plan", [str(configured), "far"]).params["max_streams"] == 3
+    assert parsed("near")["method"] == "depth_width"
 
 
 def test_what_is_typed_goes_before_the_host_and_that_before_all_sessions(configured: Path) -> None:
@@ -98,14 +143,14 @@ def test_how_agents_are_started_is_said_once_for_every_command(
     words: tuple[str, ...], configured: Path
 ) -> None:
     write(configured, '[advise]\nbudget = "2min"\nports = "50000-50100"\n')
-    names = {"ports", "agent_command", "budget"}
-    assert configuration.defaults_for(words[-1], names) == {"ports": "50000-50100"}
+    said = configuration.of_command(words, ["ports", "agent-command"])
+    assert said == {"ports": "50000-50100"}
     assert len(CONNECTING) > 5
 
 
 def test_the_agent_itself_reads_no_configuration(configured: Path) -> None:
     write(configured, "[advise\n")
-    assert configuration.defaults_for("agent", {"ports", "listen"}) == {}
+    assert configuration.of_command(("agent",), ["ports", "listen"]) == {}
 
 
 STORED = [
@@ -175,7 +220,9 @@ def test_a_wrong_file_keeps_nobody_from_looking(typed: Typed, tmp_path: Path) ->
 
 def test_the_schema_has_every_word(typed: Typed) -> None:
     tables = json.loads(typed("config", "schema").stdout)["$defs"]
-    assert set(tables["Host"]["properties"]) > set(configuration.words(configuration.Host))
+    assert set(tables["HostTable"]["properties"]) > set(
+        configuration.keys_of(configuration.HostTable)
+    )
     assert tables["Configuration"]["additionalProperties"] is False
 
 
@@ -184,8 +231,10 @@ def test_init_writes_a_good_file_and_never_over_another(typed: Typed) -> None:
     assert done.returncode == 0, done.stderr
     file = Path(done.stdout.strip())
     assert typed("config", "path").stdout == done.stdout
-    assert tomllib.loads(file.read_text()) == {"advise": {}, "screen": {}, "keys": {}}
-    for word in configuration.words(configuration.Sessions):
+    assert tomllib.loads(file.read_text()) == {
+        table: {} for table in [*configuration.TABLES, "screen", "keys"]
+    }
+    for word in configuration.keys_of(configuration.Sessions):
         assert f"# {word} = " in file.read_text()
     assert "good" in typed("config", "validate").stdout
     file.write_text("[advise]\nbudget = 30\n")
@@ -195,7 +244,9 @@ def test_init_writes_a_good_file_and_never_over_another(typed: Typed) -> None:
     assert file.read_text() == "[advise]\nbudget = 30\n"
     shown = typed("config", "show").stdout
     assert "[advise] budget = 30" in shown
-    assert "budget" not in shown.rpartition("as built in")[2]
+    (advise,) = (line for line in shown.splitlines() if line.startswith("[advise] as built in"))
+    assert "method" in advise
+    assert "budget" not in advise
 
 
 def test_without_a_file_all_is_as_built_in(typed: Typed) -> None:

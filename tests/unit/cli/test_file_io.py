@@ -126,7 +126,7 @@ def test_where_nothing_can_be_measured(disk: Disk, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"writable": False}, "you may not write in /data"),
+        ({"writable": False}, "/data on .* is not writable"),
         ({"free_bytes": GIB}, "/data on .* has 1 GiB free, too little"),
     ],
 )
@@ -145,7 +145,7 @@ def test_refused_before_anything_is_written(
 
 
 def test_a_folder_that_is_not_there(disk: Disk) -> None:
-    with pytest.raises(UsageError, match=r"/data/nosuch on .* is no folder: name one"):
+    with pytest.raises(UsageError, match=r"/data/nosuch on .* is not a folder: name one"):
         run("/data/nosuch")
     assert disk.jobs == []
 

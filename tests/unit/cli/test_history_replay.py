@@ -74,4 +74,4 @@ def test_a_session_that_is_not_there(store: Store, replay: Replay) -> None:
     assert "dtn1->dtn[2] has tuned" in refused.stderr
     nothing = replay()
     assert nothing.exit_code == 1
-    assert "no events were kept of any session of dtn1->dtn[2]" in nothing.stderr
+    assert "no events are stored for any session of dtn1->dtn[2]" in nothing.stderr

@@ -24,7 +24,7 @@ from advisor.domain.shares import (
     SharePlan,
     ShareRow,
 )
-from advisor.models.shares.estimating import Estimate
+from advisor.models.shares.estimating import LoadEstimation
 from advisor.models.shares.features import Form, Load
 from advisor.models.shares.forecast import Modelling
 from advisor.runtime.request import AdviceRequest
@@ -120,7 +120,7 @@ def _learn(store: Store, *names: str, times: int = 1, streams: int = 8) -> None:
         (["train", "kraken", "--to", "/x", "--time", "1s"], "--time: 1 s is too short"),
         (["train", "kraken", "--to", "/x", "--time", "1min", "--step", "1min"], "--time: 1 min"),
         (["train", "kraken", "--to", "/x", "--space", "1MB"], "--space: 977 KiB are too few"),
-        (["train", "kraken", "--to", "/x", "--data", "/etc"], "--data /etc: name a file"),
+        (["train", "kraken", "--to", "/x", "--data", "/etc"], "--data /etc is no file: name one"),
         (["train", "kraken", "--to", "/x", "--data", "/etc/hostname"], "--data: "),
         (["train", "kraken", "--to", "masn=/x"], "'masn' is none of kraken"),
         (["plan"], "DESTINATION"),
@@ -136,7 +136,7 @@ def _learn(store: Store, *names: str, times: int = 1, streams: int = 8) -> None:
             ["plan", "kraken=1", "mason=1", "--run", "--data", "/etc/hostname", "--to", "mason=/x"],
             "--run needs --to: say where it goes on kraken",
         ),
-        (["plan", "kraken=1", "mason=1", "--anew"], "--anew is about --run"),
+        (["plan", "kraken=1", "mason=1", "--restart"], "--restart is about --run"),
         (["plan", "kraken=1", "mason=1", "--orders"], "--orders is about --run"),
         (["plan", "kraken=1", "mason=1", "--data", "/nonexistent"], "--data /nonexistent: No such"),
         (["plan", "kraken=1", "mason=1", "--model", "cubic"], "cubic"),
@@ -230,16 +230,16 @@ def test_all_that_was_typed_reaches_the_session(
         "gordon": Asked(factor=1.5, most=9),
         "yellow": Asked(held=3, most=9),
     }
-    assert options.modelling == Modelling(Form.LINEAR, Load.NONE, Estimate.PT)
+    assert options.modelling == Modelling(Form.LINEAR, Load.NONE, LoadEstimation.PT)
     assert (options.parallelism, options.epoch_s, options.retry_s) == (4, 10.0, 60.0)
-    assert (options.run, options.journal_options.anew) == (True, True)
+    assert (options.run, options.delivery_options.restart) == (True, True)
     assert [one.destination_path for one in planning.requests] == [*["/store"] * 3, "/other"]
     assert all(one.dataset and one.dataset.total_bytes == 100 for one in planning.requests)
 
 
 def test_without_options_the_load_alone_is_not_as_in_the_paper(run: Run, planning: Session) -> None:
     assert run("plan", "kraken", "mason").exit_code == 0
-    assert planning.options.modelling == Modelling(Form.LOG, Load.EL1, Estimate.FT)
+    assert planning.options.modelling == Modelling(Form.LOG, Load.EL1, LoadEstimation.FT)
     assert planning.options.parallelism is None
     assert not planning.options.run
     assert [one.dataset for one in planning.requests] == [None, None]
@@ -311,7 +311,7 @@ def test_an_experiment_is_told_and_what_was_learnt_is_shown(
         *("--streams", "8", "--space", "64MiB"),
     )
     assert done.exit_code == 0, done.output
-    assert "at full speed for 5 min; 64 MiB are there at a time at most" in done.stderr
+    assert "at full speed for 5 min; they take up to 64 MiB there" in done.stderr
     assert "step 12 of 30: kraken 25.1 Mbit/s with 2" in done.stderr
     message, _, _, kraken, _, following = done.stdout.splitlines()
     assert message == "2 measured"

@@ -17,6 +17,7 @@ from advisor.cli.share.requests import (
     with_datasets,
 )
 from advisor.domain.endpoints import Endpoint
+from advisor.domain.manifest import ListingRules
 from advisor.domain.shares import BASE, Asked
 from advisor.runtime.request import AdviceRequest
 
@@ -160,15 +161,15 @@ def test_data_is_of_all_or_of_one(tmp_path: Path) -> None:
     wanted = [parse_wanted(text) for text in ("kraken", "mason")]
     asked = requests("kraken", "mason")
     texts = [f"file://{tmp_path}/small", f"mason={tmp_path}/large"]
-    kraken, mason = with_datasets(asked, wanted, texts)
+    kraken, mason = with_datasets(asked, wanted, texts, ListingRules())
     assert kraken.dataset is not None
     assert mason.dataset is not None
     assert (kraken.dataset.total_bytes, mason.dataset.total_bytes) == (10, 1000)
-    kraken, mason = with_datasets(asked, wanted, texts[1:])
+    kraken, mason = with_datasets(asked, wanted, texts[1:], ListingRules())
     assert kraken.dataset is None
 
 
 @pytest.mark.parametrize("text", ["/nonexistent", "https://x/y"])
 def test_data_that_is_not_there(text: str) -> None:
     with pytest.raises(UsageError, match=f"--data {text}: "):
-        with_datasets(requests("kraken"), [parse_wanted("kraken")], [text])
+        with_datasets(requests("kraken"), [parse_wanted("kraken")], [text], ListingRules())

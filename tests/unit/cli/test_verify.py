@@ -118,6 +118,10 @@ def test_a_link_counts_as_the_file_and_is_not_followed_into_a_folder(tmp_path: P
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "link").write_text("data")
     found = compared(tmp_path / "here", tmp_path / "there")
+    # What was not compared is not called the same.
+    assert [(one.name, one.kind) for one in found.differences] == [("round", "unreadable")]
+    (tmp_path / "here" / "round").unlink()
+    found = compared(tmp_path / "here", tmp_path / "there")
     assert (found.identical, found.files) == (True, 1)
 
 
@@ -154,7 +158,7 @@ def test_to_means_what_it_means_in_command_lines(tmp_path: Path, data: str, to: 
     (tmp_path / "folder").mkdir()
     largest = "" if data == "file.bin" else "one"
     request = CommandRequest(
-        transport="tcp",
+        subject="tcp",
         settings={},
         path=a_path(),
         destination_host="host",

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from advisor.hosts import peer_filter
 from advisor.hosts import privileges as module
 from advisor.hosts.privileges import Privilege, privileges
 
@@ -46,7 +47,7 @@ def test_a_kernel_that_keeps_filters_to_root(monkeypatch: pytest.MonkeyPatch) ->
     def refused(*_: Any) -> None:
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr(module, "only_from", refused)
+    monkeypatch.setattr(peer_filter, "only_from", refused)
     assert not named("filter on TCP data ports").available
 
 

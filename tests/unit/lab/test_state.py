@@ -1,4 +1,6 @@
+import contextlib
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -23,18 +25,21 @@ from advisor.lab.state import (
     state_of,
 )
 
-SOURCE = Host(name="source", address="10.77.0.1", network="/proc/1/fd/3")
+FDS = f"/proc/{os.getpid()}/fd"
+SOURCE = Host(name="source", address="10.77.0.1", network=f"{FDS}/3")
 KRAKEN = Host(
-    name="kraken", address="10.77.1.1", network="/proc/1/fd/4", gridftp_url="ftp://10.77.1.1:2811"
+    name="kraken", address="10.77.1.1", network=f"{FDS}/4", gridftp_url="ftp://10.77.1.1:2811"
 )
-MASON = Host(name="mason", address="10.77.2.1", network="/proc/1/fd/5")
+MASON = Host(name="mason", address="10.77.2.1", network=f"{FDS}/5")
 
 
-def state(*far: Host, name: str = "wan", mark: str = "none") -> LabState:
+def state(
+    *far: Host, name: str = "wan", mark: str = "none", supervisor: int = os.getpid()
+) -> LabState:
     return LabState(
         name=name,
         mark=mark,
-        supervisor=1,
+        supervisor=supervisor,
         user_namespace=True,
         backend="own emulator",
         hosts=[SOURCE, *far],
@@ -44,7 +49,7 @@ def state(*far: Host, name: str = "wan", mark: str = "none") -> LabState:
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where this test's labs are."""
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setenv("ADVISOR_RUNTIME_DIR", str(tmp_path / "advisor"))
     return tmp_path / "advisor" / "lab"
 
 
@@ -54,7 +59,11 @@ def kept() -> Iterator[LabFolder]:
     place = LabFolder("wan")
     place.make()
     place.write(state(KRAKEN, MASON))
-    with LabFolder("wan").lock:
+    with LabFolder("wan").lock, socket.socket(socket.AF_UNIX) as control:
+        # Below the limit for the names of sockets, whatever pytest's folder is called.
+        with contextlib.chdir(place.folder):
+            control.bind(place.control.name)
+        control.listen()
         yield place
 
 
@@ -85,7 +94,7 @@ def test_a_state_is_kept_whole(folder: Path) -> None:
     assert place.read() is None
     place.write(state(KRAKEN))
     place.write(state(KRAKEN, MASON))
-    assert place.read() == state(KRAKEN, MASON)
+    assert place.read() == state(KRAKEN, MASON, supervisor=0)
     assert [file.name for file in place.folder.iterdir()] == ["lab.json"]
     assert folder / "wan" == place.folder
     (place.folder / "lab.json").write_bytes(b'{"name": "wan"')
@@ -108,7 +117,7 @@ def test_no_lab() -> None:
 
 def test_a_lab_whose_supervisor_is_gone_is_not_up(kept: LabFolder) -> None:
     assert kept.is_up
-    assert state_of("wan").supervisor == 1
+    assert state_of("wan").supervisor == os.getpid()
     other = LabFolder("other")
     other.make()
     other.write(state(KRAKEN, name="other"))
@@ -144,6 +153,7 @@ def test_last_words() -> None:
 
 
 def test_a_lab_that_does_not_answer(kept: LabFolder) -> None:
+    kept.control.unlink()
     with pytest.raises(LabError, match="does not answer: 'advisor lab down wan'"):
         tell("wan", m.GetStatus())
 
@@ -226,7 +236,7 @@ def test_removing_a_lab_ends_what_runs_in_it(folder: Path) -> None:
 
 def test_a_runtime_folder_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch()
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "file"))
+    monkeypatch.setenv("ADVISOR_RUNTIME_DIR", str(tmp_path / "file" / "advisor"))
     with pytest.raises(LabError, match="file"):
         only_one()
     assert labs() == []

@@ -7,7 +7,7 @@ from advisor.domain.file_io import DESTINATION_DISK, SOURCE_DISK
 from advisor.domain.measurement import Failure, FailureKind, Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting
-from advisor.models.composition import NETWORK, compose, words
+from advisor.models.composition import NETWORK, compose, limit_words
 
 
 def _probe(stage: str, setting: Setting, bps: float | None) -> ProbeRecord:
@@ -50,14 +50,16 @@ def test_the_least_of_the_best_is_what_is_predicted() -> None:
     assert composition.reached == pytest.approx(0.5)
     assert composition.subsystems[0].by_flows == {1: 400e6, 4: 900e6}
     assert composition.subsystems[1].setting == _threads(4)
-    assert "network alone reaches 900 Mbit/s" in words(composition)
-    assert "50%" in words(composition)
+    assert "network alone reaches 900 Mbit/s" in limit_words(composition)
+    assert "50%" in limit_words(composition)
 
 
 def test_what_reaches_it_is_limited_by_it() -> None:
     composition = compose([*PROBES, _probe(SOURCE_DISK, _threads(1), 460e6)], 450e6)
     assert composition is not None
-    assert words(composition) == "the source disk is the bottleneck: alone it reaches 460 Mbit/s"
+    assert (
+        limit_words(composition) == "the source disk is the bottleneck: alone it reaches 460 Mbit/s"
+    )
 
 
 def test_nothing_alone_is_no_composition() -> None:

@@ -1,7 +1,7 @@
 import pytest
 
 from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem, IoDirection
-from advisor.models.file_io import best_of, full_jobs, most_bytes, quick_jobs
+from advisor.models.file_io import fastest, full_jobs, most_bytes, quick_jobs
 
 MIB = 2**20
 GIB = 2**30
@@ -85,8 +85,8 @@ def measured(threads: int, request_bytes: int, moved_bytes: int) -> tuple[FileIo
 
 def test_the_best_of_several() -> None:
     results = [measured(4, MIB, 300), measured(1, MIB, 100), measured(4, 8 * MIB, 200)]
-    assert best_of(results) == results[0]
+    assert fastest(results) == results[0]
 
 
 def test_the_best_of_nothing() -> None:
-    assert best_of([]) is None
+    assert fastest([]) is None

@@ -23,7 +23,7 @@ def advised() -> Callable[..., Advice]:
         **changes: Any,
     ) -> Advice:
         given: dict[str, Any] = {
-            "transport": "tcp",
+            "subject": "tcp",
             "settings": {"tcp": TCP},
             "path": a_path(),
             "destination_host": "dtn2.example.org",
@@ -32,7 +32,7 @@ def advised() -> Callable[..., Advice]:
         request = CommandRequest(**(given | changes))
         return Advice(
             pair=Pair("dtn1", "dtn2"),
-            transport="tcp",
+            subject="tcp",
             setting=TCP,
             expected_bps=9.0e9,
             interval_bps=(8.5e9, 9.5e9),
@@ -44,7 +44,7 @@ def advised() -> Callable[..., Advice]:
             contenders=[
                 Contender(
                     role="best",
-                    transport="tcp",
+                    subject="tcp",
                     setting=TCP,
                     throughput=Estimate(9.0e9, (8.5e9, 9.5e9)),
                     probes=5,

@@ -64,7 +64,7 @@ PLAN = FilesPlanned(
 def an_advice(**changes: Any) -> Advice:
     given: dict[str, Any] = {
         "pair": Pair("dtn1", "dtn2"),
-        "transport": "globus-url-copy",
+        "subject": "globus-url-copy",
         "setting": {"concurrency": 8, "parallelism": 1},
         "expected_bps": 441e6,
         "interval_bps": (420e6, 460e6),

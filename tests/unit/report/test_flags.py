@@ -22,7 +22,7 @@ def test_flags_are_with_their_values_and_operands_without_a_sentence(advised: Ad
     assert parts[("file:///d/f",)] == ""
     parts = dict(explained(destination))
     assert "waits for the source" in parts["-e2e", "isdest"]
-    assert "every so many seconds" in parts["-hb", "1"]
+    assert "at this interval" in parts["-hb", "1"]
     assert "bytes moved" in parts["-hb", "bytes"]
 
 

@@ -70,8 +70,8 @@ def test_command_lines_can_be_copied_from_their_fences(advised: Advised) -> None
 def test_what_a_note_says_to_type_is_code(advised: Advised) -> None:
     globus = advised().commands[0]
     typed = globus.note.split("`")[1]
-    assert typed.startswith("globus-gridftp-server ")
-    assert f"`{typed}`." in markdown_text(advised(), WHEN_S)
+    assert typed.startswith("globus-gridftp-server-enable-sshftp")
+    assert f"`{typed}` (" in markdown_text(advised(), WHEN_S)
     odd = msgspec.structs.replace(globus, note="one ` tick, two_words")
     advice = msgspec.structs.replace(advised(), commands=[odd])
     assert "one \\` tick, two\\_words" in markdown_text(advice, WHEN_S)

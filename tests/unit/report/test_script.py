@@ -178,7 +178,7 @@ def test_a_directory_that_is_filled_in_ends_with_one_slash(
         assert status == 0
         assert output.splitlines()[-2:] == [
             "file:///data/run/",
-            "ftp://dtn2.example.org:2811/s/a%20b/",
+            "sshftp://dtn2.example.org/s/a%20b/",
         ]
 
 
@@ -223,7 +223,7 @@ def test_two_lines_of_one_tool_have_a_name_each(
     udt = {"block_bytes": 895600, "buffer_bytes": 8192 * 8972, "mss_bytes": 9000}
     tcp = {"streams": 1, "buffer_bytes": 0, "congestion": "cubic"}
     advice = advised(
-        transport="udt",
+        subject="udt",
         settings={"tcp": tcp, "udt": udt},
         server_url="ftp://dtn2:5820",
         source_path="/d/f",

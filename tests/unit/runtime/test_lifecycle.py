@@ -33,10 +33,6 @@ class Example(Session):
         super().__init__(Store(folder), self.told.append, Control())
         self._work = work
 
-    @property
-    def _secret_file(self) -> str | None:
-        return "s3"
-
     async def _run(self) -> int:
         return await self._work(self)
 
@@ -68,7 +64,7 @@ async def test_a_session_that_ends_returns_its_own_exit_code(tmp_path: Path) -> 
         (PeerGone("gone"), "gone", 3),
         (StoreError("full"), "full", 1),
         (ValueError("--budget is too short"), "--budget is too short", 2),
-        (BadSecret("is empty"), "--secret-file s3 is empty", 2),
+        (BadSecret("--secret-file s3 is empty"), "--secret-file s3 is empty", 2),
         (OutOfLuck("no luck"), "no luck", 7),
         (PermissionError(13, "Permission denied", "/d"), "/d: Permission denied", 1),
     ],

@@ -9,7 +9,7 @@ import icmplib
 import msgspec
 import pytest
 
-from advisor.agent.client import AgentLink
+from advisor.agent.client import AgentLink, PeerGone
 from advisor.agent.connect import Reached, reach_embedded
 from advisor.agent.files import ANYWHERE
 from advisor.agent.service import AgentService
@@ -48,8 +48,8 @@ async def over_tcp() -> AsyncIterator[Reached]:
         async def close() -> None:
             await writer.wait_closed()
 
-        async def explain() -> str:
-            return "the agent ended"
+        async def explain() -> PeerGone:
+            return PeerGone("the agent ended")
 
         link = AgentLink(reader, writer, close, explain)
         await link.greet(5)

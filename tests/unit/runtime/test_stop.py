@@ -78,7 +78,7 @@ async def test_uninterrupted_work_ends_before_the_caller_is_cancelled() -> None:
 
 @pytest.mark.asyncio
 async def test_a_pause_ends_by_resuming_or_by_stopping() -> None:
-    for order in (o.GoOn(), o.Stop()):
+    for order in (o.Resume(), o.Stop()):
         control = Control()
         control.obey(o.Pause())
         waiting = asyncio.create_task(control.wait_while_paused())

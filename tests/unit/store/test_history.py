@@ -93,7 +93,7 @@ def test_pairs_are_summed_up(
     first, second = store.pairs(now_s=40.0)
     assert (first.pair, first.last_recorded_s, first.records) == (other, 30.0, 1)
     assert first.last_advice is None
-    assert first.best[0].transport == "udt"
+    assert first.best[0].subject == "udt"
     assert (second.pair, second.records, second.skipped) == (pair, 3, 1)
     assert second.last_advice is not None
     assert second.last_advice.advice.session == "s"

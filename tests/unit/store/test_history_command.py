@@ -126,7 +126,7 @@ def test_import(run: Run, store: Store, tmp_path: Path) -> None:
     again = run("import", str(good), "--json")
     assert again.exit_code == 0
     assert json.loads(again.stdout)["already_there"] == 1
-    assert run("import", str(good)).stdout == "Imported 0, refused 0, 1 already there.\n"
+    assert run("import", str(good)).stdout == "Imported 0, refused 0, 1 already stored.\n"
     assert len(store.probes(Pair("h1", "h2"))) == 2
 
 
@@ -173,10 +173,10 @@ def test_an_interrupted_import_keeps_whole_batches(
         "refused": 0,
         "interrupted": True,
     }
-    assert "import again" in result.stderr
+    assert "repeat the import" in result.stderr
     assert len(store.probes(Pair("h1", "h2"))) == 6
     monkeypatch.undo()
-    assert run("import", str(log)).stdout == "Imported 14, refused 0, 6 already there.\n"
+    assert run("import", str(log)).stdout == "Imported 14, refused 0, 6 already stored.\n"
 
 
 def test_a_log_becomes_history(run: Run, tmp_path: Path) -> None:
@@ -216,20 +216,24 @@ def test_a_destination_of_several_pairs(
     filled.append(make_probe(pair=Pair("z", "y")))
     result = run("show", "y")
     assert result.exit_code == 2
-    assert "PAIR: 'y' may be several: write one of" in result.stderr
+    assert "PAIR: 'y' is ambiguous: write one of" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
         (["--json", "--csv"], 2, "--csv: it cannot be given together with --json"),
-        (["--json", "show", "y"], 2, "--json: write it after 'show'"),
+        (
+            ["--json", "show", "y"],
+            2,
+            "--json is an option of the subcommand: write it after 'show'",
+        ),
         (["show", "a->"], 2, "'a->' is not a pair: write 'SOURCE->DESTINATION'"),
         (["import", "f", "--pair", "ab"], 2, "'ab' is not a pair"),
         (["import"], 2, "FILES"),
         (["export", "--format", "zip"], 2, "'zip' is not one of"),
         (["export", "--output", "/missing/out"], 1, "cannot write '/missing/out'"),
-        (["show", "nowhere"], 1, "nothing is stored of 'nowhere'"),
+        (["show", "nowhere"], 1, "nothing is stored for 'nowhere'"),
         (["import", "/missing/f"], 1, "no such file"),
     ],
 )

@@ -130,7 +130,7 @@ def test_udt_with_several_streams_is_another_setting(read: Read) -> None:
         ("iperf3 2", "iperf3 0", "out of range"),
         ("02:28:2020", "28:02:2020", "month:day:year"),
         ("65536 B", "50000000 B", "buffers can hold"),
-        ("h1", "h" * 256, "more than 255"),
+        ("h1", "h" * 256, "too long"),
     ],
 )
 def test_probdata_lines_that_are_refused(read: Read, old: str, new: str, why: str) -> None:
@@ -219,7 +219,7 @@ def test_nothing_set_is_the_kernels_own(read: Read, run: Run) -> None:
         ({"end": {"streams": [], "sum_received": _sum(0, 0.4, 8e6)}}, "0.4 s: too short"),
         ({"start": {"timestamp": None}}, "when it was measured"),
         ({"start": {"connected": [], "connecting_to": None}}, "--pair"),
-        ({"start": {"connected": [{"local_host": "", "remote_host": "b"}]}}, "empty or too long"),
+        ({"start": {"connected": [{"local_host": "", "remote_host": "b"}]}}, "empty, too long"),
         ({"start": []}, "not a result of iperf3 -J"),
         ({"end": {"sum_received": {"bytes": "many"}}}, "not a result of iperf3 -J"),
         ({"end": {"sum_received": _sum(0, 10, float("nan"))}}, "not a result of iperf3 -J"),

@@ -146,7 +146,7 @@ def test_a_failed_write_takes_nothing_and_spares_the_rest(
         return os.write(handle, bytes(data[: len(data) // 2]))
 
     monkeypatch.setattr(os, "pwrite", half)
-    with pytest.raises(StoreFull, match=r"journal\.jsonl: no space left on device; free some"):
+    with pytest.raises(StoreFull, match=r"journal\.jsonl: no space left on device: free some"):
         table.insert({"n": 2})
     monkeypatch.undo()
     assert path.read_bytes() == before
@@ -237,7 +237,7 @@ def test_a_directory_that_may_not_be_written(
         raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr(Path, "mkdir", refuse)
-    with pytest.raises(StoreError, match=r"permission denied; give access to it or name another"):
+    with pytest.raises(StoreError, match=r"permission denied: give access to it or name another"):
         table.insert({"n": 1})
 
 

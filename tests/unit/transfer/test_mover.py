@@ -6,8 +6,9 @@ import time
 import pytest
 
 from advisor.testing.samples import a_path
-from advisor.transfer.engine.file_group import FileGroup, Places
+from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.mover import ClientOptions, Mover
+from advisor.transfer.engine.places import Places
 from advisor.transfer.engine.route import Route
 
 

@@ -1,15 +1,18 @@
 """What is said of a transfer at its end, and the exit code."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from advisor.domain.manifest import Exclusion
 from advisor.models.piecework import Batch
 from advisor.models.slicing import FileEntry, Part
 from advisor.transfer.engine.batch_outcome import TransferFailed
-from advisor.transfer.engine.file_group import FileGroup, Places
+from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.journal import TransferJournal
 from advisor.transfer.engine.outcome import TransferState, outcome_of
+from advisor.transfer.engine.places import Places
 
 MEGABYTE = 10**6
 AGAIN = "the same command resumes from there"
@@ -33,9 +36,9 @@ def arriving(one: FileGroup, arrived: int, troubled: int = 0) -> FileGroup:
     return one
 
 
-def state(folder: Path, *groups: FileGroup, unreadable: int = 0) -> TransferState:
+def state(folder: Path, *groups: FileGroup, exclusions: Sequence[Exclusion] = ()) -> TransferState:
     places = Places(source="/a", target="/b", destination_host="c")
-    return TransferState(groups, TransferJournal(folder, places, print), unreadable)
+    return TransferState(groups, TransferJournal(folder, places, print), exclusions)
 
 
 @pytest.mark.parametrize(
@@ -95,9 +98,13 @@ def test_what_was_there_before_is_not_this_runs(tmp_path: Path) -> None:
 
 
 def test_what_could_not_be_read_is_not_passed_over(tmp_path: Path) -> None:
-    outcome = outcome_of(state(tmp_path, group(3), unreadable=2), 4.0, None, is_over=True)
+    left_out = [Exclusion(name=name, reason="a socket") for name in "abcde"]
+    outcome = outcome_of(state(tmp_path, group(3), exclusions=left_out), 4.0, None, is_over=True)
     assert not outcome.complete
+    assert outcome.has_all_files
     assert outcome.exit_code == 1
     assert outcome.message == (
-        "3 of 3 files have arrived completely, 2 files or folders could not be read"
+        "3 of 3 files have arrived completely, 5 entries left out: 'a' (a socket), 'b' (a socket), "
+        "'c' (a socket) and 2 more"
     )
+    assert outcome.missing == [f"{name}: a socket" for name in "abcde"]

@@ -7,6 +7,7 @@ import pytest
 
 from advisor.agent.client import PeerError
 from advisor.domain import orders as o
+from advisor.domain.manifest import Exclusion
 from advisor.models.slicing import FileEntry
 from advisor.runtime.control import Control
 from advisor.transfer.engine import retry as retry_module
@@ -16,6 +17,7 @@ from advisor.transfer.engine.retry import Retry
 
 FILES = [FileEntry("one", 100, 0), FileEntry("other", 200, 0)]
 ONE = {"one": [(0, 100)]}
+LEFT_OUT = (Exclusion(name="pipe", reason="a named pipe"),)
 BOTH = ONE | {"other": [(0, 200)]}
 
 
@@ -49,7 +51,7 @@ class FakeSession:
 
 def state(done: dict[str, list[tuple[int, int]]]) -> TransferState:
     journal: Any = None
-    return TransferState([FileGroup("all", FILES, done=done)], journal, unreadable=2)
+    return TransferState([FileGroup("all", FILES, done=done)], journal, exclusions=LEFT_OUT)
 
 
 def outcome(*, complete: bool = False, may_pass: bool = True) -> TransferOutcome:
@@ -86,7 +88,7 @@ async def test_it_resumes_from_what_is_at_the_destination_once_the_path_is_back(
     assert len(session.notices) == 3
     assert "The path is lost" in session.notices[0]
     assert (retry.state.arrived_bytes, retry.state.earlier_bytes) == (100, 0)
-    assert retry.state.unreadable == 2
+    assert retry.state.exclusions == LEFT_OUT
     done = outcome(complete=True, may_pass=False)
     assert await retry.outcome_after(done) is done
 

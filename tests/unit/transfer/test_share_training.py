@@ -1,9 +1,17 @@
-"""How the time of the experiment is divided into steps."""
+"""How the time of the experiment is divided into steps, and where it writes."""
 
 import pytest
 
+from advisor.domain.endpoints import Endpoint
 from advisor.models.shares.variation import least_steps, whole_round
-from advisor.transfer.shared.training import LEAST_STEP_S, USUAL_STEP_S, TrainOptions, step_of
+from advisor.runtime.request import ShareRequest
+from advisor.transfer.shared.training import (
+    LEAST_STEP_S,
+    USUAL_STEP_S,
+    TrainOptions,
+    scratch_parent,
+    step_of,
+)
 
 
 def test_a_whole_round_where_time_allows() -> None:
@@ -35,3 +43,11 @@ def test_too_short_says_how_much_is_needed(options: TrainOptions) -> None:
     least = {20.0: "40 s", 200.0: "5 min"}[options.lasts_s]
     with pytest.raises(ValueError, match=f"{least} at least"):
         step_of(options, 5)
+
+
+def test_it_writes_only_in_a_folder_that_was_named() -> None:
+    there = Endpoint("kraken")
+    named = ShareRequest(destination=there, destination_path="/scratch")
+    assert scratch_parent(named) == "/scratch"
+    with pytest.raises(ValueError, match="--to is missing: name a folder of kraken"):
+        scratch_parent(ShareRequest(destination=there))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from advisor.tui.features.advising.session_model import SessionModel
-from advisor.tui.kit.live_run import LiveRun
+from advisor.tui.kit.commands.live_run import LiveRun
 
 
 class LiveSession(LiveRun[SessionModel]):

@@ -5,16 +5,21 @@ import contextlib
 from collections.abc import Callable
 
 from advisor.domain.events import HistoryFound
-from advisor.tui.features.advising.form import Draft, PathSeen
+from advisor.domain.problem import Problem, ProblemError
+from advisor.tui.features.advising.draft import Draft, PathSeen
 from advisor.tui.features.advising.session_model import SessionModel
-from advisor.tui.kit.child import AdvisorChild
+from advisor.tui.kit.commands.child import AdvisorChild
 from advisor.tui.kit.open_history import OpenHistory
+
+
+class CheckFailed(ProblemError):
+    """The check of a path cannot be run, or ended without saying why as data."""
 
 
 class PathCheck:
     """Starts when constructed. `changed` is called after each update of `model`, and at the end.
 
-    `reach`: the draft's arguments it was started with. `trouble`: a sentence if it failed.
+    `reach`: the draft's arguments it was started with. `trouble`: why it failed, if it did.
     """
 
     def __init__(
@@ -27,7 +32,7 @@ class PathCheck:
     ) -> None:
         self.reach = draft.reach_arguments()
         self.model = SessionModel()
-        self.trouble = ""
+        self.trouble: Problem | None = None
         self._draft = draft
         self._changed = changed
         words = ["--json", *history.arguments, *(["--watch"] if watch else [])]
@@ -49,14 +54,20 @@ class PathCheck:
                 self._changed()
             _, said = await child.ended()
             if self.model.path is None:
-                given_up = self.model.gave_up.message if self.model.gave_up else said
-                self.trouble = given_up.removeprefix("advisor: ") or "it ended without a message"
+                self.trouble = self._reason(said.removeprefix("advisor: "))
         except OSError as error:
-            self.trouble = f"the path cannot be checked: {error.strerror or error}"
+            self.trouble = CheckFailed.about("the path cannot be checked", error).problem
         finally:
             if child:
                 await asyncio.shield(child.close(at_once=True))
         asyncio.get_running_loop().call_soon(self._changed)
+
+    def _reason(self, said: str) -> Problem:
+        given_up = self.model.gave_up
+        if given_up and given_up.problem:
+            return given_up.problem
+        words = given_up.message if given_up else said
+        return CheckFailed(words or "it ended without a message").problem
 
     def _keep(self) -> None:
         if self.model.path:

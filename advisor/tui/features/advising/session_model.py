@@ -22,7 +22,7 @@ class ProbeModel(msgspec.Struct, kw_only=True):
     ordinal: int
     stage: str
     purpose: ev.Purpose
-    transport: str
+    subject: str
     setting: Setting
     label: str
     began_s: float
@@ -41,7 +41,7 @@ class StageModel(msgspec.Struct, kw_only=True):
     """One stage: its space, the search's moves in order, and why it ended."""
 
     name: str
-    transport: str
+    subject: str
     budget_s: float
     began_s: float
     space: Space | None = None
@@ -160,7 +160,7 @@ class SessionModel:
             case ev.Paused():
                 self.left_s = self.left_now_s
                 self.paused = True
-            case ev.WentOn():
+            case ev.Resumed():
                 self.left_at_s, self.paused = at_s, False
             case ev.BudgetExtended():
                 self.budget_s += event.by_s
@@ -175,7 +175,7 @@ class SessionModel:
                 self.stages.append(
                     StageModel(
                         name=event.stage,
-                        transport=event.transport,
+                        subject=event.subject,
                         budget_s=event.budget_s,
                         began_s=at_s,
                         space=event.space,
@@ -208,7 +208,7 @@ class SessionModel:
                         ordinal=event.ordinal,
                         stage=event.stage,
                         purpose=event.purpose,
-                        transport=event.transport,
+                        subject=event.subject,
                         setting=event.setting,
                         label=event.label,
                         began_s=at_s,
@@ -234,7 +234,7 @@ class SessionModel:
                 ordinal=probe.ordinal,
                 stage=probe.stage,
                 purpose=probe.purpose,
-                transport=probe.transport,
+                subject=probe.subject,
                 setting=probe.setting,
                 label=probe.label,
                 began_s=at_s,

@@ -27,7 +27,7 @@ class Step(Page):
         return "[b]advisor[/b]  " + " › ".join(words)
 
     def buttons(self) -> Iterable[Button]:
-        """Back and on."""
+        """Back and Next."""
         yield Button("Back", id="back")
         yield Button("Next", id="next", variant="primary")
 

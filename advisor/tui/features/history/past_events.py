@@ -54,7 +54,7 @@ def _events_from_probe(ordinal: int, probe: ProbeRecord, began_s: float) -> Iter
         ordinal=ordinal,
         stage=stage,
         purpose=probe.purpose,
-        transport=probe.subject,
+        subject=probe.subject,
         setting=probe.setting,
         label=probe.label,
     )
@@ -72,7 +72,7 @@ def _events_from_probe(ordinal: int, probe: ProbeRecord, began_s: float) -> Iter
         ordinal=ordinal,
         stage=stage,
         purpose=probe.purpose,
-        transport=probe.subject,
+        subject=probe.subject,
         setting=probe.setting,
         result=probe.result,
         remaining_s=0.0,

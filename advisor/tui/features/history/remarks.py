@@ -9,7 +9,7 @@ from advisor.domain.quantities import format_rate, format_rates, parse_duration,
 from advisor.domain.records import RemarkRecord, TransferRecord
 from advisor.store.errors import StoreError
 from advisor.store.session_digests import SessionDigest
-from advisor.tui.kit.dialogs import EntryScreen, Field
+from advisor.tui.kit.dialogs.entry import DialogField, EntryScreen
 from advisor.tui.shell import Shell
 
 CAME_TRUE: Final[dict[CameTrue, str]] = {
@@ -49,9 +49,11 @@ def ask_for_transfer(
             stored()
 
     fields = (
-        Field(name="size", label="What was moved", placeholder="10TB", check=parse_size),
-        Field(name="took", label="How long it took", placeholder="47min", check=parse_duration),
-        Field(name="note", label="Note (optional)"),
+        DialogField(name="size", label="What was moved", placeholder="10TB", check=parse_size),
+        DialogField(
+            name="took", label="How long it took", placeholder="47min", check=parse_duration
+        ),
+        DialogField(name="note", label="Note (optional)"),
     )
     app.push_screen(EntryScreen("What the transfer gave", fields, "Record"), entered)
 
@@ -102,5 +104,7 @@ def ask_for_note(app: Shell, sessions: Sequence[SessionDigest], stored: Callable
             stored()
 
     which = sessions[0].session if len(sessions) == 1 else f"{len(sessions)} sessions"
-    field = Field(name="text", label="Note", placeholder="measured on a Sunday", check=not_empty)
+    field = DialogField(
+        name="text", label="Note", placeholder="measured on a Sunday", check=not_empty
+    )
     app.push_screen(EntryScreen(f"A note beside {which}", [field], "Keep"), entered)

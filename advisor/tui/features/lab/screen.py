@@ -18,9 +18,10 @@ from advisor.lab.control import tell
 from advisor.lab.messages import GetStatus, HostStatus
 from advisor.lab.paths import BadPath, EmulatedPath
 from advisor.lab.state import LabError, LabFolder, labs
-from advisor.tui.kit.child import AdvisorChild
-from advisor.tui.kit.dialogs import AskScreen
-from advisor.tui.kit.row_table import RowTable
+from advisor.tui.kit.commands.child import AdvisorChild
+from advisor.tui.kit.dialogs.ask import AskScreen
+from advisor.tui.kit.sentences import shortened
+from advisor.tui.kit.tables.row_table import RowTable
 from advisor.tui.page import Page
 
 _POLL_S: Final = 2.0
@@ -158,7 +159,7 @@ class LabScreen(Page):
         if not path:
             self.advisor.refuse("there is no path to bring up: choose one in the lower table")
         elif name in {host.lab for host in self._hosts.values()}:
-            self.advisor.refuse(f"lab {name} is there already: take it down first (t)")
+            self.advisor.refuse(f"lab {name} exists already: take it down first (t)")
         else:
             words = ["lab", "up", name, "--path", path, "--json"]
             self._run(words, f"bringing up {name}", f"lab {name} is up: a starts advice on it")
@@ -232,7 +233,7 @@ class LabScreen(Page):
 def _hosts_of(place: LabFolder) -> list[_LabHost]:
     """A lab's destinations, or one row that says why there are none."""
     if not place.is_up:
-        return [_LabHost(place.name, "", f"ended: {place.last_words() or 'by itself'}", "")]
+        return [_LabHost(place.name, "", f"ended: {place.last_words() or 'without a message'}", "")]
     try:
         status = tell(place.name, GetStatus())
     except LabError as error:
@@ -253,18 +254,22 @@ def _hosts_of(place: LabFolder) -> list[_LabHost]:
 def _path_words(host: HostStatus) -> str:
     path = host.path
     loss = max(path.forward.loss, path.reverse.loss)
-    return f"{_rtt(path)}, {_rate(path)}" + (f", loss {loss:g}" if loss else "")
+    return f"{_rtt(path)}, {_link_rate(path)}" + (f", loss {loss:g}" if loss else "")
 
 
 def _path_cells(name: str, path: EmulatedPath) -> tuple[Text, ...]:
-    title = path.title if len(path.title) <= _TITLE else f"{path.title[: _TITLE - 1]}…"
-    return Text(name), Text(_rtt(path), justify="right"), Text(_rate(path)), Text(title)
+    return (
+        Text(name),
+        Text(_rtt(path), justify="right"),
+        Text(_link_rate(path)),
+        Text(shortened(path.title, _TITLE)),
+    )
 
 
 def _rtt(path: EmulatedPath) -> str:
     return format_duration(path.rtt_s) if path.rtt_s else "0 ms"
 
 
-def _rate(path: EmulatedPath) -> str:
+def _link_rate(path: EmulatedPath) -> str:
     there, back = path.forward.rate_bps, path.reverse.rate_bps
     return format_rate(there) if there == back else f"{format_rate(there)}/{format_rate(back)}"

@@ -35,7 +35,7 @@ def _typed_rate(rate_bps: float) -> str:
     return f"{rate_bps / unit_bps:.4g}{unit}"
 
 
-def stepped(asked: Asked, by: int) -> Asked:
+def one_step(asked: Asked, by: int) -> Asked:
     """The request changed by this many steps: of the second digit, or of files at a time."""
     if asked.held is not None:
         most = max(MOST_CONCURRENCY, asked.held)

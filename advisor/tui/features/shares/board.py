@@ -7,9 +7,9 @@ import msgspec
 
 from advisor.domain.shares import Asked, SharePlan
 from advisor.transfer.shared.parsing import parse_asked
-from advisor.tui.features.shares.adjusting import dragged, stepped, typed
-from advisor.tui.features.shares.form import SharesDraft
-from advisor.tui.features.shares.rows import Seen, axis_end_bps, planned, with_model
+from advisor.tui.features.shares.adjusting import dragged, one_step, typed
+from advisor.tui.features.shares.draft import SharesDraft
+from advisor.tui.features.shares.rows import RateRow, planned, shares_top_bps, with_model
 from advisor.tui.features.shares.shares_model import SharesModel
 
 if TYPE_CHECKING:
@@ -39,10 +39,10 @@ class Board:
         """The requests of those that take part; the previous one where the text is invalid."""
         return {name: self._asked[name] for name in self.sharing.taken_in(self.names)}
 
-    def meet(self, learned: "Learned") -> None:
+    def take_up(self, learned: "Learned") -> None:
         """Take up what was learned."""
         self.learned = learned
-        self.sharing.meet(self.names)
+        self.sharing.add_new(self.names)
         for name in self.names:
             if self.sharing.problem_of(name):
                 self.sharing.asked[name] = typed(self._asked.get(name, Asked(share=1)))
@@ -56,7 +56,7 @@ class Board:
 
     def step(self, name: str, by: int) -> None:
         """Change a request by this many steps."""
-        self._ask(name, stepped(self._asked[name], by))
+        self._ask(name, one_step(self._asked[name], by))
 
     def drag(self, name: str, rate_bps: float, *, is_left: bool) -> bool:
         """Request this rate; returns False without a plan to derive the request from."""
@@ -96,7 +96,7 @@ class Board:
         self._asked[name] = asked
         self.sharing.asked[name] = typed(asked)
 
-    def rows(self, model: SharesModel | None, *, is_running: bool) -> list[Seen]:
+    def rows(self, model: SharesModel | None, *, is_running: bool) -> list[RateRow]:
         """One row per destination; those with too few measurements are last."""
         rows = self._planned()
         if model:
@@ -110,16 +110,16 @@ class Board:
             ]
         too_little = self.learned.too_little if self.learned else []
         remark = "too few measurements: `advisor share train` adds some"
-        return rows + [Seen(destination=name, is_in=False, remark=remark) for name in too_little]
+        return rows + [RateRow(destination=name, is_in=False, remark=remark) for name in too_little]
 
-    def _planned(self) -> list[Seen]:
+    def _planned(self) -> list[RateRow]:
         return planned(self.names, self.asked, self.plan)
 
-    def top_bps(self, rows: list[Seen]) -> float:
+    def top_bps(self, rows: list[RateRow]) -> float:
         """The end of the axis, fixed while something is dragged."""
         if self._drag:
             return self._drag.top_bps
-        return axis_end_bps(rows, self.learned.most_bps if self.learned else 0.0)
+        return shares_top_bps(rows, self.learned.most_bps if self.learned else 0.0)
 
 
 class _Drag(msgspec.Struct, frozen=True, kw_only=True):

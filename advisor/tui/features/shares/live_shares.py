@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from advisor.tui.features.shares.shares_model import SharesModel
-from advisor.tui.kit.live_run import LiveRun
+from advisor.tui.kit.commands.live_run import LiveRun
 
 
 class LiveShares(LiveRun[SharesModel]):

@@ -9,14 +9,15 @@ from advisor.domain.quantities import format_bytes, format_rate, format_rates
 from advisor.domain.shares import Asked, SharePlan, ShareRow
 from advisor.models.shares.allocation import Target, asked_of
 from advisor.tui.features.shares.shares_model import DestinationModel, SharesModel
-from advisor.tui.kit.axis import nice_end
+from advisor.tui.kit.charts.axis import nice_end
+from advisor.tui.kit.sentences import count_words
 
-_ROOM: Final = 1.5
+_ROOM_FOR_REQUESTS: Final = 1.5
 """How far beyond any measured rate the axis extends for a request: a typing error must
 not shrink everything else."""
 
 
-class Seen(msgspec.Struct, frozen=True, kw_only=True):
+class RateRow(msgspec.Struct, frozen=True, kw_only=True):
     """One destination. Rates are in bit/s, None if unknown or not requested.
 
     `got_bps`: measured in an epoch, `now_bps`: at present. `concurrency`: files at a time, 0 for
@@ -53,21 +54,21 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
 
 def planned(
     destinations: Iterable[str], asked: Mapping[str, Asked], plan: SharePlan | None
-) -> list[Seen]:
+) -> list[RateRow]:
     """Rows before a transfer. Destinations that are not in `asked` are left out of it."""
     rows = {row.destination: row for row in plan.rows} if plan else {}
     return [
         _planned(name, asked[name], rows.get(name))
         if name in asked
-        else Seen(destination=name, is_in=False, remark="left out")
+        else RateRow(destination=name, is_in=False, remark="left out")
         for name in destinations
     ]
 
 
-def _planned(name: str, asked: Asked, row: ShareRow | None) -> Seen:
+def _planned(name: str, asked: Asked, row: ShareRow | None) -> RateRow:
     if row is None:
-        return Seen(destination=name, asked=asked)
-    return Seen(
+        return RateRow(destination=name, asked=asked)
+    return RateRow(
         destination=name,
         asked=asked,
         asked_bps=None if asked.held is not None else row.asked_bps,
@@ -80,7 +81,7 @@ def _planned(name: str, asked: Asked, row: ShareRow | None) -> Seen:
     )
 
 
-def with_model(rows: Sequence[Seen], model: SharesModel, *, is_running: bool) -> list[Seen]:
+def with_model(rows: Sequence[RateRow], model: SharesModel, *, is_running: bool) -> list[RateRow]:
     """The rows with measurements, and while it runs with present expectations."""
     comes_to_bps = _comes_to_bps(rows, model) if is_running else {}
     return [
@@ -92,12 +93,12 @@ def with_model(rows: Sequence[Seen], model: SharesModel, *, is_running: bool) ->
 
 
 def _with_model(
-    row: Seen,
+    row: RateRow,
     told: DestinationModel,
     model: SharesModel,
     comes_to_bps: Mapping[str, float],
     is_running: bool,
-) -> Seen:
+) -> RateRow:
     row = msgspec.structs.replace(
         row,
         got_bps=told.got_bps,
@@ -123,7 +124,7 @@ def _with_model(
     )
 
 
-def _comes_to_bps(rows: Sequence[Seen], model: SharesModel) -> dict[str, float]:
+def _comes_to_bps(rows: Sequence[RateRow], model: SharesModel) -> dict[str, float]:
     """The requested rates, with shares taken of the total of the last epoch."""
     targets: dict[str, Target] = {}
     got_bps: list[float] = []
@@ -135,7 +136,7 @@ def _comes_to_bps(rows: Sequence[Seen], model: SharesModel) -> dict[str, float]:
     return dict(zip(targets, asked_of(list(targets.values()), got_bps), strict=True))
 
 
-def _target(row: Seen) -> Target | None:
+def _target(row: RateRow) -> Target | None:
     """None if no rate is requested, or it is unknown."""
     if row.asked is None or row.asked.held is not None:
         return None
@@ -145,14 +146,14 @@ def _target(row: Seen) -> Target | None:
     return Target(share=row.asked.share, rate_bps=row.asked.rate_bps)
 
 
-def axis_end_bps(rows: Sequence[Seen], most_bps: float) -> float:
+def shares_top_bps(rows: Sequence[RateRow], most_bps: float) -> float:
     """The end of the common axis. `most_bps`: the highest rate ever measured."""
     reach_bps = max([most_bps, *(row.reach_bps for row in rows)])
     asked_bps = max((row.asked_bps or 0.0 for row in rows), default=0.0)
-    return nice_end(max(reach_bps, min(asked_bps, _ROOM * reach_bps)))
+    return nice_end(max(reach_bps, min(asked_bps, _ROOM_FOR_REQUESTS * reach_bps)))
 
 
-def about(row: Seen) -> str:
+def row_words(row: RateRow) -> str:
     """All that is known of a destination, in words."""
     if row.asked is None:
         return f"{row.destination}: {row.remark}."
@@ -161,14 +162,14 @@ def about(row: Seen) -> str:
     return f"{row.destination}: {'; '.join(part for part in parts if part)}."
 
 
-def _asked_words(row: Seen) -> str:
+def _asked_words(row: RateRow) -> str:
     asked = row.asked.words if row.asked else ""
     if row.asked_bps is None or (row.asked and row.asked.rate_bps is not None):
         return f"asked {asked}" if row.asked and row.asked.held is None else asked
     return f"asked {asked}, which is {format_rate(row.asked_bps)}"
 
 
-def _got_words(row: Seen) -> str:
+def _got_words(row: RateRow) -> str:
     if row.got_bps is None:
         return ""
     when = f" in epoch {row.epoch}" if row.epoch and row.now_bps is not None else ""
@@ -176,29 +177,24 @@ def _got_words(row: Seen) -> str:
     return f"got {format_rate(row.got_bps)}{when}{now}"
 
 
-def _expected_words(row: Seen) -> str:
+def _expected_words(row: RateRow) -> str:
     if row.expected_bps is None:
         return ""
     within = f" (90 %: {format_rates(*row.interval_bps)})" if row.interval_bps else ""
     return (
-        f"expected {format_rate(row.expected_bps)}{within} from {files_words(row.concurrency)} at "
-        "a time"
+        f"expected {format_rate(row.expected_bps)}{within} from "
+        f"{count_words(row.concurrency, 'file')} at a time"
     )
 
 
-def _model_words(row: Seen) -> str:
+def _model_words(row: RateRow) -> str:
     if not row.samples or row.now_bps is not None:
         return ""
     return f"{row.samples} measurements, off by {row.model_error:.0%} on average"
 
 
-def _done_words(row: Seen) -> str:
+def _done_words(row: RateRow) -> str:
     if not row.total_bytes:
         return ""
     share = row.moved_bytes / row.total_bytes
     return f"{share:.0%} of {format_bytes(row.total_bytes)} there"
-
-
-def files_words(number: int) -> str:
-    """`8 files`."""
-    return f"{number} file{'' if number == 1 else 's'}"

@@ -8,7 +8,7 @@ from advisor.domain import events as ev
 from advisor.domain.plan import ClassProgress
 from advisor.domain.shares import ServedRow, SharePlan
 
-Logged: TypeAlias = ev.SharesSeen | ev.SharesChanged | ev.DestinationEnded | ev.Notice
+LoggedShares: TypeAlias = ev.SharesSeen | ev.SharesChanged | ev.DestinationEnded | ev.Notice
 """Events shown in the log: of the epochs those in which a destination got nothing."""
 
 _MOST_LOGGED: Final = 400
@@ -61,7 +61,7 @@ class SharesModel:
         self.epoch_began_s = 0.0
         self.destinations: dict[str, DestinationModel] = {}
         self.moving: ev.FilesMoving | None = None
-        self.log: deque[tuple[float, Logged]] = deque(maxlen=_MOST_LOGGED)
+        self.log: deque[tuple[float, LoggedShares]] = deque(maxlen=_MOST_LOGGED)
         self.ended: ev.SharesEnded | None = None
         self.gave_up: ev.GaveUp | None = None
         for event in events:

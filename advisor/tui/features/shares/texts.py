@@ -1,21 +1,22 @@
 """The sentences of the shares screen. Pure."""
 
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
 from advisor.domain.shares import SharePlan
+from advisor.domain.shell import shell_line
 from advisor.report.plan import left_words
-from advisor.tui.features.shares.rows import Seen
+from advisor.tui.features.shares.rows import RateRow
 from advisor.tui.features.shares.shares_model import SharesModel
-from advisor.tui.kit.stop_gauges import bar
+from advisor.tui.kit.charts.gauge import progress
+from advisor.tui.kit.sentences import sentence
 
 NOTHING_LEARNED: Final = """\
 Nothing was learned yet about destinations of this host.
 
-An experiment of some minutes moves data to all of them at once, with ever other numbers of files \
-at a time, and leaves nothing there. From then on this screen says how many files at a time give \
+An experiment of some minutes moves data to all of them at once, with varying numbers of files at \
+a time, and leaves nothing there. From then on this screen says how many files at a time give \
 each the share you ask for, and keeps the shares while your files are moved.
 
 Run it with your destinations, and a folder that you may write in:"""
@@ -25,7 +26,7 @@ _NAMED_AT_MOST: Final = 4
 def train_line(untrained: Sequence[str]) -> str:
     """The command that trains, with the known destinations if there are any."""
     names = untrained[:_NAMED_AT_MOST] if len(untrained) > 1 else ["HOST1", "HOST2"]
-    return shlex.join(["advisor", "share", "train", *names, "--to", "FOLDER"])
+    return shell_line(["advisor", "share", "train", *names, "--to", "FOLDER"])
 
 
 def plan_line(plan: SharePlan | None, parallelism: int, *, is_wide: bool) -> str:
@@ -52,20 +53,19 @@ def run_lines(model: SharesModel, cells: int, *, is_wide: bool) -> list[str]:
         return [epoch]
     total = sum(started.total_bytes.values())
     moved = sum(one.moved_bytes for one in moving.classes)
-    share = moved / total if total else 0.0
     now = format_rate(sum(one.now_bps or 0.0 for one in model.destinations.values()))
     left = left_words(moving.left_s)
     if not is_wide:
         left = left.partition(" (")[0]
     return [
-        f"{bar(share, cells)} {share:4.0%}, {format_bytes(moved)} of {format_bytes(total)} there",
+        f"{progress(moved, total, cells)}, {format_bytes(moved)} of {format_bytes(total)} there",
         "; ".join(word for word in (f"Now {now}", epoch, left) if word),
     ]
 
 
-def note_lines(rows: Sequence[Seen], plan: SharePlan | None, trouble: str) -> list[str]:
+def note_lines(rows: Sequence[RateRow], plan: SharePlan | None, trouble: str) -> list[str]:
     """Problems, requests that cannot be met, and notes."""
-    lines = [f"✗ {_sentence(trouble)}"] if trouble else []
+    lines = [f"✗ {sentence(trouble)}"] if trouble else []
     lines += [f"✗ {row.destination}: {row.missed}." for row in rows if row.missed]
     return lines + (plan.notes if plan else [])
 
@@ -81,17 +81,13 @@ def ordered_lines(ordered: Mapping[str, tuple[str, int]], model: SharesModel) ->
     ]
 
 
-def end_lines(model: SharesModel) -> list[str]:
+def shares_end_lines(model: SharesModel) -> list[str]:
     """The outcome; empty before the end."""
     if model.gave_up:
-        return [_sentence(model.gave_up.message), "Nothing is being moved. r tries again."]
+        return [sentence(model.gave_up.message), "Nothing is being moved. r tries again."]
     if model.ended is None:
         return []
-    lines = [_sentence(model.ended.message)]
+    lines = [sentence(model.ended.message)]
     if not model.ended.complete:
         lines.append("r moves the rest.")
     return lines
-
-
-def _sentence(message: str) -> str:
-    return f"{message[:1].upper()}{message[1:].rstrip('.')}."

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from advisor.tui.features.transfer.transfer_model import TransferModel
-from advisor.tui.kit.live_run import LiveRun
+from advisor.tui.kit.commands.live_run import LiveRun
 
 
 class LiveTransfer(LiveRun[TransferModel]):

@@ -7,9 +7,9 @@ from typing import Final, TypeAlias
 from advisor.domain import events as ev
 from advisor.domain.endpoints import Pair
 from advisor.domain.space import Setting
-from advisor.tui.kit.thinning import Thinned
+from advisor.tui.kit.charts.thinning import Thinned
 
-Logged: TypeAlias = (
+LoggedTransfer: TypeAlias = (
     ev.TransferStarted | ev.SettingChanged | ev.EpochEnded | ev.LoadChanged | ev.Notice
 )
 """Events shown in the log: of the starts all but the first, of the epochs those that failed."""
@@ -46,7 +46,7 @@ class TransferModel:
         self.concurrency = Thinned("last")
         self.parallelism = Thinned("last")
         self.loads: deque[tuple[float, ev.LoadChanged]] = deque(maxlen=_MOST_LOADS)
-        self.log: deque[tuple[float, Logged]] = deque(maxlen=_MOST_LOGGED)
+        self.log: deque[tuple[float, LoggedTransfer]] = deque(maxlen=_MOST_LOGGED)
         self.ended: ev.TransferEnded | None = None
         self.gave_up: ev.GaveUp | None = None
         # Each run counts its seconds from zero: this offset joins it to the runs before.
@@ -69,7 +69,7 @@ class TransferModel:
         """Whether everything arrived and the checksums are being compared."""
         return self.moving is not None and self.moving.phase == "verify"
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Prepare for a resumed run: the events to come belong to it."""
         self.version += 1
         self._before_s = self.at_s

@@ -4,15 +4,15 @@ Nothing needs a compiler: the C++ functions are called through ctypes by their m
 catch every C++ exception themselves and report it by a code kept per thread, which becomes a
 `UdtError` here. `library()` says whether libudt can be used at all.
 
-Traps of libudt that the callers meet:
+Pitfalls of libudt for callers:
 
-- A process that used libudt takes about a second to end, because the library's own clean-up at
-  exit waits for closed sockets. Do not fork after the first socket.
-- libudt tells the sender of room in the receiver's buffer only with an acknowledgement, every
-  10 ms while packets arrive and every 100 ms when none do. Buffers that the path fills within
-  10 ms (2.5 MB for each 2 Gbit/s) therefore stall the transfer for 100 ms at a time.
-- Without any other limit than the processor (loopback), the receiver's kernel buffer overflows now
-  and then, and libudt slows down for seconds: single short probes there differ by a factor of two.
+- A process that used libudt takes about a second to end, because the library's clean-up at exit
+  waits for closed sockets. Do not fork after the first socket.
+- libudt reports free space in the receiver's buffer only with an acknowledgement, every 10 ms while
+  packets arrive and every 100 ms when none do. Buffers that the path fills within 10 ms (2.5 MB for
+  each 2 Gbit/s) therefore stall the transfer for 100 ms at a time.
+- When only the processor limits the rate (loopback), the receiver's kernel buffer sometimes
+  overflows, and libudt slows down for seconds: single short probes there differ by a factor of two.
 """
 
 from .errors import UdtClosed, UdtError, UdtMissing, UdtTimeout

@@ -1,4 +1,4 @@
-"""Addresses as Python has them, and as the C functions do."""
+"""Conversion between Python's addresses and those of the C functions."""
 
 import ctypes
 import socket

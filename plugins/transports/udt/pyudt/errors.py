@@ -1,4 +1,4 @@
-"""What can go wrong, and libudt's own numbers for it."""
+"""The exceptions of the binding, with libudt's error codes."""
 
 CLOSED = 2001
 NOT_CONNECTED = 2002
@@ -12,10 +12,10 @@ class UdtMissing(OSError):
 
 
 class UdtError(OSError):
-    """A call that libudt refused or that failed.
+    """A call that libudt rejected or that failed.
 
     `code` is libudt's own (1001 no answer, 1002 rejected, 5003 bad value, 6003 timed out, ...), and
-    `text` its sentence. `errno` stays None: these are not the system's numbers.
+    `text` its message. `errno` stays None: these are not the system's codes.
     """
 
     def __init__(self, code: int, text: str) -> None:
@@ -27,9 +27,9 @@ class UdtError(OSError):
 class UdtClosed(UdtError):
     """The connection has ended: the peer closed it, it was lost, or this end closed the socket.
 
-    libudt has one code for a close and for a loss; whoever must tell them apart counts the bytes.
+    libudt has one code for a close and for a loss; a caller can distinguish them by the byte count.
     """
 
 
 class UdtTimeout(UdtError, TimeoutError):
-    """The time given was over before anything happened."""
+    """The timeout expired."""

@@ -1,4 +1,4 @@
-"""Sending and receiving at full speed: the repeated calls are made past `Socket`'s methods."""
+"""Sending and receiving at full speed: the repeated calls bypass `Socket`'s methods."""
 
 import ctypes
 import enum
@@ -13,19 +13,19 @@ from .errors import UdtClosed, UdtTimeout
 from .options import Option
 from .sockets import Socket
 
-# How long one library call of the two loops may wait before the loop looks at its stop again.
+# How long one library call of the two loops may wait before the loop checks for a stop again.
 _WAIT_MS = 100
 # A send loop in C looks at its stop after this many calls, or this many bytes: few enough for a
 # 1 Mbit/s path to be counted every second, enough to make the look cost nothing on a fast one.
 _BATCH_CALLS = 64
 _BATCH_S = 0.004
 _BATCH_BYTES = 256 * 1024
-# UDT::recv gives what is there, up to this, which saves calls where blocks are small. Four times as
-# much was slower by a few percent: it does not stay in the caches beside the packets.
+# UDT::recv returns up to this, which saves calls for small blocks. Four times as much was
+# slower by a few percent: it does not fit in the caches together with the packets.
 _RECEIVE_BYTES = 32 * 1024
 
 REPEAT_SOURCE = Path(__file__).with_name("repeat.c")
-"""The C source of what `send_blocks` takes as `repeat`. Nothing here compiles it."""
+"""The C source of the library that `send_blocks` takes as `repeat`. Not compiled here."""
 
 
 class Counter:
@@ -41,7 +41,7 @@ class End(enum.StrEnum):
     """Why a loop ended."""
 
     STOPPED = "stopped"
-    """Its time was over or its stop said so."""
+    """Its time expired or it was stopped."""
     CLOSED = "closed"
     """The connection ended, or a thread closed the socket."""
 
@@ -62,9 +62,10 @@ def send_blocks(
     """Send `block` again and again, each call of libudt being asked to take one whole block.
 
     It ends at `until` (a `time.monotonic()`), when `stop()` is true (`Event.is_set`), or when the
-    connection ends. Both are looked at after 64 blocks or 256 KiB, whichever is less, and after
-    100 ms of standstill; `Socket.close` from another thread is noticed at once. `counter.bytes`
-    counts what libudt took, with the same grain: what arrives is the receiver's to say.
+    connection ends. Both are checked after 64 blocks or 256 KiB, whichever is less, and after
+    100 ms without progress; `Socket.close` from another thread is noticed at once. `counter.bytes`
+    counts the bytes that libudt accepted, at the same granularity; only the receiver knows how
+    many arrived.
 
     `repeat` is `REPEAT_SOURCE` as a shared library, which makes the calls of a batch: for blocks of
     one packet that is a tenth faster than Python, for larger ones the same. Raises OSError when it
@@ -93,7 +94,7 @@ def send_blocks(
 
 
 _Batch = Callable[[], tuple[int, bool]]
-"""Sends up to so many blocks; gives the bytes taken, and whether the last call failed."""
+"""Sends up to N blocks; returns the bytes accepted, and whether the last call failed."""
 
 
 def _python_batch(socket: Socket, content: Any, size: int, batch: int) -> _Batch:
@@ -106,7 +107,7 @@ def _python_batch(socket: Socket, content: Any, size: int, batch: int) -> _Batch
         sent = sum(islice(calls, batch))
         if sent == full:
             return sent, False
-        # Short either because the buffer is full, or because of an error: one more call tells.
+        # Short because the buffer is full or because of an error: one more call shows which.
         more = next(calls, None)
         return (sent, True) if more is None else (sent + more, False)
 
@@ -138,12 +139,11 @@ def receive_blocks(
     until: float | None = None,
     stop: Callable[[], bool] = _never,
 ) -> End:
-    """Receive and drop everything until the connection ends, which is the normal way to end.
+    """Receive and discard everything until the connection ends, which is the normal end.
 
-    `block_bytes` (1 to 2^31 - 1) is the least room given to each call of libudt, which returns what
-    is there. `until` and `stop` are those of `send_blocks`, looked at every few milliseconds while
-    data comes, or after 100 ms.
-    `counter.bytes` is what has arrived.
+    `block_bytes` (1 to 2^31 - 1) is the least buffer given to each call of libudt, which returns
+    the data available. `until` and `stop` are those of `send_blocks`, checked every few
+    milliseconds while data arrives, else after 100 ms. `counter.bytes` counts what has arrived.
 
     Sets RCVTIMEO. Raises `UdtError` for anything but the connection's end.
     """
@@ -167,7 +167,7 @@ def receive_blocks(
             return End.CLOSED
         else:
             calls = iter(call, -1)
-        # As many calls as there are in a few milliseconds: all in C on a fast path, each seen at
+        # As many calls as fit in a few milliseconds: all in C on a fast path, each counted at
         # once on a slow one.
         fast = clock() - began < _BATCH_S
         batch = min(_BATCH_CALLS, batch * 2) if fast else max(1, batch // 2)
@@ -175,7 +175,7 @@ def receive_blocks(
 
 
 def _prepared(socket: Socket, timeout: Option) -> bool:
-    # A peer that has closed already may have left data to receive, so only sending stops here.
+    # A peer that has already closed may have left data to receive, so only sending stops here.
     try:
         socket.set(timeout, _WAIT_MS)
     except UdtClosed:
@@ -184,7 +184,7 @@ def _prepared(socket: Socket, timeout: Option) -> bool:
 
 
 def _ended(socket: Socket) -> bool:
-    """Whether the last error of this thread is the connection's end; raises other ones."""
+    """Whether the last error of this thread is the connection's end; raises any other."""
     error = socket._failure()
     if isinstance(error, UdtTimeout):
         return False

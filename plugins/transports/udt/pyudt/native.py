@@ -47,9 +47,9 @@ _KINDS: Mapping[int, type[UdtError]] = {CLOSED: UdtClosed, TIMED_OUT: UdtTimeout
 
 @cache
 def library() -> Library:
-    """Load libudt and start it; later calls give the same object.
+    """Load libudt and start it; later calls return the same object.
 
-    Raises `UdtMissing` when there is no libudt, or one with other functions.
+    Raises `UdtMissing` when there is no libudt, or one that lacks the functions.
     """
     try:
         loaded = ctypes.CDLL(_SONAME)

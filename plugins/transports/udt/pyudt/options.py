@@ -1,4 +1,4 @@
-"""libudt's options, and the form in which it takes and gives their values."""
+"""libudt's options, and the encoding of their values."""
 
 import ctypes
 import enum
@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any, Final
 
 HEADER_BYTES: Final = 44
-"""What IP, UDP and UDT headers take of each packet, in bytes: the payload is `MSS - HEADER_BYTES`.
+"""The IP, UDP and UDT headers of each packet, in bytes: the payload is `MSS - HEADER_BYTES`.
 
 libudt always counts 20 bytes for IP, so that an IPv6 packet is 20 bytes longer than its MSS.
 """
@@ -21,8 +21,8 @@ libudt would accept more, and then every packet would fail: a UDP datagram carri
 class Option(enum.IntEnum):
     """libudt's socket options, in its order. Sizes are in bytes unless said otherwise.
 
-    MSS, FC and the four buffers hold for a connection made afterwards; an accepted socket has its
-    listener's. `Socket.configure` sets them in the order in which they bound each other.
+    MSS, FC and the four buffers apply to connections made afterwards; an accepted socket has its
+    listener's. `Socket.configure` sets them in the order in which they limit each other.
     """
 
     MSS = 0
@@ -34,7 +34,7 @@ class Option(enum.IntEnum):
     CC = 3
     """A C++ object: not available here."""
     FC = 4
-    """Most packets in flight; at least 32. RCVBUF / (MSS - 28) packets are cut to it silently."""
+    """Most packets in flight; at least 32. RCVBUF / (MSS - 28) is silently reduced to it."""
     SNDBUF = 5
     """Sending buffer; a whole number of packets of MSS - 28."""
     RCVBUF = 6
@@ -42,9 +42,9 @@ class Option(enum.IntEnum):
     LINGER = 7
     """Seconds `close` waits for unsent data; 0 is off, as `Socket` sets it."""
     UDP_SNDBUF = 8
-    """The kernel's sending buffer, at least MSS; net.core.wmem_max cuts it silently."""
+    """The kernel's sending buffer, at least MSS; net.core.wmem_max limits it silently."""
     UDP_RCVBUF = 9
-    """The kernel's receiving buffer, at least MSS; net.core.rmem_max cuts it silently."""
+    """The kernel's receiving buffer, at least MSS; net.core.rmem_max limits it silently."""
     MAXMSG = 10
     """Not implemented by libudt."""
     MSGTTL = 11
@@ -70,7 +70,7 @@ class Option(enum.IntEnum):
 
 
 class State(enum.IntEnum):
-    """What `Option.STATE` can be."""
+    """The values of `Option.STATE`."""
 
     INIT = 1
     OPENED = 2
@@ -88,7 +88,7 @@ class _Linger(ctypes.Structure):
 
 
 _BOOLEANS = frozenset({Option.SNDSYN, Option.RCVSYN, Option.RENDEZVOUS, Option.REUSEADDR})
-# Each bounds the later ones: the packet size the buffers, the flight the receiving buffer.
+# Each limits the later ones: the packet size the buffers, the flow window the receiving buffer.
 _ORDER = (
     Option.MSS,
     Option.FC,
@@ -100,13 +100,13 @@ _ORDER = (
 
 
 def in_order(options: Collection[Option]) -> list[Option]:
-    """`options` as they are to be set: those first that bound others."""
+    """`options` in the order to set them: those that limit others first."""
     first = [option for option in _ORDER if option in options]
     return [*first, *(option for option in options if option not in _ORDER)]
 
 
 def value_for(option: Option, value: int) -> Any:
-    """`value` as libudt takes it. Raises `ValueError` for what cannot work."""
+    """`value` as libudt takes it. Raises `ValueError` for an invalid one."""
     if option is Option.CC:
         raise ValueError("UDT_CC takes a C++ object")
     if option is Option.MSS and not MSS_RANGE[0] <= value <= MSS_RANGE[1]:
@@ -124,7 +124,7 @@ def value_for(option: Option, value: int) -> Any:
 
 
 def number_in(content: Any) -> int:
-    """The number in what `value_for` gives, after libudt has written into it."""
+    """The number in the result of `value_for`, after libudt has written into it."""
     if isinstance(content, _Linger):
         return int(content.seconds) if content.onoff else 0
     value: int = content.value

@@ -1,4 +1,4 @@
-"""libudt's statistics of a connection: its structure, and what callers get of it."""
+"""libudt's statistics of a connection: the C structure, and the one for callers."""
 
 import ctypes
 from dataclasses import dataclass
@@ -40,13 +40,13 @@ class Perf:
     us_snd_duration: int
     us_pkt_snd_period: float
     pkt_flow_window: int
-    """Room at the receiver as of its last acknowledgement."""
+    """Free buffer at the receiver, from its last acknowledgement."""
     pkt_congestion_window: int
     pkt_flight_size: int
     ms_rtt: float
-    """Smoothed; starts at 100 ms and comes down with the acknowledgements."""
+    """Smoothed; starts at 100 ms and falls with the acknowledgements."""
     mbps_bandwidth: float
-    """libudt's estimate; it can be negative and is not to be trusted alone."""
+    """libudt's estimate; it can be negative and is not reliable alone."""
     byte_avail_snd_buf: int
     """0 also when libudt had no time to look; wraps above 2 GiB."""
     byte_avail_rcv_buf: int

@@ -33,7 +33,7 @@ class Socket:
     is off: `close` drops what was not sent. Any thread may call anything, with one limit of libudt:
     setting an option waits for a `send` or `recv` under way.
 
-    Every method raises `UdtError` for what libudt refuses, `UdtClosed` once a connection has ended.
+    Every method raises `UdtError` when libudt rejects a call, `UdtClosed` after a connection ended.
     """
 
     def __init__(self, family: int = socket.AF_INET) -> None:
@@ -82,7 +82,7 @@ class Socket:
 
     def _failure(self) -> UdtError:
         error = self._library.failure()
-        # A second after the end, libudt forgets the socket, and answers as if it had never been.
+        # A second after the end, libudt forgets the socket and answers as if it never existed.
         forgotten = self._was_connected and error.code in (NOT_CONNECTED, NO_SUCH_SOCKET)
         if forgotten or self._closed:
             return UdtClosed(error.code, error.text)
@@ -96,8 +96,8 @@ class Socket:
     def set(self, option: Option, value: int) -> None:
         """Set an option: bytes, packets, milliseconds or bool as `Option` says.
 
-        libudt clamps silently: read back with `get`. Raises `ValueError` for what cannot work, and
-        `UdtError` where libudt refuses (5001, 5002: too late; 5003: out of range; 5000: read only).
+        libudt clamps silently: read back with `get`. Raises `ValueError` for an invalid value, and
+        `UdtError` if libudt rejects it (5001, 5002: too late; 5003: out of range; 5000: read only).
         """
         content = value_for(option, value)
         self._check(
@@ -107,7 +107,7 @@ class Socket:
         )
 
     def get(self, option: Option) -> int:
-        """An option's value; a bool for the yes or no ones, whole seconds (0: off) for LINGER."""
+        """An option's value; a bool for a flag, whole seconds (0: off) for LINGER."""
         content = value_for(option, MSS_RANGE[0])
         size = ctypes.c_int(ctypes.sizeof(content))
         self._check(
@@ -118,16 +118,16 @@ class Socket:
         return number_in(content)
 
     def configure(self, options: Mapping[Option, int]) -> dict[Option, int]:
-        """Set several options, those first that bound others, and return what libudt made of them.
+        """Set several options, those that limit others first; return the values libudt chose.
 
-        Raises as `set`; the options before the refused one are then set.
+        Raises as `set`; the options before the rejected one are then set.
         """
         for option in in_order(options):
             self.set(option, options[option])
         return {option: self.get(option) for option in options}
 
     def bind(self, address: Address) -> None:
-        """Bind to a local (host, port); port 0 chooses a free one, which `local_address` tells.
+        """Bind to a local (host, port); port 0 chooses a free one, see `local_address`.
 
         Raises `UdtError` 1003 when the port is in use.
         """
@@ -135,20 +135,20 @@ class Socket:
         self._check(self._library.bind(self._number, name, len(name)))
 
     def bind_onto(self, udp: socket.socket) -> None:
-        """Bind onto a bound UDP socket of the same family, which libudt then owns.
+        """Bind to a bound UDP socket of the same family, which libudt then owns.
 
-        `udp` is detached: libudt closes it after its own use. Only its buffer sizes are changed.
+        `udp` is detached: libudt closes it after use. Only its buffer sizes are changed.
         """
         if udp.family != self._family or udp.type != socket.SOCK_DGRAM:
             raise ValueError(f"{udp!r} is not a UDP socket of this family")
-        # libudt's receiving thread would spin on a socket that does not wait.
+        # libudt's receiving thread would spin on a non-blocking socket.
         udp.setblocking(True)
         self._check(self._library.bind_udp(self._number, udp.fileno()))
         udp.detach()
 
     def listen(self, backlog: int = 1) -> None:
         """Accept connections from now on, up to `backlog` waiting ones. Needs a bound socket."""
-        # libudt's accept cannot be given a time: it is asked without waiting, again and again.
+        # libudt's accept has no timeout, so it is polled.
         self.set(Option.RCVSYN, False)
         self._check(self._library.listen(self._number, backlog))
 
@@ -156,7 +156,7 @@ class Socket:
         """Wait for a connection; return its socket and the peer's address.
 
         None waits for ever. Raises `UdtTimeout` after `timeout_s` seconds, and `UdtClosed` when
-        another thread closes this socket. The new socket has this one's options and waits.
+        another thread closes this socket. The new socket has this one's options and blocks.
         """
         until = None if timeout_s is None else time.monotonic() + timeout_s
         name = ctypes.create_string_buffer(128)
@@ -172,7 +172,7 @@ class Socket:
                 raise UdtTimeout(TIMED_OUT, f"No connection within {timeout_s:g} s")
             time.sleep(_POLL_S)
         made = Socket._accepted(number, self._family)
-        # A peer that has gone already is told by the first recv.
+        # The first recv reports a peer that has already gone.
         with contextlib.suppress(UdtClosed):
             made.set(Option.RCVSYN, True)
         return made, unpacked(self._family, name)
@@ -180,11 +180,11 @@ class Socket:
     def connect(self, address: Address, timeout_s: float | None = None) -> None:
         """Connect to (host, port).
 
-        libudt gives up by itself after 3 to 4 s with `UdtError` 1001 (it hears no ICMP, so that a
-        closed port looks like silence); a longer `timeout_s` changes nothing. A shorter one raises
-        `UdtTimeout` and closes this socket, because libudt cannot be stopped: what it began ends
-        in the background. After any failure the socket is good for `close` only. A rejection (full
-        backlog) is `UdtError` 1002.
+        libudt gives up after 3 to 4 s with `UdtError` 1001 (it receives no ICMP, so a closed port
+        looks like silence); a longer `timeout_s` changes nothing. A shorter one raises `UdtTimeout`
+        and closes this socket, because libudt cannot be stopped: its attempt ends in the
+        background. After any failure only `close` may be called. A rejection (full backlog) is
+        `UdtError` 1002.
         """
         name = packed(self._family, address)
         if timeout_s is None:
@@ -208,7 +208,7 @@ class Socket:
         threading.Thread(target=run, name="udt-connect", daemon=True).start()
         if not finished.wait(timeout_s):
             with self._closing:
-                # Its thread closes it: libudt's close would wait for the connect.
+                # The connecting thread closes it: libudt's close would wait for the connect.
                 self._closed = not finished.is_set()
             if self._closed:
                 raise UdtTimeout(TIMED_OUT, f"No connection within {timeout_s:g} s")
@@ -230,14 +230,14 @@ class Socket:
         return unpacked(self._family, name)
 
     def send(self, data: bytes) -> int:
-        """Hand over `data` to the sending buffer; return how many bytes it took, at least one.
+        """Pass `data` to the sending buffer; return how many bytes it accepted, at least one.
 
-        Waits for room, at most SNDTIMEO: then `UdtTimeout`.
+        Waits for free space, at most SNDTIMEO: then `UdtTimeout`.
         """
         return self._check(self._library.send(self._number, data, len(data), 0))
 
     def recv(self, size: int) -> bytes:
-        """Receive what is there, 1 to `size` bytes.
+        """Receive the data available, 1 to `size` bytes.
 
         Waits for data, at most RCVTIMEO: then `UdtTimeout`. Raises `UdtClosed` after the last byte.
         """
@@ -246,16 +246,17 @@ class Socket:
         return buffer.raw[:got]
 
     def perf(self, *, clear: bool = False) -> Perf:
-        """The connection's statistics; `clear` starts the interval's ones anew.
+        """The connection's statistics; `clear` starts those of the interval again.
 
-        Never waits for a `send` or `recv`. Raises `UdtError` 2002 before, `UdtClosed` after it.
+        Never waits for a `send` or `recv`. Raises `UdtError` 2002 before the connection begins, and
+        `UdtClosed` after it ended.
         """
         raw = TraceInfo()
         self._check(self._library.perf(self._number, ctypes.byref(raw), clear))
         return perf_from(raw)
 
     def close(self) -> None:
-        """Close this end and wake whoever waits in it. A second call does nothing.
+        """Close this end and wake all waiting threads. A second call does nothing.
 
         Returns at once, or after up to LINGER seconds where that was set. A listener's port is free
         again some seconds later.

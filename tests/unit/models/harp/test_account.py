@@ -8,11 +8,11 @@ from advisor.domain.evidence import Evidence
 from advisor.domain.transfers import Levels, PastTransfer
 from advisor.models.harp.account import evidence_of
 from advisor.models.harp.entries import History
-from advisor.models.harp.optimiser import Sample, optimise
+from advisor.models.harp.optimiser import SampleTransfer, optimise
 from tests.unit.models.harp.worlds import BOX, DAY_S, WAN, hill, sweep
 
 
-def told(past: list[PastTransfer], sample: Sample | None = None) -> Evidence:
+def told(past: list[PastTransfer], sample: SampleTransfer | None = None) -> Evidence:
     history = History.of(past)
     found = optimise(WAN, sample, history, BOX, np.random.default_rng(0))
     return evidence_of(WAN, sample, history, found)
@@ -21,7 +21,7 @@ def told(past: list[PastTransfer], sample: Sample | None = None) -> Evidence:
 def test_groups_are_told_with_their_say_and_their_surfaces() -> None:
     quiet = sweep(hill((8, 4, 2), 8e9), when_s=0.0)
     busy = sweep(hill((24, 16, 2), 2e9), when_s=5 * DAY_S)
-    sample = Sample(levels=Levels(concurrency=2, parallelism=2), throughput_bps=1.9e9)
+    sample = SampleTransfer(levels=Levels(concurrency=2, parallelism=2), throughput_bps=1.9e9)
     evidence = told(quiet + busy, sample)
     assert (evidence.known, evidence.similar) == (432, 432)
     assert sum(one.share for one in evidence.groups) == pytest.approx(1)

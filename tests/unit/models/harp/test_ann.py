@@ -6,17 +6,17 @@ import pytest
 from advisor.domain.transfers import Conditions, Levels, PastTransfer
 from advisor.models.harp.ann import LEAST_ENTRIES, NeuralAnswer, neural_answer
 from advisor.models.harp.entries import History
-from advisor.models.harp.optimiser import Sample
-from advisor.models.harp.optimum import Box
+from advisor.models.harp.optimiser import SampleTransfer
+from advisor.models.harp.optimum import LevelBounds
 from tests.unit.models.harp.worlds import BOX, DAY_S, WAN, hill, sweep
 
 START = Levels(concurrency=2, parallelism=2)
 
 
 def answer(
-    entries: list[PastTransfer], sample_bps: float, seed: int = 0, bounds: Box = BOX
+    entries: list[PastTransfer], sample_bps: float, seed: int = 0, bounds: LevelBounds = BOX
 ) -> NeuralAnswer:
-    sample = Sample(levels=START, throughput_bps=sample_bps)
+    sample = SampleTransfer(levels=START, throughput_bps=sample_bps)
     return neural_answer(WAN, sample, History.of(entries), bounds, seed=seed)
 
 
@@ -46,7 +46,7 @@ def test_the_seed_decides_and_the_box_holds() -> None:
     entries = sweep(hill((16, 8, 4), 5e9), noise=0.1)
     assert answer(entries, 4e9, seed=1) == answer(entries, 4e9, seed=1)
     assert answer(entries, 4e9, seed=1) != answer(entries, 4e9, seed=2)
-    small = Box(lower=Levels(concurrency=3, parallelism=3, pipelining=3), upper=BOX.upper)
+    small = LevelBounds(lower=Levels(concurrency=3, parallelism=3, pipelining=3), upper=BOX.upper)
     levels = answer(entries, 4e9, bounds=small).levels
     assert min(levels.concurrency, levels.parallelism, levels.pipelining) >= 3
 

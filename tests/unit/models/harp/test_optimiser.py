@@ -11,7 +11,7 @@ import pytest
 
 from advisor.domain.transfers import Conditions, Levels, PastTransfer
 from advisor.models.harp.entries import History
-from advisor.models.harp.optimiser import HarpAnswer, Sample, optimise
+from advisor.models.harp.optimiser import HarpAnswer, SampleTransfer, optimise
 from tests.unit.models.harp.worlds import BOX, DAY_S, LAN, WAN, hill, sweep
 
 LIGHT, HEAVY = (8, 3, 2), (26, 20, 2)
@@ -27,7 +27,7 @@ def answer(
     keep: tuple[float, float, float] = WHOLE,
     start: Levels = START,
 ) -> HarpAnswer:
-    sample = Sample(levels=start, throughput_bps=sample_bps) if sample_bps else None
+    sample = SampleTransfer(levels=start, throughput_bps=sample_bps) if sample_bps else None
     history = History.of(entries)
     return optimise(wanted, sample, history, BOX, np.random.default_rng(seed), keep=keep)
 
@@ -209,7 +209,7 @@ def test_missing_figures_do_not_become_nan(field: str) -> None:
 
 def test_a_sample_that_moved_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="take one that moved something"):
-        Sample(levels=START, throughput_bps=0.0)
+        SampleTransfer(levels=START, throughput_bps=0.0)
 
 
 def test_the_seed_decides() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from advisor.domain.transfers import Levels
 from advisor.models.harp.optimum import (
-    Box,
+    LevelBounds,
     levels_of_row,
     maximum,
     mean_levels,
@@ -22,8 +22,8 @@ def surface(truth: Truth, grid: tuple[int, ...] = GRID) -> Surface:
     return found
 
 
-def box(lower: int, upper: int) -> Box:
-    return Box(
+def box(lower: int, upper: int) -> LevelBounds:
+    return LevelBounds(
         lower=Levels(concurrency=lower, parallelism=lower, pipelining=lower),
         upper=Levels(concurrency=upper, parallelism=upper, pipelining=upper),
     )

@@ -4,12 +4,12 @@ import msgspec
 
 from advisor.domain.transfers import Levels, PastTransfer
 from advisor.models.harp.entries import History
-from advisor.models.harp.optimum import Box
+from advisor.models.harp.optimum import LevelBounds
 from advisor.models.harp.peak import Peak, peak_of
 from tests.unit.models.harp.worlds import BOX, LAN, WAN, hill, sweep
 
 
-def _peak(entries: list[PastTransfer], bounds: Box = BOX) -> Peak | None:
+def _peak(entries: list[PastTransfer], bounds: LevelBounds = BOX) -> Peak | None:
     return peak_of(WAN, History.of(entries), bounds)
 
 
@@ -24,7 +24,7 @@ def test_it_is_where_they_went_fastest() -> None:
 
 def test_the_box_holds() -> None:
     upper = Levels(concurrency=5, parallelism=32, pipelining=32)
-    found = _peak(sweep(hill((16, 8, 4), 5e9)), Box(lower=BOX.lower, upper=upper))
+    found = _peak(sweep(hill((16, 8, 4), 5e9)), LevelBounds(lower=BOX.lower, upper=upper))
     assert found is not None
     assert found.levels.concurrency == 5
 
@@ -38,7 +38,7 @@ def test_none_tell_of_flows_they_never_varied() -> None:
     at_one = [one for one in sweep(hill((16, 8, 4), 5e9)) if one.levels.parallelism == 1]
     assert _peak(at_one) is None
     upper = msgspec.structs.replace(BOX.upper, parallelism=1)
-    assert _peak(at_one, Box(lower=BOX.lower, upper=upper)) is not None
+    assert _peak(at_one, LevelBounds(lower=BOX.lower, upper=upper)) is not None
 
 
 def test_pipelining_is_as_it_always_was() -> None:

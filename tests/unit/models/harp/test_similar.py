@@ -9,7 +9,7 @@ import pytest
 
 from advisor.domain.transfers import Conditions, Levels, PastTransfer
 from advisor.models.harp.entries import History
-from advisor.models.harp.similar import ENOUGH, FITTABLE, enough_of, likeness, similar
+from advisor.models.harp.similar import ENOUGH, FITTABLE, enough_of, similar, similarities
 from tests.unit.models.harp.worlds import LAN, WAN
 
 
@@ -21,7 +21,7 @@ def of(conditions: Sequence[Conditions]) -> History:
 
 
 def like(wanted: Conditions, other: Conditions) -> float:
-    return float(likeness(wanted, of([other]))[0])
+    return float(similarities(wanted, of([other]))[0])
 
 
 def test_the_same_conditions_are_alike_and_nothing_else_is_as_much() -> None:

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 
 from advisor.domain.transfers import Conditions, Levels, PastTransfer
-from advisor.models.harp.optimum import Box
+from advisor.models.harp.optimum import LevelBounds
 
 GRID = (1, 2, 4, 8, 16, 32)
 DAY_S = 24 * 3600.0
@@ -21,7 +21,7 @@ LAN = Conditions(
     buffer_bytes=4e6,
     network="lan",
 )
-BOX = Box(
+BOX = LevelBounds(
     lower=Levels(concurrency=1, parallelism=1, pipelining=1),
     upper=Levels(concurrency=32, parallelism=32, pipelining=32),
 )

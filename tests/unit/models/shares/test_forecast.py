@@ -5,7 +5,7 @@ from itertools import product
 import msgspec
 import pytest
 
-from advisor.models.shares.estimating import Estimate
+from advisor.models.shares.estimating import LoadEstimation
 from advisor.models.shares.features import Form, Load
 from advisor.models.shares.fitting import TooFew
 from advisor.models.shares.forecast import Forecast, Modelling
@@ -15,9 +15,9 @@ from tests.unit.models.shares.made_up import LAWS, NOW_S, forecasts, served, tru
 @pytest.mark.parametrize(
     ("load", "estimate"),
     # The paper's PT scales a load with the concurrency, which makes no sense of a ratio (EL3).
-    [pair for pair in product(Load, Estimate) if pair != (Load.EL3, Estimate.PT)],
+    [pair for pair in product(Load, LoadEstimation) if pair != (Load.EL3, LoadEstimation.PT)],
 )
-def test_it_follows_the_law_it_was_taught(load: Load, estimate: Estimate) -> None:
+def test_it_follows_the_law_it_was_taught(load: Load, estimate: LoadEstimation) -> None:
     for name, forecast in forecasts(modelling=Modelling(Form.LOG, load, estimate)).items():
         for concurrency, total in ((2, 6), (4, 8), (1, 3), (3, 12)):
             truth = truth_bps(name, concurrency, total)
@@ -32,7 +32,7 @@ def test_a_load_of_late_lowers_what_is_expected() -> None:
         msgspec.structs.replace(one, throughput_bps=one.throughput_bps * 0.6, when_s=NOW_S - 60)
         for one in samples[-5:]
     ]
-    modelling = Modelling(Form.LOG, Load.EL3, Estimate.RTEC)
+    modelling = Modelling(Form.LOG, Load.EL3, LoadEstimation.RTEC)
     now = Forecast(samples, NOW_S, modelling, recent=slow)
     usual = Forecast(samples, NOW_S, modelling, recent=[])
     assert now(2, 6) < 0.85 * usual(2, 6)
@@ -40,9 +40,14 @@ def test_a_load_of_late_lowers_what_is_expected() -> None:
 
 @pytest.mark.parametrize(
     ("estimate", "ago_s"),
-    [(Estimate.PT, 1900), (Estimate.RT, 1900), (Estimate.RTEC, 1900), (Estimate.FT, 7300)],
+    [
+        (LoadEstimation.PT, 1900),
+        (LoadEstimation.RT, 1900),
+        (LoadEstimation.RTEC, 1900),
+        (LoadEstimation.FT, 7300),
+    ],
 )
-def test_what_is_long_past_says_nothing_of_the_load(estimate: Estimate, ago_s: float) -> None:
+def test_what_is_long_past_says_nothing_of_the_load(estimate: LoadEstimation, ago_s: float) -> None:
     modelling = Modelling(estimate=estimate)
     samples = served(36)["kraken"]
 

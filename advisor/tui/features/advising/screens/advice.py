@@ -16,8 +16,10 @@ from textual.widget import Widget
 from textual.widgets import Button, Static
 
 from advisor.domain.advice import Advice, Estimate
+from advisor.domain.printable import printable_lines
 from advisor.domain.quantities import format_duration, format_rate, format_rates
 from advisor.domain.records import AdviceRecord, ProbeRecord
+from advisor.domain.shell import shell_line
 from advisor.report.composition import verdict
 from advisor.report.markdown import markdown_text
 from advisor.report.script import script_text
@@ -31,11 +33,11 @@ from advisor.tui.features.advising.widgets.command_card import CommandCard, Line
 from advisor.tui.features.advising.widgets.composition_bars import CompositionBars
 from advisor.tui.features.advising.widgets.flow_lines import FlowLines
 from advisor.tui.features.history.remarks import ask_for_transfer
-from advisor.tui.features.transfer.form import of_session
-from advisor.tui.kit import clipboard
-from advisor.tui.kit.chart import Chart
+from advisor.tui.features.transfer.draft import of_session
+from advisor.tui.kit.charts.chart import Chart
+from advisor.tui.kit.copying import clipboard
+from advisor.tui.kit.dialogs.save import Format, SaveScreen
 from advisor.tui.kit.open_history import OpenHistory
-from advisor.tui.kit.save_dialog import Format, SaveScreen
 from advisor.tui.screens import screen_named
 
 
@@ -89,7 +91,7 @@ class AdviceScreen(OutcomeStep):
             return
         yield Static("\n".join(facts(advice)), id="facts")
         yield from self.past_transfers(model)
-        yield heading("Run" if advice.commands else "No tool here writes a line for this setting")
+        yield heading("Run" if advice.commands else "No tool here can be run with this setting")
         for command in advice.commands:
             yield CommandCard(command)
         yield from self._composition(model, advice)
@@ -137,7 +139,7 @@ class AdviceScreen(OutcomeStep):
         except ValueError as error:
             self.advisor.refuse(str(error))
         else:
-            self.notify(escape(said), title=str(card.border_title))
+            self.notify(said, title=str(card.border_title))
 
     def action_save(self) -> None:
         """Ask for a format and a file name."""
@@ -152,20 +154,20 @@ class AdviceScreen(OutcomeStep):
                     name="Markdown", suffix=".md", data=lambda: _as_markdown(advice, model, history)
                 ),
             ]
-            dialogue = SaveScreen("the advice", f"advice-{advice.session[:15]}", formats)
-            self.app.push_screen(dialogue, self._tell_where)
+            dialog = SaveScreen("the advice", f"advice-{advice.session[:15]}", formats)
+            self.app.push_screen(dialog, self._tell_where)
 
     def _tell_where(self, path: Path | None) -> None:
         if path is not None:
-            run = f" Run it with: sh {path}" if path.suffix == ".sh" else ""
-            self.notify(escape(f"{path}.{run}"), title="Saved")
+            run = f" Run it with: {shell_line(['sh', str(path)])}" if path.suffix == ".sh" else ""
+            self.notify(f"{path}.{run}", title="Saved")
 
     def action_pager(self) -> None:
         """Show the whole advice as text in the user's pager."""
         advice = self._advice()
         if advice is None:
             return
-        text = advice_text(advice, self.size.width)
+        text = printable_lines(advice_text(advice, self.size.width))
         try:
             with self.app.suspend():
                 # Ctrl-C in the pager is for the pager.
@@ -204,7 +206,7 @@ def facts(advice: Advice) -> list[str]:
     """The setting and what to expect, one line of markup each."""
     ends = "from disk to disk" if advice.composition else "from memory to memory"
     lines = [
-        f"[b]Use[/b]     {escape(describe(advice.transport, advice.setting))}",
+        f"[b]Use[/b]     {escape(describe(advice.subject, advice.setting))}",
         f"[b]Expect[/b]  {format_rate(advice.expected_bps)}; nine of ten transfers give "
         f"{format_rates(*advice.interval_bps)}, {ends}",
     ]
@@ -221,7 +223,7 @@ def facts(advice: Advice) -> list[str]:
         )
     if advice.gain and advice.default_bps is not None:
         over = "by its default setting" if advice.composition else "untuned"
-        lines.append(f"[b]Gain[/b]    {_gain(advice.gain, advice.default_bps, over)}")
+        lines.append(f"[b]Gain[/b]    {_gain_words(advice.gain, advice.default_bps, over)}")
     if advice.composition:
         lines.append(f"[b]Limit[/b]   {escape(verdict(advice.composition))}")
     if advice.incomplete:
@@ -231,7 +233,7 @@ def facts(advice: Advice) -> list[str]:
     return lines
 
 
-def _gain(gain: Estimate, default_bps: float, over: str) -> str:
+def _gain_words(gain: Estimate, default_bps: float, over: str) -> str:
     """The gain in words; `over`: what the default is."""
     low, high = gain.interval
     rate = format_rate(default_bps)

@@ -14,7 +14,8 @@ from advisor.report.composition import composition_lines
 from advisor.traits import describe, subject_name, transports
 from advisor.tui.features.advising.screens.outcome_step import OutcomeStep, heading
 from advisor.tui.features.advising.session_model import ProbeModel, SessionModel
-from advisor.tui.kit.interval_bars import Bar, IntervalBars, Kind
+from advisor.tui.kit.charts.interval_bars import Bar, BarKind, IntervalBars
+from advisor.tui.kit.sentences import capitalised
 from advisor.tui.screens import screen_named
 
 ROLES: Final = {
@@ -28,7 +29,7 @@ ROLES: Final = {
 
 def role_words(role: str) -> str:
     """A role as a name on a screen; a tool's own roles begin with a capital."""
-    return ROLES.get(role) or role[:1].upper() + role[1:]
+    return ROLES.get(role) or capitalised(role)
 
 
 class ComparisonScreen(OutcomeStep):
@@ -39,8 +40,8 @@ class ComparisonScreen(OutcomeStep):
     HELP = (
         "[b]Comparison[/b] The candidates of the closing comparison, and what was known before. "
         "They were measured in turn within the same minutes, so that changes of the network "
-        "affect all alike. Two settings count as the same unless the data tell them apart; of "
-        "those that are the same as the best, the cheapest is advised: by transport, then by "
+        "affect all alike. Two settings count as the same unless their difference is significant; "
+        "of those that are the same as the best, the cheapest is advised: by transport, then by "
         "streams, then by buffers."
     )
     EMPTY = (
@@ -88,9 +89,9 @@ def compared(model: SessionModel) -> list[Bar]:
     """All bars of a session: contenders, history, and the best of the other probes."""
     bars = contender_bars(model)
     known = {bar.detail for bar in bars}
-    past = (_past_bar(result) for result in model.past if result.transport not in DISKS)
+    past = (_past_bar(result) for result in model.past if result.subject not in DISKS)
     single = (probe_bar(probe) for probe in best_probes(model) if not _is_judged(model, probe))
-    # The best of each transport, or a setting from history, may be a contender already.
+    # The best of each subject, or a setting from history, may be a contender already.
     return bars + list(past) + [bar for bar in single if bar.detail not in known]
 
 
@@ -98,7 +99,7 @@ def _is_judged(model: SessionModel, probe: ProbeModel) -> bool:
     """Whether the contenders cover it: they rate the whole dataset, a probe only a part."""
     if model.files is None or model.advice is None:
         return False
-    return bool(model.advice.contenders) and probe.transport == model.files.tool
+    return bool(model.advice.contenders) and probe.subject == model.files.tool
 
 
 def contender_bars(model: SessionModel, prefix: str = "") -> list[Bar]:
@@ -108,9 +109,9 @@ def contender_bars(model: SessionModel, prefix: str = "") -> list[Bar]:
     advice = model.advice
     bars = []
     for contender in advice.contenders:
-        detail = describe(contender.transport, contender.setting)
-        advised = detail == describe(advice.transport, advice.setting)
-        kind: Kind = "default" if "default" in contender.role else "measured"
+        detail = describe(contender.subject, contender.setting)
+        advised = detail == describe(advice.subject, advice.setting)
+        kind: BarKind = "default" if "default" in contender.role else "measured"
         name = role_words(contender.role)
         bars.append(
             Bar(
@@ -125,13 +126,13 @@ def contender_bars(model: SessionModel, prefix: str = "") -> list[Bar]:
 
 
 def best_probes(model: SessionModel) -> list[ProbeModel]:
-    """The best single probe of each transport, and of the default, in order of time.
+    """The best single probe of each subject, and of the default, in order of time.
 
     Probes of disks are excluded: they move nothing to the other host.
     """
     best: dict[str, ProbeModel] = {}
-    for probe in (p for p in model.probes if p.transport not in DISKS):
-        key = probe.label if probe.purpose == "baseline" else probe.transport
+    for probe in (p for p in model.probes if p.subject not in DISKS):
+        key = probe.label if probe.purpose == "baseline" else probe.subject
         rate_bps = probe.throughput_bps
         if rate_bps and (key not in best or rate_bps > (best[key].throughput_bps or 0)):
             best[key] = probe
@@ -141,12 +142,12 @@ def best_probes(model: SessionModel) -> list[ProbeModel]:
 def probe_bar(probe: ProbeModel, prefix: str = "") -> Bar:
     """The bar of a single probe, which has no interval."""
     untuned = probe.purpose == "baseline"
-    subject = subject_name(probe.transport)
+    subject = subject_name(probe.subject)
     found = f"{subject} alone" if probe.label == "alone" else f"Best {subject}"
     name = role_words(probe.label) if untuned else found
     return Bar(
         name=f"{prefix}{name}",
-        detail=describe(probe.transport, probe.setting),
+        detail=describe(probe.subject, probe.setting),
         value_bps=probe.throughput_bps or 0.0,
         kind="default" if untuned else "measured",
         remark="one probe",
@@ -157,8 +158,8 @@ def _past_bar(result: PastResult) -> Bar:
     times = "one probe" if result.probes == 1 else f"{result.probes} probes"
     spread = f", which vary by {result.spread:.0%}" if result.spread is not None else ""
     return Bar(
-        name=f"History, {subject_name(result.transport)}",
-        detail=describe(result.transport, result.setting),
+        name=f"History, {subject_name(result.subject)}",
+        detail=describe(result.subject, result.setting),
         value_bps=result.throughput_bps,
         kind="past",
         remark=f"{format_duration(result.age_s)} old, {times}{spread}",
@@ -174,36 +175,36 @@ def _decided(model: SessionModel) -> str:
         return "The session is running: these are single probes, so differences may be noise."
     cut = " The session was cut short: this is the best so far." if advice.incomplete else ""
     basis = " Taken from history: nothing was measured." if advice.basis == "history" else ""
-    return f"Advised: [b]{escape(describe(advice.transport, advice.setting))}[/b].{cut}{basis}"
+    return f"Advised: [b]{escape(describe(advice.subject, advice.setting))}[/b].{cut}{basis}"
 
 
 def transports_in_words(model: SessionModel) -> list[str]:
-    """Which transport was chosen and why, in the session's own words."""
+    """Which subject was chosen and why, in the session's own words."""
     advice = model.advice
     if advice is None:
         return ["[dim]Not decided yet.[/dim]"]
-    lines = [f"Decided: [b]{subject_name(advice.transport)}[/b]."]
+    lines = [f"Decided: [b]{escape(subject_name(advice.subject))}[/b]."]
     for other in transports():
-        if other == advice.transport:
+        if other == advice.subject:
             continue
         about = [r for r in advice.reasons if subject_name(other) in r]
-        rates = [p.throughput_bps for p in model.probes if p.transport == other]
+        rates = [p.throughput_bps for p in model.probes if p.subject == other]
         best_bps = max((rate for rate in rates if rate), default=None)
         if about:
             lines += [f"• {escape(reason)}" for reason in about]
         elif best_bps is not None:
-            lines.append(f"• {subject_name(other)} reached {format_rate(best_bps)} at best")
+            lines.append(f"• {escape(subject_name(other))} reached {format_rate(best_bps)} at best")
         elif rates:
-            lines.append(f"• No probe of {subject_name(other)} succeeded")
+            lines.append(f"• No probe of {escape(subject_name(other))} succeeded")
         else:
-            lines.append(f"• {subject_name(other)} was not measured in this session")
+            lines.append(f"• {escape(subject_name(other))} was not measured in this session")
         lines += _ends(model, other)
     return lines
 
 
-def _ends(model: SessionModel, transport: str) -> list[str]:
+def _ends(model: SessionModel, subject: str) -> list[str]:
     return [
         f"• [dim]{escape(stage.name)} ended: {escape(stage.reason)}[/dim]"
         for stage in model.stages
-        if stage.reason and stage.transport == transport and stage.name != "confirm"
+        if stage.reason and stage.subject == subject and stage.name != "confirm"
     ]

@@ -116,7 +116,7 @@ class EvidenceScreen(Page):
 
     def _draw_group(self) -> None:
         group = self.query_one(EvidenceTable).group
-        self.query_one("#group", Static).update(Text(words_of(group)))
+        self.query_one("#group", Static).update(Text(group_detail(group)))
         self.query_one("#no-slice", Static).update(Text(_why_no_slice(self._evidence, group)))
         self._arrange(isinstance(group, SimilarGroup) and bool(group.slices))
         self._draw_slices(group if isinstance(group, SimilarGroup) else None)
@@ -241,7 +241,7 @@ def answer_words(evidence: Evidence) -> list[str]:
     return [f"{evidence_lines(evidence)[0]}.", answer, sample, evidence.worth]
 
 
-def words_of(group: SimilarGroup | GroupLeftOut | None) -> str:
+def group_detail(group: SimilarGroup | GroupLeftOut | None) -> str:
     """A row of the table in words, with what does not fit there."""
     if group is None:
         return ""

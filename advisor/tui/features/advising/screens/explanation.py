@@ -45,7 +45,9 @@ class WhatIsThisScreen(ModalScreen[None]):
 
 def explain(model: SessionModel) -> str:
     """The explanation, in markup."""
-    return "\n\n".join([_what_happens(model), _numbers(model), _marks(model), _panels(), _keys()])
+    return "\n\n".join(
+        [_what_happens(model), _numbers(model), _marks(model), _panels(), _what_to_press()]
+    )
 
 
 def _what_happens(model: SessionModel) -> str:
@@ -67,7 +69,7 @@ def _what_happens_to_files(plan: FilesPlanned, pair: str) -> str:
     return (
         f"The advisor moves part of your files {pair} with {plan.tool}, each time with another "
         "setting; each such transfer is a probe. Before that it measures the network alone, and "
-        "each disk alone, to see which of them holds the files back. Your own files are only read."
+        "each disk alone, to see which of them limits the transfer. Your own files are only read."
     )
 
 
@@ -80,10 +82,10 @@ def _numbers(model: SessionModel) -> str:
         best = model.best
         words.append(
             f"The best gave {format_rate(best.throughput_bps)} "
-            f"({describe(best.transport, best.setting)})."
+            f"({describe(best.subject, best.setting)})."
         )
         if model.files:
-            words.append("That is for all of your files, with all it takes to begin and end.")
+            words.append("That is for all of your files, including start-up and end.")
         elif default_bps:
             words.append(
                 f"Without tuning you would get {format_rate(default_bps)}: "
@@ -119,7 +121,7 @@ def _panels() -> str:
     )
 
 
-def _keys() -> str:
+def _what_to_press() -> str:
     return (
         "You need not do anything. space pauses, s skips the present search, e adds 30 s, t "
         "tries a setting of your choice, x stops with the best so far. p shows what past "

@@ -1,48 +1,30 @@
 """History: stored results of this pair and of similar pairs; use them, or profile now."""
 
-import time
+import contextlib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
-from rich.text import Text
 from textual import work
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.events import ScreenResume
 from textual.widget import Widget
 from textual.widgets import Button, Collapsible, Static
 
-from advisor.advising.budget import SHORTEST_S, default_budget_s
-from advisor.domain.endpoints import Endpoint, Pair
-from advisor.domain.events import PastResult
-from advisor.domain.file_io import DISKS
+from advisor.advising.budget import default_budget_s
 from advisor.domain.names import parse_names
 from advisor.domain.quantities import format_duration, format_rate, parse_duration
 from advisor.models.limits import wanted_bps
 from advisor.store.errors import StoreError
-from advisor.store.history import SimilarPair
-from advisor.traits import (
-    default_method,
-    default_transports,
-    describe,
-    method_traits,
-    methods,
-    subject_name,
-    transport_traits,
-)
-from advisor.tui.features.advising.form import Draft
+from advisor.traits import default_method, default_transports, method_traits, methods
+from advisor.tui.features.advising.checks import known_method, known_transports, profiling_time
+from advisor.tui.features.advising.draft import Draft
 from advisor.tui.features.advising.step import Step
-from advisor.tui.kit.checks import whole_number
-from advisor.tui.kit.field import Field, first_problem
-from advisor.tui.kit.pair_table import age_words
-from advisor.tui.kit.row_table import RowTable
+from advisor.tui.features.advising.stored import Stored, stored_for
+from advisor.tui.features.advising.widgets.stored_results import StoredResults
+from advisor.tui.kit.fields.checks import whole_number
+from advisor.tui.kit.fields.field import Field, first_problem
 
-if TYPE_CHECKING:
-    from advisor.tui.kit.chart import Chart
-    from advisor.tui.kit.series import Series
-
-_DAY_S: Final = 86400.0
 _MOST_STREAMS: Final = 128
 _OF_THE_NETWORK: Final = ("#field-transports", "#field-congestion")
 
@@ -63,35 +45,23 @@ class HistoryScreen(Step):
         Binding("f6", "take_it", "Take it", id="take-it"),
     ]
     DEFAULT_CSS = """
-    HistoryScreen .words { height: auto; margin-bottom: 1; }
-    HistoryScreen #chart-place { height: auto; }
-    HistoryScreen Chart { height: 10; }
-    HistoryScreen RowTable { margin-bottom: 1; }
+    HistoryScreen #cost { height: auto; margin-bottom: 1; }
     HistoryScreen Collapsible { border: none; padding: 0; background: $background; }
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self._past: list[PastResult] = []
-        self._chart: Chart | None = None
+        self._stored = Stored()
 
     def content(self) -> Iterable[Widget]:
         draft = self.advisor.draft
-        yield Static("… reading the history", id="past", classes="words")
-        stored = RowTable("Stored for this pair", "with", "best", "probes", "age", id="stored")
-        alike = RowTable(
-            "Similar pairs", "similar pair", "round trip", "best", "with", "age", id="similar"
-        )
-        chart = Vertical(id="chart-place")
-        for widget in (stored, chart, alike):
-            widget.display = False
-            yield widget
-        yield Static(id="cost", classes="words")
+        yield StoredResults()
+        yield Static(id="cost")
         yield Field(
             "Time",
             "budget",
             draft,
-            check=_budget,
+            check=profiling_time,
             example="as in 2min; default: a minute, more on very long paths",
             explained="The total time for profiling. More time distinguishes smaller differences "
             "from noise.",
@@ -100,7 +70,7 @@ class HistoryScreen(Step):
             "Transports",
             "transports",
             draft,
-            check=_transports,
+            check=known_transports,
             example=",".join(default_transports()),
             explained="What is profiled. Every tool has TCP; UDT runs over UDP, and can be "
             "faster where packets are lost on a long path.",
@@ -112,10 +82,10 @@ class HistoryScreen(Step):
             "Method",
             "method",
             draft,
-            check=_method,
+            check=known_method,
             example=default_method("network"),
             explained="How the next setting to try is chosen. 'advisor plugins' lists them. Some "
-            "go by past transfers instead: " + " ".join(filter(None, _hints())),
+            "use past transfers instead: " + " ".join(filter(None, _hints())),
         )
         yield Field(
             "Congestion",
@@ -159,84 +129,27 @@ class HistoryScreen(Step):
 
     @work(thread=True, exclusive=True, group="history")
     def _look_up(self) -> None:
-        draft = self.advisor.draft
-        pair = _pair(draft)
-        seen = draft.path_seen
-        rtt_s = seen.path.rtt_s if seen else None
-        capacity_bps = seen.path.capacity_bps if seen else None
         try:
             with self.advisor.history.store() as store:
-                past = store.best(pair, time.time(), rtt_s) if pair else []
-                known = next((s for s in store.pairs() if s.pair == pair), None)
-                similar = store.similar(pair, rtt_s, capacity_bps) if pair else []
+                found = stored_for(self.advisor.draft, store)
         except StoreError as error:
-            self.app.call_from_thread(self._show_trouble, str(error))
+            show = self.query_one(StoredResults).show_trouble
+            self.app.call_from_thread(show, str(error))
             return
-        past = [r for r in past if _is_meant(r.transport, draft)]
-        series = known.series if known else {}
-        series = {name: rates for name, rates in series.items() if _is_meant(name, draft)}
-        self.app.call_from_thread(self._show, past, series, similar)
+        self.app.call_from_thread(self._show, found)
 
-    def _show_trouble(self, trouble: str) -> None:
-        self.query_one("#past", Static).update(Content(f"✗ {trouble}"))
-
-    def _show(
-        self,
-        past: list[PastResult],
-        series: dict[str, list[tuple[float, float]]],
-        similar: list[SimilarPair],
-    ) -> None:
-        self._past = past
+    def _show(self, found: Stored) -> None:
+        self._stored = found
         where = self.advisor.draft.where or "this destination"
-        cautions = dict.fromkeys(r.caution for r in past if r.caution)
-        words = f"Stored for {where}:" if past else f"Nothing is stored for {where} as it is now."
-        lines = [words, *(f"! {caution}" for caution in cautions)]
-        self.query_one("#past", Static).update(Content("\n".join(lines)))
-        stored, alike = self.query_one("#stored", RowTable), self.query_one("#similar", RowTable)
-        stored.display, alike.display = bool(past), bool(similar)
-        stored.fill([(r.transport, _past_cells(r)) for r in past])
-        alike.fill([(str(s.pair), _similar_cells(s)) for s in similar])
+        self.query_one(StoredResults).show(found, where)
         self._show_cost()
-        self._draw_chart(series)
-
-    def _draw_chart(self, series: dict[str, list[tuple[float, float]]]) -> None:
-        """Draw the chart; its module is imported only when needed, because that is slow."""
-        shown = {name: points for name, points in series.items() if len(points) > 1}
-        self.query_one("#chart-place").display = bool(shown)
-        if not shown:
-            return
-        if self._chart is None:
-            from advisor.tui.kit.chart import Chart
-
-            self._chart = Chart("Stored probes by age")
-            self.query_one("#chart-place").mount(self._chart)
-        self._chart.restart()
-        self._chart.show(_series(shown, time.time()), x_label="days ago", y_label="throughput")
 
     def _show_cost(self) -> None:
         """Show the time that profiling takes, and the gain to hope for."""
-        seen = self.advisor.draft.path_seen
-        rtt_s = seen.path.rtt_s if seen else 0.0
-        usual_s = default_budget_s(rtt_s, files=bool(self.advisor.draft.tool_name))
-        try:
-            text = self.advisor.draft.budget.strip()
-            budget_s = parse_duration(text) if text else usual_s
-        except ValueError:
-            budget_s = usual_s
-        words = f"Profiling takes about {format_duration(budget_s)}."
-        best = max(self._past, key=lambda r: r.throughput_bps, default=None)
-        room_bps = wanted_bps(seen.path) if seen and seen.path.capacity_bps else None
-        if best and room_bps and room_bps > best.throughput_bps:
-            words += (
-                f" The path may carry {format_rate(room_bps)}, "
-                f"{room_bps / best.throughput_bps:.1f} times the best that is stored."
-            )
-        elif best and room_bps:
-            words += " The best that is stored fills the path: there is little to gain."
-        elif not best and room_bps:
-            words += (
-                f" The path may carry {format_rate(room_bps)}; its throughput is not known yet."
-            )
+        draft = self.advisor.draft
+        words = f"Profiling takes about {format_duration(_profiling_s(draft))}."
+        if gain := _room_words(draft, self._stored.best_bps):
+            words += f" {gain}"
         self.query_one("#cost", Static).update(Content(words))
 
     def why_not_next(self) -> str:
@@ -255,7 +168,7 @@ class HistoryScreen(Step):
 
     def action_take_it(self) -> None:
         """Get advice from stored results, without measuring."""
-        if not self._past:
+        if not self._stored.past:
             self.advisor.refuse("nothing is stored for this pair: profile now (ctrl+n)")
             return
         self._begin("--accept-history")
@@ -268,101 +181,35 @@ class HistoryScreen(Step):
         self.advisor.begin_session([*words, *self.advisor.draft.advise_arguments()])
 
 
-def _is_meant(subject: str, draft: Draft) -> bool:
-    """Whether a stored result is of the subject to profile: the tool, else a transport."""
-    from advisor import registry
+def _profiling_s(draft: Draft) -> float:
+    """The time that was entered, else the default for this path."""
+    text = draft.budget.strip()
+    with contextlib.suppress(ValueError):
+        if text:
+            return parse_duration(text)
+    seen = draft.path_seen
+    return default_budget_s(seen.path.rtt_s if seen else 0.0, files=bool(draft.tool_name))
 
-    if draft.tool_name:
-        return subject == draft.tool_name
-    others = {tool.name for tool in registry.tools()}
-    return subject not in DISKS and subject not in others
 
-
-def _pair(draft: Draft) -> Pair | None:
-    """The pair as the history names it; None for an invalid destination."""
-    from advisor.domain.addresses import parse_host_port
-    from advisor.runtime.connect import pair_of
-    from advisor.runtime.request import AdviceRequest
-
-    try:
-        agent = parse_host_port(draft.agent) if draft.way == "agent" else None
-        named = draft.destination.strip()
-        destination = Endpoint.parse(named) if named or not agent else Endpoint(agent[0])
-    except ValueError:
-        return None
-    return pair_of(AdviceRequest(destination=destination, agent=agent))
+def _room_words(draft: Draft, best_bps: float | None) -> str:
+    """What the path may carry, compared with the best that is stored; "" if it is not known."""
+    seen = draft.path_seen
+    if seen is None or not seen.path.capacity_bps:
+        return ""
+    room_bps = wanted_bps(seen.path)
+    if best_bps is None:
+        return f"The path may carry {format_rate(room_bps)}; its throughput is not known yet."
+    if room_bps > best_bps:
+        return (
+            f"The path may carry {format_rate(room_bps)}, {room_bps / best_bps:.1f} times the best "
+            "that is stored."
+        )
+    return "The best that is stored fills the path: there is little to gain."
 
 
 def _hints() -> list[str]:
     return [method_traits(name).hint for name in methods()]
 
 
-def _series(shown: dict[str, list[tuple[float, float]]], now_s: float) -> "list[Series]":
-    from advisor.tui.kit.series import Series
-
-    return [
-        Series(
-            name=subject_name(name),
-            xs=[(now_s - recorded_s) / _DAY_S for recorded_s, _ in points],
-            ys=[rate_bps for _, rate_bps in points],
-            kind="points",
-            mark=transport_traits(name).mark,
-            colour=transport_traits(name).colour,
-        )
-        for name, points in shown.items()
-    ]
-
-
-def _past_cells(past: PastResult) -> tuple[Text, ...]:
-    return (
-        Text(describe(past.transport, past.setting)),
-        Text(_rate_with_spread(past)),
-        Text(str(past.probes), justify="right"),
-        Text(age_words(past.age_s)),
-    )
-
-
-def _rate_with_spread(past: PastResult) -> str:
-    spread = "" if past.spread is None else f" ±{past.spread:.0%}"
-    return f"{format_rate(past.throughput_bps)}{spread}"
-
-
-def _similar_cells(similar: SimilarPair) -> tuple[Text, ...]:
-    best = max(similar.best, key=lambda r: r.throughput_bps)
-    return (
-        Text(similar.pair.destination),
-        Text(format_duration(similar.rtt_s)),
-        Text(format_rate(best.throughput_bps)),
-        Text(describe(best.transport, best.setting)),
-        Text(age_words(best.age_s)),
-    )
-
-
 def _any_more(draft: Draft) -> bool:
     return bool(draft.method or draft.congestion or draft.max_streams)
-
-
-def _budget(text: str) -> float:
-    budget_s = parse_duration(text)
-    if budget_s < SHORTEST_S:
-        raise ValueError(f"too short for one probe: give at least {SHORTEST_S:g} s")
-    return budget_s
-
-
-def _method(text: str) -> None:
-    from advisor import registry
-
-    try:
-        registry.method(text)
-    except registry.PluginMissing as error:
-        raise ValueError(str(error)) from None
-
-
-def _transports(text: str) -> None:
-    from advisor import registry
-
-    try:
-        for name in parse_names(text):
-            registry.transport(name)
-    except registry.PluginMissing as error:
-        raise ValueError(str(error)) from None

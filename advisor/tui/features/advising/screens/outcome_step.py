@@ -93,7 +93,7 @@ class OutcomeStep(Step):
             newest = list(model.evidence.values())[-1]
             went_by = f"{newest.similar} of {newest.known}" if newest.similar else "no"
             yield Static(
-                f"The search went by {went_by} past transfers: [b]p[/b] shows what they say.",
+                f"The search used {went_by} past transfers: [b]p[/b] shows what they say.",
                 id="past-transfers",
             )
 

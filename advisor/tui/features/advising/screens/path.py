@@ -18,13 +18,12 @@ from advisor.models.host_review import review
 from advisor.tui.features.advising.path_check import PathCheck
 from advisor.tui.features.advising.step import Step
 from advisor.tui.features.advising.widgets.watched_path import WatchedPath
-from advisor.tui.kit.copyable import Copyable
-from advisor.tui.kit.fixes import fix_for
-from advisor.tui.kit.row_table import RowTable
+from advisor.tui.kit.copying.copyable import Copyable
+from advisor.tui.kit.tables.row_table import RowTable
 
 _REDRAW_S: Final = 1.0
 _REMEDIES: Final = 2
-_MARKS: Final = {
+_SEVERITIES: Final = {
     Severity.GOOD: ("✓ good", "$text-success"),
     Severity.WATCH: ("! watch", "$text-warning"),
     Severity.BAD: ("✗ bad", "$text-error"),
@@ -94,7 +93,7 @@ class PathScreen(Step):
             await look.close()
 
     async def action_look_again(self) -> None:
-        """Begin anew."""
+        """Start again."""
         await self._end_look()
         if self.advisor.draft.where:
             self._look = PathCheck(self.advisor.draft, self.advisor.history, self._draw, watch=True)
@@ -115,12 +114,10 @@ class PathScreen(Step):
         if now == self._drawn and self._drawn is not None:
             return
         self._drawn = now
-        trouble, fix = self._trouble(), None
-        if look and look.trouble:
-            fix = fix_for(look.trouble)
+        trouble = self._trouble()
         self.query_one("#trouble", Static).update(Content(trouble))
         self.query_one("#trouble").display = bool(trouble)
-        self.query_one("#mend", Copyable).hold(*(fix or ("", "")))
+        self.query_one("#mend", Copyable).mend(look.trouble if look else None)
         path = self._path()
         if path is None:
             return
@@ -146,7 +143,7 @@ class PathScreen(Step):
         self._show_detail()
 
     def _cells(self, finding: Finding) -> tuple[Text, ...]:
-        word, colour = _MARKS[finding.severity]
+        word, colour = _SEVERITIES[finding.severity]
         style = self.app.theme_variables.get(colour.removeprefix("$"), "")
         return (
             Text(word, style if style.startswith("#") else ""),

@@ -10,17 +10,17 @@ from textual.widget import Widget
 from textual.widgets import Button, Static
 
 from advisor.domain import orders as o
-from advisor.domain.quantities import format_duration, format_rate
+from advisor.domain.quantities import format_duration
 from advisor.domain.space import Setting
 from advisor.tui.features.advising.screens.evidence import open_evidence
 from advisor.tui.features.advising.screens.explanation import WhatIsThisScreen
 from advisor.tui.features.advising.screens.try_setting import TrySettingScreen
 from advisor.tui.features.advising.session_model import SessionModel, StageModel
 from advisor.tui.features.advising.step import Step
-from advisor.tui.features.advising.widgets.bins import Grid
-from advisor.tui.features.advising.widgets.session_view import PANELS, SessionView
+from advisor.tui.features.advising.texts import best_setting, outcome_words, session_line
+from advisor.tui.features.advising.widgets.session_view import SESSION_PANELS, SessionView
 
-_DRAWN_ANEW_EVERY_S: Final = 2.0
+_ALL_REDRAWN_EVERY_S: Final = 2.0
 _MORE_S: Final = 30.0
 _SURE_WITHIN_S: Final = 6.0
 
@@ -32,7 +32,7 @@ class ProfilingScreen(Step):
     STEP = "profiling"
     HELP = """[b]Profiling[/b]
 Short transfers with different settings, one after the other: w explains this screen.
-You need not do anything: it ends by itself; then ctrl+n compares the results."""
+You need not do anything: it ends on its own; then ctrl+n compares the results."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "pause", "Pause", id="pause"),
         Binding("w", "what", "What is this?", id="what_is_this"),
@@ -46,7 +46,7 @@ You need not do anything: it ends by itself; then ctrl+n compares the results.""
         Binding("u", "other", "Map: the other transport", show=False, id="map_other"),
         *(
             Binding(str(i), f"enlarge('{name}')", f"Only: {name}", show=False, id=f"only_{name}")
-            for i, name in enumerate(PANELS, 1)
+            for i, name in enumerate(SESSION_PANELS, 1)
         ),
         Binding("0", "enlarge('')", "All panels", show=False, id="all_panels"),
         Binding("tab", "panel(1)", "Next panel", show=False, id="next_panel"),
@@ -94,7 +94,7 @@ You need not do anything: it ends by itself; then ctrl+n compares the results.""
 
     def on_mount(self) -> None:
         self._look()
-        self.every(_DRAWN_ANEW_EVERY_S / len(PANELS), self._look)
+        self.every(_ALL_REDRAWN_EVERY_S / len(SESSION_PANELS), self._look)
 
     def on_screen_resume(self) -> None:
         # Answer the key with the old content at once; the updates follow.
@@ -112,7 +112,7 @@ You need not do anything: it ends by itself; then ctrl+n compares the results.""
             self.query_one(SessionView).show_next(model)
 
     def _say(self, model: SessionModel) -> None:
-        words = (head_words(model), word_on(model))
+        words = (session_line(model), outcome_words(model))
         if words == self._said:
             # Even an equal text would cause a layout of the whole screen.
             return
@@ -123,7 +123,7 @@ You need not do anything: it ends by itself; then ctrl+n compares the results.""
         word.set_class(model.advice is not None, "done")
         word.set_class(model.gave_up is not None, "gave-up")
         word.update(Text(words[1]))
-        self.query_one("#buttons #pause", Button).label = "Go on" if model.paused else "Pause"
+        self.query_one("#buttons #pause", Button).label = "Resume" if model.paused else "Pause"
 
     def why_not_next(self) -> str:
         """Why the next step must wait for the session's end."""
@@ -158,7 +158,7 @@ You need not do anything: it ends by itself; then ctrl+n compares the results.""
         """Pause before the next probe, or resume."""
         model = self._model
         if model and model.paused:
-            self._order(o.GoOn(), "Going on")
+            self._order(o.Resume(), "Resuming")
         else:
             self._order(o.Pause(), "Pausing after this probe; space resumes")
 
@@ -196,7 +196,7 @@ You need not do anything: it ends by itself; then ctrl+n compares the results.""
             return
         self._stop_asked_at_s = now_s
         self.notify(
-            "Stop here, with the best so far? x once more stops. The measurements are stored.",
+            "Stop here, with the best so far? Press x again to stop. The measurements are stored.",
             title="Sure?",
             severity="warning",
             timeout=_SURE_WITHIN_S,
@@ -214,10 +214,10 @@ You need not do anything: it ends by itself; then ctrl+n compares the results.""
 
         def answered(setting: Setting | None) -> None:
             if setting:
-                order = o.Try(transport=stage.transport, setting=setting)
+                order = o.Try(subject=stage.subject, setting=setting)
                 self._order(order, "It is measured next, after the present probe")
 
-        screen = TrySettingScreen(stage.transport, stage.space, best_of(model, stage))
+        screen = TrySettingScreen(stage.subject, stage.space, best_setting(model, stage))
         self.app.push_screen(screen, answered)
 
     def action_what(self) -> None:
@@ -249,7 +249,7 @@ You need not do anything: it ends by itself; then ctrl+n compares the results.""
 
     def action_other(self) -> None:
         """Show the other transport's map."""
-        self.query_one(SessionView).switch_transport()
+        self.query_one(SessionView).switch_subject()
 
     def action_enlarge(self, panel: str) -> None:
         """Show one panel alone."""
@@ -264,39 +264,3 @@ You need not do anything: it ends by itself; then ctrl+n compares the results.""
             self.focus_next()
         else:
             self.focus_previous()
-
-
-def head_words(model: SessionModel) -> str:
-    """The pair, the round-trip time, and the session's id."""
-    if model.pair is None:
-        return "Reaching the other host …"
-    parts = [f"{model.pair.source} → {model.pair.destination}"]
-    if model.path:
-        parts.append(f"RTT {format_duration(model.path.rtt_s)}")
-    parts.append(f"session {model.session}")
-    return "   ".join(parts)
-
-
-def word_on(model: SessionModel) -> str:
-    """The most important message; "" while everything is normal."""
-    if model.gave_up:
-        going_on = " r resumes it." if model.probes else ""
-        return (
-            f"{model.gave_up.message[:1].upper()}{model.gave_up.message[1:]}\n\nThe measurements "
-            f"are stored.{going_on} ctrl+g, then Where, starts again."
-        )
-    if model.advice:
-        found = format_rate(model.advice.expected_bps)
-        return f"Done: about {found} to be expected. ctrl+n compares."
-    if model.paused:
-        return "Paused: nothing is sent and the clock is stopped. space resumes."
-    return ""
-
-
-def best_of(model: SessionModel, stage: StageModel) -> Setting:
-    """The best setting so far inside the space of this search; empty if there is none."""
-    assert stage.space is not None
-    box = Grid.fitting(stage.space, 1, 1)
-    fitting = [p for p in model.probes if p.transport == stage.transport and box.cell_of(p.setting)]
-    best = max(fitting, key=lambda p: p.throughput_bps or 0.0, default=None)
-    return best.setting if best else {}

@@ -6,13 +6,14 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Label, Static
 
 from advisor.domain.quantities import format_bytes, parse_size
 from advisor.domain.space import Parameter, Setting, Space
 from advisor.traits import subject_name
-from advisor.tui.features.advising.widgets.bins import name_of, words_of
+from advisor.tui.features.advising.widgets.bins import name_of, value_words
 
 
 class TrySettingScreen(ModalScreen[Setting | None]):
@@ -33,13 +34,13 @@ It is measured next, once, and counts like any other. Sizes may be written as 4M
     TrySettingScreen Button { min-width: 10; margin-right: 1; }
     """
 
-    def __init__(self, transport: str, space: Space, start: Setting) -> None:
+    def __init__(self, subject: str, space: Space, start: Setting) -> None:
         super().__init__()
-        self._transport, self._space, self._start = transport, space, start
+        self._subject, self._space, self._start = subject, space, start
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(can_focus=False) as box:
-            box.border_title = f"Try a {subject_name(self._transport)} setting"
+            box.border_title = Content(f"Try a {subject_name(self._subject)} setting")
             for parameter in self._space.parameters:
                 yield Label(Text(f"{name_of(parameter)}: {bounds_words(parameter)}"))
                 yield Input(
@@ -83,7 +84,9 @@ It is measured next, once, and counts like any other. Sizes may be written as 4M
 
 def bounds_words(parameter: Parameter) -> str:
     """The bounds in words."""
-    words = f"{words_of(parameter, parameter.lower)} to {words_of(parameter, parameter.upper)}"
+    words = (
+        f"{value_words(parameter, parameter.lower)} to {value_words(parameter, parameter.upper)}"
+    )
     if parameter.quantum > 1:
         words += f", in steps of {parameter.quantum} {parameter.unit}".rstrip()
     return words

@@ -4,7 +4,6 @@ import socket
 from collections.abc import Iterable
 from typing import Final, cast
 
-from textual import work
 from textual.containers import Vertical
 from textual.content import Content
 from textual.events import ScreenResume, ScreenSuspend
@@ -13,24 +12,24 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Collapsible, RadioSet, Static
 
-from advisor.domain.addresses import parse_address, parse_host_port, parse_ports
-from advisor.domain.endpoints import Endpoint
-from advisor.domain.quantities import format_duration, format_rate, parse_duration, parse_rate
-from advisor.runtime.destinations import KnownDestination, known_destinations
-from advisor.tui.features.advising.form import Way
+from advisor.domain.quantities import format_duration, format_rate
+from advisor.tui.features.advising.draft import Way
 from advisor.tui.features.advising.path_check import PathCheck
+from advisor.tui.features.advising.reach_fields import reach_fields
 from advisor.tui.features.advising.step import Step
-from advisor.tui.kit.choice import Choice, ChoiceSet
-from advisor.tui.kit.copyable import Copyable
-from advisor.tui.kit.field import Field, first_problem
-from advisor.tui.kit.fixes import fix_for
-from advisor.tui.kit.suggestions import DestinationSuggester
+from advisor.tui.features.advising.widgets.destination_field import DestinationField
+from advisor.tui.kit.copying.copyable import Copyable
+from advisor.tui.kit.fields.choice import Choice, ChoiceSet
+from advisor.tui.kit.fields.field import Field, first_problem
+from advisor.tui.kit.fields.scanned_field import AFTER_LAST_KEY_S
 
-_AFTER_LAST_KEY_S: Final = 0.6
-_NAMED: Final = 5
 _WAYS: Final[dict[Way, str]] = {
     "ssh": "ssh starts it (as rsync and git do)",
     "agent": "it is listening already, at a HOST:PORT",
+}
+_OF_THE_WAY: Final[dict[Way, tuple[str, ...]]] = {
+    "ssh": ("agent_command", "ports"),
+    "agent": ("agent", "secret_file"),
 }
 
 
@@ -61,7 +60,6 @@ class WhereScreen(Step):
         super().__init__()
         self._look: PathCheck | None = None
         self._waiting: Timer | None = None
-        self._completing = DestinationSuggester()
 
     def content(self) -> Iterable[Widget]:
         """The fields, and the result of the check."""
@@ -69,17 +67,7 @@ class WhereScreen(Step):
         yield Static(
             Content.assemble(("From".ljust(17), "dim"), f"{socket.gethostname()} (this host)")
         )
-        yield Field(
-            "To",
-            "destination",
-            draft,
-            check=Endpoint.parse,
-            example="host, user@host, lab:NAME or localhost",
-            explained="The host that gets the data, as you would give it to ssh. Names that are "
-            "known are completed: right arrow takes them.",
-            suggester=self._completing,
-        )
-        with_agent = draft.way == "agent"
+        yield DestinationField(draft, self.advisor.history, lists_known=True)
         yield Vertical(Static(id="reached"), Copyable(id="fix"), id="reach")
         yield Static("How to reach the agent there", classes="label")
         yield ChoiceSet(
@@ -87,77 +75,16 @@ class WhereScreen(Step):
             compact=True,
             id="way",
         )
-        for field in self._fields_of_the_way():
-            field.display = (field.id in ("field-agent", "field-secret-file")) == with_agent
-            yield field
-        yield Field(
-            "Reserved rate",
-            "bandwidth",
-            draft,
-            check=parse_rate,
-            example="as in 10Gbit, if you have a reservation",
-            explained="The part of the path that you may use, in bit/s. Results are compared "
-            "with it; without it, with the slower network card.",
-        )
-        yield Collapsible(*self._more(), title="More", collapsed=not (draft.address or draft.rtt))
-
-    def _fields_of_the_way(self) -> Iterable[Field]:
-        draft = self.advisor.draft
-        yield Field(
-            "Agent command",
-            "agent_command",
-            draft,
-            example="advisor agent --stdio",
-            explained="The agent's command there, if advisor is not in the PATH of a login by "
-            "ssh, as in /opt/advisor/bin/advisor agent --stdio.",
-        )
-        yield Field(
-            "Ports",
-            "ports",
-            draft,
-            check=parse_ports,
-            example="as in 50000-51000, if a firewall asks for it",
-            explained="The ports that the agent may open for test traffic; sites often name them "
-            "in GLOBUS_TCP_PORT_RANGE. They are open only while a test runs.",
-        )
-        yield Field(
-            "Agent at",
-            "agent",
-            draft,
-            check=parse_host_port,
-            example="HOST:PORT that it printed",
-            explained="The address that 'advisor agent --listen' printed there.",
-        )
-        yield Field(
-            "Secret file",
-            "secret_file",
-            draft,
-            example="file with the secret that it printed",
-            explained="A file here, readable by you alone (chmod 600), with the line that the "
-            "agent printed. Both sides prove that they know it before anything else.",
-        )
-
-    def _more(self) -> Iterable[Widget]:
-        draft = self.advisor.draft
-        yield Field(
-            "Data address",
-            "address",
-            draft,
-            check=parse_address,
-            example="IP address, if data goes to another one than the name's",
-            explained="Transfer nodes often have one network for logins and one for data.",
-        )
-        yield Field(
-            "Round trip",
-            "rtt",
-            draft,
-            check=parse_duration,
-            example="as in 93.6ms, where it cannot be measured",
-            explained="The round-trip time, for paths that block ping.",
+        yield from reach_fields(draft, (*_OF_THE_WAY["ssh"], *_OF_THE_WAY["agent"]))
+        yield from reach_fields(draft, ["bandwidth"])
+        yield Collapsible(
+            *reach_fields(draft, ["address", "rtt"]),
+            title="More",
+            collapsed=not (draft.address or draft.rtt),
         )
 
     def on_mount(self) -> None:
-        self._learn_names()
+        self._show_fields()
         self._show()
 
     def on_screen_resume(self, _: ScreenResume) -> None:
@@ -182,40 +109,26 @@ class WhereScreen(Step):
             look, self._look = self._look, None
             await look.close()
 
-    @work(thread=True, exclusive=True, group="names")
-    def _learn_names(self) -> None:
-        with self.advisor.history.store() as store:
-            known = known_destinations(store)
-        self.app.call_from_thread(self._take_names, known)
-
-    def _take_names(self, known: list[KnownDestination]) -> None:
-        self._completing.names = [one.name for one in known]
-        named = ", ".join(one.name for one in known[:_NAMED])
-        more = ", …" if len(known) > _NAMED else ""
-        field = self.query_one("#field-destination", Field)
-        if not field.text:
-            field.hint(f"known: {named}{more}")
-
-    def on_field_changed(self, changed: Field.Changed) -> None:
+    def on_field_changed(self) -> None:
         """Check the path after typing pauses."""
-        if changed.field.id == "field-destination":
-            changed.field.hint("")
         self._try_soon()
 
     def on_radio_set_changed(self, event: RadioSet.Changed) -> None:
-        """Show the fields of the chosen way."""
-        way = cast(Way, event.pressed.id)
-        self.advisor.draft.way = way
-        for name in ("agent", "secret-file"):
-            self.query_one(f"#field-{name}").display = way == "agent"
-        for name in ("agent-command", "ports"):
-            self.query_one(f"#field-{name}").display = way == "ssh"
+        """Show the fields of the chosen way to reach the agent."""
+        self.advisor.draft.way = cast(Way, event.pressed.id)
+        self._show_fields()
         self._try_soon()
+
+    def _show_fields(self) -> None:
+        for way, names in _OF_THE_WAY.items():
+            for name in names:
+                field = self.query_one(f"#field-{name.replace('_', '-')}")
+                field.display = way == self.advisor.draft.way
 
     def _try_soon(self) -> None:
         if self._waiting:
             self._waiting.stop()
-        self._waiting = self.set_timer(_AFTER_LAST_KEY_S, self._try)
+        self._waiting = self.set_timer(AFTER_LAST_KEY_S, self._try)
         self._show()
 
     async def _try(self) -> None:
@@ -253,8 +166,8 @@ class WhereScreen(Step):
         reached.update(Content(words))
         reached.set_class(manner == "good", "-good")
         reached.set_class(manner == "bad", "-bad")
-        fix = fix_for(words) if manner == "bad" else None
-        self.query_one("#fix", Copyable).hold(*(fix or ("", "")))
+        trouble = self._look.trouble if self._look and manner == "bad" else None
+        self.query_one("#fix", Copyable).mend(trouble)
 
     def _state(self) -> tuple[str, str]:
         """A sentence, and whether it is "good", "bad" or "" for neither."""

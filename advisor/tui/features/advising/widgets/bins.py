@@ -11,7 +11,7 @@ from advisor.domain.quantities import format_bytes
 from advisor.domain.space import Parameter, Scale, Setting, Space
 from advisor.tui.features.advising.session_model import ProbeModel
 
-Cell = tuple[int, int]
+GridCell = tuple[int, int]
 
 
 _SAID: Final = {"concurrency": "files at a time", "parallelism": "streams each"}
@@ -47,7 +47,7 @@ class Axis(msgspec.Struct, frozen=True):
         return self.parameter.value_at(index / self.count)
 
 
-def words_of(parameter: Parameter, value: float) -> str:
+def value_words(parameter: Parameter, value: float) -> str:
     """A value as text."""
     return format_bytes(value) if parameter.unit == "B" else f"{value:g}"
 
@@ -86,7 +86,7 @@ class Grid(msgspec.Struct, frozen=True):
             Axis(up.parameter, up.count, about_values=True) if up else None,
         )
 
-    def cell_of(self, setting: Setting) -> Cell | None:
+    def cell_of(self, setting: Setting) -> GridCell | None:
         """(column, row from below); None for a setting outside the space."""
         indices = []
         for axis in (self.across, self.up):
@@ -123,24 +123,24 @@ def spanned(probes: Iterable[ProbeModel]) -> Space | None:
     return Space(parameters=tuple(parameters), cost_order=()) if parameters else None
 
 
-_MOVES: Final = 4
+_MOVES_TRACED: Final = 4
 
 
-def trail(grid: Grid, probes: Sequence[ProbeModel]) -> list[Cell]:
+def trail(grid: Grid, probes: Sequence[ProbeModel]) -> list[GridCell]:
     """The cells of the search's last moves, in order.
 
     A search that marks its centres (y*) is traced by these, any other by all its probes.
     """
     searched = [p for p in probes if p.purpose == "search" and p.label != "by hand"]
     moves = [p for p in searched if p.label == "y*"] or searched
-    stops = [cell for p in moves[-_MOVES - 1 :] if (cell := grid.cell_of(p.setting))]
-    way: list[Cell] = stops[:1]
+    stops = [cell for p in moves[-_MOVES_TRACED - 1 :] if (cell := grid.cell_of(p.setting))]
+    way: list[GridCell] = stops[:1]
     for start, end in itertools.pairwise(stops):
         way += _between(start, end)
     return way
 
 
-def _between(start: Cell, end: Cell) -> Iterable[Cell]:
+def _between(start: GridCell, end: GridCell) -> Iterable[GridCell]:
     steps = max(abs(end[0] - start[0]), abs(end[1] - start[1]))
     for i in range(1, steps + 1):
         share = i / steps

@@ -11,8 +11,9 @@ from typing import Final
 import msgspec
 
 from advisor.domain.space import Setting, flows_of
+from advisor.traits import flow_names
 from advisor.tui.features.advising.session_model import SessionModel
-from advisor.tui.kit.series import Series
+from advisor.tui.kit.charts.series import Series
 
 BOX_FROM: Final = 3
 """Fewer probes have no meaningful quartiles: they are shown as points."""
@@ -20,7 +21,7 @@ BOX_FROM: Final = 3
 _HALF_WIDTH: Final = 0.3
 _WHISKER: Final = 1.5
 _MEDIAN_AT: Final = tuple(i / 50 for i in range(-13, 14))
-_SIDE_BY_SIDE: Final = 0.4
+_BESIDE_BOX: Final = 0.4
 
 
 class Box(msgspec.Struct, frozen=True):
@@ -56,14 +57,14 @@ class Box(msgspec.Struct, frozen=True):
 def at_once(setting: Setting) -> int:
     """The number of threads on a disk, or of flows on the network."""
     threads = setting.get("threads")
-    return threads if isinstance(threads, int) else flows_of(setting)
+    return threads if isinstance(threads, int) else flows_of(setting, flow_names())
 
 
 def boxes_of(model: SessionModel, subject: str) -> list[Box]:
-    """One box for each probed number of this transport, tool or disk, in ascending order."""
+    """One box for each probed number of this subject, in ascending order."""
     rates: dict[int, list[float]] = {}
     for probe in model.probes:
-        if probe.transport == subject and probe.throughput_bps is not None:
+        if probe.subject == subject and probe.throughput_bps is not None:
             rates.setdefault(at_once(probe.setting), []).append(probe.throughput_bps)
     return [Box(number, tuple(rates[number])) for number in sorted(rates)]
 
@@ -82,11 +83,11 @@ def box_series(boxes: Sequence[Box], colour: str) -> list[Series]:
         x = place_of(index)
         outlines += _outline(x, box)
         medians += [(x + aside, box.median_bps) for aside in _MEDIAN_AT]
-        probes += [(x + _SIDE_BY_SIDE, rate) for rate in box.rates_bps]
+        probes += [(x + _BESIDE_BOX, rate) for rate in box.rates_bps]
     return [
-        _series("middle half, whiskers", outlines, "", colour),
-        _series("one probe", probes, "○", "foreground-muted"),
-        _series("median", medians, "━", "success"),
+        _box_series("middle half, whiskers", outlines, "", colour),
+        _box_series("one probe", probes, "○", "foreground-muted"),
+        _box_series("median", medians, "━", "success"),
     ]
 
 
@@ -100,7 +101,7 @@ def _outline(x: float, box: Box) -> Iterable[tuple[float, float]]:
     yield from ((x, least), (x, low), gap, (x, high), (x, most), gap)
 
 
-def _series(name: str, points: list[tuple[float, float]], mark: str, colour: str) -> Series:
+def _box_series(name: str, points: list[tuple[float, float]], mark: str, colour: str) -> Series:
     return Series(
         name,
         [x for x, _ in points],

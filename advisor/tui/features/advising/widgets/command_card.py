@@ -7,12 +7,13 @@ from rich.console import Group
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
-from textual.markup import escape
+from textual.content import Content
 from textual.widgets import Static
 
 from advisor.domain.advice import Command, Limit
 from advisor.domain.quantities import format_rate
 from advisor.report.flags import explained
+from advisor.tui.kit.sentences import capitalised
 
 _FLAG_COLUMNS: Final = 24
 
@@ -34,8 +35,7 @@ class LineCard(Static, can_focus=True):
     def __init__(self, line: str, title: str) -> None:
         super().__init__()
         self.line = line
-        # A title is markup, and may contain a path or a host.
-        self.border_title = escape(title)
+        self.border_title = Content(title)
 
     def on_mount(self) -> None:
         self._draw()
@@ -61,9 +61,9 @@ class CommandCard(LineCard):
     """A command line of an advice."""
 
     HELP = (
-        "[b]A command line[/b] It runs as it is printed, on the host that stands above it; words "
-        "in capitals stand for what you did not say. C copies it. Below it is what each of its "
-        "flags does."
+        "[b]A command line[/b] It runs as it is printed, on the host named above it; words in "
+        "capitals are placeholders for what you did not enter. C copies it. Below it is what each "
+        "of its flags does."
     )
 
     def __init__(self, command: Command) -> None:
@@ -94,7 +94,7 @@ class RemedyCard(LineCard):
         super().__init__(limit.remedy, where)
         ceiling = limit.ceiling_bps
         reach = f" It allows {format_rate(ceiling)} at most." if ceiling is not None else ""
-        self._what = f"{limit.what[:1].upper()}{limit.what[1:]}.{reach}"
+        self._what = f"{capitalised(limit.what)}.{reach}"
 
     def drawn(self) -> Group:
         return Group(Text(self._what), self.line_drawn())

@@ -6,10 +6,11 @@ from typing import ClassVar, Final
 from advisor.domain.advice import Advice, Composition, Subsystem
 from advisor.domain.space import setting_words
 from advisor.report.composition import percent
-from advisor.tui.kit.axis import nice_end
-from advisor.tui.kit.interval_bars import Bar, IntervalBars
+from advisor.tui.kit.charts.axis import nice_end
+from advisor.tui.kit.charts.interval_bars import Bar, IntervalBars
+from advisor.tui.kit.sentences import capitalised
 
-_ROOM: Final = 2.5
+_FARTHEST: Final = 2.5
 """The axis ends at this multiple of the composed rate: what is far beyond is no limit."""
 
 
@@ -31,15 +32,15 @@ class CompositionBars(IntervalBars):
     def __init__(self, advice: Advice, *, drawing: str = "block") -> None:
         composed = advice.composition
         bars = list(composition_bars(advice, composed)) if composed else []
-        super().__init__(bars, drawing=drawing, best_first=False, top_bps=axis_end_bps(bars))
+        super().__init__(bars, drawing=drawing, best_first=False, top_bps=composition_top_bps(bars))
         self.border_title = "Disks and network"
 
 
-def axis_end_bps(bars: list[Bar]) -> float | None:
+def composition_top_bps(bars: list[Bar]) -> float | None:
     """The end of the axis: it holds all bars unless one is many times longer than another."""
     together = [bar.reach_bps for bar in bars if bar.kind in ("past", "joint")]
     longest = max((bar.reach_bps for bar in bars), default=0.0)
-    return nice_end(min(longest, _ROOM * max(together))) if together else None
+    return nice_end(min(longest, _FARTHEST * max(together))) if together else None
 
 
 def composition_bars(advice: Advice, composition: Composition) -> Iterator[Bar]:
@@ -62,7 +63,7 @@ def composition_bars(advice: Advice, composition: Composition) -> Iterator[Bar]:
 
 def _alone(part: Subsystem, limiting: str) -> Bar:
     limits = part.what == limiting
-    name = f"{part.what[:1].upper()}{part.what[1:]}"
+    name = capitalised(part.what)
     return Bar(
         name=f"{name}, bottleneck" if limits else name,
         detail=setting_words(part.setting),

@@ -10,12 +10,13 @@ from textual.binding import Binding, BindingType
 
 from advisor.domain.evidence import Evidence, GroupLeftOut, SimilarGroup
 from advisor.domain.quantities import format_bytes, format_rate
-from advisor.tui.kit.axis import rate_unit
-from advisor.tui.kit.row_table import RowTable
+from advisor.tui.kit.charts.axis import rate_unit
+from advisor.tui.kit.sentences import shortened
+from advisor.tui.kit.tables.row_table import RowTable
 
 Group = SimilarGroup | GroupLeftOut
 
-_BAR: Final = 10
+_RANGE_CELLS: Final = 10
 _WIDE: Final = 104
 _NETWORK: Final = "from → to"
 _BEST: Final = "its best: concurrency ×\nparallelism × pipelining"
@@ -23,7 +24,7 @@ _LEAST_OF_NETWORK: Final = 9
 _SCROLLBAR: Final = 2
 
 
-class Column(msgspec.Struct, frozen=True):
+class EvidenceColumn(msgspec.Struct, frozen=True):
     """A heading of one or two lines, and the cells of the column."""
 
     name: str
@@ -89,58 +90,60 @@ class EvidenceTable(RowTable):
         )
 
 
-def columns_of(evidence: Evidence, drawing: str, width: int) -> list[Column]:
+def columns_of(evidence: Evidence, drawing: str, width: int) -> list[EvidenceColumn]:
     """The columns that fit the width; the network's name is cut to the rest."""
     listed: list[Group] = [*evidence.groups, *evidence.left_out]
     wide = width >= _WIDE
     columns = [*_known(listed), *_said(evidence, drawing, wide=wide)]
     networks = [group.conditions.network or "not known" for group in listed]
-    best = Column(_BEST, [_best(group) for group in listed])
+    best = EvidenceColumn(_BEST, [_best_setting(group) for group in listed])
     if wide:
         columns.append(msgspec.structs.replace(best, cells=_cut(best.cells, best_width(listed))))
     left = width - _SCROLLBAR - 2 - sum(column.width + 2 for column in columns)
     if max((len(name) for name in networks), default=0) > left:
         networks = [_short(name) for name in networks]
-    network = Column(_NETWORK, _cut(networks, max(_LEAST_OF_NETWORK, left)))
+    network = EvidenceColumn(_NETWORK, _cut(networks, max(_LEAST_OF_NETWORK, left)))
     if wide:
         # The reasons get the width that the names leave.
         more = max(0, left - network.width)
-        columns[-1] = Column(_BEST, _cut(best.cells, columns[-1].width + more))
+        columns[-1] = EvidenceColumn(_BEST, _cut(best.cells, columns[-1].width + more))
     return [network, *columns]
 
 
 def best_width(listed: Sequence[Group]) -> int:
     """The width that the last column needs for settings alone."""
-    shown = [_best(group) for group in listed if isinstance(group, SimilarGroup)]
-    return Column(_BEST, shown).width
+    shown = [_best_setting(group) for group in listed if isinstance(group, SimilarGroup)]
+    return EvidenceColumn(_BEST, shown).width
 
 
-def _known(listed: Sequence[Group]) -> list[Column]:
+def _known(listed: Sequence[Group]) -> list[EvidenceColumn]:
     return [
-        Column("files\nof", [format_bytes(one.conditions.file_bytes) for one in listed]),
-        Column("day", [_day(one.began_s) for one in listed]),
-        Column("trans-\nfers", [f"{one.transfers:,}" for one in listed], numeric=True),
+        EvidenceColumn("files\nof", [format_bytes(one.conditions.file_bytes) for one in listed]),
+        EvidenceColumn("day", [_day(one.began_s) for one in listed]),
+        EvidenceColumn("trans-\nfers", [f"{one.transfers:,}" for one in listed], numeric=True),
     ]
 
 
-def _said(evidence: Evidence, drawing: str, *, wide: bool) -> list[Column]:
+def _said(evidence: Evidence, drawing: str, *, wide: bool) -> list[EvidenceColumn]:
     """The cells of weight and prediction; empty for groups left out."""
     none = [""] * len(evidence.left_out)
     groups = evidence.groups
     rates = [rate for one in groups for rate in (one.sample_bps or 0.0, one.answer_bps)]
     scale, unit = rate_unit(max(rates, default=1.0))
     columns = [
-        Column("alike", [f"{one.likeness:.2f}" for one in groups] + none, numeric=True),
-        Column(
+        EvidenceColumn("alike", [f"{one.likeness:.2f}" for one in groups] + none, numeric=True),
+        EvidenceColumn(
             "weight",
             [_weight(one.share, drawing, wide=wide) for one in groups] + ["none"] * len(none),
             numeric=not wide,
         ),
-        Column(f"answer\n{unit}", [f"{one.answer_bps / scale:.3g}" for one in groups] + none, True),
+        EvidenceColumn(
+            f"answer\n{unit}", [f"{one.answer_bps / scale:.3g}" for one in groups] + none, True
+        ),
     ]
     if evidence.sample:
         cells = [_of_sample(one, evidence.sample.throughput_bps, scale) for one in groups]
-        columns.insert(2, Column(f"sample\n{unit}", cells + none, numeric=True))
+        columns.insert(2, EvidenceColumn(f"sample\n{unit}", cells + none, numeric=True))
     return columns
 
 
@@ -156,14 +159,14 @@ def _weight(share: float, drawing: str, *, wide: bool) -> str:
     if not wide:
         return words
     mark = "#" if drawing == "ascii" else "█"
-    return f"{words:>4} {mark * max(1, round(share * _BAR))}"
+    return f"{words:>4} {mark * max(1, round(share * _RANGE_CELLS))}"
 
 
 def _day(began_s: float | None) -> str:
     return "" if began_s is None else datetime.fromtimestamp(began_s, UTC).date().isoformat()
 
 
-def _best(group: Group) -> str:
+def _best_setting(group: Group) -> str:
     if isinstance(group, GroupLeftOut):
         return f"left out: {group.reason}"
     best = group.best
@@ -172,7 +175,7 @@ def _best(group: Group) -> str:
 
 
 def _cut(texts: Sequence[str], width: int) -> list[str]:
-    return [text if len(text) <= width else f"{text[: width - 1]}…" for text in texts]
+    return [shortened(text, width) for text in texts]
 
 
 def _short(network: str) -> str:

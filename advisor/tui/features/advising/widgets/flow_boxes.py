@@ -1,6 +1,6 @@
 """Box plots: throughput and its scatter by the number of flows."""
 
-from textual.markup import escape
+from textual.content import Content
 
 from advisor.domain.quantities import format_rate, format_rates
 from advisor.domain.space import Setting
@@ -8,13 +8,13 @@ from advisor.traits import subject_name
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.widgets.boxes import Box, box_series, boxes_of, place_of
 from advisor.tui.features.advising.widgets.legend import colour_of
-from advisor.tui.kit.chart import Chart
+from advisor.tui.kit.charts.chart import Chart
 
 _MOST_IN_WORDS = 12
 
 
 class FlowBoxes(Chart):
-    """`show_model` a session's probes of one transport, tool or disk."""
+    """`show_model` a session's probes of one subject."""
 
     def __init__(
         self,
@@ -32,9 +32,9 @@ class FlowBoxes(Chart):
             self._subject = subject
             self.restart()
         self._boxes = boxes_of(model, subject)
-        setting = next((p.setting for p in model.probes if p.transport == subject), {})
+        setting = next((p.setting for p in model.probes if p.subject == subject), {})
         counted = counted_words(setting)
-        self.border_title = f"{subject_name(subject)} by {counted.partition(' ')[0]}"
+        self.border_title = Content(f"{subject_name(subject)} by {counted.partition(' ')[0]}")
         self.show(
             box_series(self._boxes, colour_of(subject)),
             x_label=counted,
@@ -46,12 +46,12 @@ class FlowBoxes(Chart):
     @property
     def HELP(self) -> str:  # type: ignore[override]  # noqa: N802  # F1 looks for this name
         """An explanation of boxes, and the present ones as text."""
-        said = [_words(box) for box in self._boxes[:_MOST_IN_WORDS]] or ["No probe yet."]
+        said = [_box_words(box) for box in self._boxes[:_MOST_IN_WORDS]] or ["No probe yet."]
         if more := len(self._boxes) - len(said):
             said.append(f"… and {more} more." if more > 0 else "")
         return "\n".join(
             [
-                f"[b]{escape(str(self.border_title))}[/b]",
+                f"[b]{self.border_title}[/b]",
                 "One box for each number of flows, over all probes with so many: a flow is one "
                 "connection, files at a time × streams each. The line in the box is the median; "
                 "half of the probes lie in the box, and the whiskers reach to the furthest "
@@ -70,7 +70,7 @@ def counted_words(setting: Setting) -> str:
     return "flows (files × streams)" if "concurrency" in setting else "flows"
 
 
-def _words(box: Box) -> str:
+def _box_words(box: Box) -> str:
     times = "one probe" if len(box.rates_bps) == 1 else f"{len(box.rates_bps)} probes"
     middle = f", the middle half {format_rates(*box.quartiles_bps)}" if box.quartiles_bps else ""
     return f"{box.at_once}: {times}, median {format_rate(box.median_bps)}{middle}."

@@ -8,10 +8,10 @@ from advisor.models.composition import NETWORK
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.widgets.boxes import boxes_of, place_of
 from advisor.tui.features.advising.widgets.legend import DISK_MARKS
-from advisor.tui.kit.series import Level, Series
+from advisor.tui.kit.charts.series import Level, Series
 
 _TOGETHER: Final = "together, median of probes"
-_MARKS: Final = {NETWORK: ("●", "primary"), _TOGETHER: ("○", "success")}
+_LINE_MARKS: Final = {NETWORK: ("●", "primary"), _TOGETHER: ("○", "success")}
 _REACH: Final = 3.0
 """A line this many times above the best total would flatten it."""
 
@@ -23,7 +23,7 @@ class FlowLines:
     """
 
     def __init__(self, model: SessionModel, composition: Composition) -> None:
-        together = model.advice.transport if model.advice else ""
+        together = model.advice.subject if model.advice else ""
         rates: dict[str, Mapping[int, float]] = {s.what: s.by_flows for s in composition.subsystems}
         rates[_TOGETHER] = {box.at_once: box.median_bps for box in boxes_of(model, together)}
         lines = {what: by_flows for what, by_flows in rates.items() if len(by_flows) > 1}
@@ -35,7 +35,7 @@ class FlowLines:
         numbers = sorted({number for by_flows in drawn.values() for number in by_flows})
         places = {number: place_of(index) for index, number in enumerate(numbers)}
         self.x_ticks = [(place, str(number)) for number, place in places.items()]
-        self.series = [_series(what, by_flows, places) for what, by_flows in drawn.items()]
+        self.series = [_series_by_flows(what, by_flows, places) for what, by_flows in drawn.items()]
         self.levels = [
             Level(f"{what}, at best", max(by_flows.values()), "foreground")
             for what, by_flows in lines.items()
@@ -43,9 +43,11 @@ class FlowLines:
         ]
 
 
-def _series(what: str, by_flows: Mapping[int, float], places: Mapping[int, float]) -> Series:
+def _series_by_flows(
+    what: str, by_flows: Mapping[int, float], places: Mapping[int, float]
+) -> Series:
     of_disk, _ = DISK_MARKS.get(what, ("◇", ""))
-    mark, colour = _MARKS.get(what, (of_disk, "foreground"))
+    mark, colour = _LINE_MARKS.get(what, (of_disk, "foreground"))
     at = sorted(by_flows)
     return Series(
         what,

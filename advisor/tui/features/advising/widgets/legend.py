@@ -53,14 +53,14 @@ def role_of(probe: ProbeModel) -> Role:
 
 def mark_of(probe: ProbeModel) -> str:
     """Its mark."""
-    if probe.transport in DISK_MARKS:
-        return DISK_MARKS[probe.transport][0]
+    if probe.subject in DISK_MARKS:
+        return DISK_MARKS[probe.subject][0]
     role = role_of(probe)
-    return role.full if probe.transport == reference_transport() else role.hollow
+    return role.full if probe.subject == reference_transport() else role.hollow
 
 
-def colour_of(transport: str) -> str:
+def colour_of(subject: str) -> str:
     """A colour name of the theme."""
-    if transport in DISK_MARKS:
+    if subject in DISK_MARKS:
         return "foreground"
-    return "primary" if transport == reference_transport() else "accent"
+    return "primary" if subject == reference_transport() else "accent"

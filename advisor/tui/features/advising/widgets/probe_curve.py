@@ -13,21 +13,22 @@ from advisor.tui.features.advising.widgets.legend import (
     mark_of,
     role_of,
 )
-from advisor.tui.kit.series import Level, Series
+from advisor.tui.kit.charts.series import Level, Series
 
 
 def probe_series(model: SessionModel) -> list[Series]:
-    """Throughput of each probe over time, one series for each role and transport.
+    """Throughput of each probe over time, one series for each role and subject.
 
     A disk being probed is shown alone, not beside the network: it may be many times faster.
     """
-    probes = [p for p in model.probes if shown_together(model, p.transport)]
+    probes = [p for p in model.probes if shown_together(model, p.subject)]
     groups: dict[tuple[str, str], list[ProbeModel]] = {}
     for probe in probes:
         if isinstance(probe.outcome, Measurement):
-            groups.setdefault((probe.transport, role_of(probe).name), []).append(probe)
+            groups.setdefault((probe.subject, role_of(probe).name), []).append(probe)
     series = [
-        _points(_name(model, transport, role), group) for (transport, role), group in groups.items()
+        _points(_series_name(model, subject, role), group)
+        for (subject, role), group in groups.items()
     ]
     failed = [p.began_s for p in probes if isinstance(p.outcome, Failure)]
     if failed:
@@ -38,7 +39,7 @@ def probe_series(model: SessionModel) -> list[Series]:
 
 def disk_under_way(model: SessionModel) -> str:
     """The disk of the last stage; "" if it was not of a disk."""
-    subject = model.stage.transport if model.stage else ""
+    subject = model.stage.subject if model.stage else ""
     return subject if subject in DISK_MARKS else ""
 
 
@@ -48,12 +49,12 @@ def shown_together(model: SessionModel, subject: str) -> bool:
     return subject == disk if disk else subject not in DISK_MARKS
 
 
-def _name(model: SessionModel, transport: str, role: str) -> str:
-    if transport in DISK_MARKS:
-        return transport
+def _series_name(model: SessionModel, subject: str, role: str) -> str:
+    if subject in DISK_MARKS:
+        return subject
     if model.files is None:
-        return f"{subject_name(transport)} {role}"
-    return role if transport == model.files.tool else f"{subject_name(transport)} alone"
+        return f"{subject_name(subject)} {role}"
+    return role if subject == model.files.tool else f"{subject_name(subject)} alone"
 
 
 def _points(name: str, probes: list[ProbeModel]) -> Series:
@@ -68,7 +69,7 @@ def _points(name: str, probes: list[ProbeModel]) -> Series:
         lows=[mean - error for mean, error in zip(means, errors, strict=True)],
         highs=[mean + error for mean, error in zip(means, errors, strict=True)],
         mark=mark_of(probes[0]),
-        colour=colour_of(probes[0].transport),
+        colour=colour_of(probes[0].subject),
     )
 
 
@@ -89,7 +90,7 @@ def levels_of(model: SessionModel) -> Iterator[Level]:
     if model.path and model.path.bandwidth_bps and (share := _goal(model)):
         yield Level(f"goal ({share:.0%})", share * model.path.bandwidth_bps, "accent")
     for disk in DISK_MARKS:
-        rates = [p.throughput_bps for p in model.probes if p.transport == disk]
+        rates = [p.throughput_bps for p in model.probes if p.subject == disk]
         if best_bps := max((rate for rate in rates if rate), default=None):
             yield Level(disk, best_bps, colour_of(disk))
 
@@ -117,7 +118,7 @@ def curve_series(model: SessionModel) -> list[Series]:
         series += _of_the_last(ended[-1])
     if model.running and model.running.curve:
         xs, ys = zip(*model.running.curve, strict=True)
-        colour = colour_of(model.running.transport)
+        colour = colour_of(model.running.subject)
         series.append(Series(f"now: probe {model.running.ordinal}", xs, ys, colour=colour))
     return series
 

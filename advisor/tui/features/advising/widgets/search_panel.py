@@ -10,10 +10,11 @@ from textual.widgets import Static
 from advisor.domain.quantities import format_duration, format_rate
 from advisor.traits import describe
 from advisor.tui.features.advising.session_model import SessionModel, StageModel
-from advisor.tui.kit.drawing import ASCII
-from advisor.tui.kit.stop_gauges import bar, gauge_lines
+from advisor.tui.features.advising.widgets.stop_gauges import gauge_lines
+from advisor.tui.kit.charts.drawing import ASCII
+from advisor.tui.kit.charts.gauge import gauge
 
-_MOVES = 4
+_MOVES_SHOWN = 4
 _NOTICES = 3
 
 
@@ -63,11 +64,11 @@ def search_lines(model: SessionModel) -> list[str]:
     if model.best:
         best = model.best
         lines.append(f"best     {format_rate(best.throughput_bps)}: "
-                     f"{describe(best.transport, best.setting)}")  # fmt: skip
+                     f"{describe(best.subject, best.setting)}")  # fmt: skip
     if probe := model.running:
-        lines.append(f"now      probe {probe.ordinal}: {describe(probe.transport, probe.setting)}")
+        lines.append(f"now      probe {probe.ordinal}: {describe(probe.subject, probe.setting)}")
     if model.waiting_ahead:
-        lines.append(f"waiting  another advisor measures there ({model.waiting_ahead} ahead)")
+        lines.append(f"waiting  another advisor is measuring ({model.waiting_ahead} ahead)")
     if stage := model.stage:
         lines += ["", *_stage_lines(model, stage)]
     if model.notices:
@@ -81,7 +82,7 @@ def _time_line(model: SessionModel) -> str:
     words = "paused," if model.paused else f"{format_duration(round(left_s) or 0)} left"
     if model.is_over:
         words = "over,"
-    return f"time     {bar(share)} {words} of {format_duration(round(model.budget_s))}"
+    return f"time     {gauge(share)} {words} of {format_duration(round(model.budget_s))}"
 
 
 def _stage_lines(model: SessionModel, stage: StageModel) -> list[str]:
@@ -92,7 +93,7 @@ def _stage_lines(model: SessionModel, stage: StageModel) -> list[str]:
         lines.append(f"ended    {stage.reason}")
     if stage.gauges:
         lines += ["", "Stops when a bar is full", *gauge_lines(model.method, stage.gauges)]
-    moves = [(s.name, why) for s in model.stages for _, why in s.moves][-_MOVES:]
+    moves = [(s.name, why) for s in model.stages for _, why in s.moves][-_MOVES_SHOWN:]
     if moves:
         lines += ["", "Why it moved, newest first"]
         lines += [f"  {name}: {why}" for name, why in reversed(moves)]

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
+from textual.content import Content
 
 from advisor.traits import reference_transport, subject_name, transports
 from advisor.tui.features.advising.session_model import SessionModel
@@ -16,11 +17,11 @@ from advisor.tui.features.advising.widgets.probe_curve import (
 )
 from advisor.tui.features.advising.widgets.search_panel import SearchPanel
 from advisor.tui.features.advising.widgets.space_map import SpaceMap, searched_in
-from advisor.tui.kit.axis import nice_end
-from advisor.tui.kit.chart import Chart
-from advisor.tui.kit.panel_view import PanelView
+from advisor.tui.kit.charts.axis import nice_end
+from advisor.tui.kit.charts.chart import Chart
+from advisor.tui.kit.panels.panel_view import PanelView
 
-PANELS: Final = ("throughput", "probe", "map", "search", "boxes")
+SESSION_PANELS: Final = ("throughput", "probe", "map", "search", "boxes")
 """By number, from 1. Boxes join the other panels only where a tool is profiled."""
 
 _SINGLE_BELOW: Final = (100, 28)
@@ -31,7 +32,7 @@ _CURVE_AT_LEAST_S: Final = 3.0
 class SessionView(PanelView):
     """`show` a model as often as you like: only changes are redrawn."""
 
-    NAMES = PANELS
+    NAMES = SESSION_PANELS
     HELP: ClassVar[str | None] = """[b]The session[/b]
 1 throughput of each probe · 2 the probe under way · 3 the map of the settings · 4 the search ·
 5 boxes: throughput by flows, over all probes with so many.
@@ -56,7 +57,7 @@ The numbers show one of them alone, 0 shows all again where there is room."""
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # as every widget has it
         super().__init__(id=id)
         self._model: SessionModel | None = None
-        self._transport = ""
+        self._subject = ""
         self._longest_s = _CURVE_AT_LEAST_S
         self._disk = ""
         self._parts = (
@@ -109,12 +110,12 @@ The numbers show one of them alone, 0 shows all again where there is room."""
         for space_map in self.query(SpaceMap):
             space_map.toggle_values()
 
-    def switch_transport(self) -> None:
+    def switch_subject(self) -> None:
         """Show the map of the search before this one; after the first, the newest again."""
         _, other = self._transports()
         if other:
             newest = searched_in(self._model)[-1] if self._model else ""
-            self._transport = "" if other == newest else other
+            self._subject = "" if other == newest else other
             if self._model:
                 self._show_maps(self._model)
                 self._show_boxes(self._model)
@@ -124,7 +125,7 @@ The numbers show one of them alone, 0 shows all again where there is room."""
         searched = searched_in(self._model) if self._model else []
         if not searched:
             return reference_transport(), ""
-        shown = self._transport if self._transport in searched else searched[-1]
+        shown = self._subject if self._subject in searched else searched[-1]
         before = searched[searched.index(shown) - 1]
         return shown, before if before != shown else ""
 
@@ -155,7 +156,7 @@ The numbers show one of them alone, 0 shows all again where there is room."""
         self.query_one(SearchPanel).show(model)
 
     def _begin(self, model: SessionModel) -> None:
-        self._model, self._transport, self._longest_s = model, "", _CURVE_AT_LEAST_S
+        self._model, self._subject, self._longest_s = model, "", _CURVE_AT_LEAST_S
         for chart in self.query(Chart):
             chart.restart()
 
@@ -165,7 +166,7 @@ The numbers show one of them alone, 0 shows all again where there is room."""
             # A disk's rates must not scale the axis of the network.
             self._disk = disk
             chart.restart()
-        chart.border_title = f"Throughput of each probe{f': {disk}' if disk else ''}"
+        chart.border_title = Content(f"Throughput of each probe{f': {disk}' if disk else ''}")
         chart.show(
             probe_series(model),
             levels_of(model),
@@ -180,8 +181,8 @@ The numbers show one of them alone, 0 shows all again where there is room."""
         ends = (s.xs[-1] for s in series)
         self._longest_s = max(self._longest_s, *ends, 0.0)
         if running := model.running:
-            words = f"{subject_name(running.transport)} {running.label}".rstrip()
-            chart.border_title = f"Probe {running.ordinal}, {words}: now"
+            words = f"{subject_name(running.subject)} {running.label}".rstrip()
+            chart.border_title = Content(f"Probe {running.ordinal}, {words}: now")
         else:
             chart.border_title = "The last probe" if series else "The probe under way"
         chart.show(

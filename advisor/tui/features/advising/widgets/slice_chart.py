@@ -3,13 +3,14 @@
 import math
 from typing import Final, get_args
 
+from textual.content import Content
 from textual.markup import escape
 
 from advisor.domain.evidence import Evidence, Level, SimilarGroup, SurfaceSlice
-from advisor.tui.kit.axis import nice_end
-from advisor.tui.kit.chart import Chart
-from advisor.tui.kit.series import Level as Line
-from advisor.tui.kit.series import Series, Upright
+from advisor.tui.kit.charts.axis import nice_end
+from advisor.tui.kit.charts.chart import Chart
+from advisor.tui.kit.charts.series import Level as Line
+from advisor.tui.kit.charts.series import Series, VerticalLine
 
 LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 MEANINGS: Final[dict[Level, str]] = {
@@ -20,7 +21,7 @@ MEANINGS: Final[dict[Level, str]] = {
 """What each level counts."""
 
 _HEADROOM: Final = 1.04
-_SIDE_BY_SIDE: Final = 0.2
+_FREE_OCTAVES: Final = 0.2
 """Octaves left free at both ends, so that no point lies on the frame."""
 _FLAT_BELOW: Final = 0.25
 """A group below this share of the common axis gets its own axis."""
@@ -42,30 +43,30 @@ class SliceChart(Chart):
         ends = (along.fitted[0][0], along.fitted[-1][0], answer)
         values = sorted({*ends[:2], *(value for value, _ in along.measured)})
         held = (f"{name} {getattr(along.held, name)}" for name in LEVELS if name != self.level)
-        self.border_title = f"By {self.level}, at {' and '.join(held)}"
+        self.border_title = Content(f"By {self.level}, at {' and '.join(held)}")
         self.show(
-            _series(along),
+            _series_along(along),
             _sample_line(evidence, self.level),
-            uprights=[Upright(f"answer: {answer}", math.log2(answer), "success")],
+            verticals=[VerticalLine(f"answer: {answer}", math.log2(answer), "success")],
             x_label=f"{self.level}: {MEANINGS[self.level]}",
             y_label="throughput",
-            x_range=(math.log2(min(ends)) - _SIDE_BY_SIDE, math.log2(max(ends)) + _SIDE_BY_SIDE),
+            x_range=(math.log2(min(ends)) - _FREE_OCTAVES, math.log2(max(ends)) + _FREE_OCTAVES),
             x_ticks=[(math.log2(value), f"{value:g}") for value in values],
-            y_top=axis_end_bps(evidence, group),
+            y_top=surface_top_bps(evidence, group),
         )
 
     @property
     def HELP(self) -> str:  # type: ignore[override]  # noqa: N802  # F1 looks for this name
         """An explanation of the chart, and its values as text."""
         return (
-            f"[b]{escape(str(self.border_title))}[/b]\nThe points are past transfers of the "
+            f"[b]{self.border_title}[/b]\nThe points are past transfers of the "
             "chosen group, measured on its day. The curve is a slice of the surface fitted to "
             "the whole group, at the values of the other two levels in the title: those of the "
             "group that are nearest to the answer's. The vertical line is the value that is "
             "advised, the dashed one what the sample gave just now. Where the points lie far "
             "from the curve, the group is a weak predictor; where the curve is flat, this level "
             "matters little. Along the axis each factor of two is as wide as the next.\n"
-            + escape(self.summary)
+            + escape(self.picture.summary)
         )
 
 
@@ -74,7 +75,7 @@ def slice_of(group: SimilarGroup, level: Level) -> SurfaceSlice | None:
     return next((one for one in group.slices if one.level == level), None)
 
 
-def axis_end_bps(evidence: Evidence, group: SimilarGroup) -> float:
+def surface_top_bps(evidence: Evidence, group: SimilarGroup) -> float:
     """The end of the axis: the same for all groups, unless this one would be flat."""
     heights = {id(one): _highest_bps(one) for one in (*evidence.groups, group)}
     highest_bps, own_bps = max(heights.values()), heights[id(group)]
@@ -88,7 +89,7 @@ def _highest_bps(group: SimilarGroup) -> float:
     )
 
 
-def _series(along: SurfaceSlice) -> list[Series]:
+def _series_along(along: SurfaceSlice) -> list[Series]:
     # A polynomial may be negative, which no throughput can.
     return [
         Series(

@@ -6,6 +6,7 @@ from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.color import Color
+from textual.content import Content
 from textual.events import Resize
 from textual.theme import Theme
 from textual.widget import Widget
@@ -17,16 +18,16 @@ from advisor.traits import subject_name
 from advisor.tui.features.advising.session_model import ProbeModel, SessionModel, StageModel
 from advisor.tui.features.advising.widgets.bins import (
     Axis,
-    Cell,
     Grid,
+    GridCell,
     name_of,
     spanned,
     trail,
-    words_of,
+    value_words,
 )
 from advisor.tui.features.advising.widgets.legend import mark_of
-from advisor.tui.kit.axis import rate_unit
-from advisor.tui.kit.drawing import ASCII
+from advisor.tui.kit.charts.axis import rate_unit
+from advisor.tui.kit.charts.drawing import ASCII
 
 _CELL: Final = 6
 _MARGIN: Final = 10
@@ -35,7 +36,7 @@ _NO_SEARCH: Final = ("baseline", "confirm")
 
 
 class SpaceMap(Widget, can_focus=True):
-    """`show` a model: the map of one transport's last search.
+    """`show` a model: the map of one subject's last search.
 
     A cell shows the number of its best probe, or after `toggle_values` its throughput.
     """
@@ -58,7 +59,7 @@ path of the search; underlined is the best of this map."""
         super().__init__(id=id)
         self.border_title = "Map of the settings"
         self._model: SessionModel | None = None
-        self._transport = ""
+        self._subject = ""
         self._values = False
         self._drawn: object = None
 
@@ -75,9 +76,9 @@ path of the search; underlined is the best of this map."""
         self._drawn = None
         self._draw()
 
-    def show(self, model: SessionModel, transport: str) -> None:
-        """Draw the last search of this transport."""
-        self._model, self._transport = model, transport
+    def show(self, model: SessionModel, subject: str) -> None:
+        """Draw the last search of this subject."""
+        self._model, self._subject = model, subject
         self._draw()
 
     def toggle_values(self) -> None:
@@ -88,24 +89,24 @@ path of the search; underlined is the best of this map."""
     def _draw(self) -> None:
         if self._model is None or not self.is_mounted or not self.size.area:
             return
-        probes = [p for p in self._model.probes if p.transport == self._transport]
-        stage = search_of(self._model, self._transport)
+        probes = [p for p in self._model.probes if p.subject == self._subject]
+        stage = search_of(self._model, self._subject)
         running = self._model.running
         wanted = (
-            id(self._model), self._transport, self._values, self.size,
+            id(self._model), self._subject, self._values, self.size,
             stage and stage.name, len(probes), running and running.ordinal,
             sum(p.ended_s is not None for p in probes),
         )  # fmt: skip
         if wanted == self._drawn:
             return
         self._drawn = wanted
-        word = subject_name(self._transport)
+        word = subject_name(self._subject)
         space = space_of(self._model, stage) if stage else None
         if stage is None or space is None:
             self.border_title = "Map of the settings"
             text = Text(f"No search of {word} yet: the map appears with its first setting.")
         else:
-            self.border_title = f"Map of the settings: {stage.name}"
+            self.border_title = Content(f"Map of the settings: {stage.name}")
             text = self._map(stage, space, probes, running)
         if getattr(self.app, "drawing", "") == "ascii":
             text.plain = text.plain.translate(ASCII)
@@ -176,17 +177,17 @@ path of the search; underlined is the best of this map."""
         return Style(color=back.get_contrast_text(1.0).rich_color, bgcolor=back.rich_color)
 
 
-def search_of(model: SessionModel, transport: str) -> StageModel | None:
-    """The last stage that searched a space of this transport, or tried several settings."""
-    runs = [s for s in model.stages if s.transport == transport and s.name not in _NO_SEARCH]
+def search_of(model: SessionModel, subject: str) -> StageModel | None:
+    """The last stage that searched a space of this subject, or tried several settings."""
+    runs = [s for s in model.stages if s.subject == subject and s.name not in _NO_SEARCH]
     searches = [s for s in runs if s.space] or runs
     return searches[-1] if searches else None
 
 
 def searched_in(model: SessionModel) -> list[str]:
     """The subjects that have a map, in order of their searches."""
-    probed = {probe.transport for probe in model.probes}
-    searched = (s.transport for s in model.stages if s.name not in _NO_SEARCH)
+    probed = {probe.subject for probe in model.probes}
+    searched = (s.subject for s in model.stages if s.name not in _NO_SEARCH)
     return list(dict.fromkeys(subject for subject in searched if subject in probed))
 
 
@@ -195,8 +196,8 @@ def space_of(model: SessionModel, stage: StageModel) -> Space | None:
     return stage.space or spanned(p for p in model.probes if p.stage == stage.name)
 
 
-def _best_by_cell(grid: Grid, probes: list[ProbeModel]) -> dict[Cell, ProbeModel]:
-    best: dict[Cell, ProbeModel] = {}
+def _best_by_cell(grid: Grid, probes: list[ProbeModel]) -> dict[GridCell, ProbeModel]:
+    best: dict[GridCell, ProbeModel] = {}
     for probe in probes:
         cell = grid.cell_of(probe.setting)
         if cell is None or probe.outcome is None:
@@ -216,19 +217,19 @@ def _row_label(axis: Axis | None, row: int) -> str:
     if axis is None:
         return ""
     if row == axis.count - 1:
-        return words_of(axis.parameter, axis.parameter.upper)
-    return words_of(axis.parameter, axis.value_at(row))
+        return value_words(axis.parameter, axis.parameter.upper)
+    return value_words(axis.parameter, axis.value_at(row))
 
 
 def _column_labels(axis: Axis) -> str:
     """The lower ends of every other cell or so, and the upper bound at the end."""
     width = axis.count * _CELL
     labels = [" "] * width
-    upper = words_of(axis.parameter, axis.parameter.upper)
+    upper = value_words(axis.parameter, axis.parameter.upper)
     free_until = width - len(upper)
     used = 0
     for index in range(axis.count):
-        word = words_of(axis.parameter, axis.value_at(index))
+        word = value_words(axis.parameter, axis.value_at(index))
         start = index * _CELL
         if start >= used and start + len(word) + 1 <= free_until:
             labels[start : start + len(word)] = word

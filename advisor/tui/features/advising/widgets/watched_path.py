@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from advisor.domain.quantities import format_duration
-from advisor.tui.kit.spark import spark
+from advisor.tui.kit.charts.spark import spark
 
 _LEAST_WIDTH: Final = 10
 _WORDS_WIDTH: Final = 62

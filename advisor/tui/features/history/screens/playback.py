@@ -9,7 +9,7 @@ from textual.widgets import Static
 
 from advisor.domain.quantities import format_duration
 from advisor.tui.features.advising.session_model import SessionModel
-from advisor.tui.features.advising.widgets.session_view import PANELS, SessionView
+from advisor.tui.features.advising.widgets.session_view import SESSION_PANELS, SessionView
 from advisor.tui.features.history.replay import Replay
 from advisor.tui.page import Page
 
@@ -29,7 +29,7 @@ class PlaybackPage(Page):
         Binding("end,dollar_sign", "end", "End", show=False, id="end"),
         *(
             Binding(str(n), f"panel('{name}')", f"Panel: {name}", show=False)
-            for n, name in enumerate(PANELS, 1)
+            for n, name in enumerate(SESSION_PANELS, 1)
         ),
         Binding("0", "panel('')", "All panels", show=False),
         Binding("n", "next_panel", "Next panel", id="next-panel"),
@@ -138,7 +138,7 @@ class PlaybackPage(Page):
         self.query_one(SessionView).toggle_values()
 
     def action_map_transport(self) -> None:
-        self.query_one(SessionView).switch_transport()
+        self.query_one(SessionView).switch_subject()
 
     def _whole(self) -> SessionModel | None:
         """The state at the session's end, wherever the replay is."""

@@ -16,10 +16,10 @@ class RecordingScreen(PlaybackPage):
     NAME = "Recording"
     HELP = (
         "[b]A recording[/b]\nA session that was run once, on an emulated path of 46 ms and "
-        "1 Gbit/s whose hosts give a connection 256 KiB of buffer by themselves. Nothing is "
+        "1 Gbit/s whose hosts give a connection 256 KiB of buffer by default. Nothing is "
         "measured now.\n\n"
         "Space plays and pauses, + and − change the speed, Left and Right go from probe to probe; "
-        "v shows the advice it came to. Escape leads home, where d measures on this machine."
+        "v shows the resulting advice. Escape returns home, where d measures on this machine."
     )
     DEFAULT_CSS: ClassVar[str] = (
         "RecordingScreen #about { background: $warning; color: $background; }"
@@ -33,9 +33,7 @@ class RecordingScreen(PlaybackPage):
         return "[b]advisor[/b]  Recording"
 
     def about(self) -> list[str]:
-        return [
-            " A RECORDING: nothing is measured now. 46 ms, 1 Gbit/s, emulated; Escape leads home."
-        ]
+        return [" A RECORDING: nothing is measured now. 46 ms, 1 Gbit/s, emulated; Escape: home."]
 
     def buttons(self) -> list[Button]:
         return [

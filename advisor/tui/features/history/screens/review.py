@@ -1,11 +1,9 @@
 """Review: all past sessions, with remarks, comparisons and export."""
 
-import gzip
-import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, TextIO
+from typing import ClassVar
 
 from textual import work
 from textual.binding import Binding, BindingType
@@ -15,17 +13,14 @@ from textual.widget import Widget
 from textual.widgets import Button, Input, Static
 from textual.worker import get_current_worker
 
-from advisor.domain.records import Record
 from advisor.store.errors import StoreError
-from advisor.store.exporters import write_csv, write_jsonl, write_markdown
-from advisor.store.flent import flent_data
-from advisor.store.remarks import counting, session_of
 from advisor.store.session_digests import SessionDigest
+from advisor.tui.features.history.export import formats
 from advisor.tui.features.history.remarks import ask_for_note, ask_for_transfer, keep_remark
-from advisor.tui.features.history.widgets.session_table import SessionTable, key_of
+from advisor.tui.features.history.widgets.session_table import SessionTable
 from advisor.tui.features.transfer.past_events import past_transfer_events
-from advisor.tui.kit.open_history import OpenHistory
-from advisor.tui.kit.save_dialog import Format, SaveScreen
+from advisor.tui.kit.dialogs.save import SaveScreen
+from advisor.tui.kit.sentences import capitalised
 from advisor.tui.page import Page
 
 _NOTHING_YET = (
@@ -105,7 +100,7 @@ class ReviewScreen(Page):
             self.app.call_from_thread(told)
 
     def _fail(self, sentence: str) -> None:
-        self._say_nothing(escape(sentence[:1].upper() + sentence[1:]))
+        self._say_nothing(escape(capitalised(sentence)))
 
     def _take(self, sessions: list[SessionDigest]) -> None:
         if sessions != self._sessions:
@@ -254,58 +249,14 @@ class ReviewScreen(Page):
         """Write their records to a file."""
         if meant := self._meant():
             stem = meant[0].session if len(meant) == 1 else f"{len(meant)}-sessions"
-            dialogue = SaveScreen(
-                stem, stem.replace(":", "-"), formats(self.advisor.history, meant)
-            )
-            self.app.push_screen(dialogue, self._tell_where)
+            kinds = formats(self.advisor.history, meant)
+            dialog = SaveScreen(stem, stem.replace(":", "-"), kinds)
+            self.app.push_screen(dialog, self._tell_where)
 
     def _tell_where(self, path: Path | None) -> None:
         if path is not None:
-            self.notify(escape(str(path)), title="Saved")
+            self.notify(str(path), title="Saved")
 
 
 def _named(sessions: Sequence[SessionDigest]) -> str:
-    return escape(sessions[0].session) if len(sessions) == 1 else f"{len(sessions)} sessions"
-
-
-def formats(history: OpenHistory, sessions: Sequence[SessionDigest]) -> list[Format]:
-    """The formats in which sessions can be written."""
-
-    def records() -> list[Record]:
-        return records_of(history, sessions)
-
-    def text(write: Callable[[Iterable[Record], TextIO], None]) -> Callable[[], bytes]:
-        def data() -> bytes:
-            stream = io.StringIO()
-            write(records(), stream)
-            return stream.getvalue().encode(errors="surrogateescape")
-
-        return data
-
-    return [
-        Format(name="CSV, a row for each probe", suffix=".csv", data=text(write_csv)),
-        Format(name="JSON, a line for each record", suffix=".jsonl", data=text(write_jsonl)),
-        Format(name="Markdown table", suffix=".md", data=text(write_markdown)),
-        Format(name="flent", suffix=".flent.gz", data=lambda: _flent(records())),
-    ]
-
-
-def records_of(history: OpenHistory, sessions: Sequence[SessionDigest]) -> list[Record]:
-    """All stored records of these sessions, grouped by pair."""
-    wanted = {key_of(session) for session in sessions}
-    pairs = dict.fromkeys(session.pair for session in sessions)
-    with history.store() as store:
-        return [
-            record
-            for pair in pairs
-            for record in store.records(pair)
-            if f"{pair}\0{session_of(record)}" in wanted
-        ]
-
-
-def _flent(records: list[Record]) -> bytes:
-    pairs = {record.pair for record in records}
-    if len(pairs) > 1:
-        raise ValueError("a flent file holds one pair: mark sessions of one pair alone")
-    data = flent_data(counting(records), str(next(iter(pairs), "")))
-    return gzip.compress(data, mtime=0)
+    return sessions[0].session if len(sessions) == 1 else f"{len(sessions)} sessions"

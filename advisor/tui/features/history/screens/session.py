@@ -19,7 +19,7 @@ from advisor.tui.features.history.past_events import events_of
 from advisor.tui.features.history.remarks import ask_for_note, ask_for_transfer, verdict
 from advisor.tui.features.history.replay import Replay
 from advisor.tui.features.history.screens.playback import PlaybackPage
-from advisor.tui.kit.local_time import local_time
+from advisor.tui.kit.times import local_time
 
 
 class SessionScreen(PlaybackPage):
@@ -45,7 +45,7 @@ class SessionScreen(PlaybackPage):
         return f"[b]advisor[/b]  Review › {escape(self._session.session)}"
 
     def about(self) -> list[str]:
-        return [*about(self._session, kept=self._kept), *self._composed()]
+        return [*session_lines(self._session, kept=self._kept), *self._composed()]
 
     def _composed(self) -> list[str]:
         """The limits by disks and network, where files were moved."""
@@ -104,12 +104,12 @@ class SessionScreen(PlaybackPage):
         self.say_about()
 
 
-def about(session: SessionDigest, *, kept: bool = True) -> list[str]:
+def session_lines(session: SessionDigest, *, kept: bool = True) -> list[str]:
     """A summary in lines of markup; `kept`: whether its events were stored."""
     best = session.best
     reached = (
         f", at best {format_rate(best.throughput_bps)} with "
-        f"{escape(describe(best.transport, best.setting))}"
+        f"{escape(describe(best.subject, best.setting))}"
         if best
         else ""
     )

@@ -19,16 +19,16 @@ from advisor.traits import describe
 from advisor.tui.features.advising.screens.comparison import best_probes, contender_bars, probe_bar
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.history.past_events import events_of
-from advisor.tui.kit.chart import Chart
-from advisor.tui.kit.interval_bars import Bar, IntervalBars
-from advisor.tui.kit.local_time import local_time
-from advisor.tui.kit.series import Series
+from advisor.tui.kit.charts.chart import Chart
+from advisor.tui.kit.charts.interval_bars import Bar, IntervalBars
+from advisor.tui.kit.charts.series import Series
+from advisor.tui.kit.times import local_time
 from advisor.tui.page import Page
 
 MOST: Final = 6
 """More lines cannot be distinguished."""
 
-_COLOURS: Final = ("primary", "warning", "success", "secondary", "error", "accent")
+_SESSION_COLOURS: Final = ("primary", "warning", "success", "secondary", "error", "accent")
 
 
 class SideBySideScreen(Page):
@@ -91,8 +91,10 @@ class SideBySideScreen(Page):
         )
         self.query_one(Chart).show(
             [
-                _series(letter, session, model, colour)
-                for (letter, session, model), colour in zip(lettered, _COLOURS, strict=False)
+                _session_series(letter, session, model, colour)
+                for (letter, session, model), colour in zip(
+                    lettered, _SESSION_COLOURS, strict=False
+                )
             ],
             x_label="seconds since the session began",
             y_label="throughput",
@@ -108,7 +110,7 @@ class SideBySideScreen(Page):
 def _who(letter: str, session: SessionDigest) -> str:
     advice = session.advice
     advised = (
-        f"advised {escape(describe(advice.transport, advice.setting))}: "
+        f"advised {escape(describe(advice.subject, advice.setting))}: "
         f"{format_rate(advice.expected_bps)}"
         if advice
         else session.state
@@ -116,7 +118,9 @@ def _who(letter: str, session: SessionDigest) -> str:
     return f"[b]{letter}[/b]  {local_time(session.began_s)}  {escape(str(session.pair))}, {advised}"
 
 
-def _series(letter: str, session: SessionDigest, model: SessionModel, colour: str) -> Series:
+def _session_series(
+    letter: str, session: SessionDigest, model: SessionModel, colour: str
+) -> Series:
     probes = [probe for probe in model.probes if probe.ended_s is not None]
     return Series(
         f"of {local_time(session.began_s)}",

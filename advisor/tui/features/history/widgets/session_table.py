@@ -16,7 +16,7 @@ from textual.widgets.data_table import RowKey
 
 from advisor.domain.quantities import format_rate
 from advisor.store.session_digests import SessionDigest
-from advisor.tui.kit.local_time import local_time
+from advisor.tui.kit.times import local_time
 
 _MARK: Final = Text("●")
 _NO_MARK: Final = Text("")
@@ -24,7 +24,7 @@ _AT_ONCE: Final = 200
 _BETWEEN_S: Final = 0.03
 
 
-class Column(msgspec.Struct, frozen=True):
+class SessionColumn(msgspec.Struct, frozen=True):
     """One column: the text of a cell, and the sort key."""
 
     name: str
@@ -36,15 +36,15 @@ class Column(msgspec.Struct, frozen=True):
 
 def _advised(session: SessionDigest) -> str:
     advice = session.advice
-    return f"{advice.transport} {format_rate(advice.expected_bps)}" if advice else ""
+    return f"{advice.subject} {format_rate(advice.expected_bps)}" if advice else ""
 
 
-def _best(session: SessionDigest) -> str:
+def _best_result(session: SessionDigest) -> str:
     best = session.best
-    return f"{best.transport} {format_rate(best.throughput_bps)}" if best else ""
+    return f"{best.subject} {format_rate(best.throughput_bps)}" if best else ""
 
 
-def _gain(session: SessionDigest) -> str:
+def _gain_factor(session: SessionDigest) -> str:
     gain = session.advice.gain if session.advice else None
     return f"× {gain.value:.2f}" if gain else ""
 
@@ -68,14 +68,18 @@ def _came_true(session: SessionDigest) -> str:
 
 
 COLUMNS: Final = (
-    Column("began", 16, lambda s: local_time(s.began_s), lambda s: s.began_s),
-    Column("pair", 17, lambda s: str(s.pair), lambda s: str(s.pair), downwards=False),
-    Column("state", 11, _state, _state, downwards=False),
-    Column("best", 15, _best, lambda s: s.best.throughput_bps if s.best else -math.inf),
-    Column("advised", 15, _advised, lambda s: s.advice.expected_bps if s.advice else -math.inf),
-    Column("gain", 6, _gain, _gain_value),
-    Column("probes", 7, _probes, lambda s: float(s.probes)),
-    Column("came true", 10, _came_true, _came_true),
+    SessionColumn("began", 16, lambda s: local_time(s.began_s), lambda s: s.began_s),
+    SessionColumn("pair", 17, lambda s: str(s.pair), lambda s: str(s.pair), downwards=False),
+    SessionColumn("state", 11, _state, _state, downwards=False),
+    SessionColumn(
+        "best", 15, _best_result, lambda s: s.best.throughput_bps if s.best else -math.inf
+    ),
+    SessionColumn(
+        "advised", 15, _advised, lambda s: s.advice.expected_bps if s.advice else -math.inf
+    ),
+    SessionColumn("gain", 6, _gain_factor, _gain_value),
+    SessionColumn("probes", 7, _probes, lambda s: float(s.probes)),
+    SessionColumn("came true", 10, _came_true, _came_true),
 )
 """`width` is the minimum: extra width goes to the pair first, then to the others."""
 
@@ -87,7 +91,7 @@ class _Cell:
 
     __slots__ = ("_column", "_session")
 
-    def __init__(self, column: Column, session: SessionDigest) -> None:
+    def __init__(self, column: SessionColumn, session: SessionDigest) -> None:
         self._column = column
         self._session = session
 
@@ -100,7 +104,7 @@ class SessionTable(DataTable[Text | _Cell]):
     """`show` sessions. `chosen`: the selected one; `marked`: those marked with space."""
 
     HELP = (
-        "[b]Past sessions[/b] One a line. Enter opens it. Space marks it, b shows the marked "
+        "[b]Past sessions[/b] One per line. Enter opens it. Space marks it, b shows the marked "
         "ones side by side; other actions apply to all marked ones, or to the selected one. A "
         "click on a column's name sorts by it, a second one reverses the order; so does its "
         "number. [b]came true[/b]: the result of the real transfer, against the advised "

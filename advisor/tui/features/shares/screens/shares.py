@@ -8,32 +8,30 @@ import msgspec
 from textual import work
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Button, Static
 from textual.worker import get_current_worker
 
 from advisor.domain import orders as o
-from advisor.domain.shares import Asked, SharePlan
 from advisor.store.errors import StoreError
 from advisor.tui.features.shares.board import Board
-from advisor.tui.features.shares.form import SharesDraft, load_shares_draft, save_shares_draft
+from advisor.tui.features.shares.draft import SharesDraft, load_shares_draft, save_shares_draft
 from advisor.tui.features.shares.live_shares import LiveShares
+from advisor.tui.features.shares.pending_orders import PendingOrders
+from advisor.tui.features.shares.planning import Planning
 from advisor.tui.features.shares.screens.form import SharesFormScreen
 from advisor.tui.features.shares.texts import NOTHING_LEARNED, train_line
 from advisor.tui.features.shares.widgets.share_row import ShareRow
 from advisor.tui.features.shares.widgets.share_view import ShareView
-from advisor.tui.kit.clipboard import copy
-from advisor.tui.kit.copyable import Copyable
-from advisor.tui.kit.dialogs import AskScreen
+from advisor.tui.kit.copying.clipboard import told_of_copying
+from advisor.tui.kit.copying.copyable import Copyable
+from advisor.tui.kit.dialogs.ask import AskScreen
 from advisor.tui.page import Page
 
 if TYPE_CHECKING:
     from advisor.tui.features.shares.forecasts import Learned
 
 _DRAWN_EVERY_S: Final = 1.0
-_PLANNED_AFTER_S: Final = 0.1
-_ORDERED_AFTER_S: Final = 0.8
 
 
 class SharesScreen(Page):
@@ -45,9 +43,9 @@ class SharesScreen(Page):
         "at once. The rate of each depends on how many files go to it at a time, and on how many "
         "go to all; `advisor share train` learned models of that. Ask for a share, a rate or a "
         "factor for each, and see at once what is possible. Space leaves one out, or includes "
-        "it; c copies the equivalent command.\nr moves files so, after a form that asks which, "
-        "and corrects as it goes; what you change meanwhile counts from the next control epoch "
-        "on. x stops it. Leaving the screen does not: Home shows the way back."
+        "it; c copies the equivalent command.\nr opens the form that starts the transfer; "
+        "rates are checked and corrected while it runs, and changed requests apply from the next "
+        "control epoch. x stops it. Leaving the screen does not: Home shows the way back."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "take", "In or out", id="take-destination"),
@@ -66,11 +64,9 @@ class SharesScreen(Page):
         super().__init__()
         self.board = Board(load_shares_draft())
         self._kept: SharesDraft | None = None
-        self._waiting: Timer | None = None
-        self._is_planning = False
+        self._planning = Planning(self, self.board, self._ended, self._draw)
         self._was_running = False
-        self._ordering: dict[str, Timer] = {}
-        self._ordered: dict[str, tuple[str, int]] = {}
+        self._orders = PendingOrders(self.set_timer)
 
     def content(self) -> Iterable[Widget]:
         yield Static("… reading the history, and fitting models to it", id="empty")
@@ -146,56 +142,21 @@ class SharesScreen(Page):
         if not learned.forecasts:
             self._say_empty(NOTHING_LEARNED, train_line(learned.too_little or learned.untrained))
             return
-        self.board.meet(learned)
+        self.board.take_up(learned)
         view = self.query_one(ShareView)
         await view.make_rows([*self.board.names, *learned.too_little], self.board.sharing.asked)
         self.query_one("#empty").display = False
         view.display = True
         if self.focused is None:
             view.query(ShareRow).first().focus()
-        self._plan_soon()
+        self._planning.plan_soon()
         self.call_after_refresh(self._draw)
-
-    def _plan_soon(self) -> None:
-        """Plan after a short delay, not at every move of the mouse."""
-        if self._waiting is None:
-            self._waiting = self.set_timer(_PLANNED_AFTER_S, self._begin_plan)
-
-    def _begin_plan(self) -> None:
-        """One plan at a time: threads cannot be stopped, and two take twice as long."""
-        self._waiting = None
-        if self._is_planning:
-            self._plan_soon()
-            return
-        board = self.board
-        board.trouble = board.sharing.why_not(board.names)
-        asked = {name: one for name, one in board.asked.items() if name not in self._ended()}
-        if board.learned and asked:
-            self._is_planning = True
-            self._make_plan(board.learned, asked)
-        self._draw()
 
     def _ended(self) -> set[str]:
         """The destinations that the running transfer has finished."""
         if not self._live or not self._is_running:
             return set()
         return {name for name, one in self._live.model.destinations.items() if one.ended}
-
-    @work(thread=True, group="plan")
-    def _make_plan(self, learned: "Learned", asked: dict[str, Asked]) -> None:
-        from advisor.tui.features.shares.forecasts import plan_of
-
-        made = plan_of(learned, asked)
-        if not get_current_worker().is_cancelled:
-            self.app.call_from_thread(self._take_plan, made)
-
-    def _take_plan(self, made: SharePlan | str) -> None:
-        self._is_planning = False
-        if isinstance(made, SharePlan):
-            self.board.plan = made
-        else:
-            self.board.trouble = self.board.trouble or made
-        self._draw()
 
     def _draw(self) -> None:
         """Draw what changed, unless another screen is shown."""
@@ -207,7 +168,7 @@ class SharesScreen(Page):
         self._was_running = self._is_running
         model = self._live.model if self._live else None
         self.query_one(ShareView).show(
-            self.board, model, self._ordered, is_running=self._is_running
+            self.board, model, self._orders.sent, is_running=self._is_running
         )
         self.query_one(Copyable).hold("" if model else self._line)
         self.query_one("#stop").display = self._is_running
@@ -242,33 +203,24 @@ class SharesScreen(Page):
         event.row.refill(self.board.sharing.asked[name])
         self._changed(name, is_left=False)
         if self._is_running:
-            self._order_soon(name)
+            self._orders.send_soon(name, lambda: self._order(name))
 
     def _changed(self, name: str, *, is_left: bool) -> None:
-        self._plan_soon()
+        self._planning.plan_soon()
         self._draw()
         if is_left and self._is_running:
             self._order(name)
 
-    def _order_soon(self, name: str) -> None:
-        """Send the order after keys pause."""
-        if before := self._ordering.pop(name, None):
-            before.stop()
-        self._ordering[name] = self.set_timer(_ORDERED_AFTER_S, lambda: self._order(name))
-
     def _order(self, name: str) -> None:
         """Send the destination's request to the running transfer."""
-        if before := self._ordering.pop(name, None):
-            before.stop()
+        self._orders.cancel(name)
         live, sharing = self._live, self.board.sharing
         if live is None or not self._is_running or name in self._ended():
             return
         if problem := sharing.problem_of(name):
             self.advisor.refuse(f"{name}: {problem}")
             return
-        asked = sharing.asked[name].strip()
-        live.order(o.Ask(destination=name, asked=asked))
-        self._ordered[name] = (asked, live.model.epoch)
+        self._orders.send(live, name, sharing.asked[name].strip())
         self._draw()
 
     def action_take(self) -> None:
@@ -279,16 +231,16 @@ class SharesScreen(Page):
         elif row is None:
             self.advisor.refuse("no destination is chosen: tab goes to them")
         elif row.destination not in self.board.names:
-            self.advisor.refuse(f"too few measurements of {row.destination}: train it once more")
+            self.advisor.refuse(f"too few measurements of {row.destination}: train it again")
         else:
-            self.board.sharing.take(row.destination)
+            self.board.sharing.toggle(row.destination)
             self._changed(row.destination, is_left=False)
 
     def action_copy(self) -> None:
         """Copy the equivalent command line."""
         line = self.query_one(Copyable).line or self._line
         if line:
-            self.notify(copy(self.app, line))
+            self.notify(told_of_copying(self.app, line))
         else:
             self.advisor.refuse(self.board.sharing.why_not(self.board.names))
 
@@ -304,7 +256,7 @@ class SharesScreen(Page):
         ):
             self.advisor.refuse(reason)
         else:
-            self._ordered.clear()
+            self._orders.sent.clear()
             self.advisor.open(SharesFormScreen(board.sharing, board.names))
 
     def action_stop(self) -> None:

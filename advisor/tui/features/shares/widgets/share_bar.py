@@ -12,9 +12,9 @@ from textual.events import MouseDown, MouseMove, MouseUp
 from textual.message import Message
 from textual.widget import Widget
 
-from advisor.tui.features.shares.rows import Seen
+from advisor.tui.features.shares.rows import RateRow
 
-LEAST_COLUMNS: Final = 8
+LEAST_BAR_COLUMNS: Final = 8
 
 
 class Glyphs(NamedTuple):
@@ -36,10 +36,10 @@ GLYPHS: Final = {
     "ascii": Glyphs("=", ".", "V", ":", "[", "-", "]", "o", ">"),
 }
 
-Cell = tuple[str, str]
+BarCell = tuple[str, str]
 """A character and its part."""
 
-BLANK: Final[Cell] = (" ", "none")
+BLANK: Final[BarCell] = (" ", "none")
 
 
 def glyphs_of(drawing: str) -> Glyphs:
@@ -52,7 +52,7 @@ def column_of(rate_bps: float, columns: int, top_bps: float) -> int:
     return min(columns - 1, max(0, round(rate_bps / top_bps * (columns - 1))))
 
 
-def upper_cells(row: Seen, columns: int, top_bps: float, glyphs: Glyphs) -> list[Cell]:
+def upper_cells(row: RateRow, columns: int, top_bps: float, glyphs: Glyphs) -> list[BarCell]:
     """The measured rate and the request."""
     cells = [BLANK] * columns
     if row.asked_bps is not None:
@@ -66,7 +66,7 @@ def upper_cells(row: Seen, columns: int, top_bps: float, glyphs: Glyphs) -> list
     return cells
 
 
-def lower_cells(row: Seen, columns: int, top_bps: float, glyphs: Glyphs) -> list[Cell]:
+def lower_cells(row: RateRow, columns: int, top_bps: float, glyphs: Glyphs) -> list[BarCell]:
     """The prediction, with its interval if known."""
     cells = [BLANK] * columns
     if row.expected_bps is None:
@@ -83,7 +83,7 @@ def lower_cells(row: Seen, columns: int, top_bps: float, glyphs: Glyphs) -> list
     return cells
 
 
-def legend(glyphs: Glyphs) -> Iterator[tuple[str, str, str]]:
+def share_legend(glyphs: Glyphs) -> Iterator[tuple[str, str, str]]:
     """Name, look and meaning of each part."""
     point = f"{glyphs.expected * 2}{glyphs.low}{glyphs.middle}{glyphs.point}{glyphs.middle}"
     yield "asked", glyphs.short * 2 + glyphs.asked, "asked (drag or arrows)"
@@ -119,11 +119,11 @@ class ShareBar(Widget):
     def __init__(self, drawing: str = "block") -> None:
         super().__init__()
         self._glyphs = glyphs_of(drawing)
-        self._shown: tuple[Seen, float] | None = None
+        self._shown: tuple[RateRow, float] | None = None
         self._is_held = False
         self._dragged_to: int | None = None
 
-    def show(self, row: Seen, top_bps: float) -> None:
+    def show(self, row: RateRow, top_bps: float) -> None:
         """Draw it on an axis from 0 to `top_bps`."""
         if (row, top_bps) != self._shown:
             self._shown = (row, top_bps)
@@ -134,7 +134,7 @@ class ShareBar(Widget):
         return self.size.width - 1
 
     def render(self) -> Text:
-        if self._shown is None or self._columns < LEAST_COLUMNS:
+        if self._shown is None or self._columns < LEAST_BAR_COLUMNS:
             return Text("")
         row, top_bps = self._shown
         if row.remark:
@@ -178,5 +178,5 @@ class ShareBar(Widget):
             self.post_message(self.Dragged(rate_bps, is_left=is_left))
 
 
-def _part_of(cell: Cell) -> str:
+def _part_of(cell: BarCell) -> str:
     return cell[1]

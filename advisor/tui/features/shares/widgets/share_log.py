@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from advisor.domain import events as ev
 from advisor.report.share_run import destination_ended_line, seen_line
-from advisor.tui.features.shares.rows import files_words
-from advisor.tui.features.shares.shares_model import Logged, SharesModel
-from advisor.tui.kit.line_log import LineLog, moment_words
+from advisor.tui.features.shares.shares_model import LoggedShares, SharesModel
+from advisor.tui.kit.panels.line_log import LineLog
+from advisor.tui.kit.sentences import count_words
+from advisor.tui.kit.times import moment_words
 
 
 class ShareLog(LineLog):
@@ -23,16 +24,16 @@ class ShareLog(LineLog):
 
     def show(self, model: SharesModel) -> None:
         """Show all that is known."""
-        self.fill(tuple(model.log), log_lines(model))
+        self.fill(tuple(model.log), share_log_lines(model))
 
 
-def log_lines(model: SharesModel) -> Iterator[str]:
+def share_log_lines(model: SharesModel) -> Iterator[str]:
     """The oldest first."""
     for at_s, event in model.log:
-        yield f"{moment_words(at_s):>12}  {_words(event)}"
+        yield f"{moment_words(at_s):>12}  {_event_words(event)}"
 
 
-def _words(event: Logged) -> str:
+def _event_words(event: LoggedShares) -> str:
     match event:
         case ev.SharesSeen():
             return seen_line(event).strip()
@@ -47,7 +48,7 @@ def _words(event: Logged) -> str:
 def changes_words(event: ev.SharesChanged) -> str:
     """Only the changes; all concurrencies are shown beside the bars."""
     changes = [
-        f"{name} {files_words(new)} instead of {event.old.get(name, 0)}"
+        f"{name} {count_words(new, 'file')} instead of {event.old.get(name, 0)}"
         for name, new in event.new.items()
         if new != event.old.get(name, 0)
     ]

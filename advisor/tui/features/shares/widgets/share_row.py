@@ -12,8 +12,9 @@ from textual.widgets import Input, Static
 
 from advisor.domain.quantities import format_rate
 from advisor.tui.features.shares.adjusting import LARGE_STEP, STEP
-from advisor.tui.features.shares.rows import Seen, files_words
+from advisor.tui.features.shares.rows import RateRow
 from advisor.tui.features.shares.widgets.share_bar import ShareBar
+from advisor.tui.kit.sentences import count_words
 
 _BEGINS_TYPING: Final = frozenset("0123456789.@")
 _LONGEST: Final = 12
@@ -24,7 +25,7 @@ class ShareRow(Horizontal, can_focus=True):
 
     HELP = (
         "[b]A destination[/b]\nDrag the mark of what is asked, or use left and right, with shift "
-        "for larger steps. Or type: enter or a digit begins, enter ends it, escape takes it back.\n"
+        "for larger steps. Or type: enter or a digit begins, enter accepts, escape cancels.\n"
         "  4        a share, beside the shares of the others\n"
         "  400Mbit  a rate\n"
         "  x1.5     a factor on what it gets with 2 files at a time to each\n"
@@ -87,8 +88,8 @@ class ShareRow(Horizontal, can_focus=True):
         super().__init__()
         self.destination = destination
         self._short_name = name
-        self.border_title = destination
-        self._seen: Seen | None = None
+        self.border_title = Content(destination)
+        self._seen: RateRow | None = None
         self._is_wide = False
         self._before = text
         # Made here, because a row may be shown before it is composed.
@@ -97,7 +98,7 @@ class ShareRow(Horizontal, can_focus=True):
         self._numbers = Static(classes="numbers")
         self._bar = ShareBar(drawing)
         self._input = Input(text, compact=True, select_on_focus=True, max_length=_LONGEST)
-        self._input.border_title = f"what is asked of {destination}"
+        self._input.border_title = Content(f"what is asked of {destination}")
 
     def compose(self) -> ComposeResult:
         with Vertical():
@@ -109,7 +110,7 @@ class ShareRow(Horizontal, can_focus=True):
         yield self._bar
         yield self._numbers
 
-    def show(self, seen: Seen, top_bps: float, *, is_wide: bool) -> None:
+    def show(self, seen: RateRow, top_bps: float, *, is_wide: bool) -> None:
         """Draw it on an axis from 0 to `top_bps`."""
         self._bar.show(seen, top_bps)
         if (seen, is_wide) == (self._seen, self._is_wide):
@@ -118,7 +119,7 @@ class ShareRow(Horizontal, can_focus=True):
         self.set_class(is_wide, "-wide")
         self.set_class(not seen.is_in, "-out")
         self._who.update(Content(who(seen, self._short_name, 26 if is_wide else 22)))
-        files = files_words(seen.concurrency) if seen.concurrency else ""
+        files = count_words(seen.concurrency, "file") if seen.concurrency else ""
         self._files.update(Content(files))
         self._numbers.update(Content("\n".join(numbers(seen, is_wide))))
         self._input.disabled = not seen.is_in
@@ -181,7 +182,7 @@ class ShareRow(Horizontal, can_focus=True):
         self.post_message(self.Dragged(self, event.rate_bps, is_left=event.is_left))
 
 
-def who(seen: Seen, name: str, columns: int) -> str:
+def who(seen: RateRow, name: str, columns: int) -> str:
     """Whether it takes part, its name, and a mark for problems; in this many columns."""
     mark = "[x]" if seen.is_in else "[ ]"
     state = " ✓" if seen.is_there else " ✗" if seen.end or (seen.is_in and seen.missed) else ""
@@ -192,18 +193,20 @@ def who(seen: Seen, name: str, columns: int) -> str:
     return f"{mark} {name}{state}"
 
 
-def numbers(seen: Seen, is_wide: bool) -> tuple[str, str]:
+def numbers(seen: RateRow, is_wide: bool) -> tuple[str, str]:
     """The request above the measured rate, or the prediction before any measurement."""
     if seen.asked is None:
         return "", ""
-    asked = seen.asked.words if seen.asked.held is not None else _rate("asked", seen.asked_bps)
-    expected = _rate("expected", seen.expected_bps)
+    asked = (
+        seen.asked.words if seen.asked.held is not None else _labelled_rate("asked", seen.asked_bps)
+    )
+    expected = _labelled_rate("expected", seen.expected_bps)
     if seen.got_bps is None:
         return asked, expected
-    got = _rate("got", seen.got_bps)
+    got = _labelled_rate("got", seen.got_bps)
     if not is_wide:
         return asked, got
-    now = _rate("now", seen.now_bps)
+    now = _labelled_rate("now", seen.now_bps)
     return _joined(asked, expected), _joined(got, now)
 
 
@@ -211,5 +214,5 @@ def _joined(*words: str) -> str:
     return ", ".join(word for word in words if word)
 
 
-def _rate(word: str, rate_bps: float | None) -> str:
+def _labelled_rate(word: str, rate_bps: float | None) -> str:
     return f"{word} {format_rate(rate_bps)}" if rate_bps is not None else ""

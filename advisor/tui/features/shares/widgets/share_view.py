@@ -11,24 +11,29 @@ from textual.widgets import Static
 
 from advisor.report.share_names import shown
 from advisor.tui.features.shares.board import Board
-from advisor.tui.features.shares.rows import Seen, about
+from advisor.tui.features.shares.rows import RateRow, row_words
 from advisor.tui.features.shares.shares_model import SharesModel
 from advisor.tui.features.shares.texts import (
-    end_lines,
     note_lines,
     ordered_lines,
     plan_line,
     run_lines,
+    shares_end_lines,
 )
-from advisor.tui.features.shares.widgets.share_bar import LEAST_COLUMNS, ShareBar, glyphs_of, legend
+from advisor.tui.features.shares.widgets.share_bar import (
+    LEAST_BAR_COLUMNS,
+    ShareBar,
+    glyphs_of,
+    share_legend,
+)
 from advisor.tui.features.shares.widgets.share_log import ShareLog
 from advisor.tui.features.shares.widgets.share_row import ShareRow
-from advisor.tui.kit.drawing import ASCII
-from advisor.tui.kit.interval_bars import ruler
+from advisor.tui.kit.charts.drawing import ASCII
+from advisor.tui.kit.charts.interval_bars import ruler
 
 _WIDE_FROM: Final = 108
 _ENOUGH: Final = 14
-_COLOURS: Final = {"asked": "$text-warning", "expected": "$text-secondary", "got": "$success"}
+_PART_COLOURS: Final = {"asked": "$text-warning", "expected": "$text-secondary", "got": "$success"}
 _BAR_SHARE: Final = 0.3
 _BELOW: Final = 9
 """Lines for everything but rows: head, legend, axis, notes, the newest events."""
@@ -80,8 +85,12 @@ class ShareView(Container):
 
     def _legend(self) -> Content:
         parts: list[str | tuple[str, str]] = []
-        for part, looks, words in legend(glyphs_of(self._drawing)):
-            parts += ["   " if parts else "", (looks, _COLOURS[part]), (f" {words}", "$text-muted")]
+        for part, looks, words in share_legend(glyphs_of(self._drawing)):
+            parts += [
+                "   " if parts else "",
+                (looks, _PART_COLOURS[part]),
+                (f" {words}", "$text-muted"),
+            ]
         return Content.assemble(*parts)
 
     def on_resize(self, _: Resize) -> None:
@@ -99,7 +108,7 @@ class ShareView(Container):
         return next((row for row in self.query(ShareRow) if row.has_focus_within), None)
 
     def row_of(self, destination: str) -> ShareRow:
-        """Its row, which is there."""
+        """Its row, which must exist."""
         return next(row for row in self.query(ShareRow) if row.destination == destination)
 
     async def make_rows(self, destinations: list[str], asked: Mapping[str, str]) -> None:
@@ -117,7 +126,7 @@ class ShareView(Container):
     def show(
         self, board: Board, model: SharesModel | None, ordered: Ordered, *, is_running: bool
     ) -> None:
-        """As they stand."""
+        """The rows in their present order."""
         rows = board.rows(model, is_running=is_running)
         live = model if is_running else None
         told = (id(model), model.version) if model else ()
@@ -130,7 +139,7 @@ class ShareView(Container):
         self._draw_rows(rows, board.top_bps(rows))
         self._say_how_far(board, live)
         self._say_the_end(model)
-        chosen = [about(row) for row in rows if row.destination == self._chosen]
+        chosen = [row_words(row) for row in rows if row.destination == self._chosen]
         notes = note_lines(rows, board.plan, board.trouble)
         # While files move, measured rates matter more than predictions.
         lines = [*ordered_lines(ordered, live), *chosen, *notes] if live else [*notes, *chosen]
@@ -154,7 +163,7 @@ class ShareView(Container):
         rows.styles.max_height = room
         rows.set_class(3 * len(self.query(ShareRow)) <= room, "-apart")
 
-    def _draw_rows(self, rows: list[Seen], top_bps: float) -> None:
+    def _draw_rows(self, rows: list[RateRow], top_bps: float) -> None:
         for row, widget in zip(rows, self.query(ShareRow), strict=False):
             widget.show(row, top_bps, is_wide=self._is_wide)
         # The position of the bars is known only after layout.
@@ -163,7 +172,7 @@ class ShareView(Container):
     def _draw_axis(self, top_bps: float) -> None:
         axis = self.query_one("#axis", Static)
         bar = next(iter(self.query(ShareBar)), None)
-        if bar is None or bar.size.width <= LEAST_COLUMNS:
+        if bar is None or bar.size.width <= LEAST_BAR_COLUMNS:
             return
         before = " " * (bar.region.x - axis.region.x)
         mark = "|" if self._drawing == "ascii" else "│"
@@ -186,7 +195,7 @@ class ShareView(Container):
         self.query_one("#head", Static).update(Content(far))
 
     def _say_the_end(self, model: SharesModel | None) -> None:
-        lines = end_lines(model) if model else []
+        lines = shares_end_lines(model) if model else []
         word = self.query_one("#word", Static)
         word.update(Content("\n".join(lines)))
         word.set_class(bool(lines), "-said")

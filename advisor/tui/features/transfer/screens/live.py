@@ -8,28 +8,21 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Button, Static
 
-from advisor.domain import events as ev
 from advisor.domain import orders as o
-from advisor.domain.advice import Fulfilment
-from advisor.domain.quantities import format_bytes, format_duration, format_rate
-from advisor.domain.space import Setting, flows_of
-from advisor.report.plan import left_words
-from advisor.tui.features.history.remarks import verdict
 from advisor.tui.features.transfer.live_transfer import LiveTransfer
-from advisor.tui.features.transfer.transfer_model import (
-    TransferModel,
-    concurrency_of,
-    parallelism_of,
+from advisor.tui.features.transfer.texts import (
+    pair_and_method,
+    progress_lines,
+    transfer_end_lines,
+    tuning_lines,
 )
-from advisor.tui.features.transfer.widgets.transfer_view import PANELS, TransferView
-from advisor.tui.kit.dialogs import AskScreen
-from advisor.tui.kit.drawing import ASCII
-from advisor.tui.kit.local_time import local_time
-from advisor.tui.kit.stop_gauges import bar
+from advisor.tui.features.transfer.transfer_model import TransferModel
+from advisor.tui.features.transfer.widgets.transfer_view import TRANSFER_PANELS, TransferView
+from advisor.tui.kit.charts.drawing import ASCII
+from advisor.tui.kit.dialogs.ask import AskScreen
 from advisor.tui.page import Page
 
 _DRAWN_EVERY_S: Final = 1.0
-_SHOWN_MISSING: Final = 2
 _BAR_SHARE: Final = 0.3
 
 
@@ -39,16 +32,16 @@ class TransferLiveScreen(Page):
     NAME = "Moving files"
     HELP = """[b]Moving files[/b]
 Your files are moved, and meanwhile the setting is changed to what is fastest now: how many files at
-a time, and over how many streams each. Time is cut into control epochs; after each, the method that
-you chose looks at what arrived in it and says what is next. The upper chart is what arrives at the
-destination, the lower one the setting.
-Nothing has to be done. Leaving the screen does not stop it: Home shows the way back."""
+a time, and over how many streams each. Time is divided into control epochs; after each, the method
+that you chose evaluates what arrived in it and chooses the next setting. The upper chart shows what
+arrives at the destination, the lower one the setting.
+You need not do anything. Leaving the screen does not stop it: Home shows the way back."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("x", "stop", "Stop", id="stop-moving", tooltip="What arrived is kept"),
-        Binding("g", "go_on", "Go on", id="go-on-moving", tooltip="Resumes where it stopped"),
+        Binding("g", "resume", "Resume", id="resume-moving", tooltip="Resumes where it stopped"),
         *(
             Binding(str(i), f"enlarge('{name}')", f"Only: {name}", show=False)
-            for i, name in enumerate(PANELS, 1)
+            for i, name in enumerate(TRANSFER_PANELS, 1)
         ),
         Binding("0", "enlarge('')", "All panels", show=False),
         Binding("n", "panel(1)", "Next panel", id="next-panel"),
@@ -86,7 +79,7 @@ Nothing has to be done. Leaving the screen does not stop it: Home shows the way 
     def buttons(self) -> Iterable[Button]:
         yield Button("Back", id="back")
         yield Button("Stop", id="stop")
-        yield Button("Go on", id="go-on", variant="primary")
+        yield Button("Resume", id="resume", variant="primary")
         yield Button("Home", id="home")
 
     def on_mount(self) -> None:
@@ -116,7 +109,7 @@ Nothing has to be done. Leaving the screen does not stop it: Home shows the way 
         if now == self._said:
             return
         self._said = now
-        self.query_one("#head", Static).update(Content(head_words(model)))
+        self.query_one("#head", Static).update(Content(pair_and_method(model)))
         cells = max(10, int(self.size.width * _BAR_SHARE))
         lines = [*progress_lines(model, cells), *tuning_lines(model)]
         far = "\n".join(lines)
@@ -127,14 +120,14 @@ Nothing has to be done. Leaving the screen does not stop it: Home shows the way 
 
     def _say_the_end(self, model: TransferModel) -> None:
         word = self.query_one("#word", Static)
-        lines = end_lines(model)
+        lines = transfer_end_lines(model)
         word.display = bool(lines)
         word.update(Content("\n".join(lines)))
         complete = bool(model.ended and model.ended.complete)
         word.set_class(complete, "done")
         word.set_class(bool(model.ended) and not complete, "not-done")
         word.set_class(model.gave_up is not None, "gave-up")
-        self.query_one("#go-on").display = bool(lines) and not complete
+        self.query_one("#resume").display = bool(lines) and not complete
         self.query_one("#stop").display = not lines
 
     def action_home(self) -> None:
@@ -150,7 +143,7 @@ Nothing has to be done. Leaving the screen does not stop it: Home shows the way 
         else:
             self.app.push_screen(
                 AskScreen(
-                    "Stop moving files? What arrived is kept, and g goes on from there.", "Stop"
+                    "Stop moving files? What arrived is kept, and g resumes from there.", "Stop"
                 ),
                 self._stop_if,
             )
@@ -160,7 +153,7 @@ Nothing has to be done. Leaving the screen does not stop it: Home shows the way 
             self._transfer.order(o.Stop())
             self.notify("Stopping: what arrived is kept.")
 
-    def action_go_on(self) -> None:
+    def action_resume(self) -> None:
         """Resume a transfer that did not complete."""
         transfer = self._transfer
         if transfer is None:
@@ -188,106 +181,3 @@ Nothing has to be done. Leaving the screen does not stop it: Home shows the way 
         if self._transfer and self._transfer.is_running:
             self.notify("The transfer continues: f at home shows it.")
         super().action_back()
-
-
-def head_words(model: TransferModel) -> str:
-    """The pair and the method."""
-    started = model.started
-    if started is None:
-        return "… counting the files, and connecting to the other host"
-    return (
-        f"{started.pair.source} → {started.pair.destination}   tuned by {started.method}, "
-        f"epochs of {format_duration(started.epoch_s)}"
-    )
-
-
-def progress_lines(model: TransferModel, cells: int) -> list[str]:
-    """A progress bar of this many cells, and below it the rate and the time left."""
-    moving, started, ended = model.moving, model.started, model.ended
-    if started and ended:
-        # A small transfer ends before any progress is reported.
-        return [_there(ended.moved_bytes, ended.files, started, cells)]
-    if started is None or moving is None:
-        return []
-    moved = sum(one.moved_bytes for one in moving.classes)
-    now = [f"Now {format_rate(sum(one.rate_bps for one in moving.classes))}"]
-    left = left_words(moving.left_s)
-    if model.is_verifying:
-        total = sum(one.total_bytes for one in moving.classes)
-        compared = f"{format_bytes(moved)} of {format_bytes(total)} verified"
-        far = f"{_bar(moved, total, cells)}, {compared}"
-    else:
-        far = _there(moved, sum(one.files for one in moving.classes), started, cells)
-    return [far, ", ".join([*now, left] if left else now)]
-
-
-def _there(moved_bytes: int, files: int, started: ev.TransferStarted, cells: int) -> str:
-    return (
-        f"{_bar(moved_bytes, started.total_bytes, cells)}, {format_bytes(moved_bytes)} of "
-        f"{format_bytes(started.total_bytes)} there, {files:,} of {started.files:,} files"
-    )
-
-
-def _bar(done: int, total: int, cells: int) -> str:
-    share = done / total if total else 0.0
-    return f"{bar(share, cells)} {share:4.0%}"
-
-
-def tuning_lines(model: TransferModel) -> list[str]:
-    """The setting of the present epoch, and why it was chosen."""
-    if model.started is None or model.is_over or model.is_verifying:
-        return []
-    epoch_s = model.at_s - model.epoch_began_s
-    of = format_duration(model.started.epoch_s)
-    lines = [f"{setting_words(model.setting)}; epoch {model.epoch}, {epoch_s:.0f} s of {of}"]
-    if model.changed and model.changed.reason:
-        lines.append(f"Why: {model.changed.reason}")
-    return lines
-
-
-def setting_words(setting: Setting) -> str:
-    """`4 files at a time × 8 streams each = 32 streams`."""
-    files, streams = concurrency_of(setting), parallelism_of(setting)
-    return (
-        f"{_counted(files, 'file')} at a time × {_counted(streams, 'stream')} each = "
-        f"{flows_of(setting)} in all"
-    )
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
-
-
-def end_lines(model: TransferModel) -> list[str]:
-    """The outcome, what is missing, and whether an advice came true; empty before the end."""
-    if model.gave_up:
-        return [
-            _sentence(model.gave_up.message),
-            "Nothing is being moved. g tries again; escape goes back to correct the entries.",
-        ]
-    ended = model.ended
-    if ended is None:
-        return []
-    lines = [_sentence(ended.message)]
-    if not ended.complete:
-        lines.append("Press g to resume.")
-    if ended.advised:
-        lines.append(came_true_words(ended.advised))
-    return [*lines, *_missing_lines(ended)]
-
-
-def _missing_lines(ended: ev.TransferEnded) -> list[str]:
-    """The first missing files: the log has room for all."""
-    lines = [f"✗ {line}" for line in ended.missing[:_SHOWN_MISSING]]
-    more = ended.missing_files - len(lines)
-    return [*lines, *([f"✗ and {more} more: 3 lists them"] if more > 0 else [])]
-
-
-def came_true_words(fulfilment: Fulfilment) -> str:
-    """The measured rate compared with the advice."""
-    came = verdict(fulfilment.rate_bps, fulfilment.interval_bps)
-    return f"The advice of {local_time(fulfilment.advised_s)}: {came}"
-
-
-def _sentence(message: str) -> str:
-    return f"{message[:1].upper()}{message[1:].rstrip('.')}."

@@ -10,9 +10,9 @@ from textual.widgets import Button, Static
 
 from advisor.domain.events import AnyEvent, EpochEnded
 from advisor.store.session_digests import SessionDigest
-from advisor.tui.features.history.screens.session import about
+from advisor.tui.features.history.screens.session import session_lines
 from advisor.tui.features.transfer.transfer_model import TransferModel
-from advisor.tui.features.transfer.widgets.transfer_view import PANELS, TransferView
+from advisor.tui.features.transfer.widgets.transfer_view import TRANSFER_PANELS, TransferView
 from advisor.tui.page import Page
 
 
@@ -29,7 +29,7 @@ class PastTransferScreen(Page):
     BINDINGS: ClassVar[list[BindingType]] = [
         *(
             Binding(str(n), f"enlarge('{name}')", f"Only: {name}", show=False)
-            for n, name in enumerate(PANELS, 1)
+            for n, name in enumerate(TRANSFER_PANELS, 1)
         ),
         Binding("0", "enlarge('')", "All panels", show=False),
         Binding("n", "panel(1)", "Next panel", id="next-panel"),
@@ -53,7 +53,7 @@ class PastTransferScreen(Page):
         started, ended = self._model.started, self._model.ended
         method = escape(started.method if started else self._session.method)
         end = f": {escape(ended.message)}" if ended else ""
-        lines = [*about(self._session), f"Tuned by {method}, {self._epochs} epochs{end}."]
+        lines = [*session_lines(self._session), f"Tuned by {method}, {self._epochs} epochs{end}."]
         yield Static("\n".join(lines), id="about")
         yield TransferView(id="view")
 

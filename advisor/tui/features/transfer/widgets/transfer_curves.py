@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 from advisor.domain import events as ev
 from advisor.tui.features.transfer.transfer_model import TransferModel
-from advisor.tui.kit.axis import nice_end
-from advisor.tui.kit.series import Series, Upright
+from advisor.tui.kit.charts.axis import nice_end
+from advisor.tui.kit.charts.series import Series, VerticalLine
 
 _MARKED_AT_MOST: Final = 40
 _NAMED_AT_MOST: Final = 3
@@ -46,7 +46,7 @@ def throughput_series(model: TransferModel, clock: Clock) -> list[Series]:
     series = [_line("as it arrives", model.rates.points, clock, "foreground-muted")]
     if not epochs:
         return series
-    steps = stepped(epochs)
+    steps = interval_steps(epochs)
     if len(epochs) > _MARKED_AT_MOST:
         return [*series, _line("mean of each epoch", steps, clock, "primary", steps=True)]
     errors = [error for _, error in model.epoch_errors.points]
@@ -72,12 +72,12 @@ def setting_series(model: TransferModel, clock: Clock) -> list[Series]:
     ]
 
 
-def load_marks(model: TransferModel, clock: Clock) -> list[Upright]:
+def load_marks(model: TransferModel, clock: Clock) -> list[VerticalLine]:
     """Lines where the external load changed; the last few are labelled."""
     loads = list(model.loads)
     unnamed = len(loads) - _NAMED_AT_MOST
     return [
-        Upright(
+        VerticalLine(
             "" if number < unnamed else load_words(load),
             at_s / clock.unit_s,
             "accent",
@@ -99,7 +99,7 @@ def load_words(load: ev.LoadChanged) -> str:
     return f"load: {', '.join(parts)}" if parts else "load: none"
 
 
-def stepped(epochs: Points) -> list[tuple[float, float]]:
+def interval_steps(epochs: Points) -> list[tuple[float, float]]:
     """Turn values at the middles of intervals into steps that start with the interval."""
     middles = [at_s for at_s, _ in epochs]
     bounds = [(one + other) / 2 for one, other in itertools.pairwise(middles)]

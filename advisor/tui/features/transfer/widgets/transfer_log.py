@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from advisor.domain import events as ev
 from advisor.domain.quantities import format_bytes
 from advisor.report.transfer import changed_line
-from advisor.tui.features.transfer.transfer_model import Logged, TransferModel
+from advisor.tui.features.transfer.transfer_model import LoggedTransfer, TransferModel
 from advisor.tui.features.transfer.widgets.transfer_curves import load_words
-from advisor.tui.kit.line_log import LineLog, moment_words
+from advisor.tui.kit.panels.line_log import LineLog
+from advisor.tui.kit.times import moment_words
 
 
 class TransferLog(LineLog):
@@ -21,13 +22,13 @@ class TransferLog(LineLog):
 
     def show(self, model: TransferModel) -> None:
         """Show all that is known."""
-        self.fill((*model.log, model.ended), log_lines(model))
+        self.fill((*model.log, model.ended), transfer_log_lines(model))
 
 
-def log_lines(model: TransferModel) -> Iterator[str]:
+def transfer_log_lines(model: TransferModel) -> Iterator[str]:
     """Lines, the oldest first; last what could not be moved."""
     for at_s, event in model.log:
-        yield f"{moment_words(at_s):>12}  {_words(event)}"
+        yield f"{moment_words(at_s):>12}  {_event_words(event)}"
     if model.ended:
         yield from (f"{'missing':>12}  {line}" for line in model.ended.missing)
         more = model.ended.missing_files - len(model.ended.missing)
@@ -35,7 +36,7 @@ def log_lines(model: TransferModel) -> Iterator[str]:
             yield f"{'missing':>12}  and {more} more"
 
 
-def _words(event: Logged) -> str:
+def _event_words(event: LoggedTransfer) -> str:
     match event:
         case ev.SettingChanged():
             return changed_line(event).strip()
@@ -44,6 +45,6 @@ def _words(event: Logged) -> str:
         case ev.LoadChanged():
             return load_words(event)
         case ev.TransferStarted():
-            return f"goes on: {format_bytes(event.earlier_bytes)} had arrived before"
+            return f"resumed: {format_bytes(event.earlier_bytes)} had arrived before"
         case ev.Notice():
             return event.message

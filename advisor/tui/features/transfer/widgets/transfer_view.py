@@ -18,10 +18,10 @@ from advisor.tui.features.transfer.widgets.transfer_curves import (
     throughput_series,
 )
 from advisor.tui.features.transfer.widgets.transfer_log import TransferLog
-from advisor.tui.kit.chart import Chart
-from advisor.tui.kit.panel_view import PanelView
+from advisor.tui.kit.charts.chart import Chart
+from advisor.tui.kit.panels.panel_view import PanelView
 
-PANELS: Final = ("throughput", "setting", "log")
+TRANSFER_PANELS: Final = ("throughput", "setting", "log")
 """In order of their numbers, from 1."""
 
 _TITLES: Final = {
@@ -38,12 +38,12 @@ _LOG_BESIDE_FROM: Final = 150
 class TransferView(PanelView):
     """`show` a model as often as you like: only changes are redrawn."""
 
-    NAMES = PANELS
+    NAMES = TRANSFER_PANELS
     HELP: ClassVar[str | None] = """[b]The transfer[/b]
 1 throughput · 2 the setting: files at a time, and streams for each · 3 what happened.
 The numbers show one of them alone, 0 shows all again, as far as there is room. Both charts have the
-same time axis: what the throughput does after a step of the setting came of it, or of an external
-load, which is marked by an upright line where it is known."""
+same time axis: the throughput changes after a step of the setting because of it, or because of an
+external load; a known one is marked by a vertical line."""
     DEFAULT_CSS = """
     TransferView { height: 1fr; layout: vertical; }
     TransferView > Vertical { height: 1fr; }
@@ -85,7 +85,7 @@ load, which is marked by an upright line where it is known."""
         self.set_class(beside and not alone, "log-beside")
         self.set_class(below and not alone, "log-below")
         for name, title in _TITLES.items():
-            more = " (n: what else there is)" if alone else ""
+            more = " (n: more)" if alone else ""
             self.query_one(f"#{name}").border_title = f"{title}{more}"
 
     def show(self, model: TransferModel) -> None:
@@ -105,7 +105,7 @@ load, which is marked by an upright line where it is known."""
     def _show_throughput(self, model: TransferModel, clock: Clock) -> None:
         self.query_one("#throughput", Chart).show(
             throughput_series(model, clock),
-            uprights=load_marks(model, clock),
+            verticals=load_marks(model, clock),
             x_label=clock.word,
             y_label="throughput",
             x_range=(0.0, clock.end),
@@ -114,7 +114,7 @@ load, which is marked by an upright line where it is known."""
     def _show_setting(self, model: TransferModel, clock: Clock) -> None:
         self.query_one("#setting", Chart).show(
             setting_series(model, clock),
-            uprights=load_marks(model, clock),
+            verticals=load_marks(model, clock),
             x_label=clock.word,
             y_label="setting",
             x_range=(0.0, clock.end),

@@ -1,7 +1,7 @@
-"""A method that goes to and fro between two settings of as many flows, for ever.
+"""A method that alternates for ever between two settings with the same number of flows.
 
-It learns nothing: what a transfer loses with it, beside one that stays at either setting, is what
-changing costs. The bench brings it in by ADVISOR_PLUGINS.
+It learns nothing: its loss relative to transfers with either fixed setting is the cost of changes.
+The benchmark loads it through ADVISOR_PLUGINS.
 """
 
 from collections.abc import Mapping

@@ -1,0 +1,170 @@
+"""The advisor's end of what an agent does with the target of a transfer."""
+
+import posixpath
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, TypeVar
+
+import msgspec
+
+from advisor.agent import target_messages as t
+from advisor.agent.client import AgentLink, PeerError, in_messages, weight
+from advisor.domain.problem import ProblemKind
+from advisor.domain.proof import Algorithm
+
+_T = TypeVar("_T")
+
+_PIECE_BYTES: Final = 48
+"""Two numbers beside a path, in a message."""
+
+_SEALED_BYTES: Final = _PIECE_BYTES + 2 * 72
+"""The same, and two digests."""
+
+
+class TargetBusy(PeerError):
+    """Another transfer runs to the target, or was abandoned there."""
+
+    kind = ProblemKind.BUSY
+
+
+class RemoteTarget:
+    """The target of one transfer, at the agent of a link."""
+
+    def __init__(self, link: AgentLink) -> None:
+        self._link = link
+
+    async def claim(self, request: t.ClaimTarget) -> t.TargetClaimed:
+        """Claim the target. Raises TargetBusy, PeerError."""
+        weight(request.target)
+        reply: t.ClaimReply = await self._link.work(request, t.ClaimReply)
+        if isinstance(reply, t.TargetTaken):
+            raise _busy(request.target, reply)
+        assert isinstance(reply, t.TargetClaimed)
+        return reply
+
+    async def release(self, *, done: bool) -> None:
+        """Give up the claim; `done`: nothing is left to resume. Raises PeerError."""
+        await self._link.work(t.ReleaseTarget(done=done), t.TargetReleased)
+
+    async def look(self, paths: Sequence[str]) -> list[tuple[str, int] | None]:
+        """Kind and size in bytes of what is at each path, None for nothing. Raises PeerError."""
+        found: list[tuple[str, int] | None] = []
+        for some in in_messages(paths, weight):
+            reply = await self._link.work(t.LookAtTarget(paths=some), t.TargetSeen)
+            found += _as_many(reply.found, some)
+        return found
+
+    async def remove(self, paths: Sequence[str]) -> dict[str, str]:
+        """Remove files and links. Returns why some remain, by path. Raises PeerError."""
+        return await self._changed(paths, weight, lambda some: t.RemoveExisting(paths=some))
+
+    async def make_folders(self, paths: Sequence[str]) -> dict[str, str]:
+        """Create folders. Returns why some are missing, by path. Raises PeerError."""
+        return await self._changed(paths, weight, lambda some: t.MakeFolders(paths=some))
+
+    async def make_links(self, links: Sequence[tuple[str, str]]) -> dict[str, str]:
+        """Create symbolic links: path and text. Returns why some are missing. Raises PeerError."""
+        return await self._changed(
+            links,
+            lambda link: weight(link[0]) + len(msgspec.json.encode(link[1])),
+            lambda some: t.MakeLinks(links=some),
+            lambda link: link[0],
+        )
+
+    async def set_attributes(
+        self, entries: Sequence[tuple[str, int | None, int]]
+    ) -> dict[str, str]:
+        """Set permission bits and modification times: path, bits or None, nanoseconds.
+
+        Returns why some could not be set, by path. Raises PeerError.
+        """
+        return await self._changed(
+            entries,
+            lambda one: weight(one[0]) + _PIECE_BYTES,
+            lambda some: t.SetAttributes(entries=some),
+            lambda one: one[0],
+        )
+
+    async def _changed(
+        self,
+        items: Sequence[_T],
+        measure: Callable[[_T], int],
+        request: Callable[[list[_T]], t.Change],
+        path: Callable[[_T], str] = str,
+    ) -> dict[str, str]:
+        failed: dict[str, str] = {}
+        for some in in_messages(items, measure):
+            reply = await self._link.work(request(some), t.TargetChanged)
+            for item, reason in zip(some, _as_many(reply.reasons, some), strict=True):
+                if reason:
+                    failed[path(item)] = reason
+        return failed
+
+    async def digests(
+        self,
+        algorithm: Algorithm,
+        pieces: Sequence[tuple[str, int, int]],
+        seen: Callable[[int], None] | None = None,
+    ) -> list[t.PieceDigest]:
+        """The digests of ranges there: path, offset and length in bytes.
+
+        `seen` is called with the bytes read so far. Cancelling also ends the reading there. Raises
+        PeerError.
+        """
+        digests: list[t.PieceDigest] = []
+        seen_bytes = 0
+
+        def report(count: int) -> None:
+            if seen:
+                seen(seen_bytes + count)
+
+        for some in in_messages(pieces, lambda piece: weight(piece[0]) + _PIECE_BYTES):
+            request = t.GetDigests(algorithm=algorithm, pieces=some)
+            reply = await self._link.work(request, t.DigestsFound, report)
+            report(reply.seen_bytes)
+            seen_bytes += reply.seen_bytes
+            digests += _as_many(reply.digests, some)
+        return digests
+
+    async def sign(
+        self,
+        algorithm: Algorithm,
+        pieces: Iterable[t.SealedPiece],
+        manifest_digest: str,
+        tool: str,
+    ) -> t.ReceiptSigned:
+        """Have a receipt signed for these pieces, which this agent has read. Raises PeerError."""
+        for some in in_messages(list(pieces), lambda piece: weight(piece.path) + _SEALED_BYTES):
+            request = t.AddToReceipt(algorithm=algorithm, pieces=some)
+            await self._link.work(request, t.ReceiptGrown)
+        return await self._link.work(
+            t.SignReceipt(manifest=manifest_digest, tool=tool), t.ReceiptSigned
+        )
+
+
+def _as_many(answers: Sequence[_T], questions: Sequence[object]) -> Sequence[_T]:
+    """The answers, if there is one for each question. Raises PeerError."""
+    if len(answers) != len(questions):
+        raise PeerError("the agent sent an unexpected answer")
+    return answers
+
+
+def _busy(target: str, taken: t.TargetTaken) -> TargetBusy:
+    place = f"{target} is inside {taken.target}, which" if _is_above(taken, target) else target
+    who = f" of {taken.who}" if taken.who else ""
+    if taken.is_active:
+        return TargetBusy(
+            f"another transfer{who} is writing to {place} now", remedy="wait until it has ended"
+        )
+    if not taken.is_certain:
+        return TargetBusy(
+            f"a transfer{who} is not finished in {place}, and may run now",
+            remedy=f"wait for it; if it does not run, use --take-over ({taken.file} records it)",
+        )
+    return TargetBusy(
+        f"an unfinished transfer{who} has left files in {place}",
+        remedy=f"finish that one, or use --take-over to claim it ({taken.file} records it)",
+    )
+
+
+def _is_above(taken: t.TargetTaken, target: str) -> bool:
+    return posixpath.normpath(target).startswith(f"{posixpath.normpath(taken.target)}/")

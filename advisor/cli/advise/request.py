@@ -1,0 +1,167 @@
+"""Makes the request of `advisor advise` from its options, and checks them."""
+
+import secrets
+from typing import Any, Final
+
+import typer
+
+from advisor.advising.budget import SHORTEST_S
+from advisor.cli import parameters as p
+from advisor.cli.advise.options import DataOptions, SearchOptions, ToolOptions
+from advisor.cli.commands import is_typed
+from advisor.cli.errors import UsageError
+from advisor.domain.addresses import parse_server
+from advisor.domain.dataset import Dataset
+from advisor.domain.quantities import format_duration
+from advisor.domain.space import Scale
+from advisor.hosts.datasets import scan
+from advisor.report.output import say
+from advisor.runtime.request import AdviceRequest
+
+
+def advice_request(
+    reach: dict[str, Any], search: SearchOptions, data: DataOptions, tool: ToolOptions
+) -> AdviceRequest:
+    """The request of these options; `reach`: its fields on the destination. Raises UsageError."""
+    from advisor.traits import default_method, default_tools, default_transports, method_traits
+
+    _check_budget(search.budget)
+    method = search.method or default_method("tool" if tool.tool else "network")
+    constants = _constants(method, search)
+    if tool.tool:
+        constants = {**method_traits(method).tool_constants, **constants}
+    return AdviceRequest(
+        **reach,
+        budget_s=search.budget,
+        method=method,
+        constants=constants,
+        transports=_known_transports(search.transports or p.Names(default_transports())),
+        congestion=search.congestion or [],
+        tools=[tool.tool] if tool.tool else _known_tools(data.tools or p.Names(default_tools())),
+        tool=tool.tool,
+        keep=tool.keep,
+        verify=tool.verify,
+        max_concurrency=tool.max_concurrency,
+        max_streams=search.max_streams or (8 if tool.tool else 25),
+        buffer_scale=Scale(search.buffer_scale) if search.buffer_scale else None,
+        seed=secrets.randbelow(2**32) if search.seed is None else search.seed,
+        accept_history=search.accept_history,
+        dataset=_dataset(data),
+        destination_path=data.to,
+        server_url=_server(data.server),
+    )
+
+
+_OF_THE_NETWORK: Final = {
+    "transports": "--transports",
+    "congestion": "--congestion",
+    "tools": "--for-tool",
+    "buffer_scale": "--buffer-scale",
+}
+
+
+def check_tool(context: typer.Context, options: ToolOptions, data: DataOptions) -> None:
+    """Check the options about files. Raises UsageError."""
+    from advisor import registry
+
+    if not options.tool:
+        for name, is_given in (("keep", options.keep), ("verify", options.verify)):
+            if is_given:
+                raise UsageError(f"--{name} needs --profile-tool: it is about the files it moves")
+        return
+    try:
+        registry.transfer_tool(options.tool)
+    except registry.PluginMissing as error:
+        raise UsageError.about("--profile-tool", error) from None
+    if not data.data or not data.to:
+        raise UsageError(
+            "--profile-tool moves part of your files",
+            remedy="say which with --data, and where they go with --to",
+        )
+    for name, option in _OF_THE_NETWORK.items():
+        if is_typed(context, name):
+            raise UsageError(
+                f"{option} is about the network alone", remedy="leave it out of --profile-tool"
+            )
+
+
+def _check_budget(budget_s: float | None) -> None:
+    if budget_s is not None and budget_s < SHORTEST_S:
+        raise UsageError(
+            f"--budget {format_duration(budget_s)} is too short for one probe",
+            remedy=f"give at least {SHORTEST_S:g} s",
+        )
+
+
+def _constants(method: str, options: SearchOptions) -> dict[str, float]:
+    """The constants that were set, checked against the method's bounds. Raises UsageError."""
+    from advisor import registry
+
+    try:
+        known = {c.name: c for c in registry.method(method).constants}
+    except registry.PluginMissing as error:
+        raise UsageError.about("--method", error) from None
+    given = dict(options.constant or ())
+    named = {"C": options.C, "L": options.L, "N": options.N}
+    given |= {name: value for name, value in named.items() if value is not None}
+    for name, value in given.items():
+        if name not in known:
+            raise UsageError(
+                f"--constant {name}: {method} has none of that name, "
+                f"it has {', '.join(known) or 'none'}"
+            )
+        try:
+            known[name].checked(value)
+        except ValueError as error:
+            option = f"-{name}" if name in "CLN" else f"--constant {name}"
+            raise UsageError.about(option, error) from None
+    return given
+
+
+def _known_transports(names: p.Names) -> list[str]:
+    from advisor import registry
+
+    for name in names:
+        try:
+            registry.transport(name)
+        except registry.PluginMissing as error:
+            raise UsageError.about("--transports", error) from None
+    return names
+
+
+def _known_tools(names: p.Names) -> list[str]:
+    from advisor import registry
+
+    for name in names:
+        try:
+            registry.tool(name)
+        except registry.PluginMissing as error:
+            raise UsageError.about("--for-tool", error) from None
+    return names
+
+
+def _server(text: str | None) -> str | None:
+    try:
+        return parse_server(text) if text else None
+    except ValueError as error:
+        raise UsageError(f"--server {error}") from None
+
+
+def _dataset(options: DataOptions) -> Dataset | None:
+    if options.data and options.size:
+        raise UsageError("--data and --size exclude each other: --data says the size itself")
+    if options.size:
+        return Dataset(total_bytes=options.size)
+    if not options.data:
+        return None
+    try:
+        found = scan(options.data)
+    except (OSError, ValueError) as error:
+        raise UsageError.about(f"--data {options.data}", error) from None
+    if found.unreadable:
+        say(
+            f"advisor: --data: {found.unreadable} files or directories cannot be read and are not "
+            "counted: a transfer as you would stop at them",
+            err=True,
+        )
+    return found

@@ -1,0 +1,131 @@
+"""Options of the commands that move files: what is moved, what is replaced, how it is proven."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from platformdirs import user_state_path
+
+from advisor.cli.commands import Options
+from advisor.cli.errors import UsageError
+from advisor.cli.options import FILES
+from advisor.domain.manifest import ListingRules
+from advisor.domain.proof import Algorithm, Existing
+from advisor.transfer.engine.options import DeliveryOptions
+
+
+class ListingFlags(Options, frozen=True):
+    """What of the source is moved."""
+
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--exclude",
+            metavar="PATTERN",
+            help="Leave out what matches, relative to DATA, as in '*.tmp'. Can be repeated. What "
+            "is left out without this is an error.",
+            rich_help_panel=FILES,
+        ),
+    ] = None
+    follow_links: Annotated[
+        bool,
+        typer.Option(
+            "--follow-links",
+            help="Move what symbolic links point to, instead of the links.",
+            rich_help_panel=FILES,
+        ),
+    ] = False
+
+
+class DeliveryFlags(Options, frozen=True):
+    """What a transfer may replace, and how it is proven."""
+
+    restart: Annotated[
+        bool,
+        typer.Option(
+            "--restart",
+            help="Move everything, whatever an earlier run has moved.",
+            rich_help_panel=FILES,
+        ),
+    ] = False
+    overwrite: Annotated[
+        bool,
+        typer.Option(
+            "--overwrite",
+            help="Replace files that exist at the destination.",
+            rich_help_panel=FILES,
+        ),
+    ] = False
+    skip_existing: Annotated[
+        bool,
+        typer.Option(
+            "--skip-existing",
+            help="Keep files that exist at the destination, if their content is the same.",
+            rich_help_panel=FILES,
+        ),
+    ] = False
+    take_over: Annotated[
+        bool,
+        typer.Option(
+            "--take-over",
+            help="Write where another transfer was abandoned.",
+            rich_help_panel=FILES,
+        ),
+    ] = False
+    checksum: Annotated[
+        Algorithm,
+        typer.Option(
+            "--checksum",
+            help="The hash that both hosts compute of each piece that arrived.",
+            rich_help_panel=FILES,
+        ),
+    ] = Algorithm.BLAKE3
+    no_checksum: Annotated[
+        bool,
+        typer.Option(
+            "--no-checksum",
+            help="Compare sizes only. Then there is no receipt.",
+            rich_help_panel=FILES,
+        ),
+    ] = False
+    receipt: Annotated[
+        Path | None,
+        typer.Option(
+            "--receipt",
+            metavar="FILE",
+            dir_okay=False,
+            show_default="a new one of advisor's own",
+            help="Write the signed proof of what arrived to this file.",
+            rich_help_panel=FILES,
+        ),
+    ] = None
+
+
+def rules_of(flags: ListingFlags) -> ListingRules:
+    """What of a source is listed."""
+    return ListingRules(exclude=tuple(flags.exclude or ()), follow_links=flags.follow_links)
+
+
+def delivery_of(flags: DeliveryFlags) -> DeliveryOptions:
+    """Where an interrupted transfer is resumed from, and so on. Raises UsageError."""
+    if flags.overwrite and flags.skip_existing:
+        raise UsageError("--overwrite and --skip-existing contradict", remedy="leave one out")
+    existing = Existing.OVERWRITE if flags.overwrite else Existing.REFUSE
+    state = user_state_path("advisor")
+    return DeliveryOptions(
+        journals=state / "transfers",
+        receipts=state / "receipts",
+        restart=flags.restart,
+        existing=Existing.SKIP if flags.skip_existing else existing,
+        algorithm=None if flags.no_checksum else flags.checksum,
+        take_over=flags.take_over,
+        receipt=flags.receipt.absolute() if flags.receipt else None,
+    )
+
+
+def check_unused(flags: DeliveryFlags) -> None:
+    """Raises UsageError for flags of a transfer where nothing is moved."""
+    for name in flags.__struct_fields__:
+        if getattr(flags, name) != getattr(DeliveryFlags(), name):
+            option = name.replace("_", "-")
+            raise UsageError(f"--{option} is about --run", remedy="give that too")

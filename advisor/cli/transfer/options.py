@@ -1,0 +1,47 @@
+"""Options of the commands that move files: how often a transfer is adjusted, and its limits."""
+
+from typing import Annotated
+
+import typer
+
+from advisor.cli import parameters as p
+from advisor.cli.options import FILES, LIMITS
+from advisor.transfer.engine.epochs import EPOCH_S
+from advisor.transfer.engine.retry import RETRY_S
+from advisor.transfer.tuned.parsing import parse_epoch
+
+RunOption = Annotated[
+    bool, typer.Option("--run", help="Move the files as planned.", rich_help_panel=FILES)
+]
+EpochOption = Annotated[
+    float,
+    typer.Option(
+        "--epoch",
+        parser=p.parsed(parse_epoch),
+        metavar="TIME",
+        show_default=f"{EPOCH_S:g}s",
+        help="Time between two adjustments of the transfer while it runs.",
+        rich_help_panel=LIMITS,
+    ),
+]
+RetryTimeOption = Annotated[
+    float,
+    typer.Option(
+        "--retry-time",
+        **p.DURATION,
+        show_default=f"{RETRY_S / 60:g}min",
+        help="How long to retry when the connection to a destination is lost, before it is given "
+        "up.",
+        rich_help_panel=LIMITS,
+    ),
+]
+MaxStreamsOption = Annotated[
+    int,
+    p.whole(
+        "--max-streams",
+        low=1,
+        high=128,
+        help="Most streams for each file.",
+        rich_help_panel=LIMITS,
+    ),
+]

@@ -1,0 +1,80 @@
+"""The fields that say how to reach the destination, as all forms have them."""
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from advisor.domain.addresses import parse_address, parse_host_port, parse_ports
+from advisor.domain.quantities import parse_duration, parse_rate
+from advisor.tui.features.advising.draft import Draft
+from advisor.tui.kit.fields.field import Check, Field
+
+
+class _Entry(NamedTuple):
+    label: str
+    example: str
+    explained: str
+    check: Check | None = None
+
+
+_ENTRIES: Final = {
+    "agent_command": _Entry(
+        "Agent command",
+        "advisor agent --stdio",
+        "The agent's command there, if advisor is not in the PATH of a login by ssh, as in "
+        "/opt/advisor/bin/advisor agent --stdio.",
+    ),
+    "agent": _Entry(
+        "Agent at",
+        "HOST:PORT that 'advisor agent --listen' printed",
+        "The address at which an agent listens there; ssh is not used then.",
+        parse_host_port,
+    ),
+    "secret_file": _Entry(
+        "Secret file",
+        "file with the secret that it printed",
+        "A file here, readable by you alone (chmod 600), with the line that the agent printed. "
+        "Both sides prove that they know it before anything else.",
+    ),
+    "address": _Entry(
+        "Data address",
+        "IP address, if data goes to another one than the name's",
+        "Transfer nodes often have one network for logins and one for data.",
+        parse_address,
+    ),
+    "ports": _Entry(
+        "Ports",
+        "as in 50000-51000, if a firewall asks for it",
+        "The ports that the agent may open for test traffic; sites often name them in "
+        "GLOBUS_TCP_PORT_RANGE. They are open only while a test runs.",
+        parse_ports,
+    ),
+    "bandwidth": _Entry(
+        "Reserved rate",
+        "as in 10Gbit, if you have a reservation",
+        "The part of the path that you may use, in bit/s; without it, the rate of the slower "
+        "network card. Results are compared with it, and large files are divided by it.",
+        parse_rate,
+    ),
+    "rtt": _Entry(
+        "Round trip",
+        "as in 93.6ms, where it cannot be measured",
+        "The round-trip time, for paths that block ping.",
+        parse_duration,
+    ),
+}
+REACH: Final = tuple(_ENTRIES)
+"""The names of all of them, as the draft has them."""
+
+
+def reach_fields(draft: Draft, names: Iterable[str] = REACH) -> Iterable[Field]:
+    """The fields of these entries of a draft."""
+    for name in names:
+        entry = _ENTRIES[name]
+        yield Field(
+            entry.label,
+            name,
+            draft,
+            check=entry.check,
+            example=entry.example,
+            explained=entry.explained,
+        )

@@ -1,0 +1,172 @@
+"""The form of a transfer: the entries as typed, stored on disk."""
+
+import contextlib
+from typing import Final
+
+import msgspec
+
+from advisor.domain.advice import Advice
+from advisor.domain.records import SessionRecord
+from advisor.runtime.request import AdviceRequest
+from advisor.store.history import Store
+from advisor.traits import default_method, method_traits, methods
+from advisor.transfer.tuned.parsing import parse_start
+from advisor.transfer.tuned.tuners import FIXED
+from advisor.tui.features.advising.draft import Draft
+from advisor.tui.features.advising.reach_fields import REACH
+from advisor.tui.features.transfer.move_draft import MoveDraft
+from advisor.tui.kit.fields.form_state import load_form, save_form
+
+_FILE: Final = "move.json"
+_FIXED_TEXT: Final = "changes nothing: keeps the setting it starts at"
+
+
+def tuning_methods() -> dict[str, str]:
+    """The methods that tune a transfer, described for people who have not read the papers."""
+    texts = {name: method_traits(name).form_text for name in methods()}
+    return {**{name: text for name, text in texts.items() if text}, FIXED: _FIXED_TEXT}
+
+
+class TransferDraft(MoveDraft, kw_only=True):
+    """Each text field holds the value of an option of `advisor transfer`, "" if not entered.
+
+    A draft's fields for data and destination have the same meaning; of those for profiling only
+    `max_concurrency`, `max_streams` and `verify` are used.
+    """
+
+    method: str = msgspec.field(default_factory=lambda: default_method("transfer"))
+    start: str = ""
+    max_flows: str = ""
+    max_rate: str = ""
+    nice: str = ""
+    price: str = ""
+
+    def transfer_arguments(self) -> list[str]:
+        """The arguments of `advisor transfer`."""
+        options = {
+            "--to": self.to,
+            "--server": self.server,
+            "--method": self.method,
+            "--epoch": self.epoch,
+            "--start": self.start,
+            "--max-concurrency": self.max_concurrency,
+            "--max-streams": self.max_streams,
+            "--max-flows": self.max_flows,
+            "--max-rate": self.max_rate,
+            "--nice": self.nice,
+            "--price": self.price,
+        }
+        given = [f"{name}={text.strip()}" for name, text in options.items() if text.strip()]
+        verify = ["--verify"] if self.verify else []
+        return [*given, *verify, *self.once_flags, self.data_path, *self.reach_arguments()]
+
+    def why_not(self) -> str:
+        """What is missing or contradictory: a sentence with the remedy; "" if nothing is.
+
+        The fields are assumed to be valid.
+        """
+        return (
+            self.why_no_data()
+            or self._why_no_destination()
+            or self.why_no_folder()
+            or self._why_not_this_start()
+        )
+
+    def _why_no_destination(self) -> str:
+        if not self.where:
+            return "no destination is given: type the host that the files go to in 'To'"
+        if self.way == "agent" and not self.secret_file.strip():
+            return (
+                "the agent needs the secret that it printed: type the file that has it in "
+                "'Secret file', below 'How to reach it'"
+            )
+        return ""
+
+    def _why_not_this_start(self) -> str:
+        if not self.start.strip():
+            return ""
+        start = parse_start(self.start)
+        files, streams = start.concurrency, start.parallelism
+        for number, most, what in (
+            (files, self.max_concurrency, "files at a time"),
+            (streams, self.max_streams, "streams for each"),
+            (files * streams, self.max_flows, "streams in all"),
+        ):
+            if most.strip() and number > int(most):
+                return f"the start has {number} {what}, and {most.strip()} are allowed at most"
+        return ""
+
+    def go_to(self, destination: str) -> None:
+        """Change the destination; entries for another host are cleared."""
+        agent = self.agent.strip().rpartition(":")[0] if self.way == "agent" else ""
+        if destination in (self.destination.strip().rpartition("@")[2], agent):
+            return
+        self.reach_as(Draft(destination=destination))
+        self.to = self.server = ""
+
+    def reach_as(self, draft: Draft) -> None:
+        """Take over the destination and how to reach it."""
+        for name in ("destination", "way", *REACH):
+            setattr(self, name, getattr(draft, name))
+
+    def take_up(self, request: AdviceRequest) -> None:
+        """Take over data, destination and how to reach it from the request of a session."""
+        dataset = request.dataset
+        self.data = (dataset.path if dataset else None) or ""
+        self.to, self.server = request.destination_path or "", request.server_url or ""
+        self.reach_as(_reached_as(request))
+
+
+def _reached_as(request: AdviceRequest) -> Draft:
+    """The fields that say how to reach the destination, as they would be typed."""
+    return Draft(
+        destination=str(request.destination),
+        way="agent" if request.agent else "ssh",
+        agent="{}:{}".format(*request.agent) if request.agent else "",
+        secret_file=request.secret_file or "",
+        agent_command=request.agent_command or "",
+        address=request.address or "",
+        ports="{}-{}".format(*request.ports) if any(request.ports) else "",
+        bandwidth=f"{request.bandwidth_bps:.0f}" if request.bandwidth_bps else "",
+        rtt=f"{request.rtt_s:g}s" if request.rtt_s else "",
+    )
+
+
+def of_draft(draft: Draft) -> TransferDraft:
+    """A transfer draft with the data and destination that were entered for an advice."""
+    move = TransferDraft(
+        to=draft.to, server=draft.server, data=draft.data if draft.what == "data" else ""
+    )
+    move.reach_as(draft)
+    return move
+
+
+def of_session(store: Store, advice: Advice) -> TransferDraft:
+    """The last draft, updated with the request and the result of this advice's session.
+
+    Raises StoreError.
+    """
+    move = load_transfer_draft() or TransferDraft()
+    found = (
+        record
+        for record in store.records(advice.pair)
+        if isinstance(record, SessionRecord) and record.session == advice.session
+    )
+    move.go_to(advice.pair.destination)
+    for record in found:
+        # A request stored by another version may be unreadable.
+        with contextlib.suppress(msgspec.ValidationError):
+            move.take_up(msgspec.convert(record.request, AdviceRequest))
+    levels = [advice.setting.get(name) for name in ("concurrency", "parallelism")]
+    move.start = "x".join(str(level) for level in levels) if all(levels) else ""
+    return move
+
+
+def load_transfer_draft() -> TransferDraft | None:
+    """The draft stored last; None where none can be read."""
+    return load_form(_FILE, TransferDraft)
+
+
+def save_transfer_draft(move: TransferDraft) -> None:
+    """Store the entries for the next run. If that fails, they last as long as the program."""
+    save_form(_FILE, move)

@@ -1,0 +1,57 @@
+"""The commands that the screens start: a session runs in a process of its own.
+
+So drawing never delays a measurement, foreign code cannot print on the screen, and a session in a
+lab can enter its network. The end of its standard input orders it to stop: if this process is
+killed, the session ends in order, and can be resumed.
+"""
+
+import contextlib
+import sys
+from collections.abc import AsyncIterator, Sequence
+from typing import Final
+
+import msgspec
+
+from advisor.domain.events import AnyEvent
+from advisor.domain.orders import Order
+from advisor.hosts.decoding import LINE_LIMIT_BYTES, BadData, decoded
+from advisor.hosts.processes import Child, start
+
+_ADVISOR: Final = (sys.executable, "-P", "-m", "advisor")
+_GRACE_S: Final = 4.0
+
+
+class AdvisorChild:
+    """One running `advisor` command that prints events. `close` it on every way out."""
+
+    def __init__(self, child: Child) -> None:
+        self._child = child
+        self._encoder = msgspec.json.Encoder()
+        self._decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
+
+    @classmethod
+    async def start(cls, arguments: Sequence[str]) -> "AdvisorChild":
+        """`advisor ARGUMENTS…`. Raises OSError."""
+        return cls(await start([*_ADVISOR, *arguments]))
+
+    async def events(self) -> AsyncIterator[AnyEvent]:
+        """Its events, until it ends. Lines that are not events are skipped."""
+        while line := await self._child.stdout.readline():
+            with contextlib.suppress(BadData):
+                yield decoded(self._decoder, line, LINE_LIMIT_BYTES)
+
+    def order(self, order: Order) -> None:
+        """Send an order to a command that was started with --orders."""
+        # It may have just ended.
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            self._child.stdin.write(self._encoder.encode(order) + b"\n")
+
+    async def ended(self) -> tuple[int, str]:
+        """Its exit status and its last line on standard error; await it after the events."""
+        status = await self._child.wait()
+        said = self._child.stderr.decode(errors="replace").strip().splitlines()
+        return status, said[-1] if said else ""
+
+    async def close(self, *, at_once: bool = False) -> None:
+        """End it; unless `at_once`, it may still store its results."""
+        await self._child.end(0.0 if at_once else _GRACE_S)

@@ -1,0 +1,25 @@
+"""Checks of what is typed into fields: each raises ValueError with a sentence."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+
+def whole_number(least: int, most: int) -> Callable[[str], int]:
+    """A check for a field: it raises ValueError unless the text is a number in this range."""
+
+    def check(text: str) -> int:
+        if not (text.isascii() and text.isdigit()) or not least <= int(text) <= most:
+            raise ValueError(f"write a number from {least} to {most}")
+        return int(text)
+
+    return check
+
+
+def existing_path(text: str) -> Path:
+    """An absolute path that exists on this host. Raises ValueError."""
+    path = Path(text).expanduser()
+    if not path.is_absolute():
+        raise ValueError("write an absolute path, starting with / or ~")
+    if not path.exists():
+        raise ValueError("there is no such file or directory on this host: check the path")
+    return path

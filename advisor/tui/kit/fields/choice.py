@@ -1,0 +1,72 @@
+"""Radio buttons and check boxes whose marks show the choice also without colours."""
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import Checkbox, RadioButton, RadioSet
+
+
+class Choice(RadioButton):
+    """A radio button as text."""
+
+    DEFAULT_CSS = """
+    Choice.-on > .toggle--label { text-style: bold; }
+    """
+
+    @property
+    def _button(self) -> Content:
+        return Content("(x)" if self.value else "( )")
+
+
+class Tick(Checkbox):
+    """A check box as text. `explained` is what F1 says."""
+
+    DEFAULT_CSS = """
+    Tick.-on > .toggle--label { text-style: bold; }
+    """
+
+    def __init__(self, label: str, value: bool, explained: str, *, id: str) -> None:  # noqa: A002  # as every widget has it
+        super().__init__(label, value, compact=True, id=id)
+        self.border_title = label
+        self._explained = explained
+
+    @property
+    def HELP(self) -> str:  # type: ignore[override]  # noqa: N802  # F1 looks for this name
+        """The help text."""
+        return f"[b]{self.border_title}[/b]\n{self._explained}"
+
+    @property
+    def _button(self) -> Content:
+        return Content("[x]" if self.value else "[ ]")
+
+
+class ChoiceSet(RadioSet):
+    """A radio set: the arrows choose at once, without a second key."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,right,j", "choose(1)", "Next choice", show=False, id="next-choice"),
+        Binding("up,left,k", "choose(-1)", "Choice before", show=False, id="choice-before"),
+        # The base class would choose the item that it believes highlighted, which no arrow moved.
+        Binding("enter,space", "stay", show=False),
+    ]
+
+    _aimed_at: int | None = None
+
+    def action_choose(self, by: int) -> None:
+        """Choose the next or previous item, however quickly keys come.
+
+        The base class is told of a choice by a message, which may come after the next key.
+        """
+        buttons = list(self.query(RadioButton))
+        now = self.pressed_index if self._aimed_at is None else self._aimed_at
+        self._aimed_at = (now + by) % len(buttons)
+        buttons[self._aimed_at].value = True
+
+    def action_stay(self) -> None:
+        """Do nothing: the highlighted item is chosen already."""
+
+    def on_radio_set_changed(self, event: RadioSet.Changed) -> None:
+        """Note that the base class knows the choice."""
+        if event.index == self._aimed_at:
+            self._aimed_at = None

@@ -1,0 +1,20 @@
+"""Times and ages as text."""
+
+import time
+
+from advisor.domain.quantities import format_duration
+
+
+def local_time(unix_s: float) -> str:
+    """A Unix time as `2026-03-01 12:00`, by this machine's clock."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(unix_s))
+
+
+def age_words(age_s: float) -> str:
+    """An age in its largest unit, as `3 d`."""
+    return " ".join(format_duration(max(1.0, age_s)).split(" ")[:2])
+
+
+def moment_words(at_s: float) -> str:
+    """The time at the start of a line."""
+    return format_duration(round(at_s)) if at_s >= 1 else "0 s"

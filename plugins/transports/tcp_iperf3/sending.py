@@ -1,0 +1,73 @@
+"""The sending end: a libiperf client that tries again when strangers held up the server."""
+
+import math
+import time
+from typing import Final
+
+import iperf3
+
+from advisor.api.transport import Channel, SendOrder
+from advisor.api.values import FailureKind
+
+from .libiperf import Library, kind_of
+from .sampling import Sampler
+
+_PAUSE_S: Final = 0.05
+# The receiver was ready before the sender started. Where its port refuses, it starts again, which
+# takes milliseconds; a firewall that refuses goes on refusing.
+_TRIED_S: Final = {
+    FailureKind.REFUSED: 1.0,
+    FailureKind.RESET: 6.0,
+    FailureKind.PEER_GONE: 6.0,
+    FailureKind.BUSY: 6.0,
+}
+
+
+def send(order: SendOrder, channel: Channel) -> None:
+    """An iperf3 client that sends until it is stopped."""
+    began_s = time.monotonic()
+    streams = int(order.setting.get("streams", 1))
+    kept: list[iperf3.Client] = []  # The sampler may still look at the last but one.
+    sampler: Sampler | None = None
+    while True:
+        client = _client(order, streams)
+        kept.append(client)
+        library = _prepared(client, order)
+        if sampler is None:
+            channel.versions({"libiperf": library.version})
+            sampler = Sampler(library, channel, order.sample_every_s, streams, receiving=False)
+            sampler.start()
+        sampler.library = library
+        trouble = library.run("client")
+        if not trouble:
+            return
+        kind = kind_of(trouble)
+        tried_s = time.monotonic() - began_s
+        if sampler.has_begun or tried_s > _TRIED_S.get(kind, 0.0):
+            if kind in (FailureKind.REFUSED, FailureKind.TIMED_OUT):
+                trouble += ": are the agent's TCP ports let through?"
+            channel.trouble(kind, trouble)
+            return
+        time.sleep(_PAUSE_S)
+
+
+def _client(order: SendOrder, streams: int) -> iperf3.Client:
+    client = iperf3.Client()
+    client.json_output = False
+    client.server_hostname = order.address
+    client.port = order.port
+    client.duration = math.ceil(order.ceiling_s) + 5
+    client.num_streams = streams
+    return client
+
+
+def _prepared(client: iperf3.Client, order: SendOrder) -> Library:
+    library = Library(client)
+    library.set_text("extra_data", order.token)
+    library.set_int("connect_timeout", round(order.connect_timeout_s * 1000))
+    library.set_interval(0.5)
+    if buffer_bytes := int(order.setting.get("buffer_bytes", 0)):
+        library.set_int("socket_bufsize", buffer_bytes)
+    if congestion := order.setting.get("congestion"):
+        library.set_text("congestion_control", str(congestion))
+    return library

