@@ -1,6 +1,7 @@
 """The manifest of a source: every entry that is moved, and every exclusion with its reason."""
 
 import hashlib
+import posixpath
 from enum import StrEnum
 
 import msgspec
@@ -40,6 +41,11 @@ class Exclusion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: str
     reason: str
     wanted: bool = False
+
+
+def entry_path(folder: str, name: str) -> str:
+    """The path of an entry, whose name is "" if it is the source itself."""
+    return posixpath.join(folder, name) if name else folder
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,6 +1,10 @@
-"""Parsing of lists of names as users write them."""
+"""Lists of names, as users write them and as sentences quote them."""
 
 import re
+from collections.abc import Sequence
+from typing import Final
+
+_QUOTED: Final = 3
 
 
 def parse_names(text: str) -> list[str]:
@@ -9,3 +13,14 @@ def parse_names(text: str) -> list[str]:
     if not all(re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", name) for name in names):
         raise ValueError("write names separated by commas, as in cubic,bbr")
     return list(dict.fromkeys(names))
+
+
+def in_short(words: Sequence[str]) -> str:
+    """The first words, separated by commas, and how many more there are."""
+    more = f" and {len(words) - _QUOTED} more" if len(words) > _QUOTED else ""
+    return ", ".join(words[:_QUOTED]) + more
+
+
+def names_in_short(names: Sequence[str]) -> str:
+    """The first names, quoted, and how many more there are."""
+    return in_short([repr(name) for name in names])

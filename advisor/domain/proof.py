@@ -1,5 +1,6 @@
 """What proves that a transfer's content arrived: checksums of pieces, and a signed receipt."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated
 
@@ -38,6 +39,16 @@ class ProvenPiece(msgspec.Struct, frozen=True, array_like=True):
     offset_bytes: Annotated[int, msgspec.Meta(ge=0)]
     size_bytes: Annotated[int, msgspec.Meta(ge=0)]
     digest: Digest
+
+
+def proven_bytes(pieces: Iterable[ProvenPiece]) -> int:
+    """The bytes from the beginning of a file that these pieces, sorted, prove without a gap."""
+    end = 0
+    for one in pieces:
+        if one.offset_bytes > end:
+            break
+        end = max(end, one.offset_bytes + one.size_bytes)
+    return end
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

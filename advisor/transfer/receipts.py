@@ -9,9 +9,9 @@ import msgspec
 
 from advisor.agent.signing import is_signed
 from advisor.agent.target import RemoteTarget
-from advisor.domain.manifest import Entry, EntryKind, Manifest
+from advisor.domain.manifest import Entry, EntryKind, Manifest, entry_path
 from advisor.domain.problem import ProblemError, ProblemKind
-from advisor.domain.proof import Receipt, Statement, piece_line
+from advisor.domain.proof import Receipt, Statement, piece_line, proven_bytes
 from advisor.hosts.decoding import decoded
 from advisor.runtime.connect import reach
 from advisor.runtime.request import ConnectionOptions
@@ -48,8 +48,8 @@ def read_receipt(path: Path) -> tuple[Receipt, Statement]:
     if (
         manifest.digest != statement.manifest_digest
         or _pieces_digest(receipt, statement) != (statement.pieces_digest, statement.pieces)
-        or not all(_is_whole(receipt, one) for one in files)
         or receipt.files.keys() != {one.name for one in files}
+        or any(proven_bytes(receipt.files[one.name]) != one.size_bytes for one in files)
     ):
         raise BadReceipt(f"{path} is not what the agent signed: it was changed since")
     return receipt, statement
@@ -67,17 +67,7 @@ def _pieces(receipt: Receipt, target: str) -> Iterator[tuple[str, int, int, str]
     """Path, offset, length and digest of all pieces, in the order in which they were signed."""
     for name in sorted(receipt.files):
         for one in receipt.files[name]:
-            path = f"{target.rstrip('/')}/{name}" if name else target
-            yield path, one.offset_bytes, one.size_bytes, one.digest
-
-
-def _is_whole(receipt: Receipt, entry: Entry) -> bool:
-    end = 0
-    for one in receipt.files.get(entry.name, ()):
-        if one.offset_bytes > end:
-            return False
-        end = max(end, one.offset_bytes + one.size_bytes)
-    return end == entry.size_bytes
+            yield entry_path(target, name), one.offset_bytes, one.size_bytes, one.digest
 
 
 async def verify_copy(
@@ -88,7 +78,7 @@ async def verify_copy(
     try:
         files = [one for one in receipt.entries if one.kind is EntryKind.FILE]
         total_bytes = sum(one.size_bytes for one in files)
-        paths = {one.name: _path(target, one.name) for one in files}
+        paths = {one.name: entry_path(target, one.name) for one in files}
         sizes = await reached.link.sizes(list(paths.values()))
         differences = [
             _of_another_size(entry, size)
@@ -118,10 +108,6 @@ async def verify_copy(
         sizes_only=False,
         differences=tuple(sorted([*differences, *other.values()], key=lambda one: one.name)),
     )
-
-
-def _path(target: str, name: str) -> str:
-    return f"{target.rstrip('/')}/{name}" if name else target
 
 
 def _of_another_size(entry: Entry, size: int | None) -> Difference:

@@ -7,7 +7,6 @@ tests, whoever runs them: root does without CAP_NET_ADMIN.
 import contextlib
 import json
 import os
-import select
 import shutil
 import socket
 import struct
@@ -24,6 +23,7 @@ import pytest
 from advisor import registry
 from advisor.api.transport import ReceiveOrder, SendOrder
 from advisor.probing.child import Task
+from tests.line_reader import LineReader
 
 LONG_S: Final = 30.0
 TOKEN: Final = "5" * 32
@@ -53,30 +53,19 @@ class End:
         assert self.process.stdin
         self.process.stdin.write(msgspec.json.encode(task) + b"\n")
         self.process.stdin.flush()
-        self._unread = b""
+        assert self.process.stdout
+        self._reports = LineReader(self.process.stdout)
 
     def report(self, kind: str) -> dict[str, Any]:
         """The next report of this kind; fails at a trouble, or after a long time."""
         deadline_s = time.monotonic() + LONG_S
         while True:
-            line = self._line(deadline_s)
+            line = self._reports.line(deadline_s)
             assert line, f"no report of {kind} came"
             report: dict[str, Any] = json.loads(line)
             assert report["report"] in (kind, "versions", "sample"), report
             if report["report"] == kind:
                 return report
-
-    def _line(self, deadline_s: float) -> bytes:
-        assert self.process.stdout
-        while b"\n" not in self._unread:
-            left_s = max(0.0, deadline_s - time.monotonic())
-            ready, _, _ = select.select([self.process.stdout], [], [], left_s)
-            more = os.read(self.process.stdout.fileno(), 65536) if ready else b""
-            if not more:
-                return b""
-            self._unread += more
-        line, _, self._unread = self._unread.partition(b"\n")
-        return line
 
     def close(self) -> None:
         self.process.kill()

@@ -6,7 +6,6 @@ import functools
 import itertools
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -24,6 +23,7 @@ from advisor.lab import emulator
 from advisor.lab.networks import NetworkError
 from advisor.lab.state import MARK
 from advisor.testing.gridftp import GridFTPServer, anonymous_server
+from tests.line_reader import LineReader
 from tests.namespaces import Namespace
 from tests.plugins.tools.gridftp_lines import require
 from tests.soak.gridftp import KillableServer
@@ -65,34 +65,21 @@ class Run:
             start_new_session=True,
         )
         self.events: list[dict[str, Any]] = []
-        self._unread = (
-            b""  # Begun lines: select sees the pipe, not what a text stream has buffered.
-        )
+        assert self.process.stdout is not None
+        self._lines = LineReader(self.process.stdout)
 
     def wait_for(self, event: str, timeout_s: float = 60, **fields: Any) -> dict[str, Any]:
         """Read events up to the first of this kind with these fields."""
         deadline = time.monotonic() + timeout_s
-        while line := self._line(deadline):
+        while line := self._lines.line(deadline):
             self.events.append(json.loads(line))
             newest = self.events[-1]
             if newest["event"] == event and fields.items() <= newest.items():
                 return newest
         self._end()
         assert self.process.stderr is not None
-        raise AssertionError(f"no {event} came: {self.process.stderr.read()}")
-
-    def _line(self, deadline: float) -> bytes:
-        """The next line of output; nothing after the deadline or the end."""
-        assert self.process.stdout is not None
-        while b"\n" not in self._unread:
-            left = max(0.0, deadline - time.monotonic())
-            ready, _, _ = select.select([self.process.stdout], [], [], left)
-            more = os.read(self.process.stdout.fileno(), 65536) if ready else b""
-            if not more:
-                return b""
-            self._unread += more
-        line, _, self._unread = self._unread.partition(b"\n")
-        return line
+        seen = [str(one["event"]) for one in self.events[-20:]]
+        raise AssertionError(f"no {event} came after {seen}: {self.process.stderr.read()}")
 
     def order(self, **order: Any) -> None:
         """Write an order to a session that was started with --orders."""
@@ -103,7 +90,7 @@ class Run:
     def finish(self, timeout_s: float = 90) -> subprocess.CompletedProcess[str]:
         """Wait for its end; the events read so far stay in `events`."""
         out, err = self.process.communicate(timeout=timeout_s)
-        out, self._unread = self._unread.decode() + out, b""
+        out = self._lines.rest().decode() + out
         self.events += [json.loads(line) for line in out.splitlines() if line.startswith("{")]
         return subprocess.CompletedProcess([], self.process.returncode, out, err)
 

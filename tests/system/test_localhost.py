@@ -164,7 +164,7 @@ def test_a_budget_too_short_for_the_round_trip_time_is_refused(start: Start) -> 
 
 
 def test_ctrl_c_once_gives_the_best_so_far_and_resume_goes_on(start: Start) -> None:
-    run = start("advise", "localhost", "--json", "--budget", "16")
+    run = start("advise", "localhost", "--json", "--budget", "30")
     run.wait_for("probe_ended", purpose="search")
     run.process.send_signal(signal.SIGINT)
     done = run.finish()
@@ -178,7 +178,7 @@ def test_ctrl_c_once_gives_the_best_so_far_and_resume_goes_on(start: Start) -> N
     assert resumed.finish().returncode == 0
     assert resumed.events[0]["resumed"] is True
     assert resumed.events[0]["session"] == advice["session"]
-    assert resumed.events[0]["budget_s"] < 16
+    assert resumed.events[0]["budget_s"] < 30
     first = next(e for e in resumed.events if e["event"] == "probe_started")
     assert first["ordinal"] == len(before) + 1
     assert first["purpose"] == "search"

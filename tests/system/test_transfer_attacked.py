@@ -54,6 +54,15 @@ def other_home(tmp_path: Path) -> dict[str, str]:
     }
 
 
+def damaging(program: str, tmp_path: Path) -> dict[str, str]:
+    """The environment in which this program is the client; it calls the real one."""
+    client = tmp_path / "bin/globus-url-copy"
+    client.parent.mkdir()
+    client.write_text(program)
+    client.chmod(0o755)
+    return {"PATH": f"{client.parent}:{os.environ['PATH']}:/usr/sbin:/sbin"}
+
+
 def result(run: Run) -> tuple[int, str]:
     """Exit code and last message."""
     done = run.finish()
@@ -236,20 +245,12 @@ def test_content_that_is_damaged_on_the_way_is_moved_again(
     start: Start, server: Server, source: Path, tmp_path: Path
 ) -> None:
     """The tool reports success, and every size is right."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    (folder / "globus-url-copy").write_text(FLIP_ONCE)
-    (folder / "globus-url-copy").chmod(0o755)
     there = server.folder / "there"
-    environment = {
-        "PATH": f"{folder}:{os.environ['PATH']}:/usr/sbin:/sbin",
-        "VICTIM": str(there / "small/3.dat"),
-        "ONCE": str(tmp_path / "once"),
-    }
+    victim = {"VICTIM": str(there / "small/3.dat"), "ONCE": str(tmp_path / "once")}
     run = start(
         *("transfer", str(source), "localhost", "--to", str(there), "--server", server.url),
         *("--json", "--rtt", "20ms", "--bandwidth", "1Gbit"),
-        environment=environment,
+        environment=damaging(FLIP_ONCE, tmp_path) | victim,
     )
     assert result(run)[0] == 0
     assert (tmp_path / "once").exists(), "it was damaged"
@@ -260,18 +261,11 @@ def test_what_a_profile_keeps_is_what_was_sent(
     start: Start, own_server: Server, source: Path, tmp_path: Path
 ) -> None:
     """Each probe has one of its files damaged, with the right size."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    (folder / "globus-url-copy").write_text(FLIP_FIRST)
-    (folder / "globus-url-copy").chmod(0o755)
     there = own_server.folder / "there"
     run = start(
         *("advise", "localhost", "--profile-tool", "globus-url-copy", "--budget", "15", "--json"),
         *("--server", own_server.url, "--data", str(source), "--to", str(there), "--keep"),
-        environment={
-            "PATH": f"{folder}:{os.environ['PATH']}:/usr/sbin:/sbin",
-            "OFFERED": str(own_server.folder),
-        },
+        environment=damaging(FLIP_FIRST, tmp_path) | {"OFFERED": str(own_server.folder)},
     )
     assert run.finish().returncode == 0
     kept = [path for path in there.rglob("*") if path.is_file()]

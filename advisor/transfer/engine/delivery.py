@@ -14,6 +14,7 @@ from advisor.agent.target import RemoteTarget
 from advisor.agent.target_messages import ClaimTarget, TargetClaimed
 from advisor.api.tool import TransferTool
 from advisor.domain.manifest import Entry, EntryKind, Manifest
+from advisor.domain.names import names_in_short
 from advisor.domain.printable import printable
 from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.domain.proof import Existing
@@ -27,7 +28,6 @@ from advisor.transfer.engine.options import DeliveryOptions
 from advisor.transfer.engine.places import Places
 from advisor.transfer.engine.proof import Proofs
 
-_NAMED: Final = 3
 _TELL_EVERY_S: Final = 10.0
 
 
@@ -99,12 +99,13 @@ class Delivery:
     def _tell_source_changes(self, noted: Noted) -> None:
         if noted.changed and not self._is_prepared:
             self._tell(
-                f"Changed at the source since the last run, moved again: {_named(noted.changed)}."
+                "Changed at the source since the last run, moved again: "
+                f"{names_in_short(sorted(noted.changed))}."
             )
         if noted.gone and not self._is_prepared:
             self._tell(
                 "Not at the source any more since the last run; what arrived of them stays at the "
-                f"destination: {_named(noted.gone)}."
+                f"destination: {names_in_short(sorted(noted.gone))}."
             )
 
     async def _confirmed(
@@ -132,7 +133,8 @@ class Delivery:
         differing = by_file.keys() - {one.part.file.name for one in confirmed}
         if differing:
             self._tell(
-                f"Changed at the destination since they arrived, moved again: {_named(differing)}."
+                "Changed at the destination since they arrived, moved again: "
+                f"{names_in_short(sorted(differing))}."
             )
         return confirmed
 
@@ -176,9 +178,9 @@ class Delivery:
             return []
         if self._options.existing is Existing.SKIP:
             return await self._skipped([entry for entry, _ in existing], link)
+        paths = [self._places.target_of(entry.name) for entry, _ in existing]
         raise TargetRefused(
-            f"{_counted(len(existing))} at the destination already: "
-            f"{_named(self._places.target_of(entry.name) for entry, _ in existing)}",
+            f"{_counted(len(existing))} at the destination already: {names_in_short(paths)}",
             remedy="use --skip-existing to keep those with the same content, or --overwrite",
         )
 
@@ -228,7 +230,7 @@ class Delivery:
         if differing:
             raise TargetRefused(
                 f"{_counted(len(differing))} at the destination with other content: "
-                f"{_named(differing)}",
+                f"{names_in_short(differing)}",
                 remedy="use --overwrite to replace them",
             )
         self._tell(f"{_counted(len(files))} at the destination already, with the same content.")
@@ -265,10 +267,3 @@ def _can_stay(entry: Entry, there: tuple[str, int]) -> bool:
 
 def _counted(number: int) -> str:
     return "1 entry is" if number == 1 else f"{number} entries are"
-
-
-def _named(names: Iterable[str]) -> str:
-    """The first names, and how many more there are."""
-    every = sorted(names)
-    more = [f"and {len(every) - _NAMED} more"] if len(every) > _NAMED else []
-    return ", ".join([*map(repr, every[:_NAMED]), *more])

@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from advisor.domain.manifest import Exclusion, Manifest
+from advisor.domain.names import in_short, names_in_short
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
 from advisor.runtime.exit_codes import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
 from advisor.transfer.engine.batch_outcome import TransferFailed
@@ -14,7 +15,6 @@ from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.journal import TransferJournal
 
 _NAMED: Final = 100
-_SHOWN: Final = 3
 
 
 class TransferState:
@@ -134,8 +134,8 @@ def after_completion(
         return msgspec.structs.replace(
             outcome,
             complete=False,
-            message=f"changed at the source while they were moved: {names(completion.changed)}; "
-            "the same command moves these again",
+            message="changed at the source while they were moved: "
+            f"{names_in_short(completion.changed)}; the same command moves these again",
             missing=[f"{name}: changed at the source" for name in completion.changed[:_NAMED]],
             missing_files=len(completion.changed),
             exit_code=EXIT_FAILED,
@@ -169,16 +169,8 @@ def not_completed(outcome: TransferOutcome, reason: str) -> TransferOutcome:
 
 def exclusions_as_text(exclusions: Sequence[Exclusion]) -> str:
     """How many entries are left out, and the first of them with their reasons."""
-    shown = ", ".join(f"{one.name!r} ({one.reason})" for one in exclusions[:_SHOWN])
-    more = f" and {len(exclusions) - _SHOWN} more" if len(exclusions) > _SHOWN else ""
     number = "1 entry" if len(exclusions) == 1 else f"{len(exclusions)} entries"
-    return f"{number} left out: {shown}{more}"
-
-
-def names(some: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
-    more = f" and {len(some) - _SHOWN} more" if len(some) > _SHOWN else ""
-    return ", ".join(map(repr, some[:_SHOWN])) + more
+    return f"{number} left out: {in_short([f'{one.name!r} ({one.reason})' for one in exclusions])}"
 
 
 def stopped(outcome: TransferOutcome) -> TransferOutcome:

@@ -1,10 +1,9 @@
 """The paths that a transfer moves files between."""
 
-import posixpath
-
 import msgspec
 
 from advisor.api.tool import Piece
+from advisor.domain.manifest import entry_path
 from advisor.models.slicing import Part
 
 
@@ -32,8 +31,8 @@ class Places(msgspec.Struct, frozen=True, kw_only=True):
 
     def source_of(self, name: str) -> str:
         """The path of an entry at the source."""
-        return posixpath.join(self.source, name) if name else self.source
+        return entry_path(self.source, name)
 
     def target_of(self, name: str) -> str:
         """The path of an entry at the destination."""
-        return posixpath.join(self.target, name) if name else self.target
+        return entry_path(self.target, name)

@@ -7,7 +7,7 @@ from typing import TypeAlias
 from advisor.agent.client import AgentLink
 from advisor.agent.target import RemoteTarget
 from advisor.agent.target_messages import SealedPiece
-from advisor.domain.proof import Algorithm, ProvenPiece
+from advisor.domain.proof import Algorithm, ProvenPiece, proven_bytes
 from advisor.models.slicing import Part
 from advisor.runtime.content_check import ContentCheck, check_content, ranges_of
 from advisor.transfer.engine.places import Places
@@ -72,12 +72,7 @@ class Proofs:
 
     def proves(self, name: str, size_bytes: int) -> bool:
         """Whether pieces without a gap prove the whole file."""
-        end = 0
-        for one in self.of_file(name):
-            if one.offset_bytes > end:
-                return False
-            end = max(end, one.offset_bytes + one.size_bytes)
-        return name in self._pieces and end >= size_bytes
+        return name in self._pieces and proven_bytes(self.of_file(name)) >= size_bytes
 
     def sealed(self) -> list[SealedPiece]:
         """All pieces in the order of a receipt: by name and offset."""

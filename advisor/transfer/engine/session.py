@@ -10,6 +10,7 @@ from advisor.agent.client import PeerError
 from advisor.agent.target import TargetBusy
 from advisor.domain import events as ev
 from advisor.domain.manifest import Manifest
+from advisor.domain.names import names_in_short
 from advisor.domain.path import PathFacts
 from advisor.domain.records import Record, TransferRecord
 from advisor.models.piecework import Done
@@ -33,7 +34,6 @@ from advisor.transfer.engine.outcome import (
     TransferState,
     after_completion,
     exclusions_as_text,
-    names,
     not_completed,
     outcome_of,
 )
@@ -144,7 +144,8 @@ class TransferSession(Session):
             return not_completed(outcome, str(error))
         if completion.new:
             self.events.notice(
-                f"New at the source since the start, and not moved: {names(completion.new)}."
+                "New at the source since the start, and not moved: "
+                f"{names_in_short(completion.new)}."
             )
         if completion.not_represented:
             self.events.notice(

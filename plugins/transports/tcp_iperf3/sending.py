@@ -13,14 +13,11 @@ from .libiperf import Library, kind_of
 from .sampling import Sampler
 
 _PAUSE_S: Final = 0.05
-# The receiver was ready before the sender started. Where its port refuses, it starts again, which
-# takes milliseconds; a firewall that refuses goes on refusing.
-_TRIED_S: Final = {
-    FailureKind.REFUSED: 1.0,
-    FailureKind.RESET: 6.0,
-    FailureKind.PEER_GONE: 6.0,
-    FailureKind.BUSY: 6.0,
-}
+# The receiver was ready before the sender started. A port that refuses from the beginning is closed
+# by a firewall, which goes on refusing.
+_REFUSED_S: Final = 1.0
+_TRIED_S: Final = 10.0
+_HELD_UP: Final = {FailureKind.RESET, FailureKind.PEER_GONE, FailureKind.BUSY}
 
 
 def send(order: SendOrder, channel: Channel) -> None:
@@ -29,6 +26,7 @@ def send(order: SendOrder, channel: Channel) -> None:
     streams = int(order.setting.get("streams", 1))
     kept: list[iperf3.Client] = []  # The sampler may still look at the last but one.
     sampler: Sampler | None = None
+    was_reached = False
     while True:
         client = _client(order, streams)
         kept.append(client)
@@ -42,8 +40,11 @@ def send(order: SendOrder, channel: Channel) -> None:
         if not trouble:
             return
         kind = kind_of(trouble)
-        tried_s = time.monotonic() - began_s
-        if sampler.has_begun or tried_s > _TRIED_S.get(kind, 0.0):
+        was_reached = was_reached or kind in _HELD_UP
+        # A receiver that was reached refuses for as long as it starts again.
+        longest_s = _TRIED_S if was_reached else _REFUSED_S
+        may_retry = kind in _HELD_UP or kind is FailureKind.REFUSED
+        if sampler.has_begun or not may_retry or time.monotonic() - began_s > longest_s:
             if kind in (FailureKind.REFUSED, FailureKind.TIMED_OUT):
                 trouble += ": are the agent's TCP ports let through?"
             channel.trouble(kind, trouble)

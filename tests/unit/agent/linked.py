@@ -7,13 +7,15 @@ from collections.abc import AsyncIterator
 
 from advisor.agent import messages as m
 from advisor.agent.client import AgentLink, PeerGone
-from advisor.agent.files import FileRights
+from advisor.agent.files import ANYWHERE, FileRights
 from advisor.agent.service import AgentService
 
 
 @contextlib.asynccontextmanager
-async def linked(rights: FileRights) -> AsyncIterator[AgentLink]:
-    service = AgentService(files=rights)
+async def linked(
+    rights: FileRights = ANYWHERE, ports: tuple[int, int] = (0, 0)
+) -> AsyncIterator[AgentLink]:
+    service = AgentService(ports, rights)
     ours, theirs = socket.socketpair()
     reader, writer = await asyncio.open_connection(sock=ours, limit=m.MESSAGE_LIMIT_BYTES)
     serving = asyncio.create_task(

@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import socket
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,15 +18,16 @@ import pytest
 from advisor import registry
 from advisor.agent import messages as m
 from advisor.agent import steps
-from advisor.agent.client import AgentLink, PeerGone, Refusal
+from advisor.agent.client import AgentLink, Refusal
 from advisor.agent.files import ANYWHERE, NOWHERE, FileRights
 from advisor.agent.ports import free_run
-from advisor.agent.service import AgentService
 from advisor.api.tool import Piece, Step, TransferOrder
 from advisor.domain.availability import AVAILABLE, Availability
 from advisor.domain.file_io import SCRATCH_PREFIX
 from advisor.testing.samples import a_path
 from tests.scratch import marked
+
+from .linked import linked
 
 T = TypeVar("T")
 Ask = Callable[[AgentLink], Awaitable[T]]
@@ -71,32 +72,6 @@ def has_tool(monkeypatch: pytest.MonkeyPatch) -> Callable[[StandIn], StandIn]:
 
 
 Has = Callable[[StandIn], StandIn]
-
-
-@contextlib.asynccontextmanager
-async def linked(
-    rights: FileRights = ANYWHERE, ports: tuple[int, int] = (0, 0)
-) -> AsyncIterator[AgentLink]:
-    service = AgentService(ports, rights)
-    ours, theirs = socket.socketpair()
-    reader, writer = await asyncio.open_connection(sock=ours, limit=m.MESSAGE_LIMIT_BYTES)
-    serving = asyncio.create_task(
-        service.serve(*await asyncio.open_connection(sock=theirs, limit=m.MESSAGE_LIMIT_BYTES))
-    )
-
-    async def close() -> None:
-        await serving
-        await service.close()
-
-    async def explain() -> PeerGone:
-        return PeerGone("the agent ended")
-
-    link = AgentLink(reader, writer, close, explain)
-    await link.greet(10)
-    try:
-        yield link
-    finally:
-        await link.close()
 
 
 def asked(ask: Ask[T], rights: FileRights = ANYWHERE, ports: tuple[int, int] = (0, 0)) -> T:
