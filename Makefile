@@ -11,7 +11,7 @@
 # make bench-shares shares of five destinations, planned and kept, into docs/benchmarks-shares.md (an hour and a quarter)
 # make bench-methods the search methods on recorded tables, of ADVISOR_DATA (minutes)
 # make bench-bare make run and make test on Debian 12 and 13 with next to nothing on them, as root and as
-#                an ordinary user, into docs/benchmarks-bare.md (wants root; an hour and a half)
+#                an ordinary user, into docs/benchmarks-bare.md (needs root; an hour and a half)
 # make soak      long runs (tens of minutes)
 
 PYTHON ?= python3

@@ -1,8 +1,8 @@
-"""What checksums cost a transfer: with and without, in turn, on loopback and on emulated paths.
+"""The cost of checksums: transfers with and without them, on loopback and on emulated paths.
 
     python -m tests.benchmarks.checksums [--runs N] [--page FILE]
 
-Files in memory are moved by `advisor transfer` at a fixed setting. Wants root, for the emulated
+Files in memory are moved by `advisor transfer` at a fixed setting. Needs root, for the emulated
 paths, and an idle machine.
 """
 

@@ -1,4 +1,4 @@
-"""What the commands of benches do with their options: measure, or write the page."""
+"""The options that all benchmarks have: measure, or write the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same emulated path by the kernel's netem and by the emulator of our own, side by side.
+"""Compares the same path emulated by the kernel's netem and by advisor's own emulator.
 
 Needs a kernel with netem, and iperf3. Options that follow `--` go to `advisor lab up`:
 

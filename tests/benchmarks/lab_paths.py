@@ -1,8 +1,8 @@
 """`advisor lab`: each of seven RTTs at two rates brought up in turn, timed and checked.
 
-Prints a table: what was asked and measured, and how long it took from the start of
-`advisor lab up` to the first packet that was answered across the path. A check that does not pass
-is repeated up to --tries times, and how often it was made is told:
+Prints a table: the configured and measured values, and the time from the start of
+`advisor lab up` to the first reply across the path. A check that does not pass
+is repeated up to --tries times, and the number of tries is shown:
 
     python tests/benchmarks/lab_paths.py
 """

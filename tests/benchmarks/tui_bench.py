@@ -1,4 +1,4 @@
-"""What the terminal interface costs: a table, in about six minutes; wants an idle machine.
+"""The cost of the terminal interface: a table, in about six minutes; needs an idle machine.
 
     python -m tests.benchmarks.tui_bench [start] [drawing] [keys] [history] [memory] [same]
 
@@ -227,7 +227,7 @@ def history(home: Path) -> None:
             shown.forget()
             pressed_s = time.perf_counter() - shown.began_s
             shown.press("v")
-            times.append(shown.until("interrupted") - pressed_s)
+            times.append(shown.until("planned") - pressed_s)
     said(
         "the sessions of a history of 100,000 probes, from the key to the list",
         f"{statistics.median(times[1:]):.2f} s (first time ever {times[0]:.2f} s)",

@@ -1,4 +1,4 @@
-"""Two network namespaces with 500 Mbit/s between them: what is advised, against a full sweep.
+"""Two network namespaces with 500 Mbit/s between them: what is advised, compared with a full sweep.
 
 Needs root. Runs `advisor advise` from one to an agent in the other, then iperf3 at every
 combination of streams and window, and compares the advised setting's own rate in the same sweep

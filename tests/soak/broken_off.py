@@ -1,4 +1,4 @@
-"""One transfer that is killed again and again, and what has to be true of it all the time."""
+"""One transfer that is killed repeatedly, and its invariants."""
 
 from __future__ import annotations
 

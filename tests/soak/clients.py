@@ -1,4 +1,4 @@
-"""Stands before globus-url-copy, and keeps what each of its runs was told to move."""
+"""Wraps globus-url-copy, and records what each run was told to move."""
 
 from __future__ import annotations
 

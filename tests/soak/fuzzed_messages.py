@@ -1,10 +1,10 @@
-"""Messages that no advisor and no agent sends, in both directions.
+"""Malformed messages, in both directions.
 
     python -m tests.soak.fuzzed_messages                       1,000,000 messages: minutes
     python -m tests.soak.fuzzed_messages --messages 20000 --seed 4
 
 Real messages are cut off, changed in single bytes or values, nested, given huge numbers, or
-replaced by noise. What has to be true: each is refused with the one exception that its reader
+replaced by noise. Invariants: each is refused with the one exception that its reader
 handles, or is a message of the protocol after all, which is written as it was read; and the memory
 of this process does not grow. Exit code 1 where something is wrong.
 """

@@ -1,13 +1,13 @@
-"""Transfers that are killed again and again, at random moments, and go on each time.
+"""Transfers that are killed repeatedly at random moments, and resume each time.
 
     python -m tests.soak.killed_transfers                     50 transfers, 500 kills: half an hour
     python -m tests.soak.killed_transfers --transfers 3 --kills 15 --seed 4
 
 Made-up files are moved by `advisor transfer` over a GridFTP server on this host. `kill -9` hits the
 advisor alone, all of its processes, the server's connections or the server, which is then started
-again. What has to be true: everything arrives as it is and nothing else; what was noted before is
-there and is never sent again; no process is left. Exit code 1 where something is wrong; the folder
-of such a transfer is kept.
+again. Invariants: everything arrives unchanged, and nothing else; what the journal has is there and
+is never sent again; no process is left. Exit code 1 where something is wrong; the folder of such a
+transfer is kept.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""When a run is killed, and what is killed with it."""
+"""When a run is killed, and which processes with it."""
 
 from __future__ import annotations
 

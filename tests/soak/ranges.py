@@ -1,4 +1,4 @@
-"""Ranges of files: what was sent of them, and what is noted as there."""
+"""Ranges of files: sent, and recorded as arrived."""
 
 from __future__ import annotations
 

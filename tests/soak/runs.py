@@ -1,4 +1,4 @@
-"""One run of `advisor`, seen from outside: what it told, what its clients do, what it noted."""
+"""One run of `advisor`, seen from outside: its events, its clients and its journal."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""`make bench-bare`: `make run` and `make test` on systems that have next to nothing."""
+"""`make bench-bare`: `make run` and `make test` on minimal systems."""

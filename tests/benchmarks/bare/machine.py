@@ -1,4 +1,4 @@
-"""What of this machine a bare system is to know: how packages are to be had from here."""
+"""What a bare system takes from this machine: its package sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was found, a line each in a file."""
+"""Results, one per line in a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Systems of Debian with next to nothing on them: made once, and used in throwaway layers."""
+"""Minimal Debian systems: made once, and used in temporary layers."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@
     python -m tests.benchmarks.disk 0.4-many 183-one    these cases
     python -m tests.benchmarks.disk --document          the tables, into docs/benchmarks-disk.md
 
-Every result is written at once; an interrupted run is resumed. Wants an idle
+Every result is written at once; an interrupted run is resumed. Needs an idle
 machine.
 """
 

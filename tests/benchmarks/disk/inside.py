@@ -1,7 +1,7 @@
 """Runs on a lab's source: lines as a user copies them into a shell, each timed.
 
 `python -m tests.benchmarks.disk.inside`. For each order on standard input one `Ended`, as JSON
-lines. What is timed is the shell from its start to its end, not the way into the lab.
+lines. The shell is timed from its start to its end, without entering the lab.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """How well HARP's surfaces and estimates hold on recorded grids, as its paper's table 3 has it.
 
-- Validation accuracy (HARP 2018, section 4.1): a group is parted 70 to 30; f_test is fitted to the
-  30 %; Thr_test is the top of f_test, Thr_projected its value where the surface of the training
-  part has its top. The scan prints |Thr_test − Thr_projected| / Thr_projected, an error: the
+- Validation accuracy (HARP 2018, section 4.1): a group is split 70 to 30; f_test is fitted to the
+  30 %; Thr_test is the peak of f_test, Thr_projected its value where the surface of the training
+  part peaks. The scan prints |Thr_test − Thr_projected| / Thr_projected, an error: the
   accuracy is taken to be 1 less that. A split of which either part has no surface has none.
 - Estimation accuracy: 1 − |estimate − actual| / actual, 0 at the least; actual is the median of the
   recorded cell nearest to the answer.

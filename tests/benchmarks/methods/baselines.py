@@ -1,4 +1,4 @@
-"""What takes no method: a fixed setting, settings at random, and all of them."""
+"""Baselines without a method: a fixed setting, random settings, and all settings."""
 
 from __future__ import annotations
 

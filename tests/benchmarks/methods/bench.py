@@ -4,7 +4,7 @@
     ADVISOR_DATA=… python -m tests.benchmarks.methods --seeds 3    does it work?
     ADVISOR_DATA=… python -m tests.benchmarks.methods --only history
 
-The tables are Markdown, on standard output; how far it is goes to standard error.
+The tables are Markdown, on standard output; progress goes to standard error.
 """
 
 from __future__ import annotations

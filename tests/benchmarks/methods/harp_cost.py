@@ -1,6 +1,6 @@
-"""What one optimisation by past transfers costs: `python -m tests.benchmarks.methods.harp_cost`.
+"""The cost of one optimisation from past transfers: `python -m tests.benchmarks.methods.harp_cost`.
 
-In a process of its own, so that the first one meets nothing that is loaded already.
+Runs in a process of its own, so that nothing is loaded before the first one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""bayes on each file, with what the other files teach it."""
+"""bayes on each file, trained on the other files."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.methods.prior
 
-prints what plugins/methods/bayes/prior.py ships, and what it would be without each of the files.
+Prints the content of plugins/methods/bayes/prior.py, and what it is without each of the files.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 
 Five destinations of one source on emulated paths, under external load that varies all the time, by
 `advisor share train` and `advisor share plan --run`: the experiments of Kettimuthu et al. (2014).
-Every result is written at once; an interrupted run is resumed. Wants an idle
+Every result is written at once; an interrupted run is resumed. Needs an idle
 machine, and a folder in memory.
 """
 

@@ -6,7 +6,7 @@
 
 `globus-url-copy` under `advisor transfer` on an emulated path, with the external loads of
 Balaprakash et al. (2016): each contestant for the same time, and what arrived in it. Every result
-is written at once; an interrupted run is resumed. Wants an idle machine, and a
+is written at once; an interrupted run is resumed. Needs an idle machine, and a
 folder in memory.
 """
 

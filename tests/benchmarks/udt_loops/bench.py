@@ -1,11 +1,11 @@
-"""Hold pyudt's loops against a C++ pair over the same libudt, on loopback.
+"""Compares pyudt's loops with a C++ pair over the same libudt, on loopback.
 
     python tests/benchmarks/udt_loops/bench.py --seconds 3 --repeats 5
 
-Each round runs C++ and pyudt one after the other, in turn first, as two processes each: what the
-machine does meanwhile hits both alike, and a round in which it did much is made again. The number
-is what the receiver got per second, without the first second. The processor time includes the
-start of the programs, in which Python's is some tenths of a second more. Needs g++ and libudt-dev;
+Each round runs C++ and pyudt one after the other, alternating which is first, as two processes
+each, so that other load affects both; a round with much other load is repeated. The figure is the
+rate at the receiver, without the first second. The processor time includes the start of the
+programs, for which Python needs some tenths of a second more. Needs g++ and libudt-dev;
 pyudt itself needs neither.
 """
 

@@ -1,10 +1,10 @@
-"""Holds `advisor advise` against a sweep, published SPSA and the defaults, on emulated paths.
+"""Compares `advisor advise` with a sweep, published SPSA and the defaults, on emulated paths.
 
     python -m tests.benchmarks.wan                 everything, or what is missing of it
     python -m tests.benchmarks.wan --document      docs/benchmarks.md and its figures
     python -m tests.benchmarks.wan --quick --cases a,d --seeds 1 --results /tmp/trial.jsonl
 
-Every result is written at once; an interrupted run is resumed. Wants an idle
+Every result is written at once; an interrupted run is resumed. Needs an idle
 machine.
 """
 

@@ -1,4 +1,4 @@
-"""A lab for the bench: up, used, and down whatever happens."""
+"""A lab for the benchmark, which is always taken down."""
 
 from __future__ import annotations
 

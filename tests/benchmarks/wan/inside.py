@@ -1,8 +1,8 @@
-"""Runs on a lab's source: measures the settings it is told, with advisor's own prober.
+"""Runs on a lab's source: measures the given settings, with advisor's own prober.
 
-`python -m tests.benchmarks.wan.inside lab:NAME`. The first line it prints is what it knows of the
-path; then for each order on standard input one outcome, as JSON lines. A probe lasts the time that
-was ordered; what counts is all after its start, neither is left to the data.
+`python -m tests.benchmarks.wan.inside lab:NAME`. The first line it prints describes the
+path; then for each order on standard input one outcome, as JSON lines. A probe lasts as long as
+ordered, and everything after its start-up counts: neither depends on the data.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The searches: `advisor advise` with either method, and SPSA as published."""
+"""The searches: `advisor advise` with each method, and SPSA as published."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The last section of a page: on which machine, when, and by which command."""
+"""The last section of a page: machine, date and command."""
 
 from __future__ import annotations
 
