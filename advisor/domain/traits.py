@@ -92,15 +92,16 @@ class TransportTraits(Traits, frozen=True, kw_only=True):
     transports with the same throughput, the lower rank is advised; the lowest of all is the
     reference, drawn with full marks and used where the network is measured for a tool.
     `budget_weight`: its part of the search time relative to the others. `mark`, `colour`: on charts
-    of the history; a colour is a word of the theme. `flow_parameter`: the parameter that counts its
-    parallel flows, "" where it has one flow. `is_default`: profiled where the user names none.
+    of the history; a colour is blue, orange or violet, or another word of the theme.
+    `flow_parameter`: the parameter that counts its parallel flows, "" where it has one flow.
+    `is_default`: profiled where the user names none.
     """
 
     label: str = ""
     cost_rank: int = 100
     budget_weight: float = 2.0
     mark: str = "◆"
-    colour: str = "secondary"
+    colour: str = "violet"
     flow_parameter: str = ""
     is_default: bool = False
 

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import Resize, ScreenResume
 from textual.widget import Widget
-from textual.widgets import Button, DataTable, Static
+from textual.widgets import DataTable, Static
 
 from advisor.domain.events import FilesMoving
 from advisor.domain.quantities import format_duration
@@ -85,7 +85,7 @@ class HomeScreen(Page):
     ]
     DEFAULT_CSS = """
     HomeScreen #under-way { background: $primary-muted; padding: 0 1; display: none; }
-    HomeScreen #interrupted { color: $text-warning; display: none; margin-bottom: 1; }
+    HomeScreen #interrupted { color: $act; display: none; margin-bottom: 1; }
     HomeScreen #under-way.-said, HomeScreen #interrupted.-said { display: block; }
     HomeScreen #welcome { height: auto; max-width: 92; margin: 1 0; }
     """
@@ -104,12 +104,6 @@ class HomeScreen(Page):
         yield Static(id="interrupted")
         yield Static("… reading the history", id="welcome")
         yield PairTable()
-
-    def buttons(self) -> Iterable[Button]:
-        keys = [key for key in _home_keys() if key.button]
-        buttons = [Button(key.button, id=key.action.replace("_", "-")) for key in keys]
-        buttons[0].variant = "primary"
-        return buttons
 
     def on_mount(self) -> None:
         self.query_one(PairTable).display = False

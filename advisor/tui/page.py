@@ -1,17 +1,25 @@
-"""The base of all screens: trail, content, buttons, and navigation."""
+"""The base of all screens: head with a status line, content, messages, and navigation."""
 
-from collections.abc import Awaitable, Callable, Iterable
-from typing import ClassVar
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import ClassVar, Final
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
+from textual.events import Mount, Resize, ScreenResume
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Button, Static
+from textual.widgets import Static
 
+from advisor.tui.kit.panels.message_line import MessageLine
 from advisor.tui.kit.steady_footer import SteadyFooter
 from advisor.tui.shell import Shell
+from advisor.tui.status import joined
+
+_STATUS_EVERY_S: Final = 1.0
+_GAP: Final = 3
 
 
 class Body(VerticalScroll, can_focus=False):
@@ -29,6 +37,8 @@ class Page(Screen[None]):
         Binding("k", "scroll_body(-1)", "Up", show=False, id="up"),
     ]
 
+    _status_shown = Content("")
+
     @property
     def advisor(self) -> Shell:
         """The application, with its own type."""
@@ -36,23 +46,45 @@ class Page(Screen[None]):
         return app
 
     def compose(self) -> ComposeResult:
-        yield Static(self.trail(), id="trail")
+        with Horizontal(id="top"):
+            yield Static(self.trail(), id="trail")
+            yield Static(id="status")
         with Body(id="body"):
             yield from self.content()
-        if buttons := list(self.buttons()):
-            yield Horizontal(*buttons, id="buttons")
+        yield MessageLine(id="message")
         yield SteadyFooter(show_command_palette=False)
 
-    def trail(self) -> str:
-        """The line at the top, which says where the user is."""
-        return f"[b]advisor[/b]  {self.NAME}"
+    @on(Mount)
+    def _begin_status(self) -> None:
+        self.every(_STATUS_EVERY_S, self.show_status)
+
+    @on(Resize)
+    @on(ScreenResume)
+    def _renew_status(self) -> None:
+        self.show_status()
+
+    def trail(self) -> Content:
+        """The left of the top line, which says where the user is."""
+        return Content.styled(self.NAME, "bold")
+
+    def status(self) -> Sequence[Content]:
+        """The right of the top line, the most important part first: what runs, by default."""
+        return self.advisor.status()
+
+    def show_status(self) -> None:
+        """Draw the status line, if it changed and this screen is shown."""
+        if self.app.screen is not self:
+            return
+        trail, line = self.query_one("#trail", Static), self.query_one("#status", Static)
+        width = self.size.width - trail.virtual_size.width - _GAP
+        shown = joined(self.status(), width)
+        if shown != self._status_shown:
+            self._status_shown = shown
+            # Its place is fixed: an update without a layout of the whole screen.
+            line.update(shown, layout=False)
 
     def content(self) -> Iterable[Widget]:
         """The widgets of the screen's body."""
-        return ()
-
-    def buttons(self) -> Iterable[Button]:
-        """The row at the bottom; a button's id is the name of the action that it runs."""
         return ()
 
     def every(self, seconds: float, draw: Callable[[], Awaitable[None] | None]) -> None:
@@ -72,8 +104,8 @@ class Page(Screen[None]):
         """Scroll by this many lines."""
         self.query_one(Body).scroll_relative(y=lines, animate=False)
 
-    async def on_button_pressed(self, pressed: Button.Pressed) -> None:
-        """Run the action that the button's id names."""
-        if pressed.button.id and pressed.button.parent is self.query_one("#buttons"):
-            pressed.stop()
-            await self.run_action(pressed.button.id.replace("-", "_"))
+
+def past_trail(*names: str) -> Content:
+    """The trail of a screen that Review has opened."""
+    *above, last = ["Review", *names]
+    return Content.assemble((" › ".join([*above, ""]), "dim"), (last, "bold"))

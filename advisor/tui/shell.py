@@ -1,8 +1,10 @@
 """What every screen uses of the application: history, draft, running sessions, and navigation."""
 
+import socket
 from collections.abc import Sequence
 
 from textual.app import App
+from textual.content import Content
 from textual.filter import LineFilter
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
@@ -13,10 +15,13 @@ from advisor.tui.features.advising.live_session import LiveSession
 from advisor.tui.features.shares.live_shares import LiveShares
 from advisor.tui.features.transfer.live_transfer import LiveTransfer
 from advisor.tui.features.transfer.move_draft import ONCE_FLAGS
+from advisor.tui.kit.colours import role_colours
 from advisor.tui.kit.open_history import OpenHistory
+from advisor.tui.kit.panels.message_line import MessageLine
 from advisor.tui.kit.sentences import capitalised
 from advisor.tui.kit.shown_text import ShownText
 from advisor.tui.screens import screen_named
+from advisor.tui.status import session_status, shares_status, transfer_status
 
 
 class Shell(App[int]):
@@ -50,8 +55,29 @@ class Shell(App[int]):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """Show a message. It is never markup, whatever a widget asks for: it may quote data."""
+        """Show a message. It is never markup, whatever a widget asks for: it may quote data.
+
+        A page shows it in its own line; over a dialog it is a toast.
+        """
         super().notify(message, title=title, severity=severity, timeout=timeout, markup=False)
+        lines = self.screen.query(MessageLine)
+        if lines:
+            timeout_s = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
+            lines.first().say(message, title, severity, timeout_s)
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """The colours of all roles, for style sheets and charts."""
+        return dict(role_colours(self.current_theme))
+
+    def status(self) -> list[Content]:
+        """What runs now, and how it stands; the most important part first."""
+        if self.session and self.session.is_running:
+            return session_status(self.session.model)
+        if self.transfer and self.transfer.is_running:
+            return transfer_status(self.transfer.model)
+        if self.shares and self.shares.is_running:
+            return shares_status(self.shares.model)
+        return [Content(socket.gethostname()), Content("idle")]
 
     def go(self, name: str) -> None:
         """Show the screen of this name, over Home; each keeps its state."""

@@ -44,7 +44,7 @@ class TcpIperf3:
         cost_rank=0,
         budget_weight=3.0,
         mark="●",
-        colour="primary",
+        colour="blue",
         flow_parameter="streams",
         is_default=True,
         imported_from=("iperf3",),

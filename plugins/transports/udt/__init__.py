@@ -105,7 +105,7 @@ class Udt:
         cost_rank=1,
         budget_weight=2.0,
         mark="▲",
-        colour="warning",
+        colour="orange",
         is_default=True,
         requirements=(
             Requirement(

@@ -96,6 +96,16 @@ class SessionModel:
         return newest if newest and newest.ended_s is None else None
 
     @property
+    def default_bps(self) -> float | None:
+        """The untuned throughput in bit/s: one TCP stream, or the tool's default; None before it is
+        measured.
+        """
+        for probe in self.probes:
+            if probe.label == "default" and probe.throughput_bps:
+                return probe.throughput_bps
+        return None
+
+    @property
     def left_now_s(self) -> float:
         """The time left for probes; it does not run during a pause."""
         spent_s = 0.0 if self.paused or self.is_over else self.at_s - self.left_at_s

@@ -1,13 +1,14 @@
 """The base of the screens that lead to an advice: trail, Next and Back."""
 
-from collections.abc import Iterable
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual.binding import Binding, BindingType
-from textual.widgets import Button
+from textual.content import Content
 
 from advisor.tui.page import Page
 from advisor.tui.screens import WALK
+
+_ALL_STEPS_FROM: Final = 150
 
 
 class Step(Page):
@@ -18,18 +19,15 @@ class Step(Page):
         Binding("ctrl+n", "next", "Next", id="next"),
     ]
 
-    def trail(self) -> str:
-        """The names of all steps, this one marked."""
-        words = (
-            f"[reverse] {word} [/reverse]" if name == self.STEP else f"[dim]{word}[/dim]"
+    def trail(self) -> Content:
+        """The names of all steps, this one marked; on a narrow terminal this one alone."""
+        if self.app.size.width < _ALL_STEPS_FROM:
+            return super().trail()
+        words = [
+            Content.styled(word, "bold" if name == self.STEP else "dim")
             for name, word in WALK.items()
-        )
-        return "[b]advisor[/b]  " + " › ".join(words)
-
-    def buttons(self) -> Iterable[Button]:
-        """Back and Next."""
-        yield Button("Back", id="back")
-        yield Button("Next", id="next", variant="primary")
+        ]
+        return Content(" › ").join(words)
 
     def why_not_next(self) -> str:
         """Why the next step cannot be taken yet, a sentence with the remedy; "" when it can."""

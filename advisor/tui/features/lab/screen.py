@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import ScreenResume
 from textual.widget import Widget
-from textual.widgets import Button, DataTable, Static
+from textual.widgets import DataTable, Static
 
 from advisor.domain.quantities import format_duration, format_rate
 from advisor.lab import catalogue
@@ -79,12 +79,6 @@ class LabScreen(Page):
         yield Static("Preset paths", classes="heading")
         yield RowTable("Named paths", "name", "round trip", "rate", "what", id="paths")
         yield Static(id="about")
-
-    def buttons(self) -> Iterable[Button]:
-        yield Button("Back", id="back")
-        yield Button("Bring up", id="bring-up", variant="primary")
-        yield Button("Take down", id="take-down")
-        yield Button("Advise on it", id="advise-on")
 
     def on_mount(self) -> None:
         self.query_one("#doing").display = False

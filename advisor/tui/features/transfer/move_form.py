@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from textual.widgets import Button, Checkbox
+from textual.widgets import Checkbox
 
 from advisor.transfer.tuned.parsing import parse_epoch
 from advisor.tui.features.transfer.move_draft import MoveDraft
@@ -88,10 +88,6 @@ class MoveForm(Page):
         return Field(
             label, attribute, self.draft, check=check, example=example, explained=explained
         )
-
-    def buttons(self) -> Iterable[Button]:
-        yield Button("Back", id="back")
-        yield Button("Move now", id="begin", variant="primary")
 
     def on_checkbox_changed(self, event: Checkbox.Changed) -> None:
         """Store it at once, as texts are."""

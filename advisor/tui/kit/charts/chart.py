@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.content import Content
 from textual.events import Resize
 from textual.markup import escape
 from textual.theme import Theme
@@ -18,9 +17,10 @@ from advisor.tui.kit.charts.picture import RATE, Picture
 from advisor.tui.kit.charts.plot import Plot
 from advisor.tui.kit.charts.series import Level, Series, VerticalLine
 from advisor.tui.kit.charts.theme_style import theme_style
+from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
 
 
-class Chart(Widget, can_focus=True):
+class Chart(Titled, Widget, can_focus=True):
     """`show` may be called often: nothing is redrawn unless the data changed.
 
     Zero is at the bottom. The axes end at round numbers, and within one chart they only grow;
@@ -28,18 +28,17 @@ class Chart(Widget, can_focus=True):
     multiple.
     """
 
-    DEFAULT_CSS = """
-    Chart {
-        height: 1fr; min-height: 7;
-        border-top: solid $foreground 30%; border-title-color: $foreground;
-    }
-    Chart:focus { border-title-color: $primary; border-title-style: bold reverse; }
+    DEFAULT_CSS = (
+        f"Chart {{ {PANEL_CSS} }}"
+        + """
+    Chart { height: 1fr; min-height: 7; padding: 0; }
     Chart > Plot { height: 1fr; }
     Chart > Plot > .plot--axis { color: $foreground-muted; }
     Chart > Plot > .plot--tick { color: $foreground; text-style: none; }
     Chart > Plot > .plot--label { color: $foreground; text-style: none; }
     Chart > #key { height: auto; max-height: 3; padding: 0 1; }
     """
+    )
 
     def __init__(
         self,
@@ -50,7 +49,7 @@ class Chart(Widget, can_focus=True):
         classes: str | None = None,
     ) -> None:
         super().__init__(id=id, classes=classes)
-        self.border_title = Content(title)
+        self.set_title(title)
         self.picture = Picture(unit=unit)
         self._drawn: object = None
         self._key_shown = (Text(), 0)
@@ -111,7 +110,7 @@ class Chart(Widget, can_focus=True):
     @property
     def HELP(self) -> str:  # type: ignore[override]  # noqa: N802  # F1 looks for this name
         """The present chart as text, for people who cannot see it."""
-        return f"[b]{self.border_title}[/b]\n{escape(self.picture.summary)}"
+        return f"[b]{escape(self.title)}[/b]\n{escape(self.picture.summary)}"
 
     def _retheme(self, _: Theme) -> None:
         self._drawn = None

@@ -63,11 +63,11 @@ class IntervalBars(Widget, can_focus=True):
     DEFAULT_CSS = """
     IntervalBars { height: auto; width: 1fr; margin-bottom: 1; }
     IntervalBars:focus { background-tint: $foreground 5%; }
-    IntervalBars > .bars--advised { color: $success; }
-    IntervalBars > .bars--measured { color: $primary; }
-    IntervalBars > .bars--default { color: $warning; }
-    IntervalBars > .bars--past { color: $secondary; }
-    IntervalBars > .bars--dim { color: $text-muted; }
+    IntervalBars > .bars--advised { color: $advised; }
+    IntervalBars > .bars--measured { color: $blue; }
+    IntervalBars > .bars--default { color: $default; }
+    IntervalBars > .bars--past { color: $violet; }
+    IntervalBars > .bars--dim { color: $default; }
     """
 
     def __init__(

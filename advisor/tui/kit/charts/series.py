@@ -23,7 +23,7 @@ class Series(msgspec.Struct, frozen=True):
     lows: Sequence[float] | None = None
     highs: Sequence[float] | None = None
     mark: str = ""
-    colour: str = "primary"
+    colour: str = "blue"
 
 
 class Level(msgspec.Struct, frozen=True):

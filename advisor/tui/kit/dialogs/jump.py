@@ -11,6 +11,8 @@ from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 from textual.widgets import Button, Static
 
+from advisor.tui.kit.panels.titled import Titled
+
 
 class JumpScreen(ModalScreen[None]):
     """The list of widgets; a letter focuses one."""
@@ -35,6 +37,8 @@ class JumpScreen(ModalScreen[None]):
 
 
 def _target_name(widget: Widget) -> str:
+    if isinstance(widget, Titled):
+        return widget.title
     if widget.border_title:
         return str(widget.border_title)
     if isinstance(widget, Button):

@@ -28,7 +28,7 @@ class Field(Vertical):
     Field Input { width: 1fr; max-width: 80; }
     Field > .note { height: auto; margin-left: 17; color: $text-muted; display: none; }
     Field > .note.-said { display: block; }
-    Field.-wrong > .note { color: $text-error; }
+    Field.-wrong > .note { color: $failed; }
     """
 
     class Changed(Message):

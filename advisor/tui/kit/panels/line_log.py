@@ -9,17 +9,20 @@ from textual.content import Content
 from textual.events import Resize
 from textual.widgets import Static
 
+from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
+
 _NOTHING: Final = "Nothing yet."
 
 
-class LineLog(VerticalScroll, can_focus=True):
+class LineLog(Titled, VerticalScroll, can_focus=True):
     """A log; `fill` sets its lines."""
 
-    DEFAULT_CSS = """
-    LineLog { border-top: solid $foreground 30%; border-title-color: $foreground; }
-    LineLog:focus { border-title-color: $primary; border-title-style: bold reverse; }
-    LineLog > Static { height: auto; padding: 0 1; }
+    DEFAULT_CSS = (
+        f"LineLog {{ {PANEL_CSS} }}"
+        + """
+    LineLog > Static { height: auto; }
     """
+    )
 
     _said: object = None
 

@@ -4,16 +4,21 @@ from typing import ClassVar
 
 from rich.text import Text
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.widgets import DataTable
 
+from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
 
-class RowTable(DataTable[Text]):
+
+class RowTable(Titled, DataTable[Text]):
     """Rows are identified by keys; `fill` keeps the cursor on its row."""
 
-    DEFAULT_CSS = """
-    RowTable { height: auto; max-height: 24; background: $surface; }
+    DEFAULT_CSS = (
+        f"RowTable {{ {PANEL_CSS} }}"
+        + """
+    RowTable { height: auto; max-height: 24; background: $background; }
+    RowTable > .datatable--header { background: $background; color: $default; text-style: none; }
     """
+    )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j", "cursor_down", "Row down", show=False, id="row-down"),
         Binding("k", "cursor_up", "Row up", show=False, id="row-up"),
@@ -21,7 +26,7 @@ class RowTable(DataTable[Text]):
 
     def __init__(self, title: str, *columns: str, id: str | None = None) -> None:  # noqa: A002  # as every widget of Textual has it
         super().__init__(cursor_type="row", zebra_stripes=False, id=id)
-        self.border_title = Content(title)
+        self.set_title(title)
         self._names = columns
         self._rows: list[tuple[str, tuple[Text, ...]]] = []
         self._has_begun = False

@@ -13,7 +13,7 @@ from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.markup import escape
 from textual.widget import Widget
-from textual.widgets import Button, Static
+from textual.widgets import Static
 
 from advisor.domain.advice import Advice, Estimate
 from advisor.domain.printable import printable_lines
@@ -67,14 +67,6 @@ class AdviceScreen(OutcomeStep):
     AdviceScreen #facts { height: auto; }
     AdviceScreen #flow-lines { height: 14; }
     """
-
-    def buttons(self) -> Iterable[Button]:
-        yield Button("Back", id="back")
-        yield Button("Copy line", id="copy", variant="primary")
-        yield Button("Save", id="save")
-        yield Button("Move it now", id="move")
-        yield Button("Record transfer", id="record")
-        yield Button("Home", id="home")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         # This is the last step.
@@ -139,7 +131,7 @@ class AdviceScreen(OutcomeStep):
         except ValueError as error:
             self.advisor.refuse(str(error))
         else:
-            self.notify(said, title=str(card.border_title))
+            self.notify(said, title=card.title)
 
     def action_save(self) -> None:
         """Ask for a format and a file name."""
@@ -227,9 +219,9 @@ def facts(advice: Advice) -> list[str]:
     if advice.composition:
         lines.append(f"[b]Limit[/b]   {escape(verdict(advice.composition))}")
     if advice.incomplete:
-        lines.append("[$warning]The session was cut short: this is the best so far.[/]")
+        lines.append("[$act]The session was cut short: this is the best so far.[/]")
     if advice.basis == "history":
-        lines.append("[$warning]From history: nothing was measured.[/]")
+        lines.append("[$act]From history: nothing was measured.[/]")
     return lines
 
 

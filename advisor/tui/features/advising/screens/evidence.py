@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.events import Resize
 from textual.widget import Widget
-from textual.widgets import Button, DataTable, Static
+from textual.widgets import DataTable, Static
 
 from advisor.domain.evidence import Evidence, GroupLeftOut, Level, SimilarGroup
 from advisor.domain.quantities import format_rate
@@ -74,11 +74,6 @@ class EvidenceScreen(Page):
         yield Static(id="no-slice")
         yield Container(*(SliceChart(level) for level in LEVELS), id="slices")
 
-    def buttons(self) -> Iterable[Button]:
-        yield Button("Back", id="back")
-        for n, level in enumerate(LEVELS, 1):
-            yield Button(f"{n} {level.capitalize()}", id=level)
-
     def on_mount(self) -> None:
         self.query_one(EvidenceTable).focus()
         self.every(_LOOKED_EVERY_S, self._look)
@@ -140,9 +135,6 @@ class EvidenceScreen(Page):
             chart.display = chart.level in there
             if group and chart.display:
                 chart.show_slice(self._evidence, group)
-        for level in LEVELS:
-            button = self.query_one(f"#buttons #{level}", Button)
-            button.variant = "primary" if level in there else "default"
 
     def on_data_table_row_selected(self, _: DataTable.RowSelected) -> None:
         """Show the chosen group's surface."""

@@ -15,7 +15,6 @@ from advisor.report.lines import files_lines
 from advisor.traits import describe, subject_name, transports
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.widgets.legend import DISK_MARKS, FAILED, roles
-from advisor.tui.features.advising.widgets.probe_curve import default_of
 
 
 class WhatIsThisScreen(ModalScreen[None]):
@@ -28,7 +27,7 @@ class WhatIsThisScreen(ModalScreen[None]):
     WhatIsThisScreen { align: center middle; }
     WhatIsThisScreen > VerticalScroll {
         width: 78; max-width: 96%; height: auto; max-height: 92%;
-        background: $surface; border: round $primary; padding: 0 1;
+        background: $surface; border: round $focus; padding: 0 1;
     }
     """
 
@@ -77,7 +76,7 @@ def _numbers(model: SessionModel) -> str:
     probes = [p for p in model.probes if p.ended_s is not None]
     failed = sum(p.throughput_bps is None for p in probes)
     words = [f"So far: {len(probes)} probes" + (f", {failed} of them failed." if failed else ".")]
-    default_bps = default_of(model)
+    default_bps = model.default_bps
     if model.best:
         best = model.best
         words.append(

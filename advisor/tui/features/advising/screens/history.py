@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import ScreenResume
 from textual.widget import Widget
-from textual.widgets import Button, Collapsible, Static
+from textual.widgets import Collapsible, Static
 
 from advisor.advising.budget import default_budget_s
 from advisor.domain.names import parse_names
@@ -103,11 +103,6 @@ class HistoryScreen(Step):
             example="25",
             explained="Parallel TCP streams. Some sites ask for few.",
         )
-
-    def buttons(self) -> Iterable[Button]:
-        yield Button("Back", id="back")
-        yield Button("Take it", id="take-it")
-        yield Button("Profile now", id="next", variant="primary")
 
     def on_screen_resume(self, _: ScreenResume) -> None:
         for field in self.query(Field):

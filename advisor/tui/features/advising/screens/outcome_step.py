@@ -1,16 +1,18 @@
 """What the steps about the outcome of a session share: which session, and when to redraw."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.markup import escape
+from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.step import Step
+from advisor.tui.page import past_trail
+from advisor.tui.status import session_status
 
 
 class OutcomeStep(Step):
@@ -47,10 +49,13 @@ class OutcomeStep(Step):
         """Whether it was opened from Review instead of by the steps."""
         return self._past is not None
 
-    def trail(self) -> str:
+    def trail(self) -> Content:
         if self._past is None:
             return super().trail()
-        return f"[b]advisor[/b]  Review › {escape(self._past.session)} › {self.NAME}"
+        return past_trail(self._past.session, self.NAME)
+
+    def status(self) -> Sequence[Content]:
+        return session_status(self.model) if self.model else super().status()
 
     def action_back(self) -> None:
         if self.is_of_the_past:

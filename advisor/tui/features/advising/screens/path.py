@@ -24,9 +24,9 @@ from advisor.tui.kit.tables.row_table import RowTable
 _REDRAW_S: Final = 1.0
 _REMEDIES: Final = 2
 _SEVERITIES: Final = {
-    Severity.GOOD: ("✓ good", "$text-success"),
-    Severity.WATCH: ("! watch", "$text-warning"),
-    Severity.BAD: ("✗ bad", "$text-error"),
+    Severity.GOOD: ("✓ good", "$advised"),
+    Severity.WATCH: ("! watch", "$act"),
+    Severity.BAD: ("✗ bad", "$failed"),
     Severity.UNKNOWN: ("? unknown", "$text-muted"),
 }
 

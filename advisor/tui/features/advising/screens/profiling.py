@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 from rich.text import Text
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
-from textual.widgets import Button, Static
+from textual.widgets import Static
 
 from advisor.domain import orders as o
 from advisor.domain.quantities import format_duration
@@ -56,11 +56,11 @@ You need not do anything: it ends on its own; then ctrl+n compares the results."
     ProfilingScreen #body { overflow-y: hidden; }
     ProfilingScreen #head { height: 1; }
     ProfilingScreen #word { height: auto; max-height: 8; padding: 0 1; }
-    ProfilingScreen #word.done { background: $success-muted; color: $text-success; }
+    ProfilingScreen #word.done { background: $success-muted; color: $advised; }
     ProfilingScreen #word.gave-up {
-        background: $error-muted; color: $text-error; padding: 1 2; text-style: bold;
+        background: $error-muted; color: $failed; padding: 1 2; text-style: bold;
     }
-    ProfilingScreen #word.asked { background: $warning-muted; color: $text-warning; }
+    ProfilingScreen #word.asked { background: $warning-muted; color: $act; }
     ProfilingScreen #empty { height: 1fr; content-align: center middle; text-align: center; }
     """
 
@@ -83,14 +83,6 @@ You need not do anything: it ends on its own; then ctrl+n compares the results."
             "where the data goes,\nand start: this screen then shows every probe live.",
             id="empty",
         )
-
-    def buttons(self) -> Iterable[Button]:
-        """The most used actions."""
-        yield Button("Back", id="back")
-        yield Button("Pause", id="pause")
-        yield Button("Stop", id="stop")
-        yield Button("Past transfers", id="past")
-        yield Button("Next", id="next", variant="primary")
 
     def on_mount(self) -> None:
         self._look()
@@ -123,7 +115,6 @@ You need not do anything: it ends on its own; then ctrl+n compares the results."
         word.set_class(model.advice is not None, "done")
         word.set_class(model.gave_up is not None, "gave-up")
         word.update(Text(words[1]))
-        self.query_one("#buttons #pause", Button).label = "Resume" if model.paused else "Pause"
 
     def why_not_next(self) -> str:
         """Why the next step must wait for the session's end."""

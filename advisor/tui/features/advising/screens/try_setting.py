@@ -26,10 +26,10 @@ It is measured next, once, and counts like any other. Sizes may be written as 4M
     TrySettingScreen { align: center middle; }
     TrySettingScreen > VerticalScroll {
         width: 66; max-width: 96%; height: auto; max-height: 96%;
-        background: $surface; border: round $primary; padding: 0 1;
+        background: $surface; border: round $focus; padding: 0 1;
     }
     TrySettingScreen Input { background: $panel; padding: 0 1; }
-    TrySettingScreen .wrong { color: $text-error; height: auto; }
+    TrySettingScreen .wrong { color: $failed; height: auto; }
     TrySettingScreen Horizontal { height: 1; margin-top: 1; }
     TrySettingScreen Button { min-width: 10; margin-right: 1; }
     """

@@ -50,9 +50,9 @@ class WhereScreen(Step):
     WhereScreen RadioSet { width: auto; margin-left: 17; }
     WhereScreen .label { color: $text-muted; margin-top: 1; }
     WhereScreen #reach { margin: 1 0 0 0; height: auto; }
-    WhereScreen #reached { padding: 0 1; border-left: thick $primary; }
-    WhereScreen #reached.-good { border-left: thick $success; }
-    WhereScreen #reached.-bad { border-left: thick $error; }
+    WhereScreen #reached { padding: 0 1; border-left: thick $focus; }
+    WhereScreen #reached.-good { border-left: thick $advised; }
+    WhereScreen #reached.-bad { border-left: thick $failed; }
     WhereScreen Collapsible { margin-top: 1; border: none; padding: 0; background: $background; }
     """
 

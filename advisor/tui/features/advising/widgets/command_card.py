@@ -7,35 +7,35 @@ from rich.console import Group
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
-from textual.content import Content
 from textual.widgets import Static
 
 from advisor.domain.advice import Command, Limit
 from advisor.domain.quantities import format_rate
 from advisor.report.flags import explained
+from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
 from advisor.tui.kit.sentences import capitalised
 
 _FLAG_COLUMNS: Final = 24
 
 
-class LineCard(Static, can_focus=True):
+class LineCard(Titled, Static, can_focus=True):
     """A card. `line`: the text to copy. Subclasses draw it."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"card--line", "card--note", "card--flag"}
-    DEFAULT_CSS = """
-    LineCard {
-        height: auto; border: round $primary; border-title-color: $foreground; padding: 0 1;
-    }
-    LineCard:focus { border-title-style: bold reverse; background: $boost; }
-    LineCard > .card--line { color: $success; }
-    LineCard > .card--note { color: $warning; }
+    DEFAULT_CSS = (
+        f"LineCard {{ {PANEL_CSS} }}"
+        + """
+    LineCard { height: auto; }
+    LineCard > .card--line { color: $advised; }
+    LineCard > .card--note { color: $act; }
     LineCard > .card--flag { color: $text-secondary; }
     """
+    )
 
     def __init__(self, line: str, title: str) -> None:
         super().__init__()
         self.line = line
-        self.border_title = Content(title)
+        self.set_title(title)
 
     def on_mount(self) -> None:
         self._draw()

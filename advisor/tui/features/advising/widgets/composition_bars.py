@@ -25,8 +25,8 @@ class CompositionBars(IntervalBars):
     )
     COMPONENT_CLASSES: ClassVar[set[str]] = {"bars--limit", "bars--joint"}
     DEFAULT_CSS = """
-    CompositionBars > .bars--limit { color: $warning; }
-    CompositionBars > .bars--joint { color: $success; }
+    CompositionBars > .bars--limit { color: $act; }
+    CompositionBars > .bars--joint { color: $advised; }
     """
 
     def __init__(self, advice: Advice, *, drawing: str = "block") -> None:

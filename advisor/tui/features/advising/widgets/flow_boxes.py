@@ -1,6 +1,6 @@
 """Box plots: throughput and its scatter by the number of flows."""
 
-from textual.content import Content
+from textual.markup import escape
 
 from advisor.domain.quantities import format_rate, format_rates
 from advisor.domain.space import Setting
@@ -34,7 +34,7 @@ class FlowBoxes(Chart):
         self._boxes = boxes_of(model, subject)
         setting = next((p.setting for p in model.probes if p.subject == subject), {})
         counted = counted_words(setting)
-        self.border_title = Content(f"{subject_name(subject)} by {counted.partition(' ')[0]}")
+        self.set_title(f"{subject_name(subject)} by {counted.partition(' ')[0]}")
         self.show(
             box_series(self._boxes, colour_of(subject)),
             x_label=counted,
@@ -51,7 +51,7 @@ class FlowBoxes(Chart):
             said.append(f"… and {more} more." if more > 0 else "")
         return "\n".join(
             [
-                f"[b]{self.border_title}[/b]",
+                f"[b]{escape(self.title)}[/b]",
                 "One box for each number of flows, over all probes with so many: a flow is one "
                 "connection, files at a time × streams each. The line in the box is the median; "
                 "half of the probes lie in the box, and the whiskers reach to the furthest "

@@ -11,7 +11,7 @@ from advisor.tui.features.advising.widgets.legend import DISK_MARKS
 from advisor.tui.kit.charts.series import Level, Series
 
 _TOGETHER: Final = "together, median of probes"
-_LINE_MARKS: Final = {NETWORK: ("●", "primary"), _TOGETHER: ("○", "success")}
+_LINE_MARKS: Final = {NETWORK: ("●", "blue"), _TOGETHER: ("○", "advised")}
 _REACH: Final = 3.0
 """A line this many times above the best total would flatten it."""
 

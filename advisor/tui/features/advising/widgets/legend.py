@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from advisor.domain.file_io import DESTINATION_DISK, SOURCE_DISK
-from advisor.traits import probe_labels, reference_transport
+from advisor.traits import probe_labels, reference_transport, transport_traits
 from advisor.tui.features.advising.session_model import ProbeModel
 
 FAILED: Final = "×"
@@ -63,4 +63,4 @@ def colour_of(subject: str) -> str:
     """A colour name of the theme."""
     if subject in DISK_MARKS:
         return "foreground"
-    return "primary" if subject == reference_transport() else "accent"
+    return transport_traits(subject).colour

@@ -33,7 +33,7 @@ def probe_series(model: SessionModel) -> list[Series]:
     failed = [p.began_s for p in probes if isinstance(p.outcome, Failure)]
     if failed:
         zeros = [0.0] * len(failed)
-        series.append(Series("failed", failed, zeros, "points", mark=FAILED, colour="error"))
+        series.append(Series("failed", failed, zeros, "points", mark=FAILED, colour="failed"))
     return series
 
 
@@ -81,28 +81,17 @@ def levels_of(model: SessionModel) -> Iterator[Level]:
     if disk_under_way(model):
         return
     if model.best and model.files is None:
-        yield Level("best", model.best.throughput_bps, "success")
-    default_bps = default_of(model)
-    if default_bps:
-        yield Level("default", default_bps, "warning")
+        yield Level("best", model.best.throughput_bps, "advised")
+    if model.default_bps:
+        yield Level("default", model.default_bps, "default")
     if model.path and (capacity_bps := model.path.capacity_bps):
         yield Level("reserved" if model.path.bandwidth_bps else "link", capacity_bps)
     if model.path and model.path.bandwidth_bps and (share := _goal(model)):
-        yield Level(f"goal ({share:.0%})", share * model.path.bandwidth_bps, "accent")
+        yield Level(f"goal ({share:.0%})", share * model.path.bandwidth_bps, "act")
     for disk in DISK_MARKS:
         rates = [p.throughput_bps for p in model.probes if p.subject == disk]
         if best_bps := max((rate for rate in rates if rate), default=None):
             yield Level(disk, best_bps, colour_of(disk))
-
-
-def default_of(model: SessionModel) -> float | None:
-    """The untuned throughput in bit/s: one TCP stream, or the tool's default; None before it is
-    measured.
-    """
-    for probe in model.probes:
-        if probe.label == "default" and probe.throughput_bps:
-            return probe.throughput_bps
-    return None
 
 
 def _goal(model: SessionModel) -> float | None:
@@ -132,4 +121,4 @@ def _of_the_last(probe: ProbeModel) -> Iterator[Series]:
     if steady:
         mean = probe.outcome.throughput_bps
         ends = [steady[0].start_s, steady[-1].end_s]
-        yield Series("its steady part, mean", ends, [mean, mean], mark="◆", colour="success")
+        yield Series("its steady part, mean", ends, [mean, mean], mark="◆", colour="advised")

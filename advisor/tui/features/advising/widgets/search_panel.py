@@ -13,31 +13,31 @@ from advisor.tui.features.advising.session_model import SessionModel, StageModel
 from advisor.tui.features.advising.widgets.stop_gauges import gauge_lines
 from advisor.tui.kit.charts.drawing import ASCII
 from advisor.tui.kit.charts.gauge import gauge
+from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
 
 _MOVES_SHOWN = 4
 _NOTICES = 3
 
 
-class SearchPanel(VerticalScroll):
+class SearchPanel(Titled, VerticalScroll):
     """`show` a model."""
 
     HELP: ClassVar[str | None] = """[b]The search[/b]
 The search method, its iteration, and why it moved last.
 Each bar is one condition for stopping: when a bar is full, this search is over.
 The budget is shared: the searches leave enough of it to measure the best settings again."""
-    DEFAULT_CSS = """
-    SearchPanel {
-        height: 1fr; min-height: 6; padding: 0 1;
-        border-top: solid $foreground 30%; border-title-color: $foreground;
-    }
-    SearchPanel:focus { border-title-color: $primary; border-title-style: bold reverse; }
+    DEFAULT_CSS = (
+        f"SearchPanel {{ {PANEL_CSS} }}"
+        + """
+    SearchPanel { height: 1fr; min-height: 6; }
     SearchPanel { scrollbar-gutter: stable; scrollbar-size-vertical: 1; }
     SearchPanel > Static { height: auto; min-height: 100%; }
     """
+    )
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # as every widget has it
         super().__init__(id=id)
-        self.border_title = "The search"
+        self.set_title("Search")
         self._words, self._rows = "", 0
 
     def compose(self) -> ComposeResult:

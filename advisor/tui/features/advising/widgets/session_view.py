@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
-from textual.content import Content
 
 from advisor.traits import reference_transport, subject_name, transports
 from advisor.tui.features.advising.session_model import SessionModel
@@ -166,7 +165,7 @@ The numbers show one of them alone, 0 shows all again where there is room."""
             # A disk's rates must not scale the axis of the network.
             self._disk = disk
             chart.restart()
-        chart.border_title = Content(f"Throughput of each probe{f': {disk}' if disk else ''}")
+        chart.set_title(f"Throughput of each probe{f': {disk}' if disk else ''}")
         chart.show(
             probe_series(model),
             levels_of(model),
@@ -182,9 +181,9 @@ The numbers show one of them alone, 0 shows all again where there is room."""
         self._longest_s = max(self._longest_s, *ends, 0.0)
         if running := model.running:
             words = f"{subject_name(running.subject)} {running.label}".rstrip()
-            chart.border_title = Content(f"Probe {running.ordinal}, {words}: now")
+            chart.set_title(f"Probe {running.ordinal}, {words}: now")
         else:
-            chart.border_title = "The last probe" if series else "The probe under way"
+            chart.set_title("Last probe" if series else "Probe")
         chart.show(
             series,
             x_label="seconds of the probe",

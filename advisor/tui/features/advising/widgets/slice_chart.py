@@ -3,7 +3,6 @@
 import math
 from typing import Final, get_args
 
-from textual.content import Content
 from textual.markup import escape
 
 from advisor.domain.evidence import Evidence, Level, SimilarGroup, SurfaceSlice
@@ -43,11 +42,11 @@ class SliceChart(Chart):
         ends = (along.fitted[0][0], along.fitted[-1][0], answer)
         values = sorted({*ends[:2], *(value for value, _ in along.measured)})
         held = (f"{name} {getattr(along.held, name)}" for name in LEVELS if name != self.level)
-        self.border_title = Content(f"By {self.level}, at {' and '.join(held)}")
+        self.set_title(f"By {self.level}, at {' and '.join(held)}")
         self.show(
             _series_along(along),
             _sample_line(evidence, self.level),
-            verticals=[VerticalLine(f"answer: {answer}", math.log2(answer), "success")],
+            verticals=[VerticalLine(f"answer: {answer}", math.log2(answer), "advised")],
             x_label=f"{self.level}: {MEANINGS[self.level]}",
             y_label="throughput",
             x_range=(math.log2(min(ends)) - _FREE_OCTAVES, math.log2(max(ends)) + _FREE_OCTAVES),
@@ -59,7 +58,7 @@ class SliceChart(Chart):
     def HELP(self) -> str:  # type: ignore[override]  # noqa: N802  # F1 looks for this name
         """An explanation of the chart, and its values as text."""
         return (
-            f"[b]{self.border_title}[/b]\nThe points are past transfers of the "
+            f"[b]{escape(self.title)}[/b]\nThe points are past transfers of the "
             "chosen group, measured on its day. The curve is a slice of the surface fitted to "
             "the whole group, at the values of the other two levels in the title: those of the "
             "group that are nearest to the answer's. The vertical line is the value that is "
@@ -103,7 +102,7 @@ def _series_along(along: SurfaceSlice) -> list[Series]:
             [rate_bps for _, rate_bps in along.measured],
             "points",
             mark="●",
-            colour="accent",
+            colour="violet",
         ),
     ]
 
@@ -112,4 +111,4 @@ def _sample_line(evidence: Evidence, level: Level) -> list[Line]:
     if evidence.sample is None:
         return []
     at = getattr(evidence.sample.levels, level)
-    return [Line(f"sample now, at {at}:", evidence.sample.throughput_bps, "warning")]
+    return [Line(f"sample now, at {at}:", evidence.sample.throughput_bps, "act")]

@@ -6,7 +6,6 @@ from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.color import Color
-from textual.content import Content
 from textual.events import Resize
 from textual.theme import Theme
 from textual.widget import Widget
@@ -28,6 +27,7 @@ from advisor.tui.features.advising.widgets.bins import (
 from advisor.tui.features.advising.widgets.legend import mark_of
 from advisor.tui.kit.charts.axis import rate_unit
 from advisor.tui.kit.charts.drawing import ASCII
+from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
 
 _CELL: Final = 6
 _MARGIN: Final = 10
@@ -35,7 +35,7 @@ _MOST_ROWS: Final = 20
 _NO_SEARCH: Final = ("baseline", "confirm")
 
 
-class SpaceMap(Widget, can_focus=True):
+class SpaceMap(Titled, Widget, can_focus=True):
     """`show` a model: the map of one subject's last search.
 
     A cell shows the number of its best probe, or after `toggle_values` its throughput.
@@ -46,18 +46,17 @@ Each cell is a small range of settings; the further right and up, the more of ea
 The number is that of the best probe there (or its throughput: key v), the mark what it was for.
 The greener a cell, the higher the throughput. \\[n] is measured now; the dots are the
 path of the search; underlined is the best of this map."""
-    DEFAULT_CSS = """
-    SpaceMap {
-        height: 1fr; min-height: 6;
-        border-top: solid $foreground 30%; border-title-color: $foreground;
-    }
-    SpaceMap:focus { border-title-color: $primary; border-title-style: bold reverse; }
-    SpaceMap > Static { height: 1fr; padding: 0 1; }
+    DEFAULT_CSS = (
+        f"SpaceMap {{ {PANEL_CSS} }}"
+        + """
+    SpaceMap { height: 1fr; min-height: 6; }
+    SpaceMap > Static { height: 1fr; }
     """
+    )
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # as every widget has it
         super().__init__(id=id)
-        self.border_title = "Map of the settings"
+        self.set_title("Map of the settings")
         self._model: SessionModel | None = None
         self._subject = ""
         self._values = False
@@ -103,10 +102,10 @@ path of the search; underlined is the best of this map."""
         word = subject_name(self._subject)
         space = space_of(self._model, stage) if stage else None
         if stage is None or space is None:
-            self.border_title = "Map of the settings"
+            self.set_title("Map of the settings")
             text = Text(f"No search of {word} yet: the map appears with its first setting.")
         else:
-            self.border_title = Content(f"Map of the settings: {stage.name}")
+            self.set_title(f"Map of the settings: {stage.name}")
             text = self._map(stage, space, probes, running)
         if getattr(self.app, "drawing", "") == "ascii":
             text.plain = text.plain.translate(ASCII)
@@ -165,12 +164,12 @@ path of the search; underlined is the best of this map."""
     @property
     def _failed(self) -> Style:
         variables = self.app.theme_variables
-        return Style(color=Color.parse(variables["error"]).rich_color, bold=True)
+        return Style(color=Color.parse(variables["failed"]).rich_color, bold=True)
 
     def _shade(self, share: float) -> Style:
         """A shade from the surface to the theme's green. ANSI colours cannot be blended."""
         variables = self.app.theme_variables
-        surface, green = (Color.parse(variables[word]) for word in ("surface", "success"))
+        surface, green = (Color.parse(variables[word]) for word in ("surface", "advised"))
         if surface.ansi is not None or green.ansi is not None:
             return Style(reverse=share > 0.5)
         back = surface.blend(green, 0.15 + 0.85 * share**2)

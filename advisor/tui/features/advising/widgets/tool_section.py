@@ -31,7 +31,7 @@ class ToolSection(Vertical):
     ToolSection { height: auto; }
     ToolSection > #profiled { margin-bottom: 0; }
     ToolSection > #about-profiled { height: auto; color: $text-muted; }
-    ToolSection > #about-profiled.-refused { color: $text-error; }
+    ToolSection > #about-profiled.-refused { color: $failed; }
     """
 
     def __init__(self, draft: Draft) -> None:

@@ -35,4 +35,4 @@ class WatchedPath(Static, can_focus=False):
             f"median {format_duration(median)} "
         )
         width = max(_LEAST_WIDTH, min(60, self.size.width - _WORDS_WIDTH))
-        self.update(Content.assemble(words, (spark(rtts_s, width, drawing), "$primary")))
+        self.update(Content.assemble(words, (spark(rtts_s, width, drawing), "$blue")))

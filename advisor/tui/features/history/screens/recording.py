@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from textual.widgets import Button
+from textual.content import Content
 
 from advisor.domain.events import AnyEvent
 from advisor.tui.features.history.replay import Replay
@@ -21,27 +21,17 @@ class RecordingScreen(PlaybackPage):
         "Space plays and pauses, + and − change the speed, Left and Right go from probe to probe; "
         "v shows the resulting advice. Escape returns home, where d measures on this machine."
     )
-    DEFAULT_CSS: ClassVar[str] = (
-        "RecordingScreen #about { background: $warning; color: $background; }"
-    )
+    DEFAULT_CSS: ClassVar[str] = "RecordingScreen #about { background: $act; color: $background; }"
 
     def __init__(self, events: Sequence[AnyEvent]) -> None:
         super().__init__()
         self._events = events
 
-    def trail(self) -> str:
-        return "[b]advisor[/b]  Recording"
+    def trail(self) -> Content:
+        return Content.styled("Recording", "bold")
 
     def about(self) -> list[str]:
         return [" A RECORDING: nothing is measured now. 46 ms, 1 Gbit/s, emulated; Escape: home."]
-
-    def buttons(self) -> list[Button]:
-        return [
-            Button("Home", id="back"),
-            Button("Play", id="play", variant="primary"),
-            Button("Compare", id="compare"),
-            Button("Advice", id="advice"),
-        ]
 
     def on_mount(self) -> None:
         super().on_mount()

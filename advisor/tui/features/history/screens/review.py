@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.markup import escape
 from textual.widget import Widget
-from textual.widgets import Button, Input, Static
+from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
 from advisor.store.errors import StoreError
@@ -65,13 +65,6 @@ class ReviewScreen(Page):
             yield Static("Reading …", id="count")
         yield Static(_NOTHING_YET, id="nothing")
         yield SessionTable()
-
-    def buttons(self) -> Iterable[Button]:
-        yield Button("Back", id="back")
-        yield Button("Open", id="open", variant="primary")
-        yield Button("Beside", id="beside")
-        yield Button("Note", id="note")
-        yield Button("Export", id="export")
 
     @property
     def _table(self) -> SessionTable:

@@ -1,13 +1,12 @@
 """One past session: playback at any speed, its advice, and its notes."""
 
-from collections.abc import Iterable
 from functools import partial
 from typing import ClassVar
 
 from textual import work
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.markup import escape
-from textual.widgets import Button
 from textual.worker import get_current_worker
 
 from advisor.domain.quantities import format_rate
@@ -20,6 +19,7 @@ from advisor.tui.features.history.remarks import ask_for_note, ask_for_transfer,
 from advisor.tui.features.history.replay import Replay
 from advisor.tui.features.history.screens.playback import PlaybackPage
 from advisor.tui.kit.times import local_time
+from advisor.tui.page import past_trail
 
 
 class SessionScreen(PlaybackPage):
@@ -41,8 +41,8 @@ class SessionScreen(PlaybackPage):
         self._session = session
         self._kept = True
 
-    def trail(self) -> str:
-        return f"[b]advisor[/b]  Review › {escape(self._session.session)}"
+    def trail(self) -> Content:
+        return past_trail(self._session.session)
 
     def about(self) -> list[str]:
         return [*session_lines(self._session, kept=self._kept), *self._composed()]
@@ -53,14 +53,6 @@ class SessionScreen(PlaybackPage):
         if advice is None or advice.composition is None:
             return []
         return [f"Disks and network: {escape(composition_words(advice.composition))}."]
-
-    def buttons(self) -> Iterable[Button]:
-        yield Button("Back", id="back")
-        yield Button("Play", id="play", variant="primary")
-        yield Button("Advice", id="advice")
-        yield Button("Compare", id="compare")
-        yield Button("Past transfers", id="past")
-        yield Button("Note", id="note")
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -118,10 +110,10 @@ def session_lines(session: SessionDigest, *, kept: bool = True) -> list[str]:
         f"{session.probes} probes{reached}"
     ]
     if session.outlier:
-        lines.append("[$warning]Marked as an outlier: it no longer counts as a result.[/]")
+        lines.append("[$act]Marked as an outlier: it no longer counts as a result.[/]")
     if not kept:
         lines.append(
-            "[$warning]Its events were not stored: this is derived from its probes' records, "
+            "[$act]Its events were not stored: this is derived from its probes' records, "
             "without the search's steps.[/]"
         )
     interval_bps = session.advice.interval_bps if session.advice else None

@@ -7,9 +7,10 @@ from typing import Final
 
 from textual import work
 from textual.containers import Vertical
+from textual.content import Content
 from textual.markup import escape
 from textual.widget import Widget
-from textual.widgets import Button, Static
+from textual.widgets import Static
 from textual.worker import get_current_worker
 
 from advisor.domain.quantities import format_rate
@@ -23,12 +24,12 @@ from advisor.tui.kit.charts.chart import Chart
 from advisor.tui.kit.charts.interval_bars import Bar, IntervalBars
 from advisor.tui.kit.charts.series import Series
 from advisor.tui.kit.times import local_time
-from advisor.tui.page import Page
+from advisor.tui.page import Page, past_trail
 
 MOST: Final = 6
 """More lines cannot be distinguished."""
 
-_SESSION_COLOURS: Final = ("primary", "warning", "success", "secondary", "error", "accent")
+_SESSION_COLOURS: Final = ("blue", "orange", "advised", "violet", "act", "failed")
 
 
 class SideBySideScreen(Page):
@@ -54,17 +55,14 @@ class SideBySideScreen(Page):
         super().__init__()
         self._sessions = list(sessions)
 
-    def trail(self) -> str:
-        return f"[b]advisor[/b]  Review › {self.NAME}"
+    def trail(self) -> Content:
+        return past_trail(self.NAME)
 
     def content(self) -> Iterable[Widget]:
         yield Static("Reading …", id="who")
         yield Chart("Throughput of each probe")
         yield Static("At the end", classes="heading")
         yield Vertical(id="bars")
-
-    def buttons(self) -> Iterable[Button]:
-        yield Button("Back", id="back")
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._load)

@@ -16,6 +16,7 @@ from textual.widgets.data_table import RowKey
 
 from advisor.domain.quantities import format_rate
 from advisor.store.session_digests import SessionDigest
+from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
 from advisor.tui.kit.times import local_time
 
 _MARK: Final = Text("●")
@@ -100,7 +101,7 @@ class _Cell:
         return Text(self._column.cell(self._session), style, no_wrap=True, overflow="ellipsis")
 
 
-class SessionTable(DataTable[Text | _Cell]):
+class SessionTable(Titled, DataTable[Text | _Cell]):
     """`show` sessions. `chosen`: the selected one; `marked`: those marked with space."""
 
     HELP = (
@@ -110,9 +111,15 @@ class SessionTable(DataTable[Text | _Cell]):
         "number. [b]came true[/b]: the result of the real transfer, against the advised "
         "interval."
     )
-    DEFAULT_CSS = """
+    DEFAULT_CSS = (
+        f"SessionTable {{ {PANEL_CSS} }}"
+        + """
     SessionTable { height: 1fr; }
+    SessionTable > .datatable--header {
+        background: $background; color: $default; text-style: none;
+    }
     """
+    )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j", "cursor_down", "Row down", show=False, id="row-down"),
         Binding("k", "cursor_up", "Row up", show=False, id="row-up"),
@@ -134,7 +141,7 @@ class SessionTable(DataTable[Text | _Cell]):
 
     def __init__(self, id: str | None = None) -> None:  # noqa: A002  # as every widget of Textual has it
         super().__init__(cursor_type="row", zebra_stripes=True, id=id)
-        self.border_title = "Sessions"
+        self.set_title("Sessions")
         self.marked: dict[str, SessionDigest] = {}
         self.sorted_by = COLUMNS[0]
         self.downwards = True

@@ -9,7 +9,7 @@ from textual import work
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Button, Static
+from textual.widgets import Static
 from textual.worker import get_current_worker
 
 from advisor.domain import orders as o
@@ -72,12 +72,6 @@ class SharesScreen(Page):
         yield Static("… reading the history, and fitting models to it", id="empty")
         yield ShareView(self.advisor.drawing, id="view")
         yield Copyable(id="command")
-
-    def buttons(self) -> Iterable[Button]:
-        yield Button("Back", id="back")
-        yield Button("Copy the command", id="copy")
-        yield Button("Stop", id="stop")
-        yield Button("Run", id="run", variant="primary")
 
     @property
     def _live(self) -> LiveShares | None:

@@ -102,9 +102,9 @@ class ShareBar(Widget):
     }
     DEFAULT_CSS = """
     ShareBar { height: 2; width: 1fr; }
-    ShareBar > .share--asked { color: $text-warning; text-style: bold; }
+    ShareBar > .share--asked { color: $act; text-style: bold; }
     ShareBar > .share--expected { color: $text-secondary; }
-    ShareBar > .share--got { color: $success; }
+    ShareBar > .share--got { color: $advised; }
     ShareBar > .share--none { color: $text-muted; }
     """
 

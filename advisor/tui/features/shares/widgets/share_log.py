@@ -20,7 +20,7 @@ class ShareLog(LineLog):
     )
 
     def on_mount(self) -> None:
-        self.border_title = "What happened"
+        self.set_title("Events")
 
     def show(self, model: SharesModel) -> None:
         """Show all that is known."""

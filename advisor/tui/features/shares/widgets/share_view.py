@@ -33,7 +33,7 @@ from advisor.tui.kit.charts.interval_bars import ruler
 
 _WIDE_FROM: Final = 108
 _ENOUGH: Final = 14
-_PART_COLOURS: Final = {"asked": "$text-warning", "expected": "$text-secondary", "got": "$success"}
+_PART_COLOURS: Final = {"asked": "$act", "expected": "$text-secondary", "got": "$advised"}
 _BAR_SHARE: Final = 0.3
 _BELOW: Final = 9
 """Lines for everything but rows: head, legend, axis, notes, the newest events."""
@@ -49,9 +49,9 @@ class ShareView(Container):
     ShareView #head { height: auto; }
     ShareView #word { height: auto; padding: 0 1; display: none; }
     ShareView #word.-said { display: block; }
-    ShareView #word.done { background: $success-muted; color: $text-success; }
-    ShareView #word.not-done { background: $warning-muted; color: $text-warning; }
-    ShareView #word.gave-up { background: $error-muted; color: $text-error; }
+    ShareView #word.done { background: $success-muted; color: $advised; }
+    ShareView #word.not-done { background: $warning-muted; color: $act; }
+    ShareView #word.gave-up { background: $error-muted; color: $failed; }
     ShareView #legend { height: 1; }
     ShareView #rows { height: auto; scrollbar-size-vertical: 1; }
     ShareView #rows.-apart ShareRow { margin-top: 1; }

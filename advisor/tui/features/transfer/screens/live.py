@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Button, Static
+from textual.widgets import Static
 
 from advisor.domain import orders as o
 from advisor.tui.features.transfer.live_transfer import LiveTransfer
@@ -52,9 +52,9 @@ You need not do anything. Leaving the screen does not stop it: Home shows the wa
     TransferLiveScreen #head { height: 1; }
     TransferLiveScreen #far { height: auto; }
     TransferLiveScreen #word { height: auto; padding: 0 1; }
-    TransferLiveScreen #word.done { background: $success-muted; color: $text-success; }
-    TransferLiveScreen #word.not-done { background: $warning-muted; color: $text-warning; }
-    TransferLiveScreen #word.gave-up { background: $error-muted; color: $text-error; }
+    TransferLiveScreen #word.done { background: $success-muted; color: $advised; }
+    TransferLiveScreen #word.not-done { background: $warning-muted; color: $act; }
+    TransferLiveScreen #word.gave-up { background: $error-muted; color: $failed; }
     TransferLiveScreen #empty { height: 1fr; content-align: center middle; text-align: center; }
     """
 
@@ -75,12 +75,6 @@ You need not do anything. Leaving the screen does not stop it: Home shows the wa
             "No files are being moved.\n\nm at home (ctrl+g) opens the form for a transfer.",
             id="empty",
         )
-
-    def buttons(self) -> Iterable[Button]:
-        yield Button("Back", id="back")
-        yield Button("Stop", id="stop")
-        yield Button("Resume", id="resume", variant="primary")
-        yield Button("Home", id="home")
 
     def on_mount(self) -> None:
         self._look()

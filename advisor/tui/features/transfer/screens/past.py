@@ -4,16 +4,17 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.markup import escape
 from textual.widget import Widget
-from textual.widgets import Button, Static
+from textual.widgets import Static
 
 from advisor.domain.events import AnyEvent, EpochEnded
 from advisor.store.session_digests import SessionDigest
 from advisor.tui.features.history.screens.session import session_lines
 from advisor.tui.features.transfer.transfer_model import TransferModel
 from advisor.tui.features.transfer.widgets.transfer_view import TRANSFER_PANELS, TransferView
-from advisor.tui.page import Page
+from advisor.tui.page import Page, past_trail
 
 
 class PastTransferScreen(Page):
@@ -46,8 +47,8 @@ class PastTransferScreen(Page):
         self._model = TransferModel(told)
         self._epochs = sum(isinstance(event, EpochEnded) for event in told)
 
-    def trail(self) -> str:
-        return f"[b]advisor[/b]  Review › {escape(self._session.session)}"
+    def trail(self) -> Content:
+        return past_trail(self._session.session)
 
     def content(self) -> Iterable[Widget]:
         started, ended = self._model.started, self._model.ended
@@ -56,9 +57,6 @@ class PastTransferScreen(Page):
         lines = [*session_lines(self._session), f"Tuned by {method}, {self._epochs} epochs{end}."]
         yield Static("\n".join(lines), id="about")
         yield TransferView(id="view")
-
-    def buttons(self) -> Iterable[Button]:
-        yield Button("Back", id="back")
 
     def on_mount(self) -> None:
         self.query_one(TransferView).show(self._model)

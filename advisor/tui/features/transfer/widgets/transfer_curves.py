@@ -48,7 +48,7 @@ def throughput_series(model: TransferModel, clock: Clock) -> list[Series]:
         return series
     steps = interval_steps(epochs)
     if len(epochs) > _MARKED_AT_MOST:
-        return [*series, _line("mean of each epoch", steps, clock, "primary", steps=True)]
+        return [*series, _line("mean of each epoch", steps, clock, "blue", steps=True)]
     errors = [error for _, error in model.epoch_errors.points]
     means = [mean for _, mean in epochs]
     marked = Series(
@@ -59,16 +59,16 @@ def throughput_series(model: TransferModel, clock: Clock) -> list[Series]:
         lows=[mean - error for mean, error in zip(means, errors, strict=True)],
         highs=[mean + error for mean, error in zip(means, errors, strict=True)],
         mark="◆",
-        colour="primary",
+        colour="blue",
     )
-    return [*series, _line("", steps, clock, "primary", steps=True), marked]
+    return [*series, _line("", steps, clock, "blue", steps=True), marked]
 
 
 def setting_series(model: TransferModel, clock: Clock) -> list[Series]:
     """Files at a time and streams for each: each value holds until the next."""
     return [
-        *_held(model, "files at a time", model.concurrency.points, clock, "●", "primary"),
-        *_held(model, "streams for each", model.parallelism.points, clock, "△", "warning"),
+        *_held(model, "files at a time", model.concurrency.points, clock, "●", "blue"),
+        *_held(model, "streams for each", model.parallelism.points, clock, "△", "orange"),
     ]
 
 
@@ -80,7 +80,7 @@ def load_marks(model: TransferModel, clock: Clock) -> list[VerticalLine]:
         VerticalLine(
             "" if number < unnamed else load_words(load),
             at_s / clock.unit_s,
-            "accent",
+            "violet",
         )
         for number, (at_s, load) in enumerate(loads)
     ]

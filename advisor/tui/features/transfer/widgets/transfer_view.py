@@ -20,6 +20,7 @@ from advisor.tui.features.transfer.widgets.transfer_curves import (
 from advisor.tui.features.transfer.widgets.transfer_log import TransferLog
 from advisor.tui.kit.charts.chart import Chart
 from advisor.tui.kit.panels.panel_view import PanelView
+from advisor.tui.kit.panels.titled import Titled
 
 TRANSFER_PANELS: Final = ("throughput", "setting", "log")
 """In order of their numbers, from 1."""
@@ -86,7 +87,7 @@ external load; a known one is marked by a vertical line."""
         self.set_class(below and not alone, "log-below")
         for name, title in _TITLES.items():
             more = " (n: more)" if alone else ""
-            self.query_one(f"#{name}").border_title = f"{title}{more}"
+            self.query_one(f"#{name}", Titled).set_title(f"{title}{more}")
 
     def show(self, model: TransferModel) -> None:
         """Show the present state of the model."""
