@@ -1,11 +1,12 @@
 """Home: the known pairs, and what can be done."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar, Final
 
 from textual import work
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.events import Resize, ScreenResume
 from textual.widget import Widget
@@ -17,43 +18,35 @@ from advisor.store.errors import StoreError
 from advisor.store.history import PairSummary
 from advisor.traits import default_tools
 from advisor.tui.features.advising.draft import Draft
+from advisor.tui.features.home.pair_card import PairCard
+from advisor.tui.features.home.pair_table import PairTable
+from advisor.tui.features.home.start_panel import StartPanel
 from advisor.tui.features.transfer.draft import load_transfer_draft, of_draft
 from advisor.tui.kit.sentences import count_words
-from advisor.tui.kit.tables.pair_table import PairTable
 from advisor.tui.page import Page
 from advisor.tui.screens import SCREENS, HomeKey, screen_named
 
 _REDRAW_S: Final = 1.0
+_TWO_COLUMNS_FROM: Final = 100
 _ABOUT: Final = """\
 advisor finds out how to move large data to another host as fast as possible.
 It checks the path and both hosts, and tries settings with test transfers.
 It then writes the command lines ({tools}) that performed best.
+
 Your files are not touched, and nothing on either host is changed.
 Measurements are stored, and shown here next time.
+
+To try it here takes about a minute, on this machine only: press d.
 """
-_TRY_HERE: Final = "try it here: about a minute, on this machine only, no second host needed"
-_RESUME: Final = HomeKey("r", "resume", "resume", "Resume", button="Resume", in_footer=True)
+_RESUME: Final = HomeKey("r", "resume", "resume", "Resume", button="Resume session")
+_TRY_HERE: Final = HomeKey("d", "try-here", "try_here", "Try it here", button="Try it here")
 
 
 def _home_keys() -> list[HomeKey]:
-    """The screens that Home leads to, and Resume before Review."""
+    """The screens that Home leads to, and what it does itself."""
     keys = [entry.home for entry in SCREENS.values() if entry.home]
     keys.insert([key.id for key in keys].index("review"), _RESUME)
-    return keys
-
-
-def _welcome() -> str:
-    """The text shown while the history is empty."""
-    offered = [(e.home.key, e.about) for e in SCREENS.values() if e.home and e.home.welcomed]
-    lines = [f"  {key}  {about}" for key, about in offered]
-    return "\n".join(
-        [
-            _ABOUT.format(tools=", ".join(default_tools())),
-            *lines[:-1],
-            f"  d  {_TRY_HERE}",
-            lines[-1],
-        ]
-    )
+    return [*keys, _TRY_HERE]
 
 
 class UnderWayLine(Static, can_focus=True):
@@ -81,13 +74,19 @@ class HomeScreen(Page):
             for k in _home_keys()
         ),
         Binding("escape", "back", "Back", show=False, id="back"),
-        Binding("d", "try_here", "Try it here", show=False, id="try-here"),
     ]
     DEFAULT_CSS = """
-    HomeScreen #under-way { background: $primary-muted; padding: 0 1; display: none; }
-    HomeScreen #interrupted { color: $act; display: none; margin-bottom: 1; }
+    HomeScreen #body { overflow-y: hidden; }
+    HomeScreen #under-way { background: $surface; padding: 0 1; display: none; }
+    HomeScreen #under-way:focus { color: $focus; }
+    HomeScreen #interrupted { color: $act; padding: 0 1; display: none; }
     HomeScreen #under-way.-said, HomeScreen #interrupted.-said { display: block; }
-    HomeScreen #welcome { height: auto; max-width: 92; margin: 1 0; }
+    HomeScreen #above { height: auto; }
+    HomeScreen #start { width: 2fr; max-width: 52; margin-right: 1; }
+    HomeScreen #pair { width: 3fr; height: 100%; }
+    HomeScreen.narrow #start { width: 27; }
+    HomeScreen.empty #above { height: 1fr; }
+    HomeScreen.empty #start { height: 100%; }
     """
 
     AUTO_FOCUS = ""
@@ -99,14 +98,17 @@ class HomeScreen(Page):
         self._under_way_drawn: object = None
 
     def content(self) -> Iterable[Widget]:
-        """The known pairs."""
+        """What can be done, what is known of the chosen pair, and all known pairs."""
         yield UnderWayLine(id="under-way")
         yield Static(id="interrupted")
-        yield Static("… reading the history", id="welcome")
+        with Horizontal(id="above"):
+            yield StartPanel([key for key in _home_keys() if key.button])
+            yield PairCard()
         yield PairTable()
 
     def on_mount(self) -> None:
         self.query_one(PairTable).display = False
+        self.query_one(PairCard).tell("History", "Reading …")
         self.every(_REDRAW_S, self._show_under_way)
 
     def on_screen_resume(self, _: ScreenResume) -> None:
@@ -115,7 +117,13 @@ class HomeScreen(Page):
         self._show_under_way()
 
     def on_resize(self, _: Resize) -> None:
+        self.set_class(self.size.width < _TWO_COLUMNS_FROM, "narrow")
         self._show_pairs()
+
+    def status(self) -> Sequence[Content]:
+        known = [Content(count_words(len(self._pairs), "path"))] if self._pairs else []
+        host, *rest = super().status()
+        return [host, *known, *rest] if len(rest) == 1 else [host, *rest]
 
     @work(thread=True, exclusive=True, group="pairs")
     def _load(self) -> None:
@@ -133,7 +141,7 @@ class HomeScreen(Page):
         self.app.call_from_thread(self._take, pairs, to_resume)
 
     def _take_trouble(self, trouble: str) -> None:
-        self.query_one("#welcome", Static).update(Content(f"✗ {trouble}"))
+        self.query_one(PairCard).tell("History", f"✗ {trouble}")
 
     def _take(self, pairs: list[PairSummary], to_resume: str) -> None:
         self._pairs, self._to_resume = pairs, to_resume
@@ -143,13 +151,25 @@ class HomeScreen(Page):
     def _show_pairs(self) -> None:
         if self._pairs is None:
             return
-        welcome, table = self.query_one("#welcome", Static), self.query_one(PairTable)
-        welcome.display, table.display = not self._pairs, bool(self._pairs)
-        welcome.update(Content(_welcome()))
+        table = self.query_one(PairTable)
+        table.display = bool(self._pairs)
+        self.set_class(not self._pairs, "empty")
+        if not self._pairs:
+            about = _ABOUT.format(tools=", ".join(default_tools()))
+            self.query_one(PairCard).tell("No path is known yet", about)
+            return
         had_rows = table.row_count
         table.show(self._pairs, self.advisor.drawing, self.size.width)
-        if self._pairs and not had_rows and self.focused is None:
+        if not had_rows and self.focused is None:
             table.focus()
+        self._show_chosen()
+
+    def on_data_table_row_highlighted(self, _: DataTable.RowHighlighted) -> None:
+        self._show_chosen()
+
+    def _show_chosen(self) -> None:
+        if chosen := self._chosen():
+            self.query_one(PairCard).show(chosen, self.advisor.drawing)
 
     def _show_under_way(self) -> None:
         """Show what is running, or else a session that can be resumed."""
@@ -161,6 +181,7 @@ class HomeScreen(Page):
         if now == self._under_way_drawn:
             return
         self._under_way_drawn = now
+        self.query_one(StartPanel).show(frozenset() if self._to_resume else frozenset({"resume"}))
         under_way = self.query_one(UnderWayLine)
         if words and not under_way.has_class("-said"):
             under_way.add_class("-said")

@@ -18,7 +18,7 @@ FirstScreen = Literal["home", "where", "what", "path", "history", "review", "lab
 class HomeKey(NamedTuple):
     """How Home offers a screen: by `key`, which runs `action`; `id` names it in the configuration.
 
-    `button`: the label of its button, "" for none. `welcomed`: named where nothing is stored yet.
+    `button`: its words on Home, "" where it is not shown there.
     """
 
     key: str
@@ -28,7 +28,6 @@ class HomeKey(NamedTuple):
     button: str = ""
     tooltip: str = ""
     in_footer: bool = False
-    welcomed: bool = False
 
 
 class ScreenEntry(NamedTuple):
@@ -57,9 +56,8 @@ SCREENS: Final = {
             "new-advice",
             "new_advice",
             "New advice",
-            button="New advice",
+            button="Get advice",
             in_footer=True,
-            welcomed=True,
         ),
     ),
     "what": ScreenEntry(f"{_STEPS}.what:WhatScreen", step="What"),
@@ -81,10 +79,9 @@ SCREENS: Final = {
             "move-files",
             "move",
             "Move now",
-            button="Move files now",
+            button="Move files",
             tooltip="Move files now",
             in_footer=True,
-            welcomed=True,
         ),
     ),
     "moving": ScreenEntry(
@@ -100,8 +97,7 @@ SCREENS: Final = {
             "shares",
             "shares",
             "Shares of several destinations",
-            button="Shares",
-            welcomed=True,
+            button="Share out",
         ),
     ),
     "shares_run": ScreenEntry("features.shares.screens.form:SharesFormScreen"),
@@ -115,7 +111,7 @@ SCREENS: Final = {
         "features.lab.screen:LabScreen",
         title="Lab",
         about="a long-distance path, emulated on this machine, to experiment with",
-        home=HomeKey("l", "lab", "lab", "Lab", button="Lab", welcomed=True),
+        home=HomeKey("l", "lab", "lab", "Lab", button="Lab"),
     ),
 }
 """All screens that are shown by name."""

@@ -18,7 +18,9 @@ PANEL_CSS: Final = """
 """
 """The look of a panel, to be put between the braces of its own rule."""
 
-_CORNERS: Final = 4
+_CORNERS: Final = 6
+"""Two corners, and beside each a piece of the frame and a blank."""
+
 _LEAST_GAP: Final = 2
 
 
@@ -27,6 +29,7 @@ class Titled(_Mixin):
 
     _title = Content("")
     _value = Content("")
+    _fitted = Content("")
 
     def set_title(self, title: str | Content, value: str | Content = "") -> None:
         """`title` says what it is, `value` how it stands now. Texts are never markup."""
@@ -61,5 +64,5 @@ class Titled(_Mixin):
         if self._value.cell_length and gap >= _LEAST_GAP + 2:
             rule = Content.styled("─" * (gap - 2), "$focus" if focused else "$line")
             fitted = Content.assemble(self._title, " ", rule, " ", self._value)
-        if fitted != self.border_title:
-            self.border_title = fitted
+        if fitted != self._fitted:
+            self._fitted = self.border_title = fitted
