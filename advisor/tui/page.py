@@ -61,7 +61,8 @@ class Page(Screen[None]):
     @on(Resize)
     @on(ScreenResume)
     def _renew_status(self) -> None:
-        self.show_status()
+        # A screen may be shown, and resized, before its widgets are there.
+        self.call_after_refresh(self.show_status)
 
     def trail(self) -> Content:
         """The left of the top line, which says where the user is."""

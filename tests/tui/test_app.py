@@ -1,15 +1,22 @@
 """What holds on every screen: help, jumping, going and coming back, a small terminal."""
 
 import pytest
+from textual.color import Color
+from textual.theme import BUILTIN_THEMES
 from textual.widgets import Static
+from textual.widgets._toast import ToastRack
 
 from advisor.tui.features.advising.screens.where import WhereScreen
 from advisor.tui.features.advising.step import WALK
 from advisor.tui.home import HomeScreen
+from advisor.tui.kit.colours import contrast, role_colours
 from advisor.tui.kit.dialogs.help import HelpScreen
 from advisor.tui.kit.dialogs.too_small import TooSmallScreen
+from advisor.tui.kit.panels.message_line import MessageLine
 
 from .conftest import NewApp
+from .driving import words
+from .recorded import over
 
 
 def text_of(app: object) -> str:
@@ -89,6 +96,74 @@ async def test_jumping_focuses(new_app: NewApp) -> None:
         await pilot.pause()
         chain = app.screen.focus_chain
         assert len(chain) > 1
-        await pilot.press("ctrl+o", "b")
+        await pilot.press("ctrl+o")
+        await pilot.pause()
+        letters = {str(one.visual): one.region for one in app.screen.query(".letter")}
+        assert letters["b"].y == chain[1].region.y, "the letter is drawn on its widget"
+        await pilot.press("b")
         await pilot.pause()
         assert app.focused is chain[1]
+        await pilot.press("ctrl+o")
+        await pilot.click(offset=(chain[0].region.x + 5, chain[0].region.y))
+        await pilot.pause()
+        assert app.focused is chain[0]
+
+
+@pytest.mark.asyncio
+async def test_help_groups_the_keys(new_app: NewApp) -> None:
+    app = new_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.go("where")
+        await pilot.pause()
+        await pilot.press("f1")
+        await pilot.pause()
+        told = words(app, "#help Static")
+        here, everywhere = told.index("This screen"), told.index("Everywhere")
+        assert here < told.index("Next") < everywhere < told.index("Quit")
+
+
+# The terminal chooses the sixteen colours of the others.
+OWN_COLOURS = [n for n, theme in BUILTIN_THEMES.items() if theme.background != "ansi_default"]
+
+
+@pytest.mark.parametrize("theme", OWN_COLOURS)
+def test_colours_can_be_read_in_every_theme(theme: str) -> None:
+    known = BUILTIN_THEMES[theme]
+    variables = known.to_color_system().generate()
+    for role, colour in role_colours(known).items():
+        for ground in ("background", "surface"):
+            ratio = contrast(Color.parse(colour), Color.parse(variables[ground]))
+            assert ratio >= 4.5 or role == "line", f"{role} on {ground}: {ratio:.1f}"
+
+
+def test_contrast_is_that_of_the_guidelines() -> None:
+    black, white = Color.parse("black"), Color.parse("white")
+    assert contrast(black, white) == contrast(white, black) == pytest.approx(21.0)
+    # The example of the guidelines' own tools: the lightest grey that passes on white.
+    assert contrast(Color.parse("#767676"), white) == pytest.approx(4.54, abs=0.01)
+
+
+@pytest.mark.asyncio
+async def test_messages_cover_nothing(new_app: NewApp) -> None:
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        app.notify("of [b]all[/b] kinds", title="A message", severity="warning")
+        await pilot.pause()
+        line = app.screen.query_one(MessageLine)
+        assert words(app, "#message") == "! A message: of [b]all[/b] kinds"
+        assert line.region.y == app.screen.query_one("#body").region.bottom
+        assert not any(rack.display for rack in app.screen.query(ToastRack))
+        await pilot.click(MessageLine)
+        await pilot.pause()
+        assert words(app, "#message") == ""
+
+
+@pytest.mark.asyncio
+async def test_the_top_line_says_what_runs(new_app: NewApp) -> None:
+    app = over(new_app(), is_running=True)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        told = words(app, "#status")
+        assert "lab:far-away" in told
+        assert "ADVISED 987 Mbit/s" in told

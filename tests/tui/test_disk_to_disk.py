@@ -26,6 +26,7 @@ from advisor.tui.features.advising.widgets.session_view import SESSION_PANELS, S
 from advisor.tui.features.history.screens.session import SessionScreen
 from advisor.tui.kit.charts.chart import Chart
 from advisor.tui.kit.charts.interval_bars import Bar, IntervalBars
+from advisor.tui.kit.dialogs.jump import JumpScreen
 
 from .conftest import NewApp
 from .disk_to_disk import (
@@ -152,8 +153,12 @@ async def test_boxes_say_themselves_in_words(new_app: NewApp) -> None:
         app.screen.query_one(FlowBoxes).focus()
         await pilot.press("f1")
         await until(pilot, lambda: "the median" in text_of(app))
-        await pilot.press("escape", "ctrl+o")
-        await until(pilot, lambda: f"{TOOL} by flows" in text_of(app))
+        await pilot.press("escape")
+        boxes = app.screen.query_one(FlowBoxes)
+        assert boxes.title == f"{TOOL} by flows"
+        await pilot.press("ctrl+o")
+        await until(pilot, lambda: isinstance(app.screen, JumpScreen))
+        assert boxes.region.y in {one.region.y for one in app.screen.query(".letter")}
 
 
 @pytest.mark.asyncio

@@ -41,13 +41,13 @@ async def test_without_a_history_it_says_what_to_do(
 ) -> None:
     app = new_app()
     async with app.run_test(size=size) as pilot:
-        await until(pilot, lambda: "try it here: about a minute" in words(app, "#welcome"))
+        await until(pilot, lambda: "To try it here takes about a minute" in words(app, "#pair"))
         await pilot.press("d")
         directory = str(store.directory)
         assert begun == [
             [*BEGIN, "--measure", "--store", directory, "--", "localhost"],
         ]
-        await pilot.press("n")
+        await pilot.click("#start", offset=(4, 1))
         await until(pilot, lambda: isinstance(app.screen, WhereScreen))
         await pilot.press("escape", "l")
         await until(pilot, lambda: isinstance(app.screen, LabScreen))
@@ -71,8 +71,9 @@ async def test_a_known_pair_is_the_way_to_new_advice(
         table = app.screen.query_one(DataTable)
         rows = [[str(cell) for cell in table.get_row_at(number)] for number in range(2)]
         row = next(row for row in rows if "dtn02" in row[0])
-        assert row[1] == "2.33 Gbit/s"  # (1 + 2 + 4) ÷ 3
-        assert row[2] == "TCP"
+        assert str(table.ordered_columns[1].label) == "Gbit/s"
+        assert row[1] == "2.33"  # (1 + 2 + 4) ÷ 3
+        assert row[3].startswith("TCP")
         assert row[5] == "▃▅█"  # 1, 2 and 4 of 4, from zero up
         await pilot.press("down", "up", "enter")
         await until(pilot, lambda: isinstance(app.screen, WhereScreen))
@@ -84,7 +85,8 @@ async def test_a_known_pair_is_the_way_to_new_advice(
 async def test_there_may_be_nothing_to_resume(new_app: NewApp, begun: list[list[str]]) -> None:
     app = new_app()
     async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: "try it here" in words(app, "#welcome"))
+        await until(pilot, lambda: "try it here" in words(app, "#pair"))
+        assert "Resume" not in words(app, "#start")
         await pilot.press("r")
         await pilot.pause()
         assert begun == []
@@ -110,6 +112,7 @@ async def test_an_interrupted_session_is_named_and_gone_on_with(
         await until(pilot, lambda: "begun 2 min" in words(app, "#interrupted"))
         assert f"{pair}, begun 2 min" in words(app, "#interrupted")
         assert app.screen.query_one("#interrupted").display
+        assert "Resume session" in words(app, "#start")
         await pilot.press("r")
         assert begun == [["resume", "--json", "--orders", "--store", str(store.directory)]]
 
@@ -120,7 +123,7 @@ async def test_a_session_that_runs_is_shown_and_gone_to(
 ) -> None:
     app = new_app()
     async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: "try it here" in words(app, "#welcome"))
+        await until(pilot, lambda: "try it here" in words(app, "#pair"))
         await pilot.press("d")
         await until(pilot, lambda: app.session and app.session.is_running)
         await pilot.press("ctrl+g")

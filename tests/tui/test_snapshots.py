@@ -5,35 +5,18 @@ every picture that changed.
 """
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import cast
 
 import pytest
 from textual.pilot import Pilot
 
-from advisor.store.event_log import kept_events
-from advisor.store.layout import shipped_recording
 from advisor.tui.app import AdvisorApp
-from advisor.tui.features.advising.live_session import LiveSession
-from advisor.tui.features.advising.session_model import SessionModel
 
 from .conftest import NewApp
+from .recorded import over
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
 STEPS = ["profiling", "comparison", "advice"]
-
-
-async def _nothing() -> None:
-    return None
-
-
-def over(app: AdvisorApp) -> AdvisorApp:
-    """With the recorded session as the one that ran last."""
-    folder = shipped_recording()
-    assert folder
-    model = SessionModel(kept_events(folder))
-    app.session = cast(LiveSession, SimpleNamespace(model=model, is_running=False, close=_nothing))
-    return app
 
 
 def showing(step: str) -> Callable[[Pilot[int]], object]:

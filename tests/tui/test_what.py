@@ -126,9 +126,26 @@ async def test_classes_by_hand_and_the_least_time(new_app: NewApp) -> None:
             "".join(segment.text for segment in strip)
             for strip in app.screen._compositor.render_strips()
         )
-        (large,) = (line for line in screen.splitlines() if line.strip().startswith("large"))
+        (large,) = (line for line in screen.splitlines() if line.strip("│ ").startswith("large"))
         assert "1,000 files" in large
         assert "100%" in large
+
+
+@pytest.mark.asyncio
+async def test_what_is_chosen_is_all_that_is_marked(new_app: NewApp) -> None:
+    app = new_app(Draft(what="unknown"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.go("what")
+        await until(pilot, lambda: isinstance(app.screen, WhatScreen) and app.focused)
+        app.screen.query_one("#what").focus()
+        await pilot.pause()
+        looks = {
+            button.id: button.get_component_styles("toggle--label").rich_style
+            for button in app.screen.query_one("#what").query(Choice)
+        }
+        others = [looks[name] for name in ("data", "size", "count")]
+        assert others == [others[0]] * 3, "the first one has a cursor, though it is not chosen"
+        assert looks["unknown"] != others[0]
 
 
 @pytest.mark.asyncio

@@ -4,16 +4,20 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
+from advisor.store.history import Store
 from advisor.tui.app import AdvisorApp
 from advisor.tui.features.advising.draft import Draft
+from advisor.tui.features.advising.screens.path import PathScreen
 from advisor.tui.features.advising.screens.what import WhatScreen
 from advisor.tui.features.advising.screens.where import WhereScreen
 from advisor.tui.features.advising.widgets.destination_field import DestinationField
+from advisor.tui.features.advising.widgets.known_hosts import KnownHosts
 from advisor.tui.kit.copying.copyable import Copyable
 from advisor.tui.kit.fields.field import Field
 
 from .conftest import NewApp
 from .driving import until, words
+from .stored import keep_probes
 
 SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 
@@ -129,3 +133,23 @@ async def test_names_that_are_known_complete(new_app: NewApp) -> None:
         await until(pilot, lambda: screen.query_one("#field-destination Input", Input)._suggestion)
         await pilot.press("right")
         assert app.draft.destination == "localhost"
+
+
+@pytest.mark.asyncio
+async def test_a_known_host_is_picked_and_enter_goes_on(new_app: NewApp, store: Store) -> None:
+    keep_probes(store, "dtn02", [1e9])
+    app = new_app(Draft(way="agent"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.go("where")
+        await until(pilot, lambda: app.screen.query_one(KnownHosts).option_count >= 2)
+        known = app.screen.query_one(KnownHosts)
+        known.focus()
+        await pilot.press("down", "enter")
+        await pilot.pause()
+        assert app.draft.destination == "dtn02"
+        assert app.draft.way == "ssh"
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, WhatScreen))
+        app.screen.query_one("#what").focus()
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, PathScreen))

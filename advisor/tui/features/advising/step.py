@@ -2,9 +2,12 @@
 
 from typing import ClassVar, Final
 
+from textual import on
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.widgets import Input
 
+from advisor.tui.kit.fields.choice import ChoiceSet
 from advisor.tui.page import Page
 from advisor.tui.screens import WALK
 
@@ -28,6 +31,11 @@ class Step(Page):
             for name, word in WALK.items()
         ]
         return Content(" › ").join(words)
+
+    @on(Input.Submitted)
+    @on(ChoiceSet.Submitted)
+    def _enter_goes_on(self) -> None:
+        self.action_next()
 
     def why_not_next(self) -> str:
         """Why the next step cannot be taken yet, a sentence with the remedy; "" when it can."""

@@ -1,13 +1,19 @@
-"""F1: help on the focused widget, and the keys of the screen."""
+"""F1: help on the focused widget, and the keys that work here, by what they act on."""
 
-from typing import ClassVar
+from collections.abc import Iterator
+from typing import ClassVar, Final
 
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.dom import DOMNode
+from textual.markup import escape
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
+
+_EVERYWHERE: Final = "Everywhere"
+_HERE: Final = "This screen"
+_FOCUSED: Final = "What has the focus"
 
 
 class HelpScreen(ModalScreen[None]):
@@ -24,13 +30,25 @@ class HelpScreen(ModalScreen[None]):
             yield Static(self._text(), markup=True)
 
     def _text(self) -> str:
-        keys = []
+        blocks = [help_of(self._about.focused), help_of(self._about), *self._keys()]
+        return "\n".join(dict.fromkeys(block for block in blocks if block))
+
+    def _keys(self) -> Iterator[str]:
+        """The keys, one group for each kind of thing that they act on."""
+        groups: dict[str, list[str]] = {_FOCUSED: [], _HERE: [], _EVERYWHERE: []}
         for active in self._about.active_bindings.values():
             if active.binding.description and not active.binding.system:
                 key = self.app.get_key_display(active.binding)
-                keys.append(f"  [b]{key:>8}[/b]  {active.binding.description}")
-        blocks = [help_of(self._about.focused), help_of(self._about), "[b]Keys[/b]", *keys]
-        return "\n".join(dict.fromkeys(block for block in blocks if block))
+                line = f"  [b]{escape(key):>8}[/b]  {escape(active.binding.description)}"
+                groups[self._group_of(active.node)].append(line)
+        for title, lines in groups.items():
+            if lines:
+                yield "\n".join([f"[b]{title}[/b]", *lines, ""])
+
+    def _group_of(self, node: DOMNode) -> str:
+        if isinstance(node, App):
+            return _EVERYWHERE
+        return _HERE if isinstance(node, Screen) else _FOCUSED
 
 
 def help_of(node: DOMNode | None) -> str:

@@ -1,46 +1,61 @@
-"""Ctrl+O: a letter for every widget that can be focused."""
+"""Ctrl+O: a letter on every widget that can be focused, in its place."""
 
 import string
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
-from textual.events import Key
+from textual.events import Key, MouseUp
+from textual.geometry import Offset
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
-from textual.widgets import Button, Static
-
-from advisor.tui.kit.panels.titled import Titled
+from textual.widgets import Static
 
 
 class JumpScreen(ModalScreen[None]):
-    """The list of widgets; a letter focuses one."""
+    """A letter focuses the widget that it is drawn on; any other key closes this."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Close")]
+    DEFAULT_CSS = """
+    JumpScreen { background: $background 25%; }
+    JumpScreen > .letter {
+        position: absolute; width: 3; height: 1; padding: 0 1;
+        background: $focus; color: $background; text-style: bold;
+    }
+    """
 
     def __init__(self, about: Screen[None]) -> None:
         super().__init__()
-        self._targets = dict(zip(string.ascii_lowercase, about.focus_chain, strict=False))
+        self._targets = _lettered(about)
 
     def compose(self) -> ComposeResult:
-        lines = (f"[b]{letter}[/b]  {_target_name(w)}" for letter, w in self._targets.items())
-        with VerticalScroll(id="jump"):
-            yield Static("\n".join(["Jump to", *lines]))
+        for letter, widget in self._targets.items():
+            label = Static(letter, classes="letter")
+            label.absolute_offset = _place(widget)
+            yield label
 
     def on_key(self, event: Key) -> None:
         """Focus the widget of this letter."""
+        event.stop()
+        self.dismiss()
         if target := self._targets.get(event.key):
-            event.stop()
-            self.dismiss()
             self.app.call_later(target.focus)
 
+    def on_mouse_up(self, event: MouseUp) -> None:
+        """Focus the widget that was clicked."""
+        self.dismiss()
+        for target in self._targets.values():
+            if target.region.contains(event.screen_x, event.screen_y):
+                self.app.call_later(target.focus)
+                return
 
-def _target_name(widget: Widget) -> str:
-    if isinstance(widget, Titled):
-        return widget.title
-    if widget.border_title:
-        return str(widget.border_title)
-    if isinstance(widget, Button):
-        return str(widget.label)
-    return (widget.id or type(widget).__name__).replace("-", " ")
+
+def _lettered(about: Screen[None]) -> dict[str, Widget]:
+    """The widgets that can be focused and seen, by letter."""
+    shown = [widget for widget in about.focus_chain if about.region.overlaps(widget.region)]
+    return dict(zip(string.ascii_lowercase, shown, strict=False))
+
+
+def _place(widget: Widget) -> Offset:
+    """At the left of its first line, on the frame where it has one."""
+    return Offset(widget.region.x + (1 if widget.border_title else 0), widget.region.y)

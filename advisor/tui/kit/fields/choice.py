@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import Checkbox, RadioButton, RadioSet
 
 
@@ -42,14 +43,33 @@ class Tick(Checkbox):
 
 
 class ChoiceSet(RadioSet):
-    """A radio set: the arrows choose at once, without a second key."""
+    """A radio set: the arrows choose at once, without a second key.
+
+    So what is chosen is all that is marked: there is no cursor beside it.
+    """
+
+    DEFAULT_CSS = """
+    ChoiceSet, ChoiceSet:focus { background: transparent; }
+    ChoiceSet:blur > RadioButton.-selected > .toggle--label,
+    ChoiceSet:focus > RadioButton.-selected > .toggle--label {
+        background: transparent; color: $foreground; text-style: none;
+    }
+    ChoiceSet:blur > RadioButton.-on > .toggle--label,
+    ChoiceSet:blur > RadioButton.-on > .toggle--button { color: $foreground; text-style: bold; }
+    ChoiceSet:focus > RadioButton.-on > .toggle--label,
+    ChoiceSet:focus > RadioButton.-on > .toggle--button { color: $focus; text-style: bold; }
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down,right,j", "choose(1)", "Next choice", show=False, id="next-choice"),
         Binding("up,left,k", "choose(-1)", "Choice before", show=False, id="choice-before"),
         # The base class would choose the item that it believes highlighted, which no arrow moved.
-        Binding("enter,space", "stay", show=False),
+        Binding("space", "stay", show=False),
+        Binding("enter", "submit", show=False),
     ]
+
+    class Submitted(Message):
+        """Enter was pressed."""
 
     _aimed_at: int | None = None
 
@@ -64,7 +84,11 @@ class ChoiceSet(RadioSet):
         buttons[self._aimed_at].value = True
 
     def action_stay(self) -> None:
-        """Do nothing: the highlighted item is chosen already."""
+        """Do nothing: the item is chosen already."""
+
+    def action_submit(self) -> None:
+        """Tell the screen that the user wants to continue."""
+        self.post_message(self.Submitted())
 
     def on_radio_set_changed(self, event: RadioSet.Changed) -> None:
         """Note that the base class knows the choice."""

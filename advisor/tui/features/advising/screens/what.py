@@ -21,11 +21,12 @@ from advisor.tui.features.advising.widgets.file_histogram import FileHistogram
 from advisor.tui.features.advising.widgets.tool_section import ToolSection
 from advisor.tui.kit.fields.choice import Choice, ChoiceSet
 from advisor.tui.kit.fields.field import Field, first_problem
+from advisor.tui.kit.panels.field_group import FieldGroup
 
 _REDRAW_S: Final = 0.5
 _AMOUNTS: Final[dict[What, str]] = {
     "data": "a directory or a file here",
-    "size": "the total size",
+    "size": "a total size",
     "count": "a number of files of about one size",
     "unknown": "not known yet",
 }
@@ -53,9 +54,9 @@ class WhatScreen(Step):
         Binding("f4", "scan", "Scan / cancel", id="scan"),
     ]
     DEFAULT_CSS = """
-    WhatScreen RadioSet { width: auto; margin-bottom: 1; }
+    WhatScreen RadioSet { width: auto; }
     WhatScreen #counted { height: auto; }
-    WhatScreen .label { color: $text-muted; margin-top: 1; }
+    WhatScreen FieldGroup { margin-bottom: 1; }
     """
 
     def __init__(self) -> None:
@@ -65,49 +66,41 @@ class WhatScreen(Step):
     def content(self) -> Iterable[Widget]:
         """The fields for the dataset, the command lines, and profiling."""
         draft = self.advisor.draft
-        yield ChoiceSet(
-            *(Choice(word, draft.what == what, id=what) for what, word in _AMOUNTS.items()),
-            compact=True,
-            id="what",
+        amounts = (Choice(word, draft.what == what, id=what) for what, word in _AMOUNTS.items())
+        yield FieldGroup(
+            "What to move",
+            ChoiceSet(*amounts, compact=True, id="what"),
+            *self._amounts(draft),
+            Static(id="counted"),
+            FileHistogram(id="sizes"),
         )
-        yield from self._amounts(draft)
-        yield Static(id="counted")
-        yield FileHistogram(id="sizes")
-        yield Static("For the command lines", classes="label")
-        yield Field(
-            "Goes to",
-            "to",
-            draft,
-            example="path on the destination, as in /scratch/me/run7/",
-            explained="The path of the files on the destination. Without it the command lines "
-            "have a placeholder in capitals.",
-        )
-        yield Field(
-            "GridFTP server",
-            "server",
-            draft,
-            check=parse_server,
-            example="as in gsiftp://dtn02.example.org:2811",
-            explained="The destination's GridFTP server, where the tool uses one. Your site's "
-            "documentation names it.",
-        )
-        yield ToolSection(draft)
+        yield FieldGroup("Destination", *_destination_fields(draft))
+        yield FieldGroup("What is profiled", ToolSection(draft))
 
-    def _amounts(self, draft: Draft) -> Iterable[Field]:
-        yield DatasetField(draft)
-        yield Field("Size", "size", draft, check=parse_size, example="as in 10TB")
-        yield Field("Files", "files", draft, check=parse_count, example="how many, as in 200000")
-        yield Field("Each", "each_size", draft, check=parse_size, example="as in 4MB")
+    def _amounts(self, draft: Draft) -> list[Field]:
+        fields = [
+            DatasetField(draft),
+            Field("Size", "size", draft, check=parse_size, example="as in 10TB"),
+            Field("Files", "files", draft, check=parse_count, example="how many, as in 200000"),
+            Field("Each", "each_size", draft, check=parse_size, example="as in 4MB"),
+        ]
+        for field in fields:
+            field.display = field.id in _shown_fields(draft)
+        return fields
 
     @property
     def _data_field(self) -> DatasetField:
         return self.query_one(DatasetField)
 
     def on_mount(self) -> None:
-        self._show_fields()
         self.every(_REDRAW_S, self._draw)
 
     def on_screen_resume(self, _: ScreenResume) -> None:
+        # The children of panels are mounted after the screen.
+        self.call_after_refresh(self._look)
+
+    def _look(self) -> None:
+        """Take over what changed elsewhere."""
         for field in self.query(Field):
             field.refill()
         self._data_field.scan_soon()
@@ -121,9 +114,9 @@ class WhatScreen(Step):
         self._draw()
 
     def _show_fields(self) -> None:
-        shown = _FIELDS[self.advisor.draft.what]
+        shown = _shown_fields(self.advisor.draft)
         for name in (name for names in _FIELDS.values() for name in names):
-            self.query_one(f"#field-{name}").display = name in shown
+            self.query_one(f"#field-{name}").display = f"field-{name}" in shown
 
     def on_field_changed(self) -> None:
         self._draw()
@@ -171,7 +164,7 @@ class WhatScreen(Step):
 
     def _words(self, dataset: Dataset | None, rate_bps: float) -> str:
         if self.advisor.draft.what == "unknown":
-            return "· The path can be measured without it; the duration is then unknown."
+            return "· The path can be measured without it; no duration is estimated."
         lines = [self._data_field.scan_words] if self._counts_a_path() else []
         if dataset and dataset.files and not self._counts_a_path():
             lines.append(f"{dataset.files:,} files, {size_words(dataset.total_bytes)} in all")
@@ -191,3 +184,28 @@ class WhatScreen(Step):
         if not all(field.text for field in fields):
             return "enter how much there is, or choose 'not known yet'"
         return draft.why_no_tool()
+
+
+def _shown_fields(draft: Draft) -> list[str]:
+    return [f"field-{name}" for name in _FIELDS[draft.what]]
+
+
+def _destination_fields(draft: Draft) -> Iterable[Field]:
+    """The fields that the command lines need."""
+    yield Field(
+        "Goes to",
+        "to",
+        draft,
+        example="path on the destination, as in /scratch/me/run7/",
+        explained="The path of the files on the destination. Without it the command lines "
+        "have a placeholder in capitals.",
+    )
+    yield Field(
+        "GridFTP server",
+        "server",
+        draft,
+        check=parse_server,
+        example="as in gsiftp://dtn02.example.org:2811",
+        explained="The destination's GridFTP server, where the tool uses one. Your site's "
+        "documentation names it.",
+    )

@@ -4,25 +4,28 @@ import socket
 from collections.abc import Iterable
 from typing import Final, cast
 
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.events import ScreenResume, ScreenSuspend
+from textual.events import Resize, ScreenResume, ScreenSuspend
 from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Collapsible, RadioSet, Static
 
 from advisor.domain.quantities import format_duration, format_rate
-from advisor.tui.features.advising.draft import Way
+from advisor.tui.features.advising.draft import Draft, Way
 from advisor.tui.features.advising.path_check import PathCheck
 from advisor.tui.features.advising.reach_fields import reach_fields
 from advisor.tui.features.advising.step import Step
 from advisor.tui.features.advising.widgets.destination_field import DestinationField
+from advisor.tui.features.advising.widgets.known_hosts import KnownHosts
 from advisor.tui.kit.copying.copyable import Copyable
 from advisor.tui.kit.fields.choice import Choice, ChoiceSet
 from advisor.tui.kit.fields.field import Field, first_problem
 from advisor.tui.kit.fields.scanned_field import AFTER_LAST_KEY_S
+from advisor.tui.kit.panels.field_group import FieldGroup
 
+_KNOWN_FROM: Final = 110
 _WAYS: Final[dict[Way, str]] = {
     "ssh": "ssh starts it (as rsync and git do)",
     "agent": "it is listening already, at a HOST:PORT",
@@ -46,14 +49,16 @@ class WhereScreen(Step):
         "'advisor agent --listen' and gives you the secret that it prints."
     )
     DEFAULT_CSS = """
-    WhereScreen .row { height: auto; }
     WhereScreen RadioSet { width: auto; margin-left: 17; }
-    WhereScreen .label { color: $text-muted; margin-top: 1; }
-    WhereScreen #reach { margin: 1 0 0 0; height: auto; }
-    WhereScreen #reached { padding: 0 1; border-left: thick $focus; }
-    WhereScreen #reached.-good { border-left: thick $advised; }
-    WhereScreen #reached.-bad { border-left: thick $failed; }
-    WhereScreen Collapsible { margin-top: 1; border: none; padding: 0; background: $background; }
+    WhereScreen #reach { height: auto; margin-left: 17; }
+    WhereScreen #reached.-good { color: $advised; }
+    WhereScreen #reached.-bad { color: $failed; }
+    WhereScreen Collapsible { border: none; padding: 0; background: $background; }
+    WhereScreen #entries { height: auto; }
+    WhereScreen #entered { width: 1fr; height: auto; }
+    WhereScreen #entered FieldGroup { margin-bottom: 1; }
+    WhereScreen #known { width: 36; height: 100%; margin-left: 1; display: none; }
+    WhereScreen.wide #known.-some { display: block; }
     """
 
     def __init__(self) -> None:
@@ -63,31 +68,63 @@ class WhereScreen(Step):
 
     def content(self) -> Iterable[Widget]:
         """The fields, and the result of the check."""
+        with Horizontal(id="entries"):
+            with Vertical(id="entered"):
+                yield from self._groups(self.advisor.draft)
+            yield KnownHosts(self.advisor.history)
+
+    def _groups(self, draft: Draft) -> Iterable[Widget]:
+        here = Content.assemble(("From".ljust(17), "dim"), f"{socket.gethostname()} (this host)")
+        yield FieldGroup(
+            "Hosts",
+            Static(here),
+            DestinationField(draft, self.advisor.history, lists_known=True),
+            Vertical(Static(id="reached"), Copyable(id="fix"), id="reach"),
+        )
+        ways = (Choice(words, draft.way == way, id=way) for way, words in _WAYS.items())
+        yield FieldGroup(
+            "Agent at the destination",
+            ChoiceSet(*ways, compact=True, id="way"),
+            *self._way_fields(draft),
+        )
+        yield FieldGroup(
+            "Path",
+            *reach_fields(draft, ["bandwidth"]),
+            Collapsible(
+                *reach_fields(draft, ["address", "rtt"]),
+                title="More",
+                collapsed=not (draft.address or draft.rtt),
+            ),
+        )
+
+    def on_known_hosts_picked(self, picked: KnownHosts.Picked) -> None:
+        """Enter the host; Enter in its field then continues."""
         draft = self.advisor.draft
-        yield Static(
-            Content.assemble(("From".ljust(17), "dim"), f"{socket.gethostname()} (this host)")
-        )
-        yield DestinationField(draft, self.advisor.history, lists_known=True)
-        yield Vertical(Static(id="reached"), Copyable(id="fix"), id="reach")
-        yield Static("How to reach the agent there", classes="label")
-        yield ChoiceSet(
-            *(Choice(words, draft.way == way, id=way) for way, words in _WAYS.items()),
-            compact=True,
-            id="way",
-        )
-        yield from reach_fields(draft, (*_OF_THE_WAY["ssh"], *_OF_THE_WAY["agent"]))
-        yield from reach_fields(draft, ["bandwidth"])
-        yield Collapsible(
-            *reach_fields(draft, ["address", "rtt"]),
-            title="More",
-            collapsed=not (draft.address or draft.rtt),
-        )
+        draft.destination, draft.way = picked.name, "ssh"
+        self.query_one(f"#{draft.way}", Choice).value = True
+        field = self.query_one(DestinationField)
+        field.refill()
+        field.enter()
+        self._try_soon()
+
+    def on_resize(self, _: Resize) -> None:
+        self.set_class(self.size.width >= _KNOWN_FROM, "wide")
+
+    def _way_fields(self, draft: Draft) -> Iterable[Field]:
+        for way, names in _OF_THE_WAY.items():
+            for field in reach_fields(draft, names):
+                field.display = way == draft.way
+                yield field
 
     def on_mount(self) -> None:
-        self._show_fields()
-        self._show()
+        # The children of panels are mounted after the screen.
+        self.call_after_refresh(self._show)
 
     def on_screen_resume(self, _: ScreenResume) -> None:
+        # The children of panels are mounted after the screen.
+        self.call_after_refresh(self._renew)
+
+    def _renew(self) -> None:
         """Refill the fields, and check again if the entries changed elsewhere."""
         for field in self.query(Field):
             field.refill()
@@ -176,11 +213,11 @@ class WhereScreen(Step):
         look, draft = self._look, self.advisor.draft
         if look is None or look.reach != draft.reach_arguments():
             seen = draft.path_seen
-            return (self._reached_words(), "good") if seen else ("… about to check it", "")
+            return (self._reached_words(), "good") if seen else ("Checking …", "")
         if look.trouble:
             return f"✗ {look.trouble}", "bad"
         if look.model.path is None or look.is_running:
-            return f"… reaching {draft.where}", ""
+            return f"Connecting to {draft.where} …", ""
         return self._reached_words(), "good"
 
     def _reached_words(self) -> str:

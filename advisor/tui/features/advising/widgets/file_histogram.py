@@ -26,9 +26,7 @@ class FileHistogram(Static, can_focus=False):
 
     def show(self, classes: Sequence[FileClass], bdp_bytes: float, drawing: str) -> None:
         """Draw these; `bdp_bytes`: the bandwidth-delay product that defines the classes."""
-        if not classes:
-            self.update("")
-            return
+        self.display = bool(classes)
         by_size = {found.size: found for found in classes}
         total_bytes = sum(found.total_bytes for found in classes)
         grid = Table.grid(padding=(0, 2), expand=False)

@@ -41,7 +41,6 @@ class ToolSection(Vertical):
 
     def compose(self) -> ComposeResult:
         draft = self._draft
-        yield Static("What is profiled", classes="label")
         choices = ChoiceSet(
             *(Choice(text, draft.profiled == word, id=word) for word, text in _PROFILED.items()),
             compact=True,
