@@ -24,6 +24,7 @@ from advisor.tui.shell import Shell
 
 EXIT_SIGNALLED: Final = 130
 _KEEP_DRAFT_EVERY_S: Final = 1.0
+_MOVEMENTS: Final = ("cursor", "scroll", "page", "choose", "select_cursor", "toggle_cell")
 # Thresholds of the three generations: a full collection is rare.
 _COLLECTED_AFTER: Final = (20_000, 10, 25)
 
@@ -129,7 +130,7 @@ class AdvisorApp(Shell):
         """Every action of this screen, the screens of the registry, and Textual's own commands."""
         for active in screen.active_bindings.values():
             binding = active.binding
-            if binding.description and not binding.system:
+            if binding.description and not binding.system and not _only_moves(binding):
                 yield SystemCommand(
                     binding.description,
                     f"{binding.tooltip or 'Key'}: {self.get_key_display(binding)}",
@@ -152,6 +153,11 @@ class AdvisorApp(Shell):
         for command in super().get_system_commands(screen):
             if command.title not in ("Quit", "Keys"):
                 yield command
+
+
+def _only_moves(binding: Binding) -> bool:
+    """Whether it moves a cursor or scrolls, which nobody looks for by its name."""
+    return binding.action.removeprefix("screen.").startswith(_MOVEMENTS)
 
 
 def _collect_from_now_on() -> None:

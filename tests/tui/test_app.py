@@ -3,9 +3,10 @@
 import pytest
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES
-from textual.widgets import Static
+from textual.widgets import DataTable, Static
 from textual.widgets._toast import ToastRack
 
+from advisor.store.history import Store
 from advisor.tui.features.advising.screens.where import WhereScreen
 from advisor.tui.features.advising.step import WALK
 from advisor.tui.home import HomeScreen
@@ -15,8 +16,9 @@ from advisor.tui.kit.dialogs.too_small import TooSmallScreen
 from advisor.tui.kit.panels.message_line import MessageLine
 
 from .conftest import NewApp
-from .driving import words
+from .driving import until, words
 from .recorded import over
+from .stored import keep_probes
 
 
 def text_of(app: object) -> str:
@@ -167,3 +169,17 @@ async def test_the_top_line_says_what_runs(new_app: NewApp) -> None:
         told = words(app, "#status")
         assert "lab:far-away" in told
         assert "ADVISED 987 Mbit/s" in told
+
+
+@pytest.mark.asyncio
+async def test_the_palette_has_actions_and_no_cursor_keys(new_app: NewApp, store: Store) -> None:
+    keep_probes(store, "dtn02", [1e9])
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: isinstance(app.focused, DataTable))
+        active = [one.binding.description for one in app.screen.active_bindings.values()]
+        assert "Row down" in active
+        offered = [command.title for command in app.get_system_commands(app.screen)]
+        assert "New advice" in offered
+        assert "Open: Review" in offered
+        assert not {"Row down", "Row up", "Down", "Up", "Cursor Down"} & set(offered)

@@ -33,7 +33,7 @@ async def test_this_machine_is_found_while_typing(new_app: NewApp, size: tuple[i
     app = new_app()
     async with app.run_test(size=size) as pilot:
         await at_where(app, pilot)
-        assert "type where the data goes" in words(app, "#reached")
+        await until(pilot, lambda: "type where the data goes" in words(app, "#reached"))
         await pilot.press(*"localhost")
         assert app.draft.destination == "localhost"
         await until(pilot, lambda: app.draft.path_seen)
@@ -140,9 +140,9 @@ async def test_a_known_host_is_picked_and_enter_goes_on(new_app: NewApp, store: 
     keep_probes(store, "dtn02", [1e9])
     app = new_app(Draft(way="agent"))
     async with app.run_test(size=(120, 40)) as pilot:
-        app.go("where")
-        await until(pilot, lambda: app.screen.query_one(KnownHosts).option_count >= 2)
+        await at_where(app, pilot)
         known = app.screen.query_one(KnownHosts)
+        await until(pilot, lambda: known.option_count >= 2)
         known.focus()
         await pilot.press("down", "enter")
         await pilot.pause()

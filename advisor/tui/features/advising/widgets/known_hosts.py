@@ -55,6 +55,7 @@ class KnownHosts(Titled, OptionList):
     def _take(self, known: list[KnownDestination]) -> None:
         self.clear_options()
         self.add_options(Option(_words(one), id=one.name) for one in known)
+        self.highlighted = 0 if known else None
         self.set_title("Known hosts", str(len(known)))
         self.set_class(bool(known), "-some")
 
