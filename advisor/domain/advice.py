@@ -94,7 +94,8 @@ class Contender(msgspec.Struct, frozen=True, kw_only=True):
     """One setting in the closing comparison.
 
     `role`: best, rival, frugal, default or globus default. `throughput`: mean in bit/s with its
-    90 % interval. `probes`: the number of measurements behind it.
+    90 % interval. `probes`: the number of measurements behind it. `ratio`: its rate over that of
+    the advised setting; None for that setting itself, and in advice of earlier versions.
     """
 
     role: str
@@ -102,6 +103,7 @@ class Contender(msgspec.Struct, frozen=True, kw_only=True):
     setting: Setting
     throughput: Estimate
     probes: int
+    ratio: Estimate | None = None
 
 
 class Advice(msgspec.Struct, frozen=True, kw_only=True):
