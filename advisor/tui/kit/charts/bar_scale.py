@@ -25,15 +25,15 @@ def axis_end(values_bps: Sequence[float], reaches_bps: Sequence[float]) -> float
 class BarScale:
     """Rates in bit/s as columns of a bar, 0 to `columns` - 1, and as figures in `unit`.
 
-    `longest_bps` decides the unit and the decimals, `top_bps` is the end of the axis.
+    `unit_of_bps` decides the unit and the decimals, `top_bps` is the end of the axis.
     """
 
-    def __init__(self, longest_bps: float, top_bps: float, columns: int) -> None:
+    def __init__(self, unit_of_bps: float, top_bps: float, columns: int) -> None:
         self.top_bps = top_bps
         self.columns = columns
-        self._per_unit, self.unit = rate_unit(longest_bps)
-        in_units = longest_bps / self._per_unit
-        # Three significant figures for the longest, and as many decimals for all others.
+        self._per_unit, self.unit = rate_unit(unit_of_bps)
+        in_units = unit_of_bps / self._per_unit
+        # Three significant figures for that rate, and as many decimals for all others.
         self._digits = 0 if in_units >= 100 else (1 if in_units >= 10 else 2)
 
     def figure(self, rate_bps: float) -> str:

@@ -84,7 +84,8 @@ class IntervalBars(Widget, can_focus=True):
     """Bars, one row each, sorted by value if `best_first`. `show` fills it.
 
     `top_bps`: the end of the axis, if not that of the longest bar; a longer bar ends in an arrow.
-    `heading`: what the rows are.
+    `unit_of_bps`: the rate whose unit all figures have, if not the longest bar. `heading`: what the
+    rows are.
     """
 
     HELP = (
@@ -104,11 +105,13 @@ class IntervalBars(Widget, can_focus=True):
         drawing: str = "block",
         best_first: bool = True,
         top_bps: float | None = None,
+        unit_of_bps: float | None = None,
         heading: str = "Setting",
     ) -> None:
         super().__init__()
         self._best_first = best_first
         self._top_bps = top_bps
+        self._unit_of_bps = unit_of_bps
         self._heading = heading
         self.border_title = "Bars"
         self._bars: list[Bar] = []
@@ -129,10 +132,9 @@ class IntervalBars(Widget, can_focus=True):
             return Text("")
         values = [bar.value_bps for bar in self._bars]
         top_bps = self._top_bps or axis_end(values, [bar.reach_bps for bar in self._bars])
-        longest_bps = max(values)
-        figures = BarScale(longest_bps, top_bps, width)
-        widths = self._columns(width, figures)
-        scale = BarScale(longest_bps, top_bps, widths.bar)
+        unit_of_bps = self._unit_of_bps or max(values)
+        widths = self._columns(width, BarScale(unit_of_bps, top_bps, width))
+        scale = BarScale(unit_of_bps, top_bps, widths.bar)
         rows = [self._header(widths, scale), *(self._row(b, widths, scale) for b in self._bars)]
         return Text("\n", no_wrap=True, overflow="ellipsis", end="").join(rows)
 

@@ -36,10 +36,14 @@ _ROLES: Final = {
 }
 """The names of an advice's contenders on screens."""
 
+_TOOL_ROLES: Final = _ROLES | {"default": "Default"}
+"""The same where a tool was profiled, which has a default of its own."""
 
-def role_words(role: str) -> str:
+
+def role_words(role: str, subject: str) -> str:
     """A role as a name on a screen; a tool's own roles begin with a capital."""
-    return _ROLES.get(role) or capitalised(role)
+    roles = _ROLES if subject in transports() else _TOOL_ROLES
+    return roles.get(role) or capitalised(role)
 
 
 class ComparisonScreen(OutcomeStep):
@@ -122,8 +126,9 @@ def _is_advised(one: Contender | PastResult, advice: Advice) -> bool:
 def _contender_bar(contender: Contender, advised: Contender | None, prefix: str) -> Bar:
     kind: BarKind = "default" if "default" in contender.role else "measured"
     is_advised = contender is advised
+    name = "Advised" if is_advised else role_words(contender.role, contender.subject)
     return Bar(
-        name=f"{prefix}{'Advised' if is_advised else role_words(contender.role)}",
+        name=f"{prefix}{name}",
         detail=describe(contender.subject, contender.setting),
         brief=brief_setting(contender.subject, contender.setting),
         value_bps=contender.throughput.value,
@@ -153,7 +158,7 @@ def probe_bar(probe: ProbeModel, prefix: str = "") -> Bar:
     untuned = probe.purpose == "baseline"
     subject = subject_name(probe.subject)
     found = f"{subject} alone" if probe.label == "alone" else f"Best {subject}"
-    name = role_words(probe.label) if untuned else found
+    name = role_words(probe.label, probe.subject) if untuned else found
     return Bar(
         name=f"{prefix}{name}",
         detail=describe(probe.subject, probe.setting),
