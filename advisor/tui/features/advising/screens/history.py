@@ -50,10 +50,13 @@ class HistoryScreen(Step):
         Binding("f6", "take_it", "Take it", id="take-it"),
     ]
     DEFAULT_CSS = """
-    HistoryScreen #cost { height: auto; margin-bottom: 1; }
-    HistoryScreen #taking { height: auto; color: $act; display: none; margin-bottom: 1; }
+    HistoryScreen #cost { height: auto; }
+    HistoryScreen #taking { height: auto; color: $act; display: none; padding: 0 2; }
+    HistoryScreen.-high Chart { height: 16; }
     HistoryScreen Collapsible { border: none; padding: 0; background: $background; }
     """
+
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (36, "-high")]  # noqa: RUF012  # as Textual declares it
 
     def __init__(self) -> None:
         super().__init__()

@@ -18,7 +18,8 @@ _TICKS: Final = (
     (_YEAR_S / 12, "1 month"),
     (_YEAR_S / 4, "3 months"),
     (_YEAR_S, "1 year"),
-    (3 * _YEAR_S, "3 years"),
+    (2 * _YEAR_S, "2 years"),
+    (5 * _YEAR_S, "5 years"),
     (10 * _YEAR_S, "10 years"),
     (30 * _YEAR_S, "30 years"),
 )

@@ -1,7 +1,7 @@
 """What the history has for the present entries: tables, and a chart of the probes by age."""
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -23,23 +23,27 @@ if TYPE_CHECKING:
     from advisor.tui.kit.charts.series import Series
 
 
+_BEST: Final = "▶"
+"""Marks the result that is taken as the advice."""
+
+
 class StoredResults(Vertical):
     """`show` fills it; what is empty is hidden."""
 
     DEFAULT_CSS = """
     StoredResults { height: auto; }
-    StoredResults > #past { height: auto; margin-bottom: 1; }
+    StoredResults > #past { height: auto; padding: 0 2; }
     StoredResults > #chart-place { height: auto; }
     StoredResults Chart { height: 10; }
-    StoredResults RowTable { margin-bottom: 1; }
+    StoredResults RowTable { scrollbar-size-horizontal: 0; }
     """
 
     _chart: "Chart | None" = None
 
     def compose(self) -> ComposeResult:
-        stored = RowTable("Stored", "setting", "rate", "probes", "age", id="stored")
+        stored = RowTable("Stored", "", "rate", "probes", "age", "setting", id="stored")
         alike = RowTable(
-            "Similar pairs", "destination", "round trip", "rate", "setting", "age", id="similar"
+            "Similar pairs", "destination", "round trip", "rate", "age", "setting", id="similar"
         )
         stored.display = alike.display = False
         place = Vertical(id="chart-place")
@@ -61,9 +65,10 @@ class StoredResults(Vertical):
         self.query_one("#past", Static).update(shown)
         self.query_one("#past").display = bool(shown)
         stored, alike = self.query_one("#stored", RowTable), self.query_one("#similar", RowTable)
-        stored.set_title(f"Stored for {where}")
+        stored.set_title(f"Stored for {where}", f"{_BEST} f6 take it")
         stored.display, alike.display = bool(past), bool(found.similar)
-        stored.fill([(r.subject, _past_cells(r)) for r in past])
+        best = sorted(past, key=lambda result: -result.throughput_bps)
+        stored.fill([(r.subject, _past_cells(r, is_best=r is best[0])) for r in best])
         alike.fill([(str(s.pair), _similar_cells(s)) for s in found.similar])
         self._draw_chart(found.probes)
 
@@ -106,12 +111,13 @@ def _by_age(shown: ProbesBySubject, axis: AgeAxis, now_s: float) -> "list[Series
     ]
 
 
-def _past_cells(past: PastResult) -> tuple[Text, ...]:
+def _past_cells(past: PastResult, *, is_best: bool) -> tuple[Text, ...]:
     return (
-        Text(describe(past.subject, past.setting)),
+        Text(_BEST if is_best else " "),
         _rate_with_spread(past),
         Text(str(past.probes), justify="right"),
         Text(age_words(past.age_s)),
+        Text(describe(past.subject, past.setting)),
     )
 
 
@@ -130,7 +136,7 @@ def _similar_cells(similar: SimilarPair) -> tuple[Text, ...]:
     return (
         Text(similar.pair.destination),
         Text(format_duration(similar.rtt_s)),
-        Text(format_rate(best.throughput_bps)),
-        Text(describe(best.subject, best.setting)),
+        Text(format_rate(best.throughput_bps), "bold"),
         Text(age_words(best.age_s)),
+        Text(describe(best.subject, best.setting)),
     )
