@@ -136,13 +136,29 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     composition: Composition | None = None
 
 
-class Fulfilment(msgspec.Struct, frozen=True, kw_only=True):
-    """The throughput of a real transfer compared with the interval a session's advice predicted.
+class PriorAdvice(msgspec.Struct, frozen=True, kw_only=True):
+    """The advice of an earlier session that a transfer starts with and is compared with.
 
     `advised_s`: Unix time of the advice. Rates in bit/s.
     """
 
     session: str
+    subject: str = msgspec.field(name="transport")
+    setting: Setting
+    advised_s: float
+    expected_bps: float
+    interval_bps: tuple[float, float]
+
+
+class Fulfilment(msgspec.Struct, frozen=True, kw_only=True):
+    """The throughput of a real transfer compared with the interval a session's advice predicted.
+
+    `subject`: what was advised, "" where it is not known. `advised_s`: Unix time of the advice.
+    Rates in bit/s.
+    """
+
+    session: str
+    subject: str = msgspec.field(name="transport", default="")
     advised_s: float
     interval_bps: tuple[float, float]
     rate_bps: float
