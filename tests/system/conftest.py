@@ -101,9 +101,10 @@ class Run:
 
     def kill(self) -> None:
         self._end()
-        for stream in (self.process.stdout, self.process.stderr):
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             if stream:
-                stream.close()
+                with contextlib.suppress(BrokenPipeError):
+                    stream.close()
         self.process.wait()
 
 

@@ -14,7 +14,7 @@ from advisor.report.ndjson import schema
 
 from .conftest import SHORT, Run, Start, children_left, wait_until
 
-SEEDED = ["--seed", "1", "--budget", "18"]
+SEEDED = ["--seed", "1", "--budget", "30"]
 
 
 class Session:
