@@ -23,7 +23,7 @@ from advisor.tui.features.advising.outcome_words import (
 from advisor.tui.features.advising.screens.outcome_step import OutcomeStep, bulleted, heading
 from advisor.tui.features.advising.session_model import ProbeModel, SessionModel
 from advisor.tui.kit.charts.interval_bars import Bar, BarKind, IntervalBars
-from advisor.tui.kit.sentences import capitalised, count_words
+from advisor.tui.kit.sentences import capitalised, count_words, sentence
 from advisor.tui.kit.times import age_words
 from advisor.tui.screens import screen_named
 
@@ -77,7 +77,9 @@ class ComparisonScreen(OutcomeStep):
         yield Static(bulleted(reasons_in_words(model)), id="reasons")
         if model.advice and (composition := model.advice.composition):
             yield heading("Disks and network")
-            yield Static(Content("\n".join(composition_lines(composition))), id="composition")
+            first, *parts = composition_lines(composition)
+            yield Static(Content(sentence(first)), id="composition")
+            yield Static(bulleted(part.removeprefix("- ") for part in parts))
 
     def why_not_next(self) -> str:
         if self.model is None or self.model.advice is None:
