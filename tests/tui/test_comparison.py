@@ -26,6 +26,7 @@ from advisor.tui.kit.charts.interval_bars import Bar, IntervalBars
 from advisor.tui.kit.charts.theme_style import theme_style
 
 from .conftest import NewApp
+from .driving import words
 
 PAIR = Pair("dtn1", "dtn2")
 SESSION = "20261121T074920Z-d28598"
@@ -199,14 +200,15 @@ def test_a_setting_in_brief() -> None:
 
 
 def test_each_reason_stands_once_and_so_does_each_other_transport() -> None:
-    said = reasons_in_words(SessionModel(some_events(an_advice())))
+    said = reasons_in_words(SessionModel(some_events(an_advice())), an_advice())
     assert len(said) == len(set(said))
     assert sum("UDT" in line for line in said) == 1
     assert any("too far behind" in line for line in said)
-    silent = SessionModel([e for e in some_events(an_advice(reasons=[])) if "udt" not in str(e)])
-    assert "UDT was not measured in this session" in reasons_in_words(silent)
-    told = SessionModel(some_events(an_advice(reasons=[])))
-    assert "UDT reached 2 Gbit/s at best" in reasons_in_words(told)
+    mute = an_advice(reasons=[])
+    silent = SessionModel([e for e in some_events(mute) if "udt" not in str(e)])
+    assert "UDT was not measured in this session" in reasons_in_words(silent, mute)
+    told = SessionModel(some_events(mute))
+    assert "UDT reached 2 Gbit/s at best" in reasons_in_words(told, mute)
 
 
 @pytest.mark.asyncio
@@ -334,7 +336,7 @@ async def test_it_grows_with_the_session(new_app: NewApp) -> None:
         app.open(screen)
         await pilot.pause()
         assert "The session is running" in text_of(app)
-        assert "when the closing comparison has ended" in text_of(app)
+        assert "when the closing comparison has ended" in words(app, "#decided")
         model.apply(an_advice())
         app.open(AdviceScreen(model))
         await pilot.pause()

@@ -73,8 +73,9 @@ class ComparisonScreen(OutcomeStep):
         yield Static(_decided(model), id="decided")
         yield IntervalBars(bars, drawing=self.advisor.drawing)
         yield from self.past_transfers(model)
-        yield heading("Why")
-        yield Static(bulleted(reasons_in_words(model)), id="reasons")
+        if model.advice:
+            yield heading("Why")
+            yield Static(bulleted(reasons_in_words(model, model.advice)), id="reasons")
         if model.advice and (composition := model.advice.composition):
             yield heading("Disks and network")
             first, *parts = composition_lines(composition)
@@ -192,7 +193,10 @@ def _decided(model: SessionModel) -> Content:
         end = model.gave_up
         if end:
             return Content(f"The session gave no advice: {end.message}. What it measured:")
-        return Content("The session is running: these are single probes, differences may be noise.")
+        return Content(
+            "The session is running: these are single probes, differences may be noise. The "
+            "reasons are shown when the closing comparison has ended."
+        )
     parts = [
         Content.styled(f"✔ {dotted_setting(advice.subject, advice.setting)}", "bold $advised"),
         Content.styled(format_rate(advice.expected_bps), "bold"),
@@ -202,17 +206,19 @@ def _decided(model: SessionModel) -> Content:
     return Content("\n").join([line, *(Content.styled(w, "$act") for w in cautions(advice))])
 
 
-def reasons_in_words(model: SessionModel) -> list[str]:
+def reasons_in_words(model: SessionModel, advice: Advice) -> list[str]:
     """Why this advice: the session's own reasons, and what they do not say on other transports."""
-    advice = model.advice
-    if advice is None:
-        return ["Shown when the closing comparison has ended."]
     others = transports() if model.files is None else []
-    told = [line for other in others if other != advice.subject for line in _of_other(model, other)]
+    told = [
+        line
+        for other in others
+        if other != advice.subject
+        for line in _of_other(model, other, advice)
+    ]
     return [*advice.reasons, *told]
 
 
-def _of_other(model: SessionModel, subject: str) -> list[str]:
+def _of_other(model: SessionModel, subject: str, advice: Advice) -> list[str]:
     """What became of a transport that is not advised, unless the reasons say it."""
     name = subject_name(subject)
     lines = [
@@ -220,7 +226,7 @@ def _of_other(model: SessionModel, subject: str) -> list[str]:
         for stage in model.stages
         if stage.reason and stage.subject == subject and stage.name != "confirm"
     ]
-    if model.advice and any(name in reason for reason in model.advice.reasons):
+    if any(name in reason for reason in advice.reasons):
         return lines
     rates = [p.throughput_bps for p in model.probes if p.subject == subject]
     best_bps = max((rate for rate in rates if rate), default=None)
