@@ -24,6 +24,7 @@ from advisor.tui.home import HomeScreen
 from advisor.tui.kit.charts.bar_scale import BarScale, axis_end
 from advisor.tui.kit.charts.interval_bars import Bar, IntervalBars
 from advisor.tui.kit.charts.theme_style import theme_style
+from advisor.tui.kit.times import age_words
 
 from .conftest import NewApp
 from .driving import words
@@ -39,7 +40,7 @@ COMMAND = Command(
     side="source",
     argv=["globus-url-copy", "-fast", "-p", "8", "file:///SOURCE_PATH", "ftp://dtn2/D[1]"],
     shell="globus-url-copy -fast -p 8 file:///SOURCE_PATH 'ftp://dtn2/D[1]'",
-    note="Put the real path in. The server must be up.",
+    note="Put the real path in. ssh starts the server.",
 )
 SERVER = Command(tool="other", side="destination", argv=["serve"], shell="serve [all]")
 
@@ -199,11 +200,22 @@ def test_a_setting_in_brief() -> None:
     assert brief_setting("udt", UDT) == "UDT 16MiB"
 
 
+def test_ages_are_in_whole_units() -> None:
+    assert [age_words(age_s) for age_s in (0.2, 6.16, 90.0, 86400 * 3.5)] == [
+        "1 s",
+        "6 s",
+        "1 min",
+        "3 d",
+    ]
+
+
 def test_each_reason_stands_once_and_so_does_each_other_transport() -> None:
     said = reasons_in_words(SessionModel(some_events(an_advice())), an_advice())
     assert len(said) == len(set(said))
     assert sum("UDT" in line for line in said) == 1
     assert any("too far behind" in line for line in said)
+    stored = an_advice(reasons=["the best stored result"], basis="history")
+    assert reasons_in_words(SessionModel([stored]), stored) == ["the best stored result"]
     mute = an_advice(reasons=[])
     silent = SessionModel([e for e in some_events(mute) if "udt" not in str(e)])
     assert "UDT was not measured in this session" in reasons_in_words(silent, mute)

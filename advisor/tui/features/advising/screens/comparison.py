@@ -208,7 +208,8 @@ def _decided(model: SessionModel) -> Content:
 
 def reasons_in_words(model: SessionModel, advice: Advice) -> list[str]:
     """Why this advice: the session's own reasons, and what they do not say on other transports."""
-    others = transports() if model.files is None else []
+    is_measured = advice.basis == "measured" and model.files is None
+    others = transports() if is_measured else []
     told = [
         line
         for other in others

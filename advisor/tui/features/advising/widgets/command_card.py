@@ -21,7 +21,7 @@ from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
 from advisor.tui.kit.sentences import capitalised
 
 _FLAG_COLUMNS: Final = 24
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?]) (?=[A-Z])")
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?]) ")
 
 
 class LineCard(Static, can_focus=True):
