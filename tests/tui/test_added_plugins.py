@@ -89,7 +89,7 @@ def test_a_session_shows_the_transport_by_its_label_and_the_methods_marks() -> N
     assert "wandered to" in {role.meaning for role in legend.roles()}
     bars = {bar.name: bar for bar in compared(model)}
     assert bars["Runner-up"].detail == "Pipes, 64 KiB blocks"
-    assert any("Pipes" in line for line in reasons_in_words(model))
+    assert any("Pipes" in line for line in reasons_in_words(model, an_advice()))
     gauge = StopGauge(name="S", value=1, limit=3, meaning="settings wandered to")
     assert gauge_lines("wander", [gauge])[0].startswith("wandered")
 

@@ -21,6 +21,7 @@ from advisor.tui.features.advising.screens.advice import AdviceScreen, headline
 from advisor.tui.features.advising.screens.comparison import contender_bars
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.widgets.command_card import CommandCard, RemedyCard
+from advisor.tui.features.advising.widgets.limits_panel import LimitsPanel
 from advisor.tui.features.advising.widgets.tool_lines import ToolLine
 from advisor.tui.home import HomeScreen
 from advisor.tui.kit.dialogs.ask import AskScreen
@@ -97,7 +98,7 @@ async def test_another_tool_is_one_line_until_it_is_opened(
     async with app.run_test(size=size) as pilot:
         app.open(a_screen())
         await pilot.pause()
-        assert re.search(r"▸ other +a line, on the destination +enter open", text_of(app))
+        assert re.search(r"▸ other +1 line, on the destination +enter open", text_of(app))
         assert "serve [all]" not in text_of(app)
         await pilot.press("down", "enter")
         await pilot.pause()
@@ -112,6 +113,24 @@ async def test_another_tool_is_one_line_until_it_is_opened(
         assert "serve [all]" not in text_of(app)
         await pilot.press("tab")
         assert isinstance(app.focused, RemedyCard)
+
+
+@pytest.mark.asyncio
+async def test_only_the_focused_card_has_a_title_in_the_colour_of_the_focus(
+    new_app: NewApp,
+) -> None:
+    app = new_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.open(a_screen())
+        await pilot.pause()
+        card = app.screen.query(CommandCard).first()
+        assert "[$focus]" in str(card.border_title)
+        await pilot.press("down")
+        await pilot.pause()
+        assert "[$focus]" not in str(card.border_title)
+        app.screen.query_one(RemedyCard).focus()
+        await pilot.pause()
+        assert "[$focus]" in str(app.screen.query_one(LimitsPanel).border_title)
 
 
 @pytest.mark.asyncio

@@ -24,8 +24,10 @@ from advisor.tui.home import HomeScreen
 from advisor.tui.kit.charts.bar_scale import BarScale, axis_end
 from advisor.tui.kit.charts.interval_bars import Bar, IntervalBars
 from advisor.tui.kit.charts.theme_style import theme_style
+from advisor.tui.kit.times import age_words
 
 from .conftest import NewApp
+from .driving import words
 
 PAIR = Pair("dtn1", "dtn2")
 SESSION = "20261121T074920Z-d28598"
@@ -38,7 +40,7 @@ COMMAND = Command(
     side="source",
     argv=["globus-url-copy", "-fast", "-p", "8", "file:///SOURCE_PATH", "ftp://dtn2/D[1]"],
     shell="globus-url-copy -fast -p 8 file:///SOURCE_PATH 'ftp://dtn2/D[1]'",
-    note="Put the real path in. The server must be up.",
+    note="Put the real path in. ssh starts the server.",
 )
 SERVER = Command(tool="other", side="destination", argv=["serve"], shell="serve [all]")
 
@@ -198,15 +200,27 @@ def test_a_setting_in_brief() -> None:
     assert brief_setting("udt", UDT) == "UDT 16MiB"
 
 
+def test_ages_are_in_whole_units() -> None:
+    assert [age_words(age_s) for age_s in (0.2, 6.16, 90.0, 86400 * 3.5)] == [
+        "1 s",
+        "6 s",
+        "1 min",
+        "3 d",
+    ]
+
+
 def test_each_reason_stands_once_and_so_does_each_other_transport() -> None:
-    said = reasons_in_words(SessionModel(some_events(an_advice())))
+    said = reasons_in_words(SessionModel(some_events(an_advice())), an_advice())
     assert len(said) == len(set(said))
     assert sum("UDT" in line for line in said) == 1
     assert any("too far behind" in line for line in said)
-    silent = SessionModel([e for e in some_events(an_advice(reasons=[])) if "udt" not in str(e)])
-    assert "UDT was not measured in this session" in reasons_in_words(silent)
-    told = SessionModel(some_events(an_advice(reasons=[])))
-    assert "UDT reached 2 Gbit/s at best" in reasons_in_words(told)
+    stored = an_advice(reasons=["the best stored result"], basis="history")
+    assert reasons_in_words(SessionModel([stored]), stored) == ["the best stored result"]
+    mute = an_advice(reasons=[])
+    silent = SessionModel([e for e in some_events(mute) if "udt" not in str(e)])
+    assert "UDT was not measured in this session" in reasons_in_words(silent, mute)
+    told = SessionModel(some_events(mute))
+    assert "UDT reached 2 Gbit/s at best" in reasons_in_words(told, mute)
 
 
 @pytest.mark.asyncio
@@ -334,7 +348,7 @@ async def test_it_grows_with_the_session(new_app: NewApp) -> None:
         app.open(screen)
         await pilot.pause()
         assert "The session is running" in text_of(app)
-        assert "when the closing comparison has ended" in text_of(app)
+        assert "when the closing comparison has ended" in words(app, "#decided")
         model.apply(an_advice())
         app.open(AdviceScreen(model))
         await pilot.pause()

@@ -20,6 +20,7 @@ from advisor.tui.features.advising.screens.comparison import ComparisonScreen, c
 from advisor.tui.features.advising.screens.explanation import explain
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.widgets.boxes import Box, boxes_of
+from advisor.tui.features.advising.widgets.command_card import CommandCard
 from advisor.tui.features.advising.widgets.composition_bars import CompositionBars, composition_bars
 from advisor.tui.features.advising.widgets.flow_boxes import FlowBoxes
 from advisor.tui.features.advising.widgets.flow_lines import FlowLines
@@ -255,7 +256,10 @@ async def test_the_advice_shows_disks_and_network_as_a_picture(
     async with app.run_test(size=size) as pilot:
         app.open(AdviceScreen(SessionModel(events())))
         await until(pilot, lambda: app.screen.query(CompositionBars))
-        await pilot.pause()
+        await pilot.pause(0.3)
+        # The headline is in view, although a card below it has the focus.
+        assert isinstance(app.focused, CommandCard)
+        assert "441 Mbit/s (420–462)" in text_of(app)
         facts = words(app, "#facts")
         assert "from disk to disk" in facts
         assert "no disk" not in facts

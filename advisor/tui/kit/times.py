@@ -11,8 +11,8 @@ def local_time(unix_s: float) -> str:
 
 
 def age_words(age_s: float) -> str:
-    """An age in its largest unit, as `3 d`."""
-    return " ".join(format_duration(max(1.0, age_s)).split(" ")[:2])
+    """An age in its largest unit, as `3 d`, in whole seconds at least."""
+    return " ".join(format_duration(max(1, round(age_s))).split(" ")[:2])
 
 
 def moment_words(at_s: float) -> str:

@@ -58,7 +58,7 @@ _FLAGS: Final[Mapping[str, str]] = {
     "-p STREAMS": "Sends each file over this many TCP connections at once.",
     "-tcp-bs BYTES": (
         "Requests socket buffers of this size on the data connections; a kernel whose maximum "
-        "is lower silently grants that maximum."
+        "is lower silently caps it."
     ),
     "-bs BYTES": "Reads and sends the data in blocks of this size, each over one connection.",
     "-pp": (

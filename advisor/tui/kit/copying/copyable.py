@@ -18,7 +18,7 @@ class Copyable(Static, can_focus=True):
         "clipboard, also over ssh, where your terminal allows it (OSC 52)."
     )
     DEFAULT_CSS = """
-    Copyable { height: auto; padding: 0 1; background: $boost; color: $text-accent; }
+    Copyable { height: auto; padding: 0 1; background: $boost; color: $advised; }
     Copyable:focus { background: $primary-muted; text-style: bold; }
     Copyable:hover { background: $primary-muted; }
     Copyable.-empty { display: none; }
@@ -37,7 +37,7 @@ class Copyable(Static, can_focus=True):
         """Show this line, and the host to run it on; "" for none."""
         self.line = line
         head = f"{where}: " if where else ""
-        self.update(Content.assemble((head, "dim"), line, ("  [c] copy", "dim")))
+        self.update(Content.assemble((head, "$default"), line, ("  c copy", "$default")))
         self.set_class(not line, "-empty")
 
     def mend(self, problem: Problem | None) -> None:

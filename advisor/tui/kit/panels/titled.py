@@ -37,7 +37,8 @@ class Titled(_Mixin):
         """`title` says what it is, `value` how it stands now. Texts are never markup."""
         title = Content(title) if isinstance(title, str) else title
         value = Content(value) if isinstance(value, str) else value
-        if (title, value) != (self._title, self._value):
+        # The equality of Content leaves colours out.
+        if not (title.is_same(self._title) and value.is_same(self._value)):
             self._title, self._value = title, value
             self._fit_title()
 
@@ -72,5 +73,5 @@ class Titled(_Mixin):
             dash = "-" if self._is_ascii else "─"
             rule = Content.styled(dash * (gap - 2), "$focus" if focused else "$line")
             fitted = Content.assemble(self._title, " ", rule, " ", self._value)
-        if fitted != self._fitted:
+        if not fitted.is_same(self._fitted):
             self._fitted = self.border_title = fitted

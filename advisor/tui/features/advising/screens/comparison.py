@@ -23,7 +23,7 @@ from advisor.tui.features.advising.outcome_words import (
 from advisor.tui.features.advising.screens.outcome_step import OutcomeStep, bulleted, heading
 from advisor.tui.features.advising.session_model import ProbeModel, SessionModel
 from advisor.tui.kit.charts.interval_bars import Bar, BarKind, IntervalBars
-from advisor.tui.kit.sentences import capitalised, count_words
+from advisor.tui.kit.sentences import capitalised, count_words, sentence
 from advisor.tui.kit.times import age_words
 from advisor.tui.screens import screen_named
 
@@ -73,11 +73,14 @@ class ComparisonScreen(OutcomeStep):
         yield Static(_decided(model), id="decided")
         yield IntervalBars(bars, drawing=self.advisor.drawing)
         yield from self.past_transfers(model)
-        yield heading("Why")
-        yield Static(bulleted(reasons_in_words(model)), id="reasons")
+        if model.advice:
+            yield heading("Why")
+            yield Static(bulleted(reasons_in_words(model, model.advice)), id="reasons")
         if model.advice and (composition := model.advice.composition):
             yield heading("Disks and network")
-            yield Static(Content("\n".join(composition_lines(composition))), id="composition")
+            first, *parts = composition_lines(composition)
+            yield Static(Content(sentence(first)), id="composition")
+            yield Static(bulleted(part.removeprefix("- ") for part in parts))
 
     def why_not_next(self) -> str:
         if self.model is None or self.model.advice is None:
@@ -190,7 +193,10 @@ def _decided(model: SessionModel) -> Content:
         end = model.gave_up
         if end:
             return Content(f"The session gave no advice: {end.message}. What it measured:")
-        return Content("The session is running: these are single probes, differences may be noise.")
+        return Content(
+            "The session is running: these are single probes, differences may be noise. The "
+            "reasons are shown when the closing comparison has ended."
+        )
     parts = [
         Content.styled(f"✔ {dotted_setting(advice.subject, advice.setting)}", "bold $advised"),
         Content.styled(format_rate(advice.expected_bps), "bold"),
@@ -200,17 +206,20 @@ def _decided(model: SessionModel) -> Content:
     return Content("\n").join([line, *(Content.styled(w, "$act") for w in cautions(advice))])
 
 
-def reasons_in_words(model: SessionModel) -> list[str]:
+def reasons_in_words(model: SessionModel, advice: Advice) -> list[str]:
     """Why this advice: the session's own reasons, and what they do not say on other transports."""
-    advice = model.advice
-    if advice is None:
-        return ["Shown when the closing comparison has ended."]
-    others = transports() if model.files is None else []
-    told = [line for other in others if other != advice.subject for line in _of_other(model, other)]
+    is_measured = advice.basis == "measured" and model.files is None
+    others = transports() if is_measured else []
+    told = [
+        line
+        for other in others
+        if other != advice.subject
+        for line in _of_other(model, other, advice)
+    ]
     return [*advice.reasons, *told]
 
 
-def _of_other(model: SessionModel, subject: str) -> list[str]:
+def _of_other(model: SessionModel, subject: str, advice: Advice) -> list[str]:
     """What became of a transport that is not advised, unless the reasons say it."""
     name = subject_name(subject)
     lines = [
@@ -218,7 +227,7 @@ def _of_other(model: SessionModel, subject: str) -> list[str]:
         for stage in model.stages
         if stage.reason and stage.subject == subject and stage.name != "confirm"
     ]
-    if model.advice and any(name in reason for reason in model.advice.reasons):
+    if any(name in reason for reason in advice.reasons):
         return lines
     rates = [p.throughput_bps for p in model.probes if p.subject == subject]
     best_bps = max((rate for rate in rates if rate), default=None)

@@ -21,6 +21,7 @@ class OutcomeStep(Step):
     """A step about the outcome of a session: of `model`, or of the one that runs or ran last."""
 
     EMPTY: ClassVar[str] = ""
+    AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down", "scroll_body(1)", "Down", show=False),
         Binding("up", "scroll_body(-1)", "Up", show=False),
@@ -89,6 +90,8 @@ class OutcomeStep(Step):
         await outcome.remove_children()
         parts = list(self.outcome(model)) if model else []
         await outcome.mount_all(parts or [Static(self.EMPTY)])
+        # Without scrolling: the headline above it stays in view.
+        self.set_focus(next(iter(self.focus_chain), None), scroll_visible=False)
 
     def outcome(self, model: SessionModel) -> Iterable[Widget]:
         """The widgets of the outcome; none if it is too early."""

@@ -21,7 +21,7 @@ from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
 from advisor.tui.kit.sentences import capitalised
 
 _FLAG_COLUMNS: Final = 24
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?]) (?=[A-Z])")
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?]) ")
 
 
 class LineCard(Static, can_focus=True):
@@ -30,6 +30,8 @@ class LineCard(Static, can_focus=True):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"card--line", "card--note", "card--flag", "card--dim"}
     DEFAULT_CSS = """
     LineCard { height: auto; pointer: pointer; }
+    LineCard.row { border-left: blank; padding: 0 1 0 0; }
+    LineCard.row:focus { border-left: outer $focus; text-style: bold; }
     LineCard > .card--line { color: $advised; }
     LineCard > .card--note { color: $act; }
     LineCard > .card--flag { color: $blue; }
@@ -133,11 +135,11 @@ class RemedyCard(LineCard):
         "[b]A limit[/b] What holds the transfer back now. Enter shows what lifts it. advisor never "
         "applies it: c copies the line, and you or the host's administrator run it."
     )
-    DEFAULT_CSS = "RemedyCard:focus { background-tint: $foreground 8%; }"
 
     def __init__(self, limit: Limit) -> None:
         where = f"on the {limit.side}" if limit.side else "on the path"
         super().__init__(limit.remedy, capitalised(where))
+        self.add_class("row")
         self._what = f"{capitalised(where)}: {limit.what}"
 
     def drawn(self) -> Group:

@@ -9,6 +9,7 @@ from textual.containers import Vertical
 
 from advisor.domain.advice import Command
 from advisor.tui.features.advising.widgets.command_card import CommandCard, LineCard
+from advisor.tui.kit.sentences import count_words
 
 
 class ToolLine(LineCard):
@@ -18,14 +19,13 @@ class ToolLine(LineCard):
         "[b]Another tool[/b] It can move the data too. Enter shows its lines, c copies the first "
         "of them."
     )
-    DEFAULT_CSS = "ToolLine { padding: 0 1; } ToolLine:focus { background-tint: $foreground 8%; }"
 
     def __init__(self, commands: Sequence[Command]) -> None:
         first = commands[0]
         super().__init__(first.shell, f"{first.tool} · on the {first.side}")
         sides = " and ".join(f"on the {command.side}" for command in commands)
-        lines = "a line" if len(commands) == 1 else f"{len(commands)} lines"
-        self._tool, self._lines = first.tool, f"{lines}, {sides}"
+        self._tool, self._lines = first.tool, f"{count_words(len(commands), 'line')}, {sides}"
+        self.add_class("row")
 
     def drawn(self) -> Table:
         table = Table.grid(expand=True, padding=(0, 2, 0, 0))
