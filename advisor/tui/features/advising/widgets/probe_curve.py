@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from advisor.domain.measurement import Failure, Measurement
+from advisor.domain.quantities import format_rate
 from advisor.traits import subject_name
 from advisor.tui.features.advising.session_model import ProbeModel, SessionModel
 from advisor.tui.features.advising.widgets.legend import (
@@ -130,8 +131,15 @@ def curve_series(probe: ProbeModel | None) -> list[Series]:
     if probe is None or not probe.curve:
         return []
     xs, ys = zip(*probe.curve, strict=True)
-    curve = Series("received", xs, ys, colour=colour_of(probe.subject), legend="")
+    curve = Series("received", xs, ys, colour=colour_of(probe.subject), legend=_rate(probe))
     return [curve, *_steady_part(probe)]
+
+
+def _rate(probe: ProbeModel) -> str:
+    """The rate of the last second while it runs; its mean is shown beside it."""
+    if probe.throughput_bps is not None:
+        return ""
+    return "failed" if probe.ended_s is not None else format_rate(probe.curve[-1][1])
 
 
 def _steady_part(probe: ProbeModel) -> Iterator[Series]:
@@ -141,7 +149,14 @@ def _steady_part(probe: ProbeModel) -> Iterator[Series]:
     if steady:
         mean = probe.outcome.throughput_bps
         ends = [steady[0].start_s, steady[-1].end_s]
-        yield Series("mean of the steady part", ends, [mean, mean], mark="◆", colour="foreground")
+        yield Series(
+            "mean of the steady part",
+            ends,
+            [mean, mean],
+            mark="◆",
+            colour="foreground",
+            legend=f"mean {format_rate(mean)}",
+        )
 
 
 def probe_levels(model: SessionModel) -> list[Level]:

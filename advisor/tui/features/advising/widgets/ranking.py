@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import msgspec
 from textual.content import Content
+from textual.events import Resize
 
 from advisor.domain.measurement import Measurement
 from advisor.domain.space import Setting, setting_key
@@ -82,10 +83,16 @@ standard error. The arrow marks the setting that is measured now."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # as every widget has it
         super().__init__(id=id)
+        self._model: SessionModel | None = None
         self.set_title("Ranking")
+
+    def on_resize(self, _: Resize) -> None:
+        if self._model:
+            self.show(self._model)
 
     def show(self, model: SessionModel) -> None:
         """Update the list, if it changed."""
+        self._model = model
         rows = ranked(model)
         top_bps = max((row.rate_bps for row in rows), default=0.0)
         scale, unit = rate_unit(top_bps)

@@ -20,8 +20,8 @@ _OF_NUMBER: Final = ("more", "fewer")
 
 
 def trying(probe: ProbeModel) -> str:
-    """Why this probe is measured."""
-    return f"{capitalised(role_of(probe).meaning)}."
+    """What this probe is for."""
+    return f"{role_of(probe).meaning}."
 
 
 def differences(model: SessionModel) -> list[str]:

@@ -5,7 +5,6 @@ from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 
-from advisor.domain.quantities import format_rate
 from advisor.traits import reference_transport, transports
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.widgets.flow_boxes import FlowBoxes
@@ -211,7 +210,7 @@ The numbers show one of them alone, 0 shows all again where there is room."""
         if probe and (probe.subject, probe.ordinal) != self._curve_of:
             self._curve_of = (probe.subject, probe.ordinal)
             chart.restart()
-        chart.set_title(_probe_title(model), _present_rate(model))
+        chart.set_title(_probe_title(model))
         levels = probe_levels(model)
         series = curve_series(probe)
         highest = max([level.y for level in levels] + [y for one in series for y in one.ys] + [0.0])
@@ -259,15 +258,3 @@ def _probe_title(model: SessionModel) -> str:
         return "Now"
     setting = short_setting(probe.subject, probe.setting, varied_names(model.probes, probe.subject))
     return f"{'Now' if model.running else 'Last'}: {setting}"
-
-
-def _present_rate(model: SessionModel) -> str:
-    """The rate of the last second while the probe runs, then its mean."""
-    probe = model.present
-    if probe is None:
-        return ""
-    if probe.throughput_bps is not None:
-        return format_rate(probe.throughput_bps)
-    if probe.ended_s is not None:
-        return "failed"
-    return format_rate(probe.curve[-1][1]) if probe.curve else ""

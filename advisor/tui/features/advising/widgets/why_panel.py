@@ -38,6 +38,6 @@ def why_lines(model: SessionModel) -> list[str]:
         lines.append(f"Now: {trying(model.running)}")
     if model.notices:
         lines += [f"! {words}" for _, words in model.notices[-_NOTICES:]]
-    if found := differences(model):
+    if found := [f"· {words}" for words in differences(model)]:
         lines += ["", *found] if lines else found
     return lines or ["The defaults are measured first; then the search begins."]
