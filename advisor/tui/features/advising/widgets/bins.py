@@ -80,10 +80,7 @@ class Grid(msgspec.Struct, frozen=True):
 
     @classmethod
     def of_doublings(cls, space: Space, columns: int, rows: int) -> "Grid":
-        """At most this many cells, the same number for each doubling, or less than one.
-
-        Of counts at most one: between two of them there may be no value.
-        """
+        """At most this many cells, the same number for each doubling, or less than one."""
         across, *others = space.parameters
         up = _doubled(others[0], rows) if others else None
         return cls(_doubled(across, columns), up)
@@ -106,7 +103,9 @@ class Grid(msgspec.Struct, frozen=True):
 
 def _doubled(parameter: Parameter, most: int) -> Axis:
     doublings = round(math.log2(parameter.upper / parameter.lower))
-    each = max(1, (most - 1) // max(1, doublings)) if parameter.unit == "B" else 1
+    # No cell may lie between two successive values.
+    finest = int(1 / math.log2(1 + parameter.quantum / parameter.lower))
+    each = max(1, min(finest, (most - 1) // max(1, doublings)))
     count = min(1 + doublings * each, max(1, most))
     return Axis(parameter, count, about_values=True)
 

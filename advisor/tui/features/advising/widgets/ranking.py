@@ -26,7 +26,8 @@ _NAME_WIDTH = 26
 class RankedSetting(msgspec.Struct, frozen=True, kw_only=True):
     """A setting with its best probe, and that probe's standard error, both in bit/s.
 
-    `rate_bps`: the expected rate where it is advised. `is_present`: it was probed last.
+    `rate_bps`: the expected rate where it is advised. `is_present`: its probe is under way, or
+    was the last one.
     """
 
     subject: str
@@ -52,7 +53,7 @@ def ranked(model: SessionModel) -> list[RankedSetting]:
 
 
 def _ranked(model: SessionModel, probe: ProbeModel) -> RankedSetting:
-    leader, present = model.leader, model.present
+    leader, present = model.leader, None if model.is_over else model.present
     is_leader = leader is not None and _is_same(probe, leader.subject, leader.setting)
     # A tool's best is for the whole dataset, unlike the rates of its probes.
     is_expected = is_leader and model.files is None
@@ -63,7 +64,9 @@ def _ranked(model: SessionModel, probe: ProbeModel) -> RankedSetting:
         rate_bps=leader.throughput_bps if leader and is_expected else probe.throughput_bps or 0.0,
         stderr_bps=stderr_bps if math.isfinite(stderr_bps) else 0.0,
         mark=chart_mark(probe),
-        is_present=present is not None and _is_same(probe, present.subject, present.setting),
+        is_present=present is not None
+        and not model.is_over
+        and _is_same(probe, present.subject, present.setting),
         is_leader=is_leader,
     )
 

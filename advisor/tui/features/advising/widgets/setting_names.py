@@ -17,9 +17,9 @@ def varied_names(probes: Sequence[ProbeModel], subject: str) -> list[str]:
 
 
 def short_setting(subject: str, setting: Setting, names: Sequence[str]) -> str:
-    """The transport or tool and these parameters: `TCP 8 × 4 MiB`."""
+    """The transport or tool and these parameters: `TCP 8×4 MiB`."""
     values = [_value(name, setting[name]) for name in names if name in setting]
-    return " ".join([subject_name(subject), " × ".join(values)]).rstrip()
+    return " ".join([subject_name(subject), "×".join(values)]).rstrip()
 
 
 def _is_size(name: str) -> bool:
