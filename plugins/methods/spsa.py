@@ -199,7 +199,7 @@ class Spsa:
         )
         self._move_reason = (
             f"y+ {format_rate(self._results['y+'])} against y− {format_rate(self._results['y−'])}: "
-            + (f"{moves} on the scale of 1 to 25" if moves else "no significant step")
+            + (f"{moves} on the scale of 1 to 25" if moves else "step too small to matter")
         )
 
     def _finish_iteration(self) -> None:

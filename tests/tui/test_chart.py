@@ -4,7 +4,7 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.geometry import Size
 
-from advisor.tui.kit.charts.axis import axis_end, nice_end, rate_unit, ticks
+from advisor.tui.kit.charts.axis import axis_end, nice_end, rate_unit, ticks, ticks_in_rows
 from advisor.tui.kit.charts.chart import Chart
 from advisor.tui.kit.charts.series import Level, Series, VerticalLine
 from advisor.tui.kit.colours import role_colours
@@ -56,6 +56,16 @@ def test_ticks_are_round_and_fill_the_axis_from_zero(end: float, most: int) -> N
     assert f"{marked[1]:.0e}"[0] in "125"
 
 
+@pytest.mark.parametrize("end", [1.15, 2.3e9, 5.75e8, 1e10, 6.9])
+@pytest.mark.parametrize("rows", [4, 9, 19, 40])
+def test_every_tick_is_in_the_middle_of_a_row(end: float, rows: int) -> None:
+    fitted, marked = ticks_in_rows(end, rows, rows // 2 + 2)
+    assert end <= fitted <= 1.35 * end
+    for value in marked:
+        row = value / fitted * rows
+        assert row == pytest.approx(round(row))
+
+
 def test_axis_ends_a_little_above_the_highest_and_grows_in_steps() -> None:
     assert axis_end(1e9) == pytest.approx(1.15e9)
     assert axis_end(1.1e9, 1.15e9) == 1.15e9
@@ -91,7 +101,7 @@ async def test_axis_grows_and_does_not_shrink_until_it_is_restarted() -> None:
 async def test_point_near_a_tick_is_in_the_row_of_the_tick(size: tuple[int, int]) -> None:
     app = _ChartApp()
     async with app.run_test(size=size) as pilot:
-        for value, tick in ((1e9, " 1 ┤"), (9.96e8, " 1 ┤"), (5e8, " 0.5 ┤"), (4.99e8, " 0.5 ┤")):
+        for value, tick in ((1e9, " 1 ┤"), (9.96e8, " 1 ┤"), (1.004e9, " 1 ┤")):
             app.chart.show(
                 [Series("", [1.0], [value], "points", mark="▲")],
                 x_label="s",
@@ -113,7 +123,7 @@ async def test_line_at_a_tick_is_in_the_row_of_the_tick(drawing: str) -> None:
         await pilot.pause()
         tick = "1 +" if drawing == "ascii" else "1 ┤"
         drawn = next(line for line in app.lines() if tick in line).split(tick)[1]
-        assert len(set(drawn[:40])) == 1
+        assert len(set(drawn[1:40])) == 1
         assert drawn[0] not in " │|"
 
 
@@ -138,7 +148,7 @@ async def test_legend_is_in_the_title_line_and_below_where_it_does_not_fit() -> 
         names = [Series(f"series {n}", [1.0], [1e8], "points", mark="▲") for n in range(9)]
         app.chart.show(names[:2], x_label="time, s", y_label="rate")
         await pilot.pause()
-        assert "▲ series 0  ▲ series 1 ╮" in app.lines()[0]
+        assert "▲ series 0  ▲ series 1 ─╮" in app.lines()[0]
         assert app.lines()[-1].endswith("time, s ─╯")
         app.chart.show(names, x_label="time, s", y_label="rate")
         await pilot.pause()
@@ -146,7 +156,7 @@ async def test_legend_is_in_the_title_line_and_below_where_it_does_not_fit() -> 
         assert "▲ series 0  ▲ series 1" in app.lines()[-2]
         await pilot.resize_terminal(200, 24)
         await pilot.pause()
-        assert "▲ series 8 ╮" in app.lines()[0]
+        assert "▲ series 8 ─╮" in app.lines()[0]
 
 
 @pytest.mark.asyncio
@@ -163,7 +173,7 @@ async def test_error_bars_count_for_the_top_and_gaps_do_not_move_them() -> None:
         # From the top of the bar, 550 of 632, down to the axis and not through it.
         bar = [line[middle] for line in plotted if "┼" not in line].count("│")
         assert bar >= 12
-        frame = next(line for line in plotted if line.lstrip().startswith("0 ┼"))
+        frame = next(line for line in plotted if " 0 ┼" in line)
         assert frame[middle] in "─┬"
 
 
@@ -174,7 +184,7 @@ async def test_level_far_above_does_not_flatten_the_points_but_is_named() -> Non
         _show(app, [1e8], Level("best", 1.2e8), Level("link", 1e10))
         await pilot.pause()
         text = app.text()
-        assert "╌ best " in text
+        assert " best " in text
         assert "↑ link 10 Gbit/s" in app.lines()[1]
         assert "Mbit/s" in app.lines()[1][:10]
 
@@ -211,7 +221,7 @@ async def test_every_way_of_drawing_in_every_kind_of_theme(drawing: str, theme: 
             # The border of the panel is Textual's own.
             below = "\n".join(app.lines()[1:])
             assert below.isascii()
-            assert "* y*" in below
+            assert "* y*" in app.lines()[0]
         else:
             assert "★ y*" in text
             wanted = range(0x2801, 0x2900) if drawing == "braille" else range(0x2580, 0x25A0)

@@ -6,6 +6,8 @@ from textual.widgets import Input, Static
 from advisor.domain import events as ev
 from advisor.domain import orders as o
 from advisor.domain.space import Parameter
+from advisor.store.event_log import kept_events
+from advisor.store.layout import shipped_recording
 from advisor.tui.app import AdvisorApp
 from advisor.tui.features.advising.live_session import LiveSession
 from advisor.tui.features.advising.screens.explanation import explain
@@ -13,7 +15,11 @@ from advisor.tui.features.advising.screens.profiling import ProfilingScreen
 from advisor.tui.features.advising.screens.try_setting import filled_in, read_value
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.texts import best_setting, outcome_words
-from advisor.tui.features.advising.widgets.session_view import SESSION_PANELS, SessionView
+from advisor.tui.features.advising.widgets.probe_curve import expected_s
+from advisor.tui.features.advising.widgets.ranking import ranked
+from advisor.tui.features.advising.widgets.reasons import differences, trying
+from advisor.tui.features.advising.widgets.session_view import SessionView
+from advisor.tui.features.advising.widgets.setting_names import short_setting, varied_names
 from tests.tui.conftest import NewApp
 from tests.tui.recorded import events
 
@@ -68,17 +74,23 @@ async def test_shows_what_there_is_room_for(new_app: NewApp, size: tuple[int, in
         await shown(app, pilot, while_udt_is_searched())
         text = text_of(app)
         assert "vm → lab:prof" in text
-        assert "Throughput of each probe" in text
-        assert "best 199" in text
+        assert "─ Probes ─" in text
+        assert "● TCP  ○ UDT ─╮" in text
+        assert "BEST 199 Mbit/s" in text
+        assert " best " in text
+        assert "now" in text
+        assert "12 s left" in text
         panels = [p.id for p in app.screen.query(".panel") if p.display]
         if size == (80, 24):
             assert panels == ["throughput"]
+            assert "Now  12 s left: UDT, 52.5 KiB blocks" in text
+            assert "Best 199 Mbit/s: TCP, " in text
         elif size == (120, 40):
-            assert panels == [name for name in SESSION_PANELS if name != "boxes"]
-            assert "Map of the settings: udt" in text
+            assert panels == ["throughput", "probe", "ranking", "map", "why"]
+            assert "UDT: buffer × block (log)" in text
         else:
-            assert "Map of the settings: tcp/bbr" in text
-            assert "Map of the settings: udt" in text
+            assert "TCP: streams × buffer (log)" in text
+            assert "UDT: buffer × block (log)" in text
 
 
 @pytest.mark.asyncio
@@ -87,12 +99,13 @@ async def test_one_panel_at_a_time_on_a_small_terminal(new_app: NewApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await shown(app, pilot, while_udt_is_searched())
         for key, words in (
-            ("2", "UDT y−: now"),
-            ("3", "Map of the settings: udt"),
-            ("4", "Stops when a bar is full"),
+            ("2", "Now: UDT 52.5 KiB×"),
+            ("3", "UDT: buffer × block (log)"),
+            ("4", "Now: the same step in the other direction."),
             ("5", "UDT by flows"),
-            ("tab", "Throughput of each probe"),
-            ("shift+tab", "UDT by flows"),
+            ("6", " 1 ● TCP "),
+            ("tab", "─ Probes ─"),
+            ("shift+tab", " 1 ● TCP "),
         ):
             await pilot.press(key)
             await pilot.pause()
@@ -109,7 +122,7 @@ async def test_enlarged_panel_goes_back_among_the_others(new_app: NewApp) -> Non
             await pilot.press(keys[0])
             assert len([p for p in app.screen.query(".panel") if p.display]) == 1
             await pilot.press(keys[1])
-            assert len([p for p in app.screen.query(".panel") if p.display]) == 4
+            assert len([p for p in app.screen.query(".panel") if p.display]) == 5
 
 
 @pytest.mark.asyncio
@@ -123,8 +136,8 @@ async def test_resizing_keeps_everything(new_app: NewApp) -> None:
                 await pilot.press("3")
             await pilot.pause()
         text = text_of(app)
-        assert "best 199" in text
-        assert "Map of the settings: udt" in text
+        assert "BEST 199" in text
+        assert "UDT: buffer × block (log)" in text
         assert "△6" in text
 
 
@@ -307,6 +320,9 @@ async def test_what_is_this_explains_with_the_present_numbers(new_app: NewApp) -
         await pilot.press("w")
         await pilot.pause()
         assert "What am I looking at?" in text_of(app)
+        assert "It stops when a bar is full:" in words
+        assert f"Session {session.model.session}, method spsa" in words
+        assert "Its reasons, newest first:\n  tcp/bbr: y+ " in words
         await pilot.press("escape")
         await pilot.pause()
         assert isinstance(app.screen, ProfilingScreen)
@@ -323,7 +339,7 @@ async def test_map_has_numbers_or_values_and_the_other_transport(new_app: NewApp
         assert "△80.1" in text_of(app)
         await pilot.press("v", "u")
         await pilot.pause()
-        assert "Map of the settings: tcp/bbr" in text_of(app)
+        assert "TCP: streams × buffer (log)" in text_of(app)
         assert "▲3" in text_of(app)
 
 
@@ -351,3 +367,76 @@ def test_default_with_buffers_of_the_kernel_is_not_filled_in() -> None:
     stage = model.stage
     assert stage is not None
     assert best_setting(model, stage) == {}
+
+
+@pytest.mark.asyncio
+async def test_resume_is_a_key_only_where_there_is_something_to_resume(new_app: NewApp) -> None:
+    app = new_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        session = await shown(app, pilot, while_udt_is_searched())
+        screen = app.screen
+        assert isinstance(screen, ProfilingScreen)
+        assert "r" not in screen.active_bindings
+        session.model.apply(ev.GaveUp(at_s=20, message="the agent is gone", exit_code=3))
+        screen._look()
+        await pilot.pause()
+        assert "r" in screen.active_bindings
+
+
+@pytest.mark.asyncio
+async def test_all_panels_name_the_same_probe(new_app: NewApp) -> None:
+    app = new_app()
+    told = while_udt_is_searched()
+    following = events()[len(told) :]
+    until_next = next(i for i, e in enumerate(following) if isinstance(e, ev.ProbeStarted)) + 1
+    async with app.run_test(size=(120, 40)) as pilot:
+        session = await shown(app, pilot, told)
+        screen = app.screen
+        assert isinstance(screen, ProfilingScreen)
+        for event in following[:until_next]:
+            session.model.apply(event)
+        screen._look()
+        await pilot.pause()
+        probe = session.model.running
+        assert probe is not None
+        text = text_of(app)
+        assert f"[{probe.ordinal}]" in text
+        names = varied_names(session.model.probes, probe.subject)
+        assert f"Now: {short_setting(probe.subject, probe.setting, names)}" in text
+        assert trying(probe).split()[-1] in text
+        assert session.model.probes[-2].ordinal == probe.ordinal - 1
+
+
+def test_time_of_a_chart_of_one_probe_ends_near_its_data() -> None:
+    model = SessionModel(events())
+    present = model.present
+    assert present is not None
+    assert expected_s(model) == present.curve[-1][0]
+
+
+def test_differences_are_sentences_with_the_faster_setting_first() -> None:
+    model = SessionModel(kept_events(shipped_recording()))
+    assert differences(model)[1] == (
+        "Smaller buffers and larger blocks were faster: 804 against 526 Mbit/s."
+    )
+    assert differences(model)[2].startswith("More streams and smaller buffers: no clear difference")
+
+
+def test_settings_are_ranked_best_first_and_the_advised_one_has_its_expected_rate() -> None:
+    told = list(kept_events(shipped_recording()))
+    searching = ranked(SessionModel(told[: len(told) // 2]))
+    rates = [row.rate_bps for row in searching]
+    assert rates == sorted(rates, reverse=True)
+    assert [row.is_leader for row in searching[:2]] == [True, False]
+    model = SessionModel(told)
+    assert model.advice is not None
+    assert ranked(model)[0].rate_bps == model.advice.expected_bps
+    assert ranked(model)[0].setting == model.advice.setting
+
+
+def test_short_settings_tell_only_what_differs() -> None:
+    model = SessionModel(events())
+    names = varied_names(model.probes, "udt")
+    assert "mss_bytes" not in names
+    setting = {"block_bytes": 8956, "buffer_bytes": 0, "mss_bytes": 9000}
+    assert short_setting("udt", setting, names) == "UDT 8.75 KiB×auto"

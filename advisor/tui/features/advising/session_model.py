@@ -96,6 +96,23 @@ class SessionModel:
         return newest if newest and newest.ended_s is None else None
 
     @property
+    def present(self) -> ProbeModel | None:
+        """The probe under way, else the last one: the one that every panel names."""
+        return self.probes[-1] if self.probes else None
+
+    @property
+    def leader(self) -> ev.BestChanged | None:
+        """What was found so far: the advice with its expected rate, else the best."""
+        if self.advice is None:
+            return self.best
+        return ev.BestChanged(
+            at_s=self.at_s,
+            subject=self.advice.subject,
+            setting=self.advice.setting,
+            throughput_bps=self.advice.expected_bps,
+        )
+
+    @property
     def default_bps(self) -> float | None:
         """The untuned throughput in bit/s: one TCP stream, or the tool's default; None before it is
         measured.

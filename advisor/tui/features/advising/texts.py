@@ -1,21 +1,10 @@
-"""The sentences of the screen of a running session, and where its search stands. Pure."""
+"""The sentences of the screen of a running session. Pure."""
 
-from advisor.domain.quantities import format_duration, format_rate
+from advisor.domain.quantities import format_rate
 from advisor.domain.space import Setting
 from advisor.tui.features.advising.session_model import SessionModel, StageModel
 from advisor.tui.features.advising.widgets.bins import Grid
 from advisor.tui.kit.sentences import capitalised
-
-
-def session_line(model: SessionModel) -> str:
-    """The pair, the round-trip time, and the session's id."""
-    if model.pair is None:
-        return "Reaching the other host …"
-    parts = [f"{model.pair.source} → {model.pair.destination}"]
-    if model.path:
-        parts.append(f"RTT {format_duration(model.path.rtt_s)}")
-    parts.append(f"session {model.session}")
-    return "   ".join(parts)
 
 
 def outcome_words(model: SessionModel) -> str:

@@ -9,6 +9,9 @@ _ENDS: Final = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 _STEPS: Final = (1.0, 2.0, 5.0, 10.0)
 """Mantissas of the distance between two ticks."""
 
+_ONE_STEP: Final = 1.1
+"""Two ticks say less than three: they must spare this much of the axis."""
+
 _ROOM: Final = 1.15
 _LEAST_ROOM: Final = 1.02
 
@@ -42,6 +45,28 @@ def ticks(end: float, most: int) -> list[float]:
         size * decade for size in _STEPS if int(end / (size * decade) * (1 + 1e-9)) + 1 <= most
     )
     return [step * i for i in range(int(end / step * (1 + 1e-9)) + 1)]
+
+
+def ticks_in_rows(end: float, rows: int, most: int) -> tuple[float, list[float]]:
+    """The end of an axis of so many rows and its ticks, each in the middle of a row.
+
+    The end is `end` or a little above, so that the distance of two ticks is a number of rows.
+    """
+    found = [
+        (step * rows / rows_each, step)
+        for step in _steps_within(end)
+        if end / step < most and (rows_each := int(step / end * rows))
+    ]
+    if not found:
+        return end, ticks(end, 2)
+    fitted, step = min(found, key=lambda one: one[0] * (1.0 if 2 * one[1] <= end else _ONE_STEP))
+    return fitted, [step * i for i in range(int(fitted / step * (1 + 1e-9)) + 1)]
+
+
+def _steps_within(end: float) -> list[float]:
+    decade = 10.0 ** math.floor(math.log10(end))
+    sizes = [size * decade * scale for scale in (0.1, 1.0) for size in _STEPS[:-1]]
+    return [size for size in sizes if size <= end]
 
 
 def rate_unit(top_bps: float) -> tuple[float, str]:

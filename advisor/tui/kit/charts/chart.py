@@ -55,7 +55,7 @@ class Chart(Titled, Widget, can_focus=True):
     ) -> None:
         super().__init__(id=id, classes=classes)
         self._given_title, self._given_value = Content(""), Content("")
-        self._key = Content("")
+        self._key = self._key_below = Content("")
         self.picture = Picture(unit=unit)
         self._drawn: object = None
         self.set_title(title)
@@ -149,10 +149,12 @@ class Chart(Titled, Widget, can_focus=True):
         is_above = not self._given_value and self._key.cell_length <= room
         value = self._key if is_above else self._given_value
         super().set_title(self._given_title, value)
-        if self.is_mounted:
+        below = Content("") if is_above else self._key
+        if self.is_mounted and not below.is_same(self._key_below):
+            self._key_below = below
             key = self.query_one("#key", Static)
-            key.display = bool(self._key) and not is_above
-            key.update(self._key, layout=False)
+            key.display = bool(below)
+            key.update(below, layout=False)
 
     def _style(self, colour: str) -> str:
         return theme_style(self.app.theme_variables, colour)

@@ -7,7 +7,7 @@ from typing import Final
 
 from textual_hires_canvas import HiResMode
 
-from advisor.tui.kit.charts.axis import rate_unit, ticks
+from advisor.tui.kit.charts.axis import rate_unit, ticks, ticks_in_rows
 from advisor.tui.kit.charts.drawing import VERTICAL
 from advisor.tui.kit.charts.frame import Frame
 from advisor.tui.kit.charts.picture import RATE, Picture
@@ -30,18 +30,16 @@ class Painter:
         self._picture = picture
         self._style = style
         self._drawing = drawing
-        top = picture.y_top or 1.0
-        scale, self._unit = rate_unit(top) if picture.unit == RATE else (1.0, picture.unit)
         rows = max(plot.size.height - 2, 2)
-        self._heights = [
-            (y, f"{y / scale:.6g}") for y in ticks(top, max(3, rows // _ROWS_EACH + 1))
-        ]
+        top, heights = ticks_in_rows(picture.y_top or 1.0, rows - 1, max(3, rows // _ROWS_EACH + 1))
+        scale, self._unit = rate_unit(top) if picture.unit == RATE else (1.0, picture.unit)
+        self._heights = [(y, f"{y / scale:.6g}") for y in heights]
         self._within = [level for level in picture.levels if level.y <= top]
         names = max((len(level.name) + 1 for level in self._within), default=0)
         widest = min(_WIDEST_NAMES, plot.size.width // 3)
         labels = max(len(word) for _, word in [*self._heights, (0.0, self._unit)])
         self._frame = Frame(
-            left=labels + 1,
+            left=labels + 2,
             right=plot.size.width - 1 - min(names, widest),
             top=1,
             bottom=rows,
@@ -67,19 +65,18 @@ class Painter:
 
     def _draw_axes(self) -> None:
         frame, axis, words = self._frame, self._style("line"), self._style("foreground")
-        self._plot.write(0, 0, self._unit.rjust(frame.left - 1), self._style("foreground-muted"))
-        for row in range(frame.top, frame.bottom):
-            self._plot.set_pixel(frame.left, row, "│", axis)
-        self._plot.write(frame.left, frame.bottom, "─" * (frame.right + 1 - frame.left), axis)
+        left = frame.left - 1
+        self._plot.write(0, 0, self._unit.rjust(left - 1), self._style("foreground-muted"))
+        self._plot.set_pixels([(left, row) for row in range(frame.top, frame.bottom)], "│", axis)
+        self._plot.write(left, frame.bottom, "─" * (frame.right + 1 - left), axis)
         for x, word in self._x_labels():
             column = frame.column(x)
             self._plot.set_pixel(column, frame.bottom, "┬", axis)
             begin = min(column - len(word) // 2, self._plot.size.width - len(word))
             self._plot.write(begin, frame.bottom + 1, word, words)
         for y, word in self._heights:
-            row = frame.row(y)
-            self._plot.set_pixel(frame.left, row, "┤" if y else "┼", axis)
-            self._plot.write(0, row, word.rjust(frame.left - 1), words)
+            self._plot.set_pixel(left, frame.row(y), "┤" if y else "┼", axis)
+            self._plot.write(0, frame.row(y), word.rjust(left - 1), words)
 
     def _x_labels(self) -> Sequence[tuple[float, str]]:
         frame = self._frame

@@ -1,6 +1,7 @@
 """An explanation of the session screen in plain words, with its numbers."""
 
-from typing import ClassVar
+from collections.abc import Iterable
+from typing import ClassVar, Final
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -13,8 +14,11 @@ from advisor.domain.events import FilesPlanned
 from advisor.domain.quantities import format_duration, format_rate
 from advisor.report.lines import files_lines
 from advisor.traits import describe, subject_name, transports
-from advisor.tui.features.advising.session_model import SessionModel
+from advisor.tui.features.advising.session_model import SessionModel, StageModel
 from advisor.tui.features.advising.widgets.legend import DISK_MARKS, FAILED, roles
+from advisor.tui.features.advising.widgets.stop_gauges import gauge_lines
+
+_MOVES_SHOWN: Final = 4
 
 
 class WhatIsThisScreen(ModalScreen[None]):
@@ -45,7 +49,14 @@ class WhatIsThisScreen(ModalScreen[None]):
 def explain(model: SessionModel) -> str:
     """The explanation, in markup."""
     return "\n\n".join(
-        [_what_happens(model), _numbers(model), _marks(model), _panels(), _what_to_press()]
+        [
+            _what_happens(model),
+            _numbers(model),
+            _marks(model),
+            _panels(),
+            _what_to_press(),
+            *_method(model),
+        ]
     )
 
 
@@ -102,6 +113,7 @@ def _marks(model: SessionModel) -> str:
     first, *others = map(subject_name, transports())
     other = model.files.tool if model.files else " and ".join(others)
     lines = [f"  {r.full} {r.hollow}  {r.name}: {r.meaning}" for r in roles()]
+    lines.append("  The charts show the steps of a method with the marks of search.")
     if model.files:
         lines += [f"  {mark}    {disk}: {meaning}" for disk, (mark, meaning) in DISK_MARKS.items()]
     lines.append(f"  {FAILED}    failed: it counts as an answer, the search continues")
@@ -110,13 +122,14 @@ def _marks(model: SessionModel) -> str:
 
 def _panels() -> str:
     return (
-        "1 Throughput: each probe at its time, with error bars. The dashed lines are numbered in "
-        "the line below it: best so far, default, what the link can carry.\n2 The probe under "
-        "way: what the receiver gets each second. Transfers start slowly: only the steady part "
-        "counts.\n3 The map: every cell is a range of settings, the greener the faster. Numbers "
-        "are those of the probes, dots the path of the search.\n4 The search: why it moved, and "
-        "what ends it.\n5 Boxes: for each number of flows (connections at once), or of threads "
-        "on a disk, the median of all its probes, and the box in which half of them lie."
+        "1 Probes: each at its time, with ± one standard error. The dashed lines are the best so "
+        "far and the default; the vertical one is now.\n2 Now: what the receiver of the present "
+        "probe gets. Transfers start slowly: only the steady part counts.\n3 The map: every cell "
+        "is a range of settings, the greener the faster. Numbers are those of the probes, dots "
+        "the path of the search. It shows the range that was probed, on logarithmic scales.\n"
+        "4 Why: what the present probe is for, and what made a difference.\n5 Boxes: for each "
+        "number of flows (connections at once), or of threads on a disk, the median of all its "
+        "probes, and the box in which half of them lie.\n6 Ranking: the settings, best first."
     )
 
 
@@ -126,3 +139,29 @@ def _what_to_press() -> str:
         "tries a setting of your choice, x stops with the best so far. p shows what past "
         "transfers predict, if the method consults them. You can leave the screen: it continues."
     )
+
+
+def _method(model: SessionModel) -> Iterable[str]:
+    """The method's own words: its state, its conditions for stopping, and its reasons."""
+    lines = [f"Session {model.session}, method {model.method}"]
+    if (stage := model.stage) is None:
+        return ["\n".join(lines)]
+    rounds = f", round {stage.iteration + 1}" if stage.space else ""
+    lines.append(f"  search {stage.name}{rounds}{_share_words(model, stage)}")
+    if stage.reason:
+        lines.append(f"  ended: {stage.reason}")
+    if stage.gauges:
+        lines += ["It stops when a bar is full:", *gauge_lines(model.method, stage.gauges)]
+    moves = [(one.name, why) for one in model.stages for _, why in one.moves][-_MOVES_SHOWN:]
+    if moves:
+        lines.append("Its reasons, newest first:")
+        lines += [f"  {name}: {why}" for name, why in reversed(moves)]
+    return ["\n".join(lines)]
+
+
+def _share_words(model: SessionModel, stage: StageModel) -> str:
+    if not stage.budget_s:
+        return ""
+    spent_s = (stage.ended_s or model.at_s) - stage.began_s
+    share_s = format_duration(round(stage.budget_s, 1))
+    return f", {format_duration(round(max(spent_s, 0.0), 1))} of its {share_s}"

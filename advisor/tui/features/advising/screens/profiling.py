@@ -4,8 +4,8 @@ import time
 from collections.abc import Iterable
 from typing import ClassVar, Final
 
-from rich.text import Text
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -17,7 +17,7 @@ from advisor.tui.features.advising.screens.explanation import WhatIsThisScreen
 from advisor.tui.features.advising.screens.try_setting import TrySettingScreen
 from advisor.tui.features.advising.session_model import SessionModel, StageModel
 from advisor.tui.features.advising.step import Step
-from advisor.tui.features.advising.texts import best_setting, outcome_words, session_line
+from advisor.tui.features.advising.texts import best_setting, outcome_words
 from advisor.tui.features.advising.widgets.session_view import SESSION_PANELS, SessionView
 
 _ALL_REDRAWN_EVERY_S: Final = 2.0
@@ -41,7 +41,7 @@ You need not do anything: it ends on its own; then ctrl+n compares the results."
         Binding("t", "try", "Try", id="try", tooltip="Try a setting"),
         Binding("s", "skip", "Skip", id="skip", tooltip="Skip this search"),
         Binding("p", "past", "Past transfers", show=False, id="past-transfers"),
-        Binding("r", "resume", "Resume", show=False, id="resume"),
+        Binding("r", "resume", "Resume", id="resume"),
         Binding("v", "values", "Map: numbers or values", show=False, id="map_values"),
         Binding("u", "other", "Map: the other transport", show=False, id="map_other"),
         *(
@@ -54,19 +54,15 @@ You need not do anything: it ends on its own; then ctrl+n compares the results."
     ]
     DEFAULT_CSS = """
     ProfilingScreen #body { overflow-y: hidden; }
-    ProfilingScreen #head { height: 1; }
     ProfilingScreen #word { height: auto; max-height: 8; padding: 0 1; }
-    ProfilingScreen #word.done { background: $success-muted; color: $advised; }
-    ProfilingScreen #word.gave-up {
-        background: $error-muted; color: $failed; padding: 1 2; text-style: bold;
-    }
-    ProfilingScreen #word.asked { background: $warning-muted; color: $act; }
+    ProfilingScreen #word.done { color: $advised; text-style: bold; }
+    ProfilingScreen #word.gave-up { color: $failed; padding: 1 2; text-style: bold; }
     ProfilingScreen #empty { height: 1fr; content-align: center middle; text-align: center; }
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self._said = ("", "unsaid")
+        self._said: str | None = None
         self._stop_asked_at_s: float | None = None
 
     @property
@@ -74,8 +70,7 @@ You need not do anything: it ends on its own; then ctrl+n compares the results."
         return self.advisor.session.model if self.advisor.session else None
 
     def content(self) -> Iterable[Widget]:
-        """The head, a message if needed, and the session."""
-        yield Static(id="head")
+        """A message if needed, and the session."""
         yield Static(id="word")
         yield SessionView(id="view")
         yield Static(
@@ -104,17 +99,23 @@ You need not do anything: it ends on its own; then ctrl+n compares the results."
             self.query_one(SessionView).show_next(model)
 
     def _say(self, model: SessionModel) -> None:
-        words = (session_line(model), outcome_words(model))
+        words = outcome_words(model)
         if words == self._said:
             # Even an equal text would cause a layout of the whole screen.
             return
         self._said = words
-        self.query_one("#head", Static).update(Text(words[0]))
         word = self.query_one("#word", Static)
-        word.display = bool(words[1])
+        word.display = bool(words)
         word.set_class(model.advice is not None, "done")
         word.set_class(model.gave_up is not None, "gave-up")
-        word.update(Text(words[1]))
+        word.update(Content(words))
+        self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Resume is only there for a session that ended without advice."""
+        if action == "resume":
+            return bool(self._model and self._model.gave_up)
+        return super().check_action(action, parameters)
 
     def why_not_next(self) -> str:
         """Why the next step must wait for the session's end."""
@@ -224,10 +225,7 @@ You need not do anything: it ends on its own; then ctrl+n compares the results."
 
     def action_resume(self) -> None:
         """Resume a session that ended without advice."""
-        model = self._model
-        if model is None or model.gave_up is None:
-            self.advisor.refuse("there is nothing to resume: this is for an interrupted session")
-        elif reason := self.advisor.why_no_session():
+        if reason := self.advisor.why_no_session():
             self.advisor.refuse(reason)
         else:
             # The application replaces this screen, so it must not be the one on top.

@@ -15,6 +15,7 @@ GridCell = tuple[int, int]
 
 
 _SAID: Final = {"concurrency": "files at a time", "parallelism": "streams each"}
+_SAID_SHORTER: Final = {"concurrency": "files", "parallelism": "streams"}
 
 
 class Axis(msgspec.Struct, frozen=True):
@@ -59,6 +60,11 @@ def name_of(parameter: Parameter) -> str:
     return parameter.name.removesuffix("_bytes").replace("_", " ")
 
 
+def short_name_of(parameter: Parameter) -> str:
+    """The parameter's name in titles."""
+    return _SAID_SHORTER.get(parameter.name, name_of(parameter))
+
+
 class Grid(msgspec.Struct, frozen=True):
     """Cells over a space's first two parameters; `up` is None in a space of one."""
 
@@ -74,17 +80,10 @@ class Grid(msgspec.Struct, frozen=True):
 
     @classmethod
     def of_doublings(cls, space: Space, columns: int, rows: int) -> "Grid":
-        """At most this many cells, and at most one for each doubling between the bounds."""
-        most = [
-            1 + round(math.log2(parameter.upper / parameter.lower))
-            for parameter in space.parameters
-        ]
-        plain = cls.fitting(space, min(columns, most[0]), min([rows, *most[1:2]]))
-        across, up = plain.across, plain.up
-        return cls(
-            Axis(across.parameter, across.count, about_values=True),
-            Axis(up.parameter, up.count, about_values=True) if up else None,
-        )
+        """At most this many cells, the same number for each doubling, or less than one."""
+        across, *others = space.parameters
+        up = _doubled(others[0], rows) if others else None
+        return cls(_doubled(across, columns), up)
 
     def cell_of(self, setting: Setting) -> GridCell | None:
         """(column, row from below); None for a setting outside the space."""
@@ -100,6 +99,44 @@ class Grid(msgspec.Struct, frozen=True):
                 return None
             indices.append(axis.index_of(value))
         return indices[0], indices[1]
+
+
+def _doubled(parameter: Parameter, most: int) -> Axis:
+    doublings = round(math.log2(parameter.upper / parameter.lower))
+    # No cell may lie between two successive values.
+    finest = int(1 / math.log2(1 + parameter.quantum / parameter.lower))
+    each = max(1, min(finest, (most - 1) // max(1, doublings)))
+    count = min(1 + doublings * each, max(1, most))
+    return Axis(parameter, count, about_values=True)
+
+
+def zoomed(space: Space, probes: Iterable[ProbeModel]) -> Space | None:
+    """The part of a space that was probed, on a logarithmic scale, by whole doublings.
+
+    None if no setting lies in it.
+    """
+    settings = [probe.setting for probe in probes if space_contains(space, probe.setting)]
+    if not settings:
+        return None
+    parameters = []
+    for parameter in space.parameters:
+        values = [float(setting[parameter.name]) for setting in settings]
+        lower, upper = math.floor(math.log2(min(values))), math.ceil(math.log2(max(values)))
+        parameters.append(
+            Parameter(
+                name=parameter.name,
+                unit=parameter.unit,
+                lower=2**lower,
+                upper=2 ** max(upper, lower + 1),
+                scale=Scale.LOG2,
+            )
+        )
+    return Space(parameters=tuple(parameters), cost_order=())
+
+
+def space_contains(space: Space, setting: Setting) -> bool:
+    """Whether the setting has a value within the bounds for each parameter of the space."""
+    return Grid.fitting(space, 1, 1).cell_of(setting) is not None
 
 
 def spanned(probes: Iterable[ProbeModel]) -> Space | None:

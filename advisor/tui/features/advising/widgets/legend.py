@@ -52,11 +52,24 @@ def role_of(probe: ProbeModel) -> Role:
 
 
 def mark_of(probe: ProbeModel) -> str:
-    """Its mark."""
+    """Its mark on maps."""
+    return _mark(probe, role_of(probe))
+
+
+def _mark(probe: ProbeModel, role: Role) -> str:
     if probe.subject in DISK_MARKS:
         return DISK_MARKS[probe.subject][0]
-    role = role_of(probe)
     return role.full if probe.subject == reference_transport() else role.hollow
+
+
+def chart_role(probe: ProbeModel) -> Role:
+    """Its role on charts, which tell the purposes apart but not the steps of a method."""
+    return _BY_HAND if probe.label == _BY_HAND.name else _BY_PURPOSE[probe.purpose]
+
+
+def chart_mark(probe: ProbeModel) -> str:
+    """Its mark on charts and in lists."""
+    return _mark(probe, chart_role(probe))
 
 
 def colour_of(subject: str) -> str:

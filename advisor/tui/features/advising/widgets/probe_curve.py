@@ -1,19 +1,23 @@
 """The curves of a session's two charts. Pure."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from advisor.domain.measurement import Failure, Measurement
+from advisor.domain.quantities import format_rate
 from advisor.traits import subject_name
 from advisor.tui.features.advising.session_model import ProbeModel, SessionModel
 from advisor.tui.features.advising.widgets.legend import (
     DISK_MARKS,
     FAILED,
+    chart_mark,
+    chart_role,
     colour_of,
-    mark_of,
-    role_of,
 )
-from advisor.tui.kit.charts.series import Level, Series
+from advisor.tui.kit.charts.series import Level, Series, VerticalLine
+
+_SHORTEST_S: Final = 1.0
 
 
 def probe_series(model: SessionModel) -> list[Series]:
@@ -25,9 +29,13 @@ def probe_series(model: SessionModel) -> list[Series]:
     groups: dict[tuple[str, str], list[ProbeModel]] = {}
     for probe in probes:
         if isinstance(probe.outcome, Measurement):
-            groups.setdefault((probe.subject, role_of(probe).name), []).append(probe)
+            groups.setdefault((probe.subject, chart_role(probe).name), []).append(probe)
     series = [
-        _points(_series_name(model, subject, role), group)
+        _points(
+            _series_name(model, subject, role),
+            group,
+            _legend_name(model, subject) if role == _named_role(groups, subject) else "",
+        )
         for (subject, role), group in groups.items()
     ]
     failed = [p.began_s for p in probes if isinstance(p.outcome, Failure)]
@@ -57,7 +65,18 @@ def _series_name(model: SessionModel, subject: str, role: str) -> str:
     return role if subject == model.files.tool else f"{subject_name(subject)} alone"
 
 
-def _points(name: str, probes: list[ProbeModel]) -> Series:
+def _named_role(groups: Iterable[tuple[str, str]], subject: str) -> str:
+    """The role whose mark stands for the subject in the legend: search, once there is one."""
+    roles = [role for of, role in groups if of == subject]
+    return "search" if "search" in roles else roles[0]
+
+
+def _legend_name(model: SessionModel, subject: str) -> str:
+    is_alone = model.files is not None and subject != model.files.tool
+    return f"{subject_name(subject)}{' alone' if is_alone and subject not in DISK_MARKS else ''}"
+
+
+def _points(name: str, probes: list[ProbeModel], legend: str) -> Series:
     measured = [(p.began_s, p.outcome) for p in probes if isinstance(p.outcome, Measurement)]
     errors = [m.stderr_bps if math.isfinite(m.stderr_bps) else 0.0 for _, m in measured]
     means = [m.throughput_bps for _, m in measured]
@@ -68,8 +87,9 @@ def _points(name: str, probes: list[ProbeModel]) -> Series:
         "points",
         lows=[mean - error for mean, error in zip(means, errors, strict=True)],
         highs=[mean + error for mean, error in zip(means, errors, strict=True)],
-        mark=mark_of(probes[0]),
+        mark=chart_mark(probes[0]),
         colour=colour_of(probes[0].subject),
+        legend=legend,
     )
 
 
@@ -80,8 +100,9 @@ def levels_of(model: SessionModel) -> Iterator[Level]:
     """
     if disk_under_way(model):
         return
-    if model.best and model.files is None:
-        yield Level("best", model.best.throughput_bps, "advised")
+    if model.leader and model.files is None:
+        name = "advised" if model.advice else "best"
+        yield Level(name, model.leader.throughput_bps, "advised")
     if model.default_bps:
         yield Level("default", model.default_bps, "default")
     if model.path and (capacity_bps := model.path.capacity_bps):
@@ -99,26 +120,57 @@ def _goal(model: SessionModel) -> float | None:
     return goals[-1] if goals else None
 
 
-def curve_series(model: SessionModel) -> list[Series]:
-    """The running probe per second, or the last one with the mean of its steady part."""
-    series: list[Series] = []
-    ended = [p for p in model.probes if p.ended_s is not None and p.curve]
-    if ended:
-        series += _of_the_last(ended[-1])
-    if model.running and model.running.curve:
-        xs, ys = zip(*model.running.curve, strict=True)
-        colour = colour_of(model.running.subject)
-        series.append(Series(f"now: probe {model.running.ordinal}", xs, ys, colour=colour))
-    return series
+def now_line(model: SessionModel) -> Iterator[VerticalLine]:
+    """Where the session is, as long as it runs."""
+    if not model.is_over:
+        yield VerticalLine("now", model.at_s, "focus")
 
 
-def _of_the_last(probe: ProbeModel) -> Iterator[Series]:
+def curve_series(probe: ProbeModel | None) -> list[Series]:
+    """What a probe's receiver got, and once it has ended the mean of its steady part."""
+    if probe is None or not probe.curve:
+        return []
     xs, ys = zip(*probe.curve, strict=True)
-    yield Series(f"last: probe {probe.ordinal}", xs, ys, colour="foreground-muted")
+    curve = Series("received", xs, ys, colour=colour_of(probe.subject), legend=_rate(probe))
+    return [curve, *_steady_part(probe)]
+
+
+def _rate(probe: ProbeModel) -> str:
+    """The rate of the last second while it runs; its mean is shown beside it."""
+    if probe.throughput_bps is not None:
+        return ""
+    return "failed" if probe.ended_s is not None else format_rate(probe.curve[-1][1])
+
+
+def _steady_part(probe: ProbeModel) -> Iterator[Series]:
     if not isinstance(probe.outcome, Measurement):
         return
     steady = probe.outcome.intervals[probe.outcome.steady_from :]
     if steady:
         mean = probe.outcome.throughput_bps
         ends = [steady[0].start_s, steady[-1].end_s]
-        yield Series("its steady part, mean", ends, [mean, mean], mark="◆", colour="advised")
+        yield Series(
+            "mean of the steady part",
+            ends,
+            [mean, mean],
+            mark="◆",
+            colour="foreground",
+            legend=f"mean {format_rate(mean)}",
+        )
+
+
+def probe_levels(model: SessionModel) -> list[Level]:
+    """The rate to beat; none where the present probe is not comparable with it."""
+    if model.files is not None:
+        return []
+    return [level for level in levels_of(model) if level.colour == "advised"]
+
+
+def expected_s(model: SessionModel) -> float:
+    """How long the present probe is likely to take, in seconds: as long as the one before."""
+    present = model.present
+    before = [p.curve[-1][0] for p in model.probes if p is not present and p.curve]
+    own = present.curve[-1][0] if present and present.curve else 0.0
+    if present and present.ended_s is not None:
+        return own
+    return max(own, before[-1] if before else _SHORTEST_S)

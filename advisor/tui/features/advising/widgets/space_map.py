@@ -11,8 +11,7 @@ from textual.theme import Theme
 from textual.widget import Widget
 from textual.widgets import Static
 
-from advisor.domain.quantities import format_rate
-from advisor.domain.space import Scale, Space
+from advisor.domain.space import Space
 from advisor.traits import subject_name
 from advisor.tui.features.advising.session_model import ProbeModel, SessionModel, StageModel
 from advisor.tui.features.advising.widgets.bins import (
@@ -20,9 +19,11 @@ from advisor.tui.features.advising.widgets.bins import (
     Grid,
     GridCell,
     name_of,
+    short_name_of,
     spanned,
     trail,
     value_words,
+    zoomed,
 )
 from advisor.tui.features.advising.widgets.legend import mark_of
 from advisor.tui.kit.charts.axis import rate_unit
@@ -42,7 +43,8 @@ class SpaceMap(Titled, Widget, can_focus=True):
     """
 
     HELP: ClassVar[str | None] = """[b]The map of the settings[/b]
-Each cell is a small range of settings; the further right and up, the more of each.
+Each cell is a small range of settings; the further right and up, the more of each, on
+logarithmic scales. Only the range that was probed is shown.
 The number is that of the best probe there (or its throughput: key v), the mark what it was for.
 The greener a cell, the higher the throughput. \\[n] is measured now; the dots are the
 path of the search; underlined is the best of this map."""
@@ -102,10 +104,10 @@ path of the search; underlined is the best of this map."""
         word = subject_name(self._subject)
         space = space_of(self._model, stage) if stage else None
         if stage is None or space is None:
-            self.set_title("Map of the settings")
+            self.set_title(f"{word}: map of the settings")
             text = Text(f"No search of {word} yet: the map appears with its first setting.")
         else:
-            self.set_title(f"Map of the settings: {stage.name}")
+            self.set_title(_title(word, space))
             text = self._map(stage, space, probes, running)
         if getattr(self.app, "drawing", "") == "ascii":
             text.plain = text.plain.translate(ASCII)
@@ -116,11 +118,7 @@ path of the search; underlined is the best of this map."""
     ) -> Text:
         columns = (self.content_size.width - 2 - _MARGIN) // _CELL
         rows = min(_MOST_ROWS, self.content_size.height - 2)
-        grid = (
-            Grid.of_doublings(space, columns, rows)
-            if stage.space is None or _counts_doubled(space)
-            else Grid.fitting(space, columns, rows)
-        )
+        grid = Grid.of_doublings(space, columns, rows)
         best = _best_by_cell(grid, probes)
         top = max((p.throughput_bps or 0.0 for p in best.values()), default=0.0)
         now = grid.cell_of(running.setting) if running and running in probes else None
@@ -141,7 +139,7 @@ path of the search; underlined is the best of this map."""
                     line.append_text(self._cell(probe, top, cell == now))
             lines.append(line)
         lines.append(Text(" " * _MARGIN + _column_labels(grid.across)))
-        lines.append(Text(_axes_words(grid, top)))
+        lines.append(Text(_axes_words(grid)))
         return Text("\n").join(lines)
 
     @property
@@ -191,8 +189,10 @@ def searched_in(model: SessionModel) -> list[str]:
 
 
 def space_of(model: SessionModel, stage: StageModel) -> Space | None:
-    """The space of a stage; without one, the box around its settings."""
-    return stage.space or spanned(p for p in model.probes if p.stage == stage.name)
+    """The part of a stage's space that was probed; without one, the box around its settings."""
+    if stage.space is None:
+        return spanned(p for p in model.probes if p.stage == stage.name)
+    return zoomed(stage.space, (p for p in model.probes if p.subject == stage.subject))
 
 
 def _best_by_cell(grid: Grid, probes: list[ProbeModel]) -> dict[GridCell, ProbeModel]:
@@ -207,9 +207,10 @@ def _best_by_cell(grid: Grid, probes: list[ProbeModel]) -> dict[GridCell, ProbeM
     return best
 
 
-def _counts_doubled(space: Space) -> bool:
-    """Whether it is a space of counts searched by doublings, as a tool's is."""
-    return all(p.scale is Scale.LOG2 and p.unit != "B" for p in space.parameters)
+def _title(word: str, space: Space) -> str:
+    """`TCP: streams × buffer (log)`."""
+    names = [short_name_of(parameter) for parameter in reversed(space.parameters[:2])]
+    return f"{word}: {' × '.join(names)} (log)"
 
 
 def _row_label(axis: Axis | None, row: int) -> str:
@@ -237,7 +238,6 @@ def _column_labels(axis: Axis) -> str:
     return "".join(labels)
 
 
-def _axes_words(grid: Grid, top: float) -> str:
+def _axes_words(grid: Grid) -> str:
     up = f"↑ {name_of(grid.up.parameter)}   " if grid.up else ""
-    best = f"   best here {format_rate(top)}" if top else ""
-    return f"{up}→ {name_of(grid.across.parameter)}{best}"
+    return f"{up}→ {name_of(grid.across.parameter)}"

@@ -174,7 +174,7 @@ class PlaybackPage(Page):
 
 def playback_line(replay: Replay) -> str:
     """The position and speed of the replay in one line."""
-    state = f"▶ {replay.speed:g} × speed" if replay.playing else "❚❚ stands"
+    state = f"▶ {replay.speed:g} × speed" if replay.playing else "❚❚ paused"
     at = format_duration(replay.at_s) if replay.at_s else "0 s"
     return (
         f"{state}  {at} of {format_duration(replay.length_s)}  probe {replay.probes_before} of "
