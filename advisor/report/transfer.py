@@ -35,10 +35,10 @@ def _prior_words(advice: PriorAdvice) -> str:
 
 
 def measured_how(subject: str) -> str:
-    """` over TCP, from memory to memory`, after a throughput; "" for one from disk to disk."""
+    """` over TCP (memory to memory)`, after a throughput; "" for one from disk to disk."""
     if subject not in transports():
         return ""
-    return f" over {subject_name(subject)}, from memory to memory"
+    return f" over {subject_name(subject)} (memory to memory)"
 
 
 def load_line(event: ev.LoadChanged) -> str:

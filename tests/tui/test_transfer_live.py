@@ -101,7 +101,7 @@ def test_the_time_left_is_estimated_from_the_first_second() -> None:
 def test_the_rate_stands_beside_the_advised_one() -> None:
     model = TransferModel([tuned.started(advised=tuned.ADVISED), tuned.moving(3.0, 10**9, 9.5e8)])
     assert progress(model)[1:] == [
-        "Now 950 Mbit/s (97%) · advised 975 Mbit/s over TCP, from memory to memory",
+        "Now 950 Mbit/s (97%) · advised 975 Mbit/s over TCP (memory to memory)",
         "2 files at a time × 8 streams each = 16 streams · epoch 1, 1 of 30 s",
         "Why: it starts here (nelder-mead)",
     ]
@@ -127,7 +127,7 @@ def test_the_end_says_how_much_how_fast_the_proof_and_the_advice() -> None:
         "✓ Equal by checksum at both ends; the receipt is signed.",
     ]
     assert lines[2].startswith(
-        "✓ 1.20 Gbit/s, as advised: 1.10 to 1.40 Gbit/s over TCP, from memory to memory (20"
+        "✓ 1.20 Gbit/s, as advised: 1.10 to 1.40 Gbit/s over TCP (memory to memory), 20"
     )
 
 
@@ -156,7 +156,7 @@ def test_what_is_missing_is_named_at_the_end() -> None:
     assert ending(model) == [
         "! 38 of 40 files are there whole, 2 could not be moved.",
         "  55.9 GiB in 6 min 40 s, 1.20 Gbit/s.",
-        "  Advised 975 Mbit/s over TCP, from memory to memory; this run reached 1.20 Gbit/s.",
+        "  Advised 975 Mbit/s over TCP (memory to memory); this run reached 1.20 Gbit/s.",
         "✗ run [7]/a.dat: no access",
         "✗ run [7]/b.dat: it changed",
         "✗ 3 more files: key 3 lists them.",

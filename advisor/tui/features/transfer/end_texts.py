@@ -32,7 +32,7 @@ def end_title(model: TransferModel) -> Content:
         words, colour = "✓ Complete", "$advised"
     else:
         words, colour = "! Not complete", "$act"
-    pair = f" {pair_words(model)}" if model.pair else ""
+    pair = f": {pair_words(model)}" if model.pair else ""
     return Content.assemble((words, f"bold {colour}"), pair)
 
 
@@ -96,7 +96,7 @@ def fulfilment_line(advised: Fulfilment) -> Content:
     return _line(
         _ACT if came == "below" else _GOOD,
         f"{format_rate(advised.rate_bps)}, {_CAME_TRUE[came]}: "
-        f"{format_rates(*advised.interval_bps)}{how} ({local_time(advised.advised_s)}).{hint}",
+        f"{format_rates(*advised.interval_bps)}{how}, {local_time(advised.advised_s)}.{hint}",
     )
 
 

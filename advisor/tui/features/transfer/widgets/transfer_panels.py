@@ -52,6 +52,7 @@ class TransferResult(Titled, Vertical):
         + """
     TransferResult { height: auto; display: none; }
     TransferResult > Static { height: auto; }
+    TransferResult > Copyable { color: $foreground; }
     """
     )
 
@@ -63,7 +64,8 @@ class TransferResult(Titled, Vertical):
         """Show how it ended."""
         lines = end_lines(model)
         self.display = bool(lines)
-        self.set_title(end_title(model), rate_words(model))
+        [title] = _drawn([end_title(model)], self)
+        self.set_title(title, rate_words(model))
         self.query_one("#result", Static).update(Content("\n").join(_drawn(lines, self)))
         receipt = model.ended.receipt if model.ended else None
         line = shell_line(["advisor", "verify", receipt]) if receipt else ""
