@@ -6,7 +6,7 @@ from advisor.domain import events as ev
 from advisor.domain.advice import CameTrue, Fulfilment, PriorAdvice
 from advisor.domain.quantities import format_bytes, format_duration, format_rate, format_rates
 from advisor.domain.space import Setting
-from advisor.report.plan import left_words
+from advisor.report.time_left import time_left_text
 from advisor.traits import subject_name, transports
 
 
@@ -35,10 +35,10 @@ def _prior_words(advice: PriorAdvice) -> str:
 
 
 def measured_how(subject: str) -> str:
-    """` over TCP, from memory to memory`, after a throughput; "" for one from disk to disk."""
+    """` over TCP (memory to memory)`, after a throughput; "" for one from disk to disk."""
     if subject not in transports():
         return ""
-    return f" over {subject_name(subject)}, from memory to memory"
+    return f" over {subject_name(subject)} (memory to memory)"
 
 
 def load_line(event: ev.LoadChanged) -> str:
@@ -66,7 +66,7 @@ def beside_the_bar(event: ev.FilesMoving) -> str:
         format_rate(one.rate_bps),
         f"{one.files} of {one.total_files} files",
         f"{one.clients} × {one.parallelism}",
-        left_words(event.left_s),
+        time_left_text(event),
     ]
     return ", ".join(part for part in parts if part)
 

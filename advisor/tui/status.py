@@ -7,6 +7,7 @@ from textual.content import Content
 
 from advisor.domain.events import FilesMoving
 from advisor.domain.quantities import format_duration, format_rate
+from advisor.report.time_left import about_left_s
 from advisor.tui.kit.charts.gauge import gauge
 from advisor.tui.kit.sentences import times_words
 
@@ -88,6 +89,7 @@ def _moving(moving: FilesMoving | None, *, is_over: bool) -> list[Content]:
     rate = format_rate(sum(one.rate_bps for one in moving.classes))
     moved = sum(one.moved_bytes for one in moving.classes)
     total = sum(one.total_bytes for one in moving.classes)
-    left = f" {format_duration(max(1, round(moving.left_s[0])))} left" if moving.left_s else ""
+    left_s = about_left_s(moving)
+    left = "" if left_s is None else f" {format_duration(max(1, round(left_s)))} left"
     share = moved / total if total else 0.0
     return [Content.styled(rate, "bold"), Content(f"{gauge(share, _GAUGE_CELLS)}{left}")]

@@ -208,7 +208,7 @@ plugin = SearchPlugin(
     summary="coordinate descent in single steps, cd-tuner (Balaprakash et al., 2016)",
     traits=MethodTraits(
         form_rank=3,
-        form_text="changes one parameter at a time, files at a time first",
+        form_text="changes one parameter at a time, files first",
     ),
     constants=CONSTANTS,
     make=CoordinateDescent,

@@ -234,7 +234,7 @@ plugin = SearchPlugin(
     traits=MethodTraits(
         default_for=("transfer",),
         form_rank=0,
-        form_text="doubles and halves one parameter, and keeps what helps",
+        form_text="doubles and halves one value, keeps what helps",
     ),
     constants=CONSTANTS,
     make=Doubling,

@@ -140,7 +140,7 @@ plugin = HarpPlugin(
     make=Harp,
     traits=MethodTraits(
         form_rank=4,
-        form_text="uses past transfers of similar files, and this one",
+        form_text="learns from past transfers of similar files",
         hint=(
             "harp takes one sample, and derives the setting from past transfers of similar files. "
             "With none stored it uses the sample's setting, from a heuristic. Probes of the "

@@ -27,7 +27,7 @@ def test_steps_begin_and_end_where_epochs_do() -> None:
 )
 def test_the_axis_counts_in_what_reads_well(seconds: int, word: str, end: float) -> None:
     clock = clock_of(TransferModel([tuned.moving(float(seconds), 1, 1e9)]))
-    assert clock.word == f"{word} since it began"
+    assert clock.word == f"{word} since the start"
     assert clock.end == end
 
 

@@ -28,6 +28,7 @@ from advisor.tui.features.transfer.draft import (
 from advisor.tui.features.transfer.screens.form import TransferFormScreen
 from advisor.tui.home import HomeScreen
 from advisor.tui.kit.fields.field import Field
+from advisor.tui.kit.panels.field_group import FieldGroup
 
 from .conftest import NewApp
 from .driving import until, words
@@ -110,7 +111,7 @@ def test_all_that_was_entered_is_said() -> None:
         ({"way": "agent", "agent": "a:1"}, "'Secret file'"),
         ({"start": "9x8", "max_concurrency": "8"}, "9 files at a time, and 8 are"),
         ({"start": "4x8", "max_streams": "4"}, "8 streams for each, and 4 are"),
-        ({"start": "4x8", "max_flows": "31"}, "32 streams in all, and 31 are"),
+        ({"start": "4x8", "max_flows": "31"}, "32 streams in total, and 31 are"),
     ],
 )
 def test_what_is_missing_has_a_sentence(changes: dict[str, Any], reason: str) -> None:
@@ -245,6 +246,59 @@ async def test_wrong_entries_are_named_and_nothing_begins(
         await until(pilot, lambda: "write an absolute path" in text_of(app))
         await pilot.press("ctrl+n")
         assert begun == []
+
+
+def status(app: AdvisorApp) -> str:
+    return words(app, "#status")
+
+
+@SIZES
+@pytest.mark.asyncio
+async def test_the_top_line_says_whether_it_can_start(
+    new_app: NewApp, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    app = new_app()
+    async with app.run_test(size=size) as pilot:
+        move = TransferDraft(data=str(tmp_path), destination="dtn02", epoch="10ms")
+        app.open(TransferFormScreen(move))
+        await until(pilot, lambda: "! not ready │ check 'Epoch'" in status(app))
+        app.screen.query_one("#field-epoch Input", Input).value = ""
+        await until(pilot, lambda: "no folder on the destination is given" in status(app))
+        app.screen.query_one("#field-to Input", Input).value = "/store"
+        await until(pilot, lambda: "✓ ready │ ctrl+n moves the files" in status(app))
+
+
+@pytest.mark.asyncio
+async def test_fields_stand_in_panels_with_their_defaults(new_app: NewApp) -> None:
+    app = new_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.open(TransferFormScreen(TransferDraft(**COMPLETE)))
+        await until(pilot, lambda: isinstance(app.focused, Input))
+        panels = [panel.title for panel in app.screen.query(FieldGroup)]
+        assert panels == [
+            "What and where",
+            "Files at the destination",
+            "Tuning",
+            "Limits on hosts and network",
+        ]
+        for name in ("epoch", "start", "max-concurrency", "max-rate", "nice", "price"):
+            field = app.screen.query_one(f"#field-{name} Input", Input)
+            assert field.placeholder.startswith("default: ")
+        assert {b.binding.description for b in app.screen.active_bindings.values()} >= {"Move now"}
+
+
+@pytest.mark.parametrize(("columns", "beside"), [(120, False), (200, True)])
+@pytest.mark.asyncio
+async def test_panels_stand_side_by_side_where_there_is_room(
+    new_app: NewApp, columns: int, beside: bool
+) -> None:
+    app = new_app()
+    async with app.run_test(size=(columns, 60)) as pilot:
+        app.open(TransferFormScreen(TransferDraft(**COMPLETE)))
+        await until(pilot, lambda: len(app.screen.query(".column")) == 2)
+        await pilot.pause()
+        left, right = app.screen.query(".column")
+        assert (right.region.x > left.region.x) == beside
 
 
 @SIZES

@@ -5,26 +5,31 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from msgspec.structs import replace
 
 from advisor.domain.events import AnyEvent, GaveUp
 from advisor.domain.orders import Stop
 from advisor.domain.records import TransferRecord
+from advisor.domain.space import Setting
 from advisor.store.history import Store
 from advisor.testing.gridftp import anonymous_server
 from advisor.tui.app import AdvisorApp
 from advisor.tui.features.history.screens.review import ReviewScreen
 from advisor.tui.features.history.screens.session import SessionScreen
 from advisor.tui.features.transfer.draft import TransferDraft
+from advisor.tui.features.transfer.end_texts import end_lines, fulfilment_line
 from advisor.tui.features.transfer.live_transfer import LiveTransfer
 from advisor.tui.features.transfer.screens.form import TransferFormScreen
 from advisor.tui.features.transfer.screens.live import TransferLiveScreen
 from advisor.tui.features.transfer.screens.past import PastTransferScreen
-from advisor.tui.features.transfer.texts import progress_lines, transfer_end_lines, tuning_lines
+from advisor.tui.features.transfer.texts import left_or_state, progress_lines
 from advisor.tui.features.transfer.transfer_model import TransferModel
 from advisor.tui.features.transfer.widgets.transfer_log import TransferLog, transfer_log_lines
 from advisor.tui.home import HomeScreen
 from advisor.tui.kit.charts.chart import Chart
+from advisor.tui.kit.copying.copyable import Copyable
 from advisor.tui.kit.dialogs.ask import AskScreen
+from advisor.tui.status import transfer_status
 from tests.plugins.tools.gridftp_lines import require
 
 from . import tuned
@@ -51,52 +56,121 @@ def moved_in(app: AdvisorApp, transfer: Told) -> Told:
     return transfer
 
 
+def offered(app: AdvisorApp) -> set[str]:
+    """The actions on the transfer that the footer offers."""
+    actions = {one.binding.action for one in app.screen.active_bindings.values()}
+    return actions & {"stop", "resume", "others"}
+
+
 def panels(app: AdvisorApp) -> list[str]:
     """Those of which something is seen."""
     found = [*app.screen.query(Chart), *app.screen.query(TransferLog)]
     return [str(panel.id) for panel in found if panel.region.area]
 
 
+def progress(model: TransferModel) -> list[str]:
+    return [line.plain for line in progress_lines(model, 10)]
+
+
+def ending(model: TransferModel) -> list[str]:
+    return [line.plain for line in end_lines(model)]
+
+
 def test_progress_in_words() -> None:
     model = TransferModel([tuned.started(), tuned.moving(9.0, 30 * 10**9, 1e9)])
-    assert progress_lines(model, 10) == [
-        "█████░░░░░  50%, 27.9 GiB of 55.9 GiB there, 20 of 40 files",
-        "Now 1 Gbit/s, 4 min left (90 %: 3 min 36 s to 4 min 48 s)",
+    assert progress(model)[:2] == [
+        "█████░░░░░  50%  27.9 GiB of 55.9 GiB moved, 20 of 40 files",
+        "Now 1 Gbit/s",
     ]
+    assert left_or_state(model) == "4 min left (90 %: 3 min 36 s to 4 min 48 s)"
     model.apply(tuned.moving(10.0, 6 * 10**9, 0.0, phase="verify", left_s=None))
-    assert progress_lines(model, 10) == [
-        "█░░░░░░░░░  10%, 5.59 GiB of 55.9 GiB verified",
-        "Now 0 bit/s",
-    ]
+    assert progress(model) == ["█░░░░░░░░░  10%  5.59 GiB of 55.9 GiB compared"]
+    assert left_or_state(model) == "comparing checksums"
     model.apply(tuned.ended())
-    assert progress_lines(model, 10) == [
-        "██████████ 100%, 55.9 GiB of 55.9 GiB there, 40 of 40 files"
+    assert progress(model) == []
+
+
+def test_the_time_left_is_estimated_from_the_first_second() -> None:
+    model = TransferModel([tuned.started()])
+    assert left_or_state(model) == "connecting …"
+    model.apply(tuned.moving(3.0, 30 * 10**9, 1e9, left_s=None))
+    assert left_or_state(model) == "about 4 min left"
+    assert any("4 min left" in part.plain for part in transfer_status(model))
+
+
+def test_the_rate_stands_beside_the_advised_one() -> None:
+    model = TransferModel([tuned.started(advised=tuned.ADVISED), tuned.moving(3.0, 10**9, 9.5e8)])
+    assert progress(model)[1:] == [
+        "Now 950 Mbit/s (97%) · advised 975 Mbit/s over TCP (memory to memory)",
+        "2 files at a time × 8 streams each = 16 streams · epoch 1, 1 of 30 s",
+        "Why: it starts here (nelder-mead)",
     ]
+    setting: Setting = {"concurrency": 1, "parallelism": 4}
+    model = TransferModel([tuned.started(advised=tuned.ADVISED, setting=setting)])
+    assert "Why: it starts at what was advised (nelder-mead)" in progress(model)
 
 
 def test_the_setting_and_why_in_words() -> None:
-    model = TransferModel(tuned.under_way(40))
-    assert tuning_lines(model) == [
-        "3 files at a time × 8 streams each = 24 in all; epoch 2, 10 s of 30 s",
-        "Why: reflected: away from the worst of three",
+    assert progress(TransferModel(tuned.under_way(40)))[2:] == [
+        "3 files at a time × 8 streams each = 24 streams · epoch 2, 10 of 30 s",
+        "Why: reflected: away from the worst of three (nelder-mead)",
     ]
-    assert tuning_lines(TransferModel([tuned.started()])) == [
-        "2 files at a time × 8 streams each = 16 in all; epoch 1, 0 s of 30 s"
+    fixed = TransferModel([tuned.started(method="fixed")])
+    assert progress(fixed)[-1] == "Why: this setting is kept (fixed)"
+
+
+def test_the_end_says_how_much_how_fast_the_proof_and_the_advice() -> None:
+    over = tuned.ended(advised=True, receipt="/r [7].json")
+    lines = ending(TransferModel([*tuned.under_way(9), over]))
+    assert lines[:2] == [
+        "✓ All 40 files are there. 55.9 GiB in 6 min 40 s, 1.20 Gbit/s.",
+        "✓ Equal by checksum at both ends; the receipt is signed.",
+    ]
+    assert lines[2].startswith(
+        "✓ 1.20 Gbit/s, as advised: 1.10 to 1.40 Gbit/s over TCP (memory to memory), 20"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rate_bps", "words"),
+    [(5e8, "! 500 Mbit/s, slower than advised"), (2e9, "✓ 2 Gbit/s, faster than advised")],
+)
+def test_the_end_says_where_the_rate_lies(rate_bps: float, words: str) -> None:
+    advised = tuned.ended(advised=True).advised
+    assert advised
+    line = fulfilment_line(replace(advised, rate_bps=rate_bps)).plain
+    assert line.startswith(words)
+    assert ("Files and disks may limit it" in line) == (rate_bps < 1e9)
+
+
+def test_an_end_without_a_receipt_says_why() -> None:
+    over = tuned.ended(message="all 40 files are there, 5 s; sizes only were compared")
+    assert ending(TransferModel([tuned.started(), over]))[1:] == [
+        "! No receipt: Sizes only were compared."
     ]
 
 
-def test_the_end_in_words() -> None:
-    lines = transfer_end_lines(TransferModel([*tuned.under_way(9), tuned.ended(advised=True)]))
-    assert lines[0].startswith("All 40 files are there")
-    assert "within the interval of the advice" in lines[1]
-    model = TransferModel([*tuned.under_way(9), tuned.ended(complete=False)])
-    assert transfer_end_lines(model) == [
-        "38 of 40 files are there whole, 2 could not be moved.",
-        "Press g to resume.",
+def test_what_is_missing_is_named_at_the_end() -> None:
+    started = tuned.started(advised=tuned.ADVISED)
+    model = TransferModel([started, tuned.ended(complete=False, missing_files=5)])
+    assert ending(model) == [
+        "! 38 of 40 files are there whole, 2 could not be moved.",
+        "  55.9 GiB in 6 min 40 s, 1.20 Gbit/s.",
+        "  Advised 975 Mbit/s over TCP (memory to memory); this run reached 1.20 Gbit/s.",
         "✗ run [7]/a.dat: no access",
         "✗ run [7]/b.dat: it changed",
+        "✗ 3 more files: key 3 lists them.",
+        "  g resumes: what has arrived is not moved again.",
     ]
-    assert list(transfer_log_lines(model))[-1].endswith("missing  run [7]/b.dat: it changed")
+    lines = list(transfer_log_lines(model))
+    assert lines[-2].endswith("missing  run [7]/b.dat: it changed")
+    assert lines[-1].endswith("and 3 more")
+
+
+def test_a_resumed_run_tells_only_its_own_rate() -> None:
+    over = tuned.ended(earlier_bytes=tuned.TOTAL_BYTES // 2)
+    words = ending(TransferModel([tuned.started(), over]))[0]
+    assert words.endswith("there. 27.9 GiB in 6 min 40 s, 600 Mbit/s; 27.9 GiB had arrived before.")
 
 
 @SIZES
@@ -111,7 +185,7 @@ async def test_it_shows_charts_and_log_as_there_is_room(
         await until(pilot, lambda: "dtn1 → dtn[2]" in text_of(app))
         await until(pilot, lambda: "mean of each epoch" in text_of(app))
         text = text_of(app)
-        assert "8 files at a time × 8 streams each = 64 in all" in text
+        assert "8 files at a time × 8 streams each = 64 streams" in text
         assert "load: 16 other" in text
         everything = ["throughput", "setting", "log"]
         at_once = everything[:1] if size == (80, 24) else everything
@@ -129,10 +203,10 @@ async def test_what_comes_later_is_drawn_later(new_app: NewApp) -> None:
     transfer = moved_in(app, Told([]))
     async with app.run_test(size=(120, 40)) as pilot:
         app.go("moving")
-        await until(pilot, lambda: "counting the files" in text_of(app))
+        await until(pilot, lambda: "Counting the files" in text_of(app))
         for event in tuned.under_way(100):
             transfer.model.apply(event)
-        await until(pilot, lambda: "epoch 4, 10 s of 30 s" in text_of(app))
+        await until(pilot, lambda: "epoch 4, 10 of 30 s" in text_of(app))
         await until(pilot, lambda: "epoch 2: 3 × 8 gave" in text_of(app))
 
 
@@ -143,8 +217,9 @@ async def test_stopping_asks_first(new_app: NewApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         app.go("moving")
         await pilot.pause()
-        await pilot.press("g")
-        assert "It is running" in told(app)
+        await until(pilot, lambda: offered(app) == {"stop"})
+        await pilot.press("g", "m")
+        assert isinstance(app.screen, TransferLiveScreen)
         await pilot.press("x")
         await until(pilot, lambda: isinstance(app.screen, AskScreen))
         await pilot.press("n")
@@ -164,8 +239,10 @@ async def test_what_broke_off_is_gone_on_with(new_app: NewApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         app.go("moving")
         await until(pilot, lambda: "2 could not be moved" in text_of(app))
+        await until(pilot, lambda: offered(app) == {"resume", "others"})
         await pilot.press("x")
-        assert "over: nothing is being moved" in told(app)
+        assert isinstance(app.screen, TransferLiveScreen)
+        assert over.orders == []
         await pilot.press("g")
         # The same words again, which this time no command knows: it says so.
         await until(pilot, lambda: "o such option" in text_of(app))
@@ -179,12 +256,42 @@ async def test_what_broke_off_is_gone_on_with(new_app: NewApp) -> None:
 @pytest.mark.asyncio
 async def test_a_complete_one_is_not_gone_on_with(new_app: NewApp) -> None:
     app = new_app()
-    moved_in(app, Told([*tuned.under_way(20), tuned.ended()], is_running=False))
+    over = moved_in(app, Told([*tuned.under_way(20), tuned.ended()], is_running=False))
     async with app.run_test(size=(80, 24)) as pilot:
         app.go("moving")
         await until(pilot, lambda: "All 40 files are there" in text_of(app))
+        await until(pilot, lambda: offered(app) == {"others"})
         await pilot.press("g")
-        assert "All files arrived" in told(app)
+        assert app.transfer is cast(LiveTransfer, over)
+        await pilot.press("m")
+        await until(pilot, lambda: isinstance(app.screen, TransferFormScreen))
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, HomeScreen))
+
+
+@pytest.mark.asyncio
+async def test_the_receipt_can_be_copied_as_a_command(new_app: NewApp) -> None:
+    app = new_app()
+    over = tuned.ended(receipt="/a b/receipt.json")
+    moved_in(app, Told([*tuned.under_way(20), over], is_running=False))
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.go("moving")
+        await until(pilot, lambda: "advisor verify '/a b/receipt.json'" in text_of(app))
+        assert app.screen.query_one("#check", Copyable).line == "advisor verify '/a b/receipt.json'"
+
+
+@pytest.mark.asyncio
+async def test_the_advised_throughput_is_a_level_of_the_chart(new_app: NewApp) -> None:
+    app = new_app()
+    started = tuned.started(advised=tuned.ADVISED)
+    moved_in(app, Told([started, *tuned.under_way(20)[1:]]))
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.go("moving")
+        await until(pilot, lambda: "advised 975 Mbit/s" in text_of(app))
+        picture = app.screen.query_one("#throughput", Chart).picture
+        assert [(level.name, level.y) for level in picture.levels] == [("advised", 9.75e8)]
+        setting = app.screen.query_one("#setting")
+        await until(pilot, lambda: "2 × 8 = 16 streams" in str(setting.border_title))
 
 
 @pytest.mark.asyncio
@@ -194,7 +301,9 @@ async def test_without_a_transfer_it_says_how_to_begin(new_app: NewApp) -> None:
         app.go("moving")
         await until(pilot, lambda: "No files are being moved" in text_of(app))
         await pilot.press("x", "g")
-        assert told(app).count("m at home starts") == 2
+        assert offered(app) == {"others"}
+        await pilot.press("m")
+        await until(pilot, lambda: isinstance(app.screen, TransferFormScreen))
 
 
 @pytest.mark.asyncio
@@ -275,7 +384,8 @@ async def test_real_files_are_moved_from_the_form_to_the_review(
             await pilot.press("ctrl+n")
             await until(pilot, lambda: isinstance(app.screen, TransferLiveScreen))
             await until(pilot, lambda: app.transfer and not app.transfer.is_running)
-            await until(pilot, lambda: "3 of 3 files" in text_of(app))
+            await until(pilot, lambda: "All 3 files are there" in text_of(app))
+            assert "Equal by checksum at both ends" in text_of(app)
             assert app.transfer
             assert app.transfer.model.ended
             assert app.transfer.model.ended.complete

@@ -3,7 +3,7 @@
 import math
 
 from advisor.domain import events as ev
-from advisor.domain.advice import Fulfilment
+from advisor.domain.advice import Fulfilment, PriorAdvice
 from advisor.domain.endpoints import Pair
 from advisor.domain.plan import ClassProgress
 
@@ -14,6 +14,14 @@ TOTAL_BYTES = 60 * 10**9
 SETTINGS = [(2, 8), (3, 8), (2, 9), (4, 8), (6, 8), (8, 7), (8, 8)]
 """Files at a time and streams of each epoch in turn, the last one from then on."""
 
+ADVISED = PriorAdvice(
+    session="20260101T000000Z-aaaaaa",
+    subject="tcp",
+    setting={"streams": 4},
+    advised_s=1.7e9,
+    expected_bps=9.75e8,
+    interval_bps=(9e8, 1.05e9),
+)
 LOADED_FROM_S, LOADED_TO_S = 150, 270
 
 
@@ -30,17 +38,16 @@ def rate_bps(at_s: int) -> float:
     return share * wave * min(1.5e9, 2.5e7 * files * streams)
 
 
-def started(at_s: float = 2.0, earlier_bytes: int = 0) -> ev.TransferStarted:
+def started(at_s: float = 2.0, **more: object) -> ev.TransferStarted:
+    fields = {"method": "nelder-mead", "setting": setting_of(1)} | more
     return ev.TransferStarted(
         at_s=at_s,
         session="20260101T000000Z-cccccc",
         pair=PAIR,
-        method="nelder-mead",
-        setting=setting_of(1),
         epoch_s=float(EPOCH_S),
         files=FILES,
         total_bytes=TOTAL_BYTES,
-        earlier_bytes=earlier_bytes,
+        **fields,  # type: ignore[arg-type]  # any of them
     )
 
 
@@ -97,25 +104,27 @@ def _epoch_ended(epoch: int, at_s: float, gave: list[float]) -> list[ev.AnyEvent
     return [ended, changed] if new != old else [ended]
 
 
-def ended(*, complete: bool = True, advised: bool = False) -> ev.TransferEnded:
+def ended(*, complete: bool = True, advised: bool = False, **more: object) -> ev.TransferEnded:
     missing = [] if complete else ["run [7]/a.dat: no access", "run [7]/b.dat: it changed"]
     promised = Fulfilment(
         session="20260101T000000Z-aaaaaa",
+        subject="tcp",
         advised_s=1.7e9,
         interval_bps=(1.1e9, 1.4e9),
         rate_bps=1.2e9,
     )
-    return ev.TransferEnded(
-        at_s=410.0,
-        complete=complete,
-        files=FILES if complete else FILES - 2,
-        moved_bytes=TOTAL_BYTES,
-        elapsed_s=400.0,
-        message="all 40 files are there, 55.9 GiB in 6 min 40 s, 1.2 Gbit/s"
+    fields = {
+        "at_s": 410.0,
+        "complete": complete,
+        "files": FILES if complete else FILES - 2,
+        "moved_bytes": TOTAL_BYTES,
+        "elapsed_s": 400.0,
+        "message": "all 40 files are there, 55.9 GiB in 6 min 40 s, 1.2 Gbit/s"
         if complete
         else "38 of 40 files are there whole, 2 could not be moved",
-        missing=missing,
-        missing_files=len(missing),
-        exit_code=0 if complete else 1,
-        advised=promised if advised else None,
-    )
+        "missing": missing,
+        "missing_files": len(missing),
+        "exit_code": 0 if complete else 1,
+        "advised": promised if advised else None,
+    }
+    return ev.TransferEnded(**fields | more)  # type: ignore[arg-type]  # any of them

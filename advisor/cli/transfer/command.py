@@ -99,7 +99,7 @@ class LimitOptions(Options, frozen=True):
             "--max-flows",
             low=1,
             high=128 * 128,
-            help="Most streams in all: files at the same time × streams for each.",
+            help="Most streams in total: files at the same time × streams for each.",
             rich_help_panel=LIMITS,
         ),
     ] = 128
@@ -205,4 +205,4 @@ def _check(method: str, start: Levels | None, limits: LimitOptions) -> None:
     if start.parallelism > limits.max_streams:
         raise UsageError("--start has more streams than --max-streams")
     if start.concurrency * start.parallelism > limits.max_flows:
-        raise UsageError("--start has more streams in all than --max-flows")
+        raise UsageError("--start has more streams in total than --max-flows")

@@ -49,7 +49,7 @@ def test_a_change_says_what_was_and_what_is_next(gave_bps: float, reason: str, l
 
 def test_progress() -> None:
     event = ev.FilesMoving(at_s=90.0, phase="transfer", classes=[NOW])
-    assert beside_the_bar(event) == "9.41 Gbit/s, 12 of 400 files, 4 × 8"
+    assert beside_the_bar(event) == "9.41 Gbit/s, 12 of 400 files, 4 × 8, about 6 s left"
     event = msgspec.structs.replace(event, phase="verify")
     assert beside_the_bar(event) == "9.41 Gbit/s"
     event = ev.FilesMoving(at_s=90.0, phase="transfer", classes=[NOW], left_s=(130.0, 120.0, 150.0))
@@ -102,7 +102,7 @@ def test_advice_on_the_network_is_called_that() -> None:
         session="feed", subject="tcp", advised_s=1.7e9, interval_bps=(1e9, 2e9), rate_bps=1.5e9
     )
     assert advised_line(advised) == (
-        "Session feed predicted 1 to 2 Gbit/s over TCP, from memory to memory; measured: "
+        "Session feed predicted 1 to 2 Gbit/s over TCP (memory to memory); measured: "
         "1.50 Gbit/s, as predicted"
     )
 

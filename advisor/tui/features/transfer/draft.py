@@ -97,7 +97,7 @@ class TransferDraft(MoveDraft, kw_only=True):
         for number, most, what in (
             (files, self.max_concurrency, "files at a time"),
             (streams, self.max_streams, "streams for each"),
-            (files * streams, self.max_flows, "streams in all"),
+            (files * streams, self.max_flows, "streams in total"),
         ):
             if most.strip() and number > int(most):
                 return f"the start has {number} {what}, and {most.strip()} are allowed at most"

@@ -21,7 +21,7 @@ def limit_fields(draft: TransferDraft) -> Iterable[Field]:
         "max_concurrency",
         draft,
         check=whole_number(1, _MOST_FILES),
-        example="32 at most",
+        example="default: 32 at most",
         explained="How many files, and parts of large files, may be moved at a time.",
     )
     yield Field(
@@ -29,15 +29,15 @@ def limit_fields(draft: TransferDraft) -> Iterable[Field]:
         "max_streams",
         draft,
         check=whole_number(1, _MOST_STREAMS),
-        example="16 at most",
+        example="default: 16 at most",
         explained="How many TCP connections one file may have.",
     )
     yield Field(
-        "Streams in all",
+        "Streams in total",
         "max_flows",
         draft,
         check=whole_number(1, _MOST_FILES * _MOST_STREAMS),
-        example="128 at most",
+        example="default: 128 at most",
         explained="Files at a time × streams for each. Some sites ask for few.",
     )
     yield Field(
@@ -45,7 +45,7 @@ def limit_fields(draft: TransferDraft) -> Iterable[Field]:
         "max_rate",
         draft,
         check=parse_rate,
-        example="as in 2Gbit, to leave capacity to others; default: no limit",
+        example="default: no limit; 2Gbit leaves the rest to others",
         explained="The mean rate limit of all streams together, in bit/s. With a limit, the "
         "rates say nothing about the settings: the epochs are not stored in the history.",
     )
@@ -54,15 +54,15 @@ def limit_fields(draft: TransferDraft) -> Iterable[Field]:
         "nice",
         draft,
         check=whole_number(0, _NICEST),
-        example="0; up to 19 yields this host's cores to others",
+        example="default: 0; up to 19 yields cores to others",
         explained="The nice value of the clients on this host.",
     )
     yield Field(
-        "Stream's price",
+        "Stream price",
         "price",
         draft,
         check=parse_price,
-        example="none; with 2% each extra stream must gain 2 % more",
+        example="default: none; 2% asks a gain of 2 % per stream",
         explained="With a price, two tuned transfers from one source converge, instead of "
         "outbidding each other with ever more streams.",
     )

@@ -44,7 +44,9 @@ class MoveForm(Page):
 
     def epoch_field(self, explained: str) -> Field:
         """The length of the control epochs."""
-        return self.field("Epoch", "epoch", check=parse_epoch, example="30s", explained=explained)
+        return self.field(
+            "Epoch", "epoch", check=parse_epoch, example="default: 30s", explained=explained
+        )
 
     def once_ticks(self) -> Iterable[Tick]:
         """What may be replaced at the destination, and whether all is moved again."""

@@ -1,13 +1,14 @@
 """The sentences of the live screen of a tuned transfer. Pure."""
 
-from typing import Final
+from textual.content import Content
 
 from advisor.domain import events as ev
-from advisor.domain.advice import Fulfilment
+from advisor.domain.advice import PriorAdvice
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
 from advisor.domain.space import Setting, flows_of
-from advisor.report.plan import left_words
-from advisor.tui.features.history.remarks import verdict
+from advisor.report.time_left import time_left_text
+from advisor.report.transfer import measured_how
+from advisor.transfer.tuned.tuners import FIXED
 from advisor.tui.features.transfer.transfer_model import (
     TransferModel,
     concurrency_of,
@@ -15,59 +16,79 @@ from advisor.tui.features.transfer.transfer_model import (
 )
 from advisor.tui.kit.charts.gauge import progress
 from advisor.tui.kit.sentences import count_words, sentence
-from advisor.tui.kit.times import local_time
-
-_SHOWN_MISSING: Final = 2
 
 
-def pair_and_method(model: TransferModel) -> str:
-    """The pair and the method."""
-    started = model.started
+def pair_words(model: TransferModel) -> str:
+    """The pair, `dtn1 → dtn2`; before it is known, that it starts."""
+    return f"{model.pair.source} → {model.pair.destination}" if model.pair else "Starting"
+
+
+def left_or_state(model: TransferModel) -> str:
+    """The time left, or in which state it is."""
+    if model.moving is None:
+        return "connecting …"
+    left = time_left_text(model.moving)
+    return " · ".join(filter(None, ["comparing checksums", left])) if model.is_verifying else left
+
+
+def progress_lines(model: TransferModel, cells: int) -> list[Content]:
+    """A bar of this many cells, the rate beside the advised one, the setting, and why.
+
+    Empty after the end.
+    """
+    started, moving = model.started, model.moving
+    if model.is_over:
+        return []
     if started is None:
-        return "… counting the files, and connecting to the other host"
-    return (
-        f"{started.pair.source} → {started.pair.destination}   tuned by {started.method}, "
-        f"epochs of {format_duration(started.epoch_s)}"
-    )
-
-
-def progress_lines(model: TransferModel, cells: int) -> list[str]:
-    """A progress bar of this many cells, and below it the rate and the time left."""
-    moving, started, ended = model.moving, model.started, model.ended
-    if started and ended:
-        # A small transfer ends before any progress is reported.
-        return [_there(ended.moved_bytes, ended.files, started, cells)]
-    if started is None or moving is None:
-        return []
-    moved = sum(one.moved_bytes for one in moving.classes)
-    now = [f"Now {format_rate(sum(one.rate_bps for one in moving.classes))}"]
-    left = left_words(moving.left_s)
-    if model.is_verifying:
+        return [Content("Counting the files, connecting to the host …")]
+    if moving and model.is_verifying:
         total = sum(one.total_bytes for one in moving.classes)
-        compared = f"{format_bytes(moved)} of {format_bytes(total)} verified"
-        far = f"{progress(moved, total, cells)}, {compared}"
-    else:
-        far = _there(moved, sum(one.files for one in moving.classes), started, cells)
-    return [far, ", ".join([*now, left] if left else now)]
+        return [Content(_far_words(_moved_bytes(moving), total, cells, "compared"))]
+    moved = _moved_bytes(moving) if moving else started.earlier_bytes
+    files = sum(one.files for one in moving.classes) if moving else 0
+    far = _far_words(moved, started.total_bytes, cells, "moved")
+    lines = [Content(f"{far}, {files:,} of {started.files:,} files")]
+    if moving:
+        lines.append(_rate_line(sum(one.rate_bps for one in moving.classes), started.advised))
+    return [*lines, *(Content(line) for line in _setting_lines(model, started))]
 
 
-def _there(moved_bytes: int, files: int, started: ev.TransferStarted, cells: int) -> str:
-    return (
-        f"{progress(moved_bytes, started.total_bytes, cells)}, {format_bytes(moved_bytes)} of "
-        f"{format_bytes(started.total_bytes)} there, {files:,} of {started.files:,} files"
-    )
+def _moved_bytes(moving: ev.FilesMoving) -> int:
+    return sum(one.moved_bytes for one in moving.classes)
 
 
-def tuning_lines(model: TransferModel) -> list[str]:
-    """The setting of the present epoch, and why it was chosen."""
-    if model.started is None or model.is_over or model.is_verifying:
-        return []
+def _far_words(done: int, total: int, cells: int, what: str) -> str:
+    return f"{progress(done, total, cells)}  {format_bytes(done)} of {format_bytes(total)} {what}"
+
+
+def _rate_line(rate_bps: float, advice: PriorAdvice | None) -> Content:
+    """`Now 950 Mbit/s (97%) · advised 975 Mbit/s`."""
+    now = Content.assemble("Now ", (format_rate(rate_bps), "bold"))
+    if advice is None:
+        return now
+    share = f" ({rate_bps / advice.expected_bps:.0%})" if advice.expected_bps else ""
+    advised = Content.styled(f"advised {format_rate(advice.expected_bps)}", "$advised")
+    return Content.assemble(now, share, " · ", advised, measured_how(advice.subject))
+
+
+def _setting_lines(model: TransferModel, started: ev.TransferStarted) -> list[str]:
+    """The setting of the present epoch and why it was chosen."""
+    if started.method == FIXED:
+        return [setting_words(model.setting), "Why: this setting is kept (fixed)"]
     epoch_s = model.at_s - model.epoch_began_s
-    of = format_duration(model.started.epoch_s)
-    lines = [f"{setting_words(model.setting)}; epoch {model.epoch}, {epoch_s:.0f} s of {of}"]
-    if model.changed and model.changed.reason:
-        lines.append(f"Why: {model.changed.reason}")
-    return lines
+    of = format_duration(started.epoch_s)
+    return [
+        f"{setting_words(model.setting)} · epoch {model.epoch}, {epoch_s:.0f} of {of}",
+        f"Why: {_why(model, started)} ({started.method})",
+    ]
+
+
+def _why(model: TransferModel, started: ev.TransferStarted) -> str:
+    if model.changed:
+        return model.changed.reason or "no reason is given"
+    if started.advised and flows_of(started.advised.setting) == flows_of(model.setting):
+        return "it starts at what was advised"
+    return "it starts here"
 
 
 def setting_words(setting: Setting) -> str:
@@ -75,36 +96,39 @@ def setting_words(setting: Setting) -> str:
     files, streams = concurrency_of(setting), parallelism_of(setting)
     return (
         f"{count_words(files, 'file')} at a time × {count_words(streams, 'stream')} each = "
-        f"{flows_of(setting)} in all"
+        f"{count_words(flows_of(setting), 'stream')}"
     )
 
 
-def transfer_end_lines(model: TransferModel) -> list[str]:
-    """The outcome, what is missing, and whether an advice came true; empty before the end."""
-    if model.gave_up:
-        return [
-            sentence(model.gave_up.message),
-            "Nothing is being moved. g tries again; escape goes back to correct the entries.",
-        ]
-    ended = model.ended
-    if ended is None:
-        return []
-    lines = [sentence(ended.message)]
-    if not ended.complete:
-        lines.append("Press g to resume.")
-    if ended.advised:
-        lines.append(came_true_words(ended.advised))
-    return [*lines, *_missing_lines(ended)]
+def short_setting(setting: Setting) -> str:
+    """`4 × 8 = 32 streams`; "" before it is known."""
+    if not setting:
+        return ""
+    files, streams = concurrency_of(setting), parallelism_of(setting)
+    return f"{files} × {streams} = {count_words(files * streams, 'stream')}"
 
 
-def _missing_lines(ended: ev.TransferEnded) -> list[str]:
-    """The first missing files: the log has room for all."""
-    lines = [f"✗ {line}" for line in ended.missing[:_SHOWN_MISSING]]
-    more = ended.missing_files - len(lines)
-    return [*lines, *([f"✗ and {more} more: 3 lists them"] if more > 0 else [])]
+def rate_words(model: TransferModel) -> str:
+    """The present rate, or at the end the mean one; "" before anything is known."""
+    if model.ended:
+        return f"mean {format_rate(mean_bps(model.ended))}"
+    if model.moving is None or model.is_verifying:
+        return ""
+    return f"now {format_rate(sum(one.rate_bps for one in model.moving.classes))}"
 
 
-def came_true_words(fulfilment: Fulfilment) -> str:
-    """The measured rate compared with the advice."""
-    came = verdict(fulfilment.rate_bps, fulfilment.interval_bps)
-    return f"The advice of {local_time(fulfilment.advised_s)}: {came}"
+def mean_bps(ended: ev.TransferEnded) -> float:
+    """The mean throughput of what this run moved, in bit/s."""
+    moved_bytes = ended.moved_bytes - ended.earlier_bytes
+    return moved_bytes * 8 / ended.elapsed_s if ended.elapsed_s > 0 else 0.0
+
+
+def moved_sentence(ended: ev.TransferEnded) -> str:
+    """How much arrived, in what time, how fast."""
+    moved_bytes = ended.moved_bytes - ended.earlier_bytes
+    took = f"{format_duration(ended.elapsed_s)}, {format_rate(mean_bps(ended))}"
+    moved = f"{format_bytes(moved_bytes)} in {took}"
+    if not ended.earlier_bytes:
+        return sentence(moved)
+    earlier = format_bytes(ended.earlier_bytes)
+    return sentence(f"{moved}; {earlier} had arrived before")

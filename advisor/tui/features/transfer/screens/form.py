@@ -1,12 +1,15 @@
 """The form of a transfer: what to move, where to, and how to tune it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar, Final
 
 import msgspec
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.events import Resize
 from textual.widget import Widget
-from textual.widgets import Collapsible, RadioSet, Static
+from textual.widgets import Collapsible, RadioSet
 
 from advisor.domain.addresses import parse_server
 from advisor.transfer.tuned.parsing import parse_start
@@ -22,9 +25,11 @@ from advisor.tui.features.transfer.draft import (
 from advisor.tui.features.transfer.limit_fields import limit_fields
 from advisor.tui.features.transfer.move_form import MoveForm
 from advisor.tui.kit.fields.choice import Choice, ChoiceSet, Tick
-from advisor.tui.kit.fields.field import Field
+from advisor.tui.kit.fields.field import Field, first_problem
+from advisor.tui.kit.panels.field_group import FieldGroup
 
 _KEPT_EVERY_S: Final = 0.5
+_TWO_COLUMNS_FROM: Final = 160
 
 
 class TransferFormScreen(MoveForm):
@@ -42,11 +47,12 @@ class TransferFormScreen(MoveForm):
         Binding("ctrl+n", "begin", "Move now", id="move-now"),
     ]
     DEFAULT_CSS = """
-    TransferFormScreen .label { color: $text-muted; margin-top: 1; }
     TransferFormScreen RadioSet { width: auto; }
-    TransferFormScreen Collapsible {
-        margin-top: 1; border: none; padding: 0; background: $background;
-    }
+    TransferFormScreen Collapsible { border: none; padding: 0; background: $background; }
+    TransferFormScreen #columns { height: auto; layout: vertical; }
+    TransferFormScreen .column { height: auto; }
+    TransferFormScreen.wide #columns { layout: horizontal; }
+    TransferFormScreen.wide .column { width: 1fr; }
     """
 
     def __init__(self, draft: TransferDraft | None = None) -> None:
@@ -62,26 +68,22 @@ class TransferFormScreen(MoveForm):
         return self._given
 
     def content(self) -> Iterable[Widget]:
-        draft = self.draft
-        yield from self._dataset_and_folder()
-        yield Collapsible(
-            *reach_fields(draft),
-            title="How to reach it",
-            collapsed=not any(getattr(draft, name) for name in REACH if name != "secret_file"),
-        )
-        yield Static("How it is tuned", classes="label")
-        yield from self._tuning()
-        yield Static("Limits on hosts and network", classes="label")
-        yield from limit_fields(draft)
-        yield from self._ticks()
+        with Horizontal(id="columns"):
+            with Vertical(classes="column"):
+                yield FieldGroup("What and where", *self._what_and_where())
+                yield FieldGroup("Files at the destination", *self._ticks())
+            with Vertical(classes="column"):
+                yield FieldGroup("Tuning", *self._tuning())
+                yield FieldGroup("Limits on hosts and network", *limit_fields(self.draft))
 
-    def _dataset_and_folder(self) -> Iterable[Field]:
+    def _what_and_where(self) -> Iterable[Widget]:
+        draft = self.draft
         yield self.data_field("All files in this folder and below it are moved.")
-        yield DestinationField(self.draft, self.advisor.history)
+        yield DestinationField(draft, self.advisor.history)
         yield self.field(
             "Goes to",
             "to",
-            example="folder on the destination, as in /scratch/me/run7/",
+            example="folder on the destination, as in /scratch/me/run7",
             explained="Where the files go on the destination. Files of the same name there are "
             "not replaced, unless you say so below.",
         )
@@ -89,9 +91,14 @@ class TransferFormScreen(MoveForm):
             "GridFTP server",
             "server",
             check=parse_server,
-            example="as in gsiftp://dtn02.example.org:2811",
+            example="default: the one on that host; else gsiftp://dtn02:2811",
             explained="The destination's GridFTP server, which takes the files. Your site's "
             "documentation names it; without it, the one on the host above is tried.",
+        )
+        yield Collapsible(
+            *reach_fields(draft),
+            title="How to reach it",
+            collapsed=not any(getattr(draft, name) for name in REACH if name != "secret_file"),
         )
 
     def _tuning(self) -> Iterable[Widget]:
@@ -113,19 +120,19 @@ class TransferFormScreen(MoveForm):
             "Starts at",
             "start",
             check=parse_start,
-            example="what was advised for these hosts, else 2x8",
+            example="default: what was advised for these hosts, else 2x8",
             explained="Files at a time × streams for each to begin with, as in 4x8.",
         )
 
     def _ticks(self) -> Iterable[Widget]:
+        yield from self.once_ticks()
         yield Tick(
-            "Compare checksums at the end",
+            "Read all files again at the end, and compare checksums",
             self.draft.verify,
-            "At the end both sides read all files again and their checksums are compared. That "
-            "takes about as long as the slower disk needs to read them.",
+            "Each piece is compared by checksum when it arrives. With this, both sides also read "
+            "all files again at the end, which takes about as long as the slower disk needs.",
             id="verify",
         )
-        yield from self.once_ticks()
 
     def on_mount(self) -> None:
         self.every(_KEPT_EVERY_S, self._keep)
@@ -138,8 +145,22 @@ class TransferFormScreen(MoveForm):
             save_transfer_draft(self.draft)
             self._kept = msgspec.structs.replace(self.draft)
 
+    def on_resize(self, _: Resize) -> None:
+        self.set_class(self.size.width >= _TWO_COLUMNS_FROM, "wide")
+
+    def status(self) -> Sequence[Content]:
+        """Whether it can start, else what is missing or wrong."""
+        # The field itself says what is wrong with it, and the message line how to go on.
+        wrong, *_ = first_problem(list(self.query(Field))).split(": ")
+        missing, *_ = (self.why_incomplete() or self.advisor.why_no_session()).split(": ")
+        if wrong or missing:
+            reason = f"check '{wrong}'" if wrong else missing
+            return [Content.styled("! not ready", "$act"), Content(reason)]
+        return [Content.styled("✓ ready", "$advised"), Content("ctrl+n moves the files")]
+
     def on_field_changed(self, changed: Field.Changed) -> None:
         """Use the listening agent once one is entered."""
+        self.show_status()
         if changed.field.id == "field-agent":
             self.draft.way = "agent" if changed.field.text else "ssh"
 

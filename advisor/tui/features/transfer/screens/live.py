@@ -4,41 +4,36 @@ from collections.abc import Iterable
 from typing import ClassVar, Final
 
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
 from advisor.domain import orders as o
 from advisor.tui.features.transfer.live_transfer import LiveTransfer
-from advisor.tui.features.transfer.texts import (
-    pair_and_method,
-    progress_lines,
-    transfer_end_lines,
-    tuning_lines,
-)
-from advisor.tui.features.transfer.transfer_model import TransferModel
+from advisor.tui.features.transfer.widgets.transfer_panels import TransferProgress, TransferResult
 from advisor.tui.features.transfer.widgets.transfer_view import TRANSFER_PANELS, TransferView
-from advisor.tui.kit.charts.drawing import ASCII
 from advisor.tui.kit.dialogs.ask import AskScreen
 from advisor.tui.page import Page
+from advisor.tui.screens import screen_named
 
 _DRAWN_EVERY_S: Final = 1.0
-_BAR_SHARE: Final = 0.3
 
 
 class TransferLiveScreen(Page):
     """Shows the application's transfer, redrawn by one timer."""
 
     NAME = "Moving files"
+    AUTO_FOCUS = "#throughput"
     HELP = """[b]Moving files[/b]
 Your files are moved, and meanwhile the setting is changed to what is fastest now: how many files at
 a time, and over how many streams each. Time is divided into control epochs; after each, the method
 that you chose evaluates what arrived in it and chooses the next setting. The upper chart shows what
-arrives at the destination, the lower one the setting.
+arrives at the destination, the lower one the setting. Where a session advised a setting for these
+hosts, the transfer starts there, and a dashed line shows the advised throughput.
 You need not do anything. Leaving the screen does not stop it: Home shows the way back."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("x", "stop", "Stop", id="stop-moving", tooltip="What arrived is kept"),
         Binding("g", "resume", "Resume", id="resume-moving", tooltip="Resumes where it stopped"),
+        Binding("m", "others", "Move other files", id="move-others"),
         *(
             Binding(str(i), f"enlarge('{name}')", f"Only: {name}", show=False)
             for i, name in enumerate(TRANSFER_PANELS, 1)
@@ -49,12 +44,6 @@ You need not do anything. Leaving the screen does not stop it: Home shows the wa
     ]
     DEFAULT_CSS = """
     TransferLiveScreen #body { overflow-y: hidden; }
-    TransferLiveScreen #head { height: 1; }
-    TransferLiveScreen #far { height: auto; }
-    TransferLiveScreen #word { height: auto; padding: 0 1; }
-    TransferLiveScreen #word.done { background: $success-muted; color: $advised; }
-    TransferLiveScreen #word.not-done { background: $warning-muted; color: $act; }
-    TransferLiveScreen #word.gave-up { background: $error-muted; color: $failed; }
     TransferLiveScreen #empty { height: 1fr; content-align: center middle; text-align: center; }
     """
 
@@ -67,17 +56,14 @@ You need not do anything. Leaving the screen does not stop it: Home shows the wa
         return self.advisor.transfer
 
     def content(self) -> Iterable[Widget]:
-        yield Static(id="head")
-        yield Static(id="far")
-        yield Static(id="word")
+        yield TransferProgress(id="progress")
+        yield TransferResult(id="end")
         yield TransferView(id="view")
-        yield Static(
-            "No files are being moved.\n\nm at home (ctrl+g) opens the form for a transfer.",
-            id="empty",
-        )
+        yield Static("No files are being moved.\n\nm opens the form for a transfer.", id="empty")
 
     def on_mount(self) -> None:
-        self._look()
+        # The children of panels are mounted after the screen.
+        self.call_after_refresh(self._look)
         self.every(_DRAWN_EVERY_S, self._look)
 
     def on_screen_resume(self) -> None:
@@ -91,7 +77,7 @@ You need not do anything. Leaving the screen does not stop it: Home shows the wa
         if not self.is_mounted or self.app.screen is not self:
             return
         transfer = self._transfer
-        self.query_one("#view").display = transfer is not None
+        self.query_one("#view").display = bool(transfer and transfer.model.started)
         self.query_one("#empty").display = transfer is None
         if transfer:
             self._say(transfer)
@@ -99,48 +85,41 @@ You need not do anything. Leaving the screen does not stop it: Home shows the wa
 
     def _say(self, transfer: LiveTransfer) -> None:
         model = transfer.model
-        now = (model.version, transfer.is_running, id(model))
-        if now == self._said:
-            return
-        self._said = now
-        self.query_one("#head", Static).update(Content(pair_and_method(model)))
-        cells = max(10, int(self.size.width * _BAR_SHARE))
-        lines = [*progress_lines(model, cells), *tuning_lines(model)]
-        far = "\n".join(lines)
-        if self.advisor.drawing == "ascii":
-            far = far.translate(ASCII)
-        self.query_one("#far", Static).update(Content(far))
-        self._say_the_end(model)
+        self.query_one(TransferProgress).show(model)
+        self.query_one(TransferResult).show(model)
+        now = (transfer.is_running, model.is_over)
+        if now != self._said:
+            self._said = now
+            self.refresh_bindings()
 
-    def _say_the_end(self, model: TransferModel) -> None:
-        word = self.query_one("#word", Static)
-        lines = transfer_end_lines(model)
-        word.display = bool(lines)
-        word.update(Content("\n".join(lines)))
-        complete = bool(model.ended and model.ended.complete)
-        word.set_class(complete, "done")
-        word.set_class(bool(model.ended) and not complete, "not-done")
-        word.set_class(model.gave_up is not None, "gave-up")
-        self.query_one("#resume").display = bool(lines) and not complete
-        self.query_one("#stop").display = not lines
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A key is offered only while it can do something."""
+        can = {"stop": self._can_stop, "resume": self._can_resume, "others": self._can_begin}
+        return can[action]() if action in can else super().check_action(action, parameters)
+
+    def _can_stop(self) -> bool:
+        transfer = self._transfer
+        return transfer is not None and transfer.is_running and not transfer.model.is_over
+
+    def _can_resume(self) -> bool:
+        transfer = self._transfer
+        if transfer is None or transfer.is_running or not transfer.model.is_over:
+            return False
+        ended = transfer.model.ended
+        return ended is None or not ended.complete
+
+    def _can_begin(self) -> bool:
+        return self._transfer is None or not self._transfer.is_running
 
     def action_home(self) -> None:
         self.advisor.action_home()
 
     def action_stop(self) -> None:
         """Stop it, after a confirmation."""
-        transfer = self._transfer
-        if transfer is None:
-            self.advisor.refuse("no files are being moved: m at home starts a transfer")
-        elif not transfer.is_running or transfer.model.is_over:
-            self.advisor.refuse("it is over: nothing is being moved")
-        else:
-            self.app.push_screen(
-                AskScreen(
-                    "Stop moving files? What arrived is kept, and g resumes from there.", "Stop"
-                ),
-                self._stop_if,
-            )
+        self.app.push_screen(
+            AskScreen("Stop moving files? What arrived is kept, and g resumes from there.", "Stop"),
+            self._stop_if,
+        )
 
     def _stop_if(self, yes: bool | None) -> None:
         if yes and self._transfer:
@@ -149,18 +128,15 @@ You need not do anything. Leaving the screen does not stop it: Home shows the wa
 
     def action_resume(self) -> None:
         """Resume a transfer that did not complete."""
-        transfer = self._transfer
-        if transfer is None:
-            self.advisor.refuse("there is nothing to resume: m at home starts a transfer")
-        elif transfer.is_running:
-            self.advisor.refuse("it is running: g is for a transfer that did not complete")
-        elif transfer.model.ended and transfer.model.ended.complete:
-            self.advisor.refuse("all files arrived: m at home moves others")
-        elif reason := self.advisor.why_no_session():
+        if reason := self.advisor.why_no_session():
             self.advisor.refuse(reason)
-        else:
-            self.advisor.resume_transfer(transfer)
+        elif self._transfer:
+            self.advisor.resume_transfer(self._transfer)
             self._look()
+
+    def action_others(self) -> None:
+        """Open the form, with the entries used last."""
+        self.app.switch_screen(screen_named("move"))
 
     def action_enlarge(self, panel: str) -> None:
         """Show one panel alone."""

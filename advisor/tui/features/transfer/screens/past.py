@@ -14,6 +14,7 @@ from advisor.store.session_digests import SessionDigest
 from advisor.tui.features.history.screens.session import session_lines
 from advisor.tui.features.transfer.transfer_model import TransferModel
 from advisor.tui.features.transfer.widgets.transfer_view import TRANSFER_PANELS, TransferView
+from advisor.tui.kit.panels.field_group import FieldGroup
 from advisor.tui.page import Page, past_trail
 
 
@@ -55,7 +56,7 @@ class PastTransferScreen(Page):
         method = escape(started.method if started else self._session.method)
         end = f": {escape(ended.message)}" if ended else ""
         lines = [*session_lines(self._session), f"Tuned by {method}, {self._epochs} epochs{end}."]
-        yield Static("\n".join(lines), id="about")
+        yield FieldGroup("Session", Static("\n".join(lines), id="about"))
         yield TransferView(id="view")
 
     def on_mount(self) -> None:

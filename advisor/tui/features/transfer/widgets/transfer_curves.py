@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from advisor.domain import events as ev
 from advisor.tui.features.transfer.transfer_model import TransferModel
 from advisor.tui.kit.charts.axis import nice_end
-from advisor.tui.kit.charts.series import Series, VerticalLine
+from advisor.tui.kit.charts.series import Level, Series, VerticalLine
 
 _MARKED_AT_MOST: Final = 40
 _NAMED_AT_MOST: Final = 3
@@ -29,7 +29,7 @@ def clock_of(model: TransferModel) -> Clock:
     """The time axis with a unit that suits the elapsed time."""
     at_s = max(model.at_s, _SHORTEST_S)
     word, unit_s = next(
-        (f"{word} since it began", unit_s)
+        (f"{word} since the start", unit_s)
         for word, unit_s, most_s in (
             ("seconds", 1.0, 900.0),
             ("minutes", 60.0, 4 * 3600.0),
@@ -52,7 +52,7 @@ def throughput_series(model: TransferModel, clock: Clock) -> list[Series]:
     errors = [error for _, error in model.epoch_errors.points]
     means = [mean for _, mean in epochs]
     marked = Series(
-        "mean of each epoch, ± standard error",
+        "mean of each epoch ± error",
         [at_s / clock.unit_s for at_s, _ in epochs],
         means,
         "points",
@@ -62,6 +62,14 @@ def throughput_series(model: TransferModel, clock: Clock) -> list[Series]:
         colour="blue",
     )
     return [*series, _line("", steps, clock, "blue", steps=True), marked]
+
+
+def advised_levels(model: TransferModel) -> list[Level]:
+    """The advised throughput, where there is advice."""
+    advice = model.started.advised if model.started else None
+    if advice is None:
+        return []
+    return [Level("advised", advice.expected_bps, "advised")]
 
 
 def setting_series(model: TransferModel, clock: Clock) -> list[Series]:

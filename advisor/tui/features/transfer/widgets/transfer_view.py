@@ -9,9 +9,11 @@ from typing import ClassVar, Final
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
+from advisor.tui.features.transfer.texts import rate_words, short_setting
 from advisor.tui.features.transfer.transfer_model import TransferModel
 from advisor.tui.features.transfer.widgets.transfer_curves import (
     Clock,
+    advised_levels,
     clock_of,
     load_marks,
     setting_series,
@@ -44,7 +46,7 @@ class TransferView(PanelView):
 1 throughput · 2 the setting: files at a time, and streams for each · 3 what happened.
 The numbers show one of them alone, 0 shows all again, as far as there is room. Both charts have the
 same time axis: the throughput changes after a step of the setting because of it, or because of an
-external load; a known one is marked by a vertical line."""
+external load; a known one is marked by a vertical line. A dashed line is the advised throughput."""
     DEFAULT_CSS = """
     TransferView { height: 1fr; layout: vertical; }
     TransferView > Vertical { height: 1fr; }
@@ -85,9 +87,18 @@ external load; a known one is marked by a vertical line."""
         self.set_class(alone and self._chosen == "log", "log-alone")
         self.set_class(beside and not alone, "log-beside")
         self.set_class(below and not alone, "log-below")
+        self._show_titles()
+
+    def _show_titles(self) -> None:
+        model = self._model
+        more = " (n: more)" if self._is_alone else ""
+        values = {
+            "throughput": rate_words(model) if model else "",
+            "setting": short_setting(model.setting) if model else "",
+        }
         for name, title in _TITLES.items():
-            more = " (n: more)" if alone else ""
-            self.query_one(f"#{name}", Titled).set_title(f"{title}{more}")
+            panel = self.query_one(f"#{name}", Titled)
+            panel.set_title(f"{title}{more}", values.get(name, ""))
 
     def show(self, model: TransferModel) -> None:
         """Show the present state of the model."""
@@ -99,6 +110,7 @@ external load; a known one is marked by a vertical line."""
             for chart in self.query(Chart):
                 chart.restart()
         self._drawn = model.version
+        self._show_titles()
         self._show_throughput(model, clock)
         self._show_setting(model, clock)
         self.query_one(TransferLog).show(model)
@@ -106,6 +118,7 @@ external load; a known one is marked by a vertical line."""
     def _show_throughput(self, model: TransferModel, clock: Clock) -> None:
         self.query_one("#throughput", Chart).show(
             throughput_series(model, clock),
+            advised_levels(model),
             verticals=load_marks(model, clock),
             x_label=clock.word,
             y_label="throughput",
