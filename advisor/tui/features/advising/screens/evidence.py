@@ -16,6 +16,7 @@ from advisor.report.evidence import evidence_lines, group_words, left_out_words
 from advisor.traits import method_traits, methods
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.widgets.evidence_table import EvidenceTable
+from advisor.tui.features.advising.widgets.level_keys import LevelKeys
 from advisor.tui.features.advising.widgets.slice_chart import LEVELS, SliceChart, slice_of
 from advisor.tui.page import Page
 from advisor.tui.shell import Shell
@@ -72,6 +73,7 @@ class EvidenceScreen(Page):
         yield EvidenceTable()
         yield Static(id="group")
         yield Static(id="no-slice")
+        yield LevelKeys(id="levels")
         yield Container(*(SliceChart(level) for level in LEVELS), id="slices")
 
     def on_mount(self) -> None:
@@ -131,6 +133,8 @@ class EvidenceScreen(Page):
         there = [level for level in LEVELS if group and slice_of(group, level)]
         if there and self.size.width < _ALL_LEVELS_FROM:
             there = [self._level if self._level in there else there[0]]
+        are_shown = self.query_one("#slices").display
+        self.query_one(LevelKeys).show(there if are_shown else ())
         for chart in self.query(SliceChart):
             chart.display = chart.level in there
             if group and chart.display:

@@ -37,7 +37,7 @@ class PlaybackPage(Page):
         Binding("x", "map_transport", "Map: other transport", show=False, id="map-transport"),
         Binding("v", "advice", "Advice", id="advice"),
         Binding("c", "compare", "Compare", id="compare"),
-        Binding("p", "past", "Past transfers", show=False, id="past-transfers"),
+        Binding("p", "past", "Past transfers", id="past-transfers"),
     ]
     DEFAULT_CSS = """
     PlaybackPage #about { height: auto; }
@@ -174,7 +174,7 @@ class PlaybackPage(Page):
 
 def playback_line(replay: Replay) -> str:
     """The position and speed of the replay in one line."""
-    state = f"▶ {replay.speed:g} × speed" if replay.playing else "❚❚ stands"
+    state = f"▶ {replay.speed:g} × speed" if replay.playing else "❚❚ paused"
     at = format_duration(replay.at_s) if replay.at_s else "0 s"
     return (
         f"{state}  {at} of {format_duration(replay.length_s)}  probe {replay.probes_before} of "
