@@ -124,6 +124,17 @@ async def test_rows_say_what_each_group_expects(
 
 
 @pytest.mark.asyncio
+@SIZES
+async def test_all_columns_fit_the_panel(
+    new_app: NewApp, alike: Evidence, size: tuple[int, int]
+) -> None:
+    app = new_app()
+    async with app.run_test(size=size) as pilot:
+        await opened(app, pilot, alike)
+        assert app.screen.query_one(EvidenceTable).max_scroll_x == 0
+
+
+@pytest.mark.asyncio
 async def test_chosen_group_is_drawn_as_curve_and_points(new_app: NewApp, alike: Evidence) -> None:
     app = new_app()
     async with app.run_test(size=USUAL) as pilot:
@@ -270,7 +281,7 @@ async def test_without_a_sample(new_app: NewApp, size: tuple[int, int]) -> None:
         text = text_of(app)
         assert "No sample was taken" in text
         assert "50%" in text
-        assert "sample " not in text.split("from → to")[1].splitlines()[0]
+        assert "sample " not in text.split("  path ")[1].splitlines()[0]
         await pilot.press("enter")
         await pilot.pause()
         assert "sample now" not in text_of(app)

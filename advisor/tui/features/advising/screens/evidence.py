@@ -22,6 +22,8 @@ from advisor.tui.page import Page
 from advisor.tui.shell import Shell
 
 _LOOKED_EVERY_S: Final = 1.0
+_AROUND: Final = 6
+"""Terminal columns beside the table's cells: the body's margin and the frame."""
 _SINGLE_BELOW: Final = (100, 30)
 _ALL_LEVELS_FROM: Final = 160
 
@@ -104,7 +106,9 @@ class EvidenceScreen(Page):
         if len(self._model.evidence) > 1:
             words.insert(0, f"Search {self._search}; n shows the next one.")
         self.query_one("#answer", Static).update(Text("\n".join(words)))
-        self.query_one(EvidenceTable).show(evidence, self.advisor.drawing, self.size.width - 2)
+        self.query_one(EvidenceTable).show(
+            evidence, self.advisor.drawing, self.size.width - _AROUND
+        )
         self._draw_group()
 
     def on_data_table_row_highlighted(self) -> None:
