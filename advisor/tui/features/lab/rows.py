@@ -17,7 +17,7 @@ from advisor.tui.kit.sentences import shortened
 UP_COLUMNS: Final = ("lab", "state", "RTT\nms", "rate\nMbit/s", "loss\n%")
 PATH_COLUMNS: Final = ("name", "RTT\nms", "", "rate\nMbit/s", "what")
 _BAR_CELLS: Final = 8
-_BESIDE_TITLE: Final = 57
+_BESIDE_TITLE: Final = 54
 """Terminal columns of everything but the title of a path."""
 _LEAST_TITLE: Final = 20
 

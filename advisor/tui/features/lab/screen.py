@@ -53,9 +53,12 @@ class LabScreen(Page):
     LabScreen #none-up { height: auto; margin: 0 1 1 1; }
     LabScreen #labs { margin-bottom: 1; max-height: 12; }
     LabScreen #paths { max-height: 100%; scrollbar-size-vertical: 1; }
+    LabScreen.-low #body { overflow-y: hidden; }
+    LabScreen.-low #paths { height: 1fr; }
     LabScreen #about { height: auto; margin: 0 1; color: $default; }
     """
     AUTO_FOCUS = "#paths"
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-high")]  # noqa: RUF012  # as Textual declares it
 
     def __init__(self) -> None:
         super().__init__()
