@@ -43,7 +43,7 @@ def advice_from_ranking(inputs: AdviceInputs, ranking: Ranking, incomplete: bool
     expected = comparison.next_one(index)
     default = ranking.default
     gain = None if default is None else _gain(comparison, index, default)
-    limits = _not_disproved(binding_limits(inputs.path), chosen.setting, expected.value)
+    limits = _not_disproved(binding_limits(inputs.path), ranking)
     if measured := _newest(inputs.probes, chosen.subject, chosen.setting):
         limits += measured_limits(measured, inputs.path.capacity_bps)
     settings = _best_settings(ranking)
@@ -85,7 +85,8 @@ def advice_from_history(inputs: AdviceInputs) -> Advice:
     settings = {p.subject: p.setting for p in inputs.past}
     reasons = [
         f"the best stored result of this pair is {describe(best.subject, best.setting)}: "
-        f"{format_rate(best.throughput_bps)} over {best.probes} probe(s)",
+        f"{format_rate(best.throughput_bps)} over {best.probes} "
+        f"{'probe' if best.probes == 1 else 'probes'}",
         "nothing was measured now, so the default was not compared",
     ]
     if best.caution:
@@ -114,10 +115,16 @@ def _composed(inputs: AdviceInputs, joint_bps: float) -> Composition | None:
     return compose(inputs.probes, joint_bps, flow_names()) if inputs.request.tool else None
 
 
-def _not_disproved(limits: Sequence[Limit], setting: Setting, bps: float) -> list[Limit]:
-    """Without the limits that the advised setting was measured to exceed."""
-    count = flows_of(setting, flow_names())
-    return [x for x in limits if x.ceiling_bps is None or x.ceiling_bps * count >= bps]
+def _not_disproved(limits: Sequence[Limit], ranking: Ranking) -> list[Limit]:
+    """Without the limits that any compared setting was measured to exceed.
+
+    A ceiling is that of one flow, so the fastest flow decides.
+    """
+    fastest_bps = max(
+        ranking.comparison.mean(index).value / flows_of(candidate.setting, flow_names())
+        for index, candidate in enumerate(ranking.candidates)
+    )
+    return [x for x in limits if x.ceiling_bps is None or x.ceiling_bps >= fastest_bps]
 
 
 def _gain(comparison: Comparison, index: int, default: int) -> Estimate:
@@ -214,15 +221,20 @@ def _left_out(probes: Sequence[ProbeRecord], ranking: Ranking) -> list[str]:
 
 
 def _plateau(ranking: Ranking) -> str:
-    """A sentence if settings with very different numbers of streams reach the same rate."""
-    equals = [ranking.candidates[i] for i in ranking.comparison.same_as_best()]
-    counts = sorted({flows_of(c.setting, flow_names()) for c in equals})
+    """A sentence if settings with very different numbers of streams reach about the same rate.
+
+    Of the chosen transport alone: another one counts its flows differently.
+    """
+    candidates = ranking.candidates
+    equals = (candidates[i] for i in ranking.comparison.same_as_best())
+    subject = candidates[ranking.chosen].subject
+    counts = sorted({flows_of(c.setting, flow_names()) for c in equals if c.subject == subject})
     if len(counts) < 2 or counts[-1] < 2 * counts[0]:
         return ""
     rate = format_rate(ranking.comparison.mean(ranking.chosen).value)
     return (
-        f"{counts[0]} and {counts[-1]} streams reach the same rate: the path or the hosts, not the "
-        f"settings, limit it to about {rate}"
+        f"{counts[0]} and {counts[-1]} streams reach about the same rate: the path or the hosts, "
+        f"not the settings, limit it to about {rate}"
     )
 
 
@@ -236,8 +248,8 @@ def _against(ranking: Ranking, index: int) -> str:
     figures = f"× {ratio.value:.2f} (90 %: {lower:.2f} to {upper:.2f})"
     if not comparison.told_apart(chosen, index):
         if ratio.value < 1:
-            return f"{name} is not distinguishable from it ({figures}), and costs more"
-        return f"against {name}: {figures}, not distinguishable"
+            return f"{name} shows no clear difference ({figures}), and costs more"
+        return f"against {name}: {figures}, no clear difference"
     if ratio.value > 1:
         return f"against {name}: {figures}, a significant difference"
     return f"{name} is faster by less than {PRACTICALLY_SAME:.0%} ({figures}), and costs more"

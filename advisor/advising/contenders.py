@@ -201,6 +201,7 @@ class Ranking(msgspec.Struct, frozen=True):
             setting=candidate.setting,
             throughput=self.comparison.mean(index),
             probes=len(candidate.sampled_bps),
+            ratio=None if index == self.chosen else self.comparison.ratio(index, self.chosen),
         )
 
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from advisor.api.tool import CommandRequest
+from advisor.api.tool import DESTINATION_PATH, SOURCE_PATH, CommandRequest
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import format_bytes
 from advisor.domain.shell import shell_line, shell_word
@@ -18,6 +18,7 @@ __all__ = [
     "is_value",
     "only_note",
     "path_notes",
+    "placeholder_note",
     "shell_line",
     "shell_word",
 ]
@@ -28,16 +29,30 @@ def bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def path_notes(request: CommandRequest) -> list[str]:
-    """The notes on paths that are missing or not absolute."""
-    source = request.source_path or (request.dataset.path if request.dataset else None)
-    given = [path for path in (source, request.destination_path) if path]
-    notes = []
-    if len(given) < 2:
-        notes.append("Replace the words in capitals with the real paths.")
-    if any(not path.startswith("/") for path in given):
+def path_notes(request: CommandRequest, argv: Sequence[str]) -> list[str]:
+    """The notes on the paths of this line that are missing or not absolute."""
+    notes = placeholder_note(request, argv)
+    if any(path and not path.startswith("/") for path in _paths_given(request).values()):
         notes.append("Paths must be absolute.")
     return notes
+
+
+def placeholder_note(request: CommandRequest, argv: Sequence[str]) -> list[str]:
+    """The note that names the placeholders in this line for paths not given; else none."""
+    missing = [
+        name
+        for name, path in _paths_given(request).items()
+        if not path and any(name in word for word in argv)
+    ]
+    if not missing:
+        return []
+    real = "the real path" if len(missing) == 1 else "the real paths"
+    return [f"Replace {' and '.join(missing)} with {real}."]
+
+
+def _paths_given(request: CommandRequest) -> dict[str, str | None]:
+    """Both paths by the placeholder for each."""
+    return {SOURCE_PATH: request.known_source, DESTINATION_PATH: request.destination_path}
 
 
 def only_note(request: CommandRequest, program: str, transport: str) -> list[str]:

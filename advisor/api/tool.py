@@ -2,7 +2,7 @@
 
 import posixpath
 from collections.abc import Mapping
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 import msgspec
 
@@ -15,6 +15,8 @@ from advisor.domain.space import Baseline, Setting, Space
 from advisor.domain.traits import ToolTraits
 
 __all__ = [
+    "DESTINATION_PATH",
+    "SOURCE_PATH",
     "CommandRequest",
     "Kept",
     "OutputReader",
@@ -28,6 +30,11 @@ __all__ = [
     "TransferOrder",
     "TransferTool",
 ]
+
+
+SOURCE_PATH: Final = "SOURCE_PATH"
+DESTINATION_PATH: Final = "DESTINATION_PATH"
+"""The placeholders for paths that were not given."""
 
 
 class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,8 +63,12 @@ class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def source(self) -> str:
         """The path to read, from the root directory; a placeholder if not given."""
-        known = self.source_path or (self.dataset.path if self.dataset else None)
-        return _from_root(known or "SOURCE_PATH")
+        return _from_root(self.known_source or SOURCE_PATH)
+
+    @property
+    def known_source(self) -> str | None:
+        """The path to read as it was given; None if it was not."""
+        return self.source_path or (self.dataset.path if self.dataset else None)
 
     @property
     def target(self) -> str:
@@ -65,7 +76,7 @@ class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
 
         A file that goes to a directory keeps its name.
         """
-        path = _from_root(self.destination_path or "DESTINATION_PATH")
+        path = _from_root(self.destination_path or DESTINATION_PATH)
         if path.endswith("/") and not self.is_directory:
             return path + self.source.rpartition("/")[2]
         return path

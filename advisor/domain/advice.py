@@ -94,7 +94,8 @@ class Contender(msgspec.Struct, frozen=True, kw_only=True):
     """One setting in the closing comparison.
 
     `role`: best, rival, frugal, default or globus default. `throughput`: mean in bit/s with its
-    90 % interval. `probes`: the number of measurements behind it.
+    90 % interval. `probes`: the number of measurements behind it. `ratio`: its rate over that of
+    the advised setting; None for that setting itself, and in advice of earlier versions.
     """
 
     role: str
@@ -102,6 +103,7 @@ class Contender(msgspec.Struct, frozen=True, kw_only=True):
     setting: Setting
     throughput: Estimate
     probes: int
+    ratio: Estimate | None = None
 
 
 class Advice(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,13 +136,29 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     composition: Composition | None = None
 
 
-class Fulfilment(msgspec.Struct, frozen=True, kw_only=True):
-    """The throughput of a real transfer compared with the interval a session's advice predicted.
+class PriorAdvice(msgspec.Struct, frozen=True, kw_only=True):
+    """The advice of an earlier session that a transfer starts with and is compared with.
 
     `advised_s`: Unix time of the advice. Rates in bit/s.
     """
 
     session: str
+    subject: str = msgspec.field(name="transport")
+    setting: Setting
+    advised_s: float
+    expected_bps: float
+    interval_bps: tuple[float, float]
+
+
+class Fulfilment(msgspec.Struct, frozen=True, kw_only=True):
+    """The throughput of a real transfer compared with the interval a session's advice predicted.
+
+    `subject`: what was advised, "" where it is not known. `advised_s`: Unix time of the advice.
+    Rates in bit/s.
+    """
+
+    session: str
+    subject: str = msgspec.field(name="transport", default="")
     advised_s: float
     interval_bps: tuple[float, float]
     rate_bps: float

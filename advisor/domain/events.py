@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from advisor.domain.advice import Advice, Fulfilment, Limit
+from advisor.domain.advice import Advice, Fulfilment, Limit, PriorAdvice
 from advisor.domain.endpoints import Pair
 from advisor.domain.evidence import Evidence
 from advisor.domain.file_io import Filesystem
@@ -243,6 +243,7 @@ class TransferStarted(Event, frozen=True, kw_only=True, tag="transfer_started"):
 
     `session`: the id under which the history stores its epochs. `epoch_s`: length of a control
     epoch. `files`, `total_bytes`: the whole dataset; `earlier_bytes`: what had arrived before.
+    `advised`: the advice that its throughput is compared with, None without one.
     """
 
     session: str
@@ -253,6 +254,7 @@ class TransferStarted(Event, frozen=True, kw_only=True, tag="transfer_started"):
     files: int
     total_bytes: int
     earlier_bytes: int = 0
+    advised: PriorAdvice | None = None
 
 
 class EpochEnded(Event, frozen=True, kw_only=True, tag="epoch_ended"):

@@ -192,11 +192,24 @@ class LabFolder:
         connection = socket.socket(socket.AF_UNIX)
         try:
             connection.settimeout(_ANSWER_S)
-            connection.connect(str(self.control))
+            with self.short_control() as control:
+                connection.connect(control)
         except BaseException:
             connection.close()
             raise
         return connection
+
+    @contextlib.contextmanager
+    def short_control(self) -> Iterator[str]:
+        """A path of the control socket that is valid in the block, however long its own one is.
+
+        The name of a socket has at most 107 bytes. Raises OSError.
+        """
+        folder = os.open(self.folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            yield f"/proc/self/fd/{folder}/{self.control.name}"
+        finally:
+            os.close(folder)
 
     def _supervisor(self) -> int:
         """The process that listens at the control socket, as this user; 0 without one."""

@@ -12,6 +12,7 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import AsyncIterator
 from typing import Final
 
 import msgspec
@@ -58,7 +59,8 @@ async def _answer(lab: Lab, line: bytes) -> m.LabReply:
         )
 
 
-async def _serve(lab: Lab, place: LabFolder) -> asyncio.Server:
+@contextlib.asynccontextmanager
+async def _serving(lab: Lab, place: LabFolder) -> AsyncIterator[None]:
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         # The client may have left before the answer, or sent too long a line.
         with contextlib.suppress(ConnectionError, ValueError):
@@ -67,7 +69,12 @@ async def _serve(lab: Lab, place: LabFolder) -> asyncio.Server:
                 await writer.drain()
         writer.close()
 
-    return await asyncio.start_unix_server(converse, place.control, limit=m.LINE_BYTES)
+    with place.short_control() as control:
+        server = await asyncio.start_unix_server(converse, control, limit=m.LINE_BYTES)
+        try:
+            yield
+        finally:
+            server.close()
 
 
 def _say(outcome: BuildOutcome) -> None:
@@ -81,8 +88,7 @@ async def _supervise(order: LabOrder, place: LabFolder) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, told.set)
-    async with built(order, place) as (lab, broken):
-        server = await _serve(lab, place)
+    async with built(order, place) as (lab, broken), _serving(lab, place):
         _say(Built(await lab.status(), lab.carriers))
         if await asyncio.to_thread(sys.stdin.buffer.readline) != PROCEED:
             return  # The calling command has ended meanwhile.
@@ -92,7 +98,6 @@ async def _supervise(order: LabOrder, place: LabFolder) -> None:
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         if not told.is_set():
             _LOG.error("the process that forwards the packets has ended, and so has the lab")
-        server.close()
         for task in waits:
             task.cancel()
 

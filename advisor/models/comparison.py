@@ -145,6 +145,15 @@ class Comparison:
         )
 
 
+def ratio_of_means(one: Estimate, other: Estimate) -> Estimate:
+    """The ratio of two means from their intervals alone.
+
+    The same as `Comparison.ratio` within a group; across groups an approximation of it.
+    """
+    half = math.hypot(*(math.log(e.interval[1] / e.interval[0]) / 2 for e in (one, other)))
+    return _back(math.log(one.value / other.value), half)
+
+
 def _back(log_value: float, log_half: float) -> Estimate:
     return Estimate(
         math.exp(log_value), (math.exp(log_value - log_half), math.exp(log_value + log_half))

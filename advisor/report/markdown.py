@@ -11,7 +11,7 @@ from advisor.domain.printable import printable
 from advisor.domain.quantities import format_duration, format_rate, format_rates
 from advisor.domain.records import ProbeRecord
 from advisor.report.composition import composition_lines
-from advisor.report.text import estimate_words
+from advisor.report.text import NETWORK_ALONE, estimate_words
 from advisor.traits import describe, subject_name
 
 
@@ -90,7 +90,7 @@ def _headline(advice: Advice) -> str:
         fast, slow = advice.transfer_s.interval
         lines.append(
             f"- Takes: {format_duration(advice.transfer_s.value)} (90 %: {format_duration(fast)} "
-            f"to {format_duration(slow)}){'' if advice.composition else ', if no disk limits it'}"
+            f"to {format_duration(slow)}){'' if advice.composition else NETWORK_ALONE}"
         )
     return "\n".join(lines)
 

@@ -12,11 +12,12 @@ from typing import Final
 
 import msgspec
 
+from advisor.api.tool import DESTINATION_PATH, SOURCE_PATH
 from advisor.domain.advice import Advice, Command
 from advisor.report.text import advice_text
 
 _COLUMNS: Final = 94
-_PATHS: Final = ("SOURCE_PATH", "DESTINATION_PATH")
+_PATHS: Final = (SOURCE_PATH, DESTINATION_PATH)
 _PATH: Final = re.compile(
     rf"(?P<before>(?:[a-z]+://[^/]*/??|.*:)?)/(?P<name>{'|'.join(_PATHS)})(?P<after>(?:/.*)?)"
 )
@@ -183,7 +184,7 @@ def _checks(command: Command) -> Iterator[str]:
                 f"case ${name} in /*) ;; *) "
                 f'refuse "{name} is not an absolute path: {where}" ;; esac'
             )
-            if name == "SOURCE_PATH" and not found["after"] and command.side == "source":
+            if name == SOURCE_PATH and not found["after"] and command.side == "source":
                 yield (
                     f'[ ! -d "${name}" ] || refuse "{name} is a directory: '
                     'ask for advice with --data DIRECTORY, whose line takes one"'

@@ -9,6 +9,9 @@ from advisor.domain.quantities import format_duration, format_rate, format_rates
 from advisor.report.composition import composition_lines
 from advisor.traits import describe
 
+NETWORK_ALONE: Final = " plus start-up, if no disk limits it"
+"""What the duration of a transfer leaves out where only the network was measured."""
+
 PLAIN_COLUMNS: Final = 96
 """The width of text that does not go to a terminal."""
 
@@ -64,7 +67,7 @@ def _headline(advice: Advice) -> str:
         lines.append(
             f"  takes    {format_duration(advice.transfer_s.value)}"
             f" (90 %: {format_duration(fast)} to {format_duration(slow)})"
-            f"{'' if advice.composition else ', if no disk limits it'}"
+            f"{'' if advice.composition else NETWORK_ALONE}"
         )
     lines.append(f"  session  {advice.session}")
     return "\n".join(lines)

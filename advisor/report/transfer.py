@@ -3,10 +3,11 @@
 from typing import Final
 
 from advisor.domain import events as ev
-from advisor.domain.advice import CameTrue, Fulfilment
+from advisor.domain.advice import CameTrue, Fulfilment, PriorAdvice
 from advisor.domain.quantities import format_bytes, format_duration, format_rate, format_rates
 from advisor.domain.space import Setting
 from advisor.report.plan import left_words
+from advisor.traits import subject_name, transports
 
 
 def changed_line(event: ev.SettingChanged) -> str:
@@ -24,7 +25,20 @@ def started_line(event: ev.TransferStarted) -> str:
         f"{event.pair}: session {event.session}, {left} to move, starts at "
         f"{_levels(event.setting)} (concurrency × streams); "
         + ("fixed" if event.method == "fixed" else tuned)
+        + (f"; {_prior_words(event.advised)}" if event.advised else "")
     )
+
+
+def _prior_words(advice: PriorAdvice) -> str:
+    rate = format_rate(advice.expected_bps)
+    return f"session {advice.session} advised {rate}{measured_how(advice.subject)}"
+
+
+def measured_how(subject: str) -> str:
+    """` over TCP, from memory to memory`, after a throughput; "" for one from disk to disk."""
+    if subject not in transports():
+        return ""
+    return f" over {subject_name(subject)}, from memory to memory"
 
 
 def load_line(event: ev.LoadChanged) -> str:
@@ -78,6 +92,7 @@ _CAME_TRUE: Final[dict[CameTrue, str]] = {
 def advised_line(advised: Fulfilment) -> str:
     """Whether an earlier advice's prediction was met."""
     return (
-        f"Session {advised.session} predicted {format_rates(*advised.interval_bps)}: "
-        f"{format_rate(advised.rate_bps)}, {_CAME_TRUE[advised.came_true]}"
+        f"Session {advised.session} predicted {format_rates(*advised.interval_bps)}"
+        f"{measured_how(advised.subject)}; measured: {format_rate(advised.rate_bps)}, "
+        f"{_CAME_TRUE[advised.came_true]}"
     )

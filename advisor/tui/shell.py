@@ -104,11 +104,16 @@ class Shell(App[int]):
 
     def begin_session(self, arguments: list[str]) -> None:
         """Start a session and show it. One at a time: see `why_no_session`."""
+        self.start_session(arguments)
+        self.go("profiling")
+
+    def start_session(self, arguments: list[str]) -> LiveSession:
+        """Start a session that has nothing to show yet."""
         self.session = LiveSession(arguments)
         for name in ("profiling", "comparison", "advice"):
             if self.is_screen_installed(name):
                 self.uninstall_screen(name)
-        self.go("profiling")
+        return self.session
 
     def resume_session(self) -> None:
         """Resume the session that was interrupted last, and show it."""

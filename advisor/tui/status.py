@@ -8,6 +8,7 @@ from textual.content import Content
 from advisor.domain.events import FilesMoving
 from advisor.domain.quantities import format_duration, format_rate
 from advisor.tui.kit.charts.gauge import gauge
+from advisor.tui.kit.sentences import times_words
 
 if TYPE_CHECKING:
     from advisor.tui.features.advising.session_model import SessionModel
@@ -60,7 +61,7 @@ def _best(model: "SessionModel") -> list[Content]:
         gain = rate_bps / default_bps if default_bps else None
     else:
         return []
-    times = f" {gain:.2g}×" if gain and gain < 10 else f" {gain:.0f}×" if gain else ""
+    times = f" {times_words(gain)}" if gain else ""
     return [
         Content.assemble((f"{word} ", "$advised"), (format_rate(rate_bps), "bold $advised"), times)
     ]

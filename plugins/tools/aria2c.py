@@ -32,8 +32,7 @@ _FLAGS: Final[Mapping[str, str]] = {
     "-k SIZE": "Makes no part smaller than this; small enough that all connections are used.",
     "-j FILES": "Fetches this many files at a time.",
     "--socket-recv-buffer-size BYTES": (
-        "Requests receive buffers of this size; a kernel with a lower maximum grants that "
-        "maximum silently."
+        "Requests receive buffers of this size; a kernel with a lower maximum silently caps it."
     ),
     "--file-allocation falloc": (
         "Reserves a file's space at once; the default writes zeros to all of it first."
@@ -71,9 +70,9 @@ def _operands(request: CommandRequest) -> list[str]:
     return ["-d", "/", "-o", request.target, url]
 
 
-def _notes(request: CommandRequest, setting: Setting) -> list[str]:
+def _notes(request: CommandRequest, setting: Setting, argv: list[str]) -> list[str]:
     at_once, per_file = _shares(request, setting)
-    notes = [*only_note(request, plugin.name, "tcp"), *path_notes(request)]
+    notes = [*only_note(request, plugin.name, "tcp"), *path_notes(request, argv)]
     notes.append(
         f"The source needs a server at {_server(request)} with range requests for a "
         "file; replace the URL with yours, which may be ftp:// or https://. HTTP is not encrypted."
@@ -114,7 +113,7 @@ class Aria2c:
         if setting is None:
             return []
         argv = ["aria2c", *_options(request, setting), *_operands(request)]
-        note = " ".join(_notes(request, setting))
+        note = " ".join(_notes(request, setting, argv))
         return [
             Command(
                 tool=self.name, side="destination", argv=argv, shell=shell_line(argv), note=note

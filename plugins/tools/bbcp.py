@@ -45,8 +45,8 @@ def _options(request: CommandRequest, setting: Setting) -> list[str]:
     return [*options, "-r"] if request.is_directory else options
 
 
-def _notes(request: CommandRequest, setting: Setting) -> list[str]:
-    notes = [*only_note(request, plugin.name, "tcp"), *path_notes(request)]
+def _notes(request: CommandRequest, setting: Setting, argv: list[str]) -> list[str]:
+    notes = [*only_note(request, plugin.name, "tcp"), *path_notes(request, argv)]
     notes.append(
         "bbcp must be installed on both hosts, and ssh there must work without a prompt. "
         "The source connects to ports of the destination; with -z the destination connects."
@@ -87,7 +87,7 @@ class Bbcp:
             source = source.rstrip("/")
         target = f"{bracketed(request.destination_host)}:{request.target_under_own_name}"
         argv = ["bbcp", *_options(request, setting), source, target]
-        note = " ".join(_notes(request, setting))
+        note = " ".join(_notes(request, setting, argv))
         return [
             Command(tool=self.name, side="source", argv=argv, shell=shell_line(argv), note=note)
         ]

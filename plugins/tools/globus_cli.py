@@ -84,7 +84,7 @@ def _transfer(request: CommandRequest) -> Command:
     notes = [
         f"From any machine, after `globus login`. {_SOURCE} and {_DESTINATION} are found with "
         "`globus endpoint search`; paths are those that the collections show.",
-        *path_notes(request),
+        *path_notes(request, argv),
     ]
     return _line(argv, notes)
 

@@ -81,11 +81,11 @@ def _window_note(request: CommandRequest, setting: Setting) -> list[str]:
     ]
 
 
-def _notes(request: CommandRequest, setting: Setting) -> list[str]:
+def _notes(request: CommandRequest, setting: Setting, argv: list[str]) -> list[str]:
     files, per_file = _shares(request, setting)
     return [
         *only_note(request, plugin.name, "tcp"),
-        *path_notes(request),
+        *path_notes(request, argv),
         "Uses the key of your ssh-agent and the host keys of ~/.ssh/known_hosts. SFTP encrypts, "
         "which may fill a core.",
         *_fetching_note(request, _options(files, per_file), per_file),
@@ -118,7 +118,7 @@ class Rclone:
         source = request.source.rstrip("/") + "/" if request.is_directory else request.source
         remote = _remote(request.destination_host) + request.target
         argv = ["rclone", "copyto", *options, source, remote]
-        note = " ".join(_notes(request, setting))
+        note = " ".join(_notes(request, setting, argv))
         return [
             Command(tool=self.name, side="source", argv=argv, shell=shell_line(argv), note=note)
         ]

@@ -57,9 +57,9 @@ def _operands(request: CommandRequest) -> list[str]:
     return operands
 
 
-def _notes(request: CommandRequest, setting: Setting) -> list[str]:
+def _notes(request: CommandRequest, setting: Setting, argv: list[str]) -> list[str]:
     streams = _streams(setting)
-    notes = [*only_note(request, plugin.name, "tcp"), *path_notes(request)]
+    notes = [*only_note(request, plugin.name, "tcp"), *path_notes(request, argv)]
     notes.append(
         "It pulls, since xrdcp pushes over one connection whatever -S says. The source "
         f"needs an XRootD server for the directory: `xrootd -p {_XROOTD_PORT} DIRECTORY`, not as "
@@ -99,7 +99,7 @@ class Xrdcp:
         if setting is None:
             return []
         argv = ["xrdcp", *_options(request, setting), *_operands(request)]
-        note = " ".join(_notes(request, setting))
+        note = " ".join(_notes(request, setting, argv))
         return [
             Command(
                 tool=self.name, side="destination", argv=argv, shell=shell_line(argv), note=note

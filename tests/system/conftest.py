@@ -30,7 +30,6 @@ from tests.soak.gridftp import KillableServer
 
 ADVISOR = [sys.executable, "-P", "-m", "advisor"]
 SHORT = ["--budget", "12"]
-LONGEST_HOME = 75
 MODEST = ["--rate", "200Mbit", "--rtt", "20ms", "--mtu", "1500"]
 
 
@@ -109,16 +108,6 @@ class Run:
 
 
 Start = Callable[..., Run]
-
-
-@pytest.fixture
-def tmp_path(tmp_path: Path) -> Iterator[Path]:
-    """A short one where pytest's is too long for the name of a lab's socket."""
-    if len(str(tmp_path)) <= LONGEST_HOME:
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(prefix="adv") as short:
-        yield Path(short)
 
 
 @pytest.fixture

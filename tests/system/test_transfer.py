@@ -18,6 +18,7 @@ import pytest
 from advisor.domain.advice import Advice
 from advisor.domain.measurement import Measurement
 from advisor.domain.records import AdviceRecord, TransferRecord
+from advisor.domain.space import Setting
 from advisor.report.ndjson import schema
 from advisor.store.history import Store
 from tests.benchmarks.disk.files import difference
@@ -264,8 +265,21 @@ def test_variants_move_all_of_it(
     assert not difference(source, server.folder / "there")
 
 
+@pytest.mark.parametrize(
+    ("subject", "setting", "levels"),
+    [
+        ("globus-url-copy", {"concurrency": 3, "parallelism": 2}, (3, 2)),
+        ("tcp", {"streams": 4}, (1, 4)),
+    ],
+)
 def test_whether_an_advice_came_true(
-    start: Start, server: Server, source: Path, tmp_path: Path
+    start: Start,
+    server: Server,
+    source: Path,
+    tmp_path: Path,
+    subject: str,
+    setting: Setting,
+    levels: tuple[int, int],
 ) -> None:
     """What it promised is far from all that this machine can do, and where it starts is told."""
     store = Store(tmp_path / "store")
@@ -275,8 +289,8 @@ def test_whether_an_advice_came_true(
             recorded_s=time.time(),
             advice=Advice(
                 pair=pair_here(),
-                subject="globus-url-copy",
-                setting={"concurrency": 3, "parallelism": 2},
+                subject=subject,
+                setting=setting,
                 expected_bps=1.5e3,
                 interval_bps=(1e3, 2e3),
                 default_bps=None,
@@ -293,7 +307,8 @@ def test_whether_an_advice_came_true(
     run = transfer(start, server, source, "--json", "--store", str(store.directory))
     assert run.finish().returncode == 0
     [started] = [event for event in run.events if event["event"] == "transfer_started"]
-    assert started["setting"] == {"concurrency": 3, "parallelism": 2}
+    assert tuple(started["setting"].values()) == levels
+    assert started["advised"]["session"] == "feedcafe"
     advised = run.events[-1]["advised"]
     assert advised["session"] == "feedcafe"
     assert advised["interval_bps"] == [1e3, 2e3]

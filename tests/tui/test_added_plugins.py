@@ -12,7 +12,7 @@ from advisor.domain.advice import Contender, Estimate
 from advisor.domain.events import StopGauge
 from advisor.testing.samples import a_path, measured
 from advisor.tui.features.advising.draft import Draft
-from advisor.tui.features.advising.screens.comparison import compared, transports_in_words
+from advisor.tui.features.advising.screens.comparison import compared, reasons_in_words
 from advisor.tui.features.advising.screens.history import HistoryScreen
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.widgets import legend
@@ -89,7 +89,7 @@ def test_a_session_shows_the_transport_by_its_label_and_the_methods_marks() -> N
     assert "wandered to" in {role.meaning for role in legend.roles()}
     bars = {bar.name: bar for bar in compared(model)}
     assert bars["Runner-up"].detail == "Pipes, 64 KiB blocks"
-    assert any("Pipes" in line for line in transports_in_words(model))
+    assert any("Pipes" in line for line in reasons_in_words(model))
     gauge = StopGauge(name="S", value=1, limit=3, meaning="settings wandered to")
     assert gauge_lines("wander", [gauge])[0].startswith("wandered")
 

@@ -12,20 +12,23 @@ import pytest
 from textual.app import App
 from textual.widgets import Input, RadioSet, Static
 
-from advisor.domain.advice import Advice, Estimate
+from advisor.domain.advice import Advice, Estimate, Limit
 from advisor.domain.events import GaveUp
 from advisor.domain.records import AdviceRecord, TransferRecord
 from advisor.report.script import script_text
 from advisor.store.history import Store
-from advisor.tui.features.advising.screens.advice import AdviceScreen, facts
+from advisor.tui.features.advising.screens.advice import AdviceScreen, headline
+from advisor.tui.features.advising.screens.comparison import contender_bars
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.widgets.command_card import CommandCard, RemedyCard
+from advisor.tui.features.advising.widgets.tool_lines import ToolLine
 from advisor.tui.home import HomeScreen
 from advisor.tui.kit.dialogs.ask import AskScreen
 from advisor.tui.kit.dialogs.entry import EntryScreen
 from advisor.tui.kit.dialogs.save import SaveScreen, explained
 
 from .conftest import NewApp
+from .driving import until
 from .test_comparison import (
     COMMAND,
     PAIR,
@@ -58,7 +61,7 @@ def wrong(app: App[int]) -> str:
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("size", SIZES)
-async def test_each_line_is_a_card_with_side_note_and_flags(
+async def test_each_line_is_a_card_with_side_and_note_and_opens_with_flags(
     new_app: NewApp, size: tuple[int, int]
 ) -> None:
     app = new_app()
@@ -67,14 +70,76 @@ async def test_each_line_is_a_card_with_side_note_and_flags(
         await pilot.pause()
         cards = list(app.screen.query(CommandCard))
         assert [card.line for card in cards] == [COMMAND.shell, SERVER.shell]
-        assert "on the source" in str(cards[0].border_title)
+        assert "on the source" in cards[0].title
         text = text_of(app)
-        assert "9 Gbit/s" in text
-        assert "2 h 13 min" in text
-        assert COMMAND.note in text
-        assert re.search(r"-p 8 +Sends each file over this many TCP connections", text)
-        [remedy] = app.screen.query(RemedyCard)
-        assert remedy.line == "sysctl -w a=[1]"
+        assert "9 Gbit/s (8.00–10.00)" in text
+        assert "8.19 TiB: 2 h 13 min + start-up" in text
+        assert "! Put the real path in. …" in text
+        assert "c copy" in text
+        flags = re.compile(r"-p 8 +Sends each file over this many TCP connections")
+        assert not flags.search(text)
+        assert app.focused is cards[0]
+        await pilot.press("enter")
+        await pilot.pause()
+        assert flags.search(text_of(app))
+        assert COMMAND.note in text_of(app)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert not flags.search(text_of(app))
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("size", SIZES)
+async def test_another_tool_is_one_line_until_it_is_opened(
+    new_app: NewApp, size: tuple[int, int]
+) -> None:
+    app = new_app()
+    async with app.run_test(size=size) as pilot:
+        app.open(a_screen())
+        await pilot.pause()
+        assert re.search(r"▸ other +a line, on the destination +enter open", text_of(app))
+        assert "serve [all]" not in text_of(app)
+        await pilot.press("down", "enter")
+        await pilot.pause()
+        assert isinstance(app.focused, ToolLine)
+        assert "▾ other" in text_of(app)
+        assert "serve [all]" in text_of(app)
+        # The focus goes on to the line that is now shown.
+        await pilot.press("down")
+        assert app.focused is app.screen.query(CommandCard)[1]
+        await pilot.press("up", "enter")
+        await pilot.pause()
+        assert "serve [all]" not in text_of(app)
+        await pilot.press("tab")
+        assert isinstance(app.focused, RemedyCard)
+
+
+@pytest.mark.asyncio
+async def test_limits_are_rows_of_one_panel_and_a_click_shows_what_lifts_one(
+    new_app: NewApp,
+) -> None:
+    app = new_app()
+    limits = [
+        Limit(what="buffers are small", side="source", remedy="sysctl -w a=[1]", ceiling_bps=1e9),
+        Limit(what="packets are lost", side=None, remedy="have the path checked"),
+    ]
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.open(a_screen(limits=limits))
+        await pilot.pause()
+        text = text_of(app)
+        assert "Holding you back" in text
+        assert "✗ On the source: buffers are small" in text
+        assert "✗ On the path: packets are lost" in text
+        # What it would allow is an estimate, and measured rates may exceed it.
+        assert "at most" not in text
+        assert "sysctl" not in text
+        await pilot.click(RemedyCard)
+        await pilot.pause()
+        assert "sysctl -w a=[1]" in text_of(app)
+        assert "have the path checked" not in text_of(app)
+        await pilot.click(RemedyCard)
+        await pilot.pause()
+        assert "sysctl" not in text_of(app)
 
 
 @pytest.mark.asyncio
@@ -95,13 +160,39 @@ async def test_without_a_session_it_says_what_to_do_and_refuses(new_app: NewApp)
 @pytest.mark.parametrize(
     ("gain", "word"),
     [
-        (Estimate(3.0, (2.5, 3.5)), "× 3.00 over 3 Gbit/s untuned (90 %: 2.50 to 3.50)"),
-        (Estimate(1.1, (0.9, 1.3)), "not certain"),
-        (Estimate(1.0, (1.0, 1.0)), "none: what comes untuned"),
+        (Estimate(3.0, (2.5, 3.5)), "3× untuned"),
+        (Estimate(32.1, (30.9, 33.4)), "32× untuned"),
+        (Estimate(1.1, (0.9, 1.3)), "no clear gain over untuned"),
+        (Estimate(1.0, (1.0, 1.0)), "nothing measured beats the default"),
     ],
 )
 def test_the_gain_says_how_sure_it_is(gain: Estimate, word: str) -> None:
-    assert any(word in line for line in facts(an_advice(gain=gain)))
+    assert word in headline(an_advice(gain=gain)).plain
+
+
+def test_without_a_size_the_headline_says_where_to_enter_one() -> None:
+    assert "enter a size in step What" in headline(an_advice(transfer_s=None)).plain
+
+
+def test_the_rate_is_bold_and_its_interval_dim() -> None:
+    shown = headline(an_advice())
+    styles = {shown.plain[span.start : span.end]: str(span.style) for span in shown.spans}
+    assert styles["9 Gbit/s"] == "bold $advised"
+    assert styles[" (8.00–10.00)"] == "$default"
+
+
+@pytest.mark.asyncio
+async def test_one_rate_is_the_advised_one_in_status_headline_and_comparison(
+    new_app: NewApp,
+) -> None:
+    model = SessionModel(some_events(an_advice()))
+    [advised] = [bar for bar in contender_bars(model) if bar.kind == "advised"]
+    assert advised.value_bps == an_advice().expected_bps
+    app = new_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.open(AdviceScreen(model))
+        await pilot.pause()
+        await until(pilot, lambda: text_of(app).count("9 Gbit/s") == 2)
 
 
 @pytest.mark.asyncio
@@ -130,7 +221,7 @@ async def test_the_framed_line_is_copied_else_the_first(
         monkeypatch.setattr(app._driver, "write", written.append)
         app.screen.set_focus(None)
         await pilot.press("c")
-        app.screen.query(CommandCard)[1].focus()
+        app.screen.query_one(ToolLine).focus()
         await pilot.press("c")
         app.screen.query_one(RemedyCard).focus()
         await pilot.press("c")
@@ -149,7 +240,7 @@ async def test_it_is_the_last_step_and_the_way_home(new_app: NewApp) -> None:
         await pilot.press("ctrl+n")
         await pilot.pause()
         assert shown(app) is AdviceScreen
-        await pilot.click("#home")
+        await pilot.press("ctrl+g")
         await pilot.pause()
         assert shown(app) is HomeScreen
 
@@ -304,7 +395,7 @@ async def test_what_the_transfer_gave_is_recorded(
     async with app.run_test(size=size) as pilot:
         app.open(a_screen())
         await pilot.pause()
-        await pilot.click("#record")
+        await pilot.press("t")
         await pilot.pause()
         assert shown(app) is EntryScreen
         await pilot.press(*"much", "enter", *"10min", "enter", "enter")

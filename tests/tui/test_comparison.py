@@ -1,25 +1,29 @@
 """The comparison, and the bars it is drawn with."""
 
+import re
 from typing import Any
 
+import msgspec
 import pytest
 from textual.app import App
-from textual.widgets import Static
 
 from advisor.domain import events as ev
 from advisor.domain.advice import Command, Contender, Estimate, Limit
 from advisor.domain.endpoints import Pair
 from advisor.domain.space import Setting
 from advisor.testing.samples import a_path, a_space, failed, measured
+from advisor.tui.features.advising.outcome_words import brief_setting, ratio_words, verdict_words
 from advisor.tui.features.advising.screens.advice import AdviceScreen
 from advisor.tui.features.advising.screens.comparison import (
     ComparisonScreen,
     compared,
-    transports_in_words,
+    reasons_in_words,
 )
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.home import HomeScreen
+from advisor.tui.kit.charts.bar_scale import BarScale, axis_end
 from advisor.tui.kit.charts.interval_bars import Bar, IntervalBars
+from advisor.tui.kit.charts.theme_style import theme_style
 
 from .conftest import NewApp
 
@@ -34,7 +38,7 @@ COMMAND = Command(
     side="source",
     argv=["globus-url-copy", "-fast", "-p", "8", "file:///SOURCE_PATH", "ftp://dtn2/D[1]"],
     shell="globus-url-copy -fast -p 8 file:///SOURCE_PATH 'ftp://dtn2/D[1]'",
-    note="Put the real path in.",
+    note="Put the real path in. The server must be up.",
 )
 SERVER = Command(tool="other", side="destination", argv=["serve"], shell="serve [all]")
 
@@ -135,29 +139,74 @@ def text_of(app: object) -> str:
 
 def test_all_that_is_known_is_compared_and_nothing_twice() -> None:
     bars = {bar.name: bar for bar in compared(SessionModel(some_events(an_advice())))}
-    assert bars["Best found, advised"].interval_bps == (8.5e9, 9.5e9)
-    assert bars["Best found, advised"].kind == "advised"
-    assert bars["Untuned default"].interval_bps == (2.5e9, 3.5e9)
-    assert bars["History, TCP"].value_bps == 5.0e9
-    assert bars["Best UDT"].remark == "one probe"
+    assert bars["Advised"].interval_bps == (8.5e9, 9.5e9)
+    assert bars["Advised"].kind == "advised"
+    assert bars["Untuned"].interval_bps == (2.5e9, 3.5e9)
+    assert bars["History"].value_bps == 5.0e9
+    assert bars["History"].verdict == "1 d old, 3 probes"
+    assert bars["Best UDT"].verdict == "one probe"
+    assert bars["Best UDT"].colour == "orange"
     # The best single probes of TCP and of the default are contenders.
     assert len(bars) == 4
 
 
 def test_before_the_advice_the_best_probes_stand_alone() -> None:
     bars = compared(SessionModel(some_events()))
-    assert {bar.name for bar in bars} == {"Untuned default", "Best TCP", "Best UDT", "History, TCP"}
+    assert {bar.name for bar in bars} == {"Untuned", "Best TCP", "Best UDT", "History"}
     assert all(bar.interval_bps is None for bar in bars)
 
 
-def test_the_words_on_transports_are_those_of_the_session() -> None:
-    said = "\n".join(transports_in_words(SessionModel(some_events(an_advice()))))
-    assert "[b]TCP[/b]" in said
-    assert "too far behind" in said
+def test_a_stored_result_that_is_taken_is_the_advised_row() -> None:
+    stored: Setting = {"streams": 4, "buffer_bytes": 2**20}
+    model = SessionModel(
+        some_events(an_advice(setting=stored, contenders=[], basis="history", gain=None))
+    )
+    [advised] = [bar for bar in compared(model) if bar.kind == "advised"]
+    assert (advised.name, advised.value_bps) == ("Advised", 5.0e9)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "words"),
+    [
+        (Estimate(0.98, (0.9, 1.05)), "no clear difference"),
+        (Estimate(0.87, (0.85, 0.89)), "13 % less"),
+        (Estimate(0.997, (0.996, 0.998)), "under 1 % less"),
+        (Estimate(0.49, (0.48, 0.5)), "half"),
+        (Estimate(0.4, (0.38, 0.42)), "60 % less"),
+        (Estimate(0.031, (0.03, 0.032)), "1/32"),
+        (Estimate(1.04, (1.01, 1.07)), "4 % more"),
+    ],
+)
+def test_verdicts_are_words(ratio: Estimate, words: str) -> None:
+    assert ratio_words(ratio) == words
+
+
+def test_a_verdict_is_that_of_the_session_else_from_the_intervals() -> None:
+    default, best = an_advice().contenders
+    assert verdict_words(best, best) == "–"
+    assert verdict_words(default, best) == "67 % less"
+    told = msgspec.structs.replace(default, ratio=Estimate(0.5, (0.2, 1.2)))
+    assert verdict_words(told, best) == "no clear difference"
+    # About as fast, and the intervals overlap.
+    near = msgspec.structs.replace(default, throughput=Estimate(8.9e9, (8.4e9, 9.4e9)))
+    assert verdict_words(near, best) == "no clear difference"
+
+
+def test_a_setting_in_brief() -> None:
+    assert brief_setting("tcp", TCP) == "TCP 8×4MiB"
+    assert brief_setting("tcp", DEFAULT) == "TCP 1"
+    assert brief_setting("udt", UDT) == "UDT 16MiB"
+
+
+def test_each_reason_stands_once_and_so_does_each_other_transport() -> None:
+    said = reasons_in_words(SessionModel(some_events(an_advice())))
+    assert len(said) == len(set(said))
+    assert sum("UDT" in line for line in said) == 1
+    assert any("too far behind" in line for line in said)
     silent = SessionModel([e for e in some_events(an_advice(reasons=[])) if "udt" not in str(e)])
-    assert "UDT was not measured" in "\n".join(transports_in_words(silent))
+    assert "UDT was not measured in this session" in reasons_in_words(silent)
     told = SessionModel(some_events(an_advice(reasons=[])))
-    assert "UDT reached 2 Gbit/s at best" in "\n".join(transports_in_words(told))
+    assert "UDT reached 2 Gbit/s at best" in reasons_in_words(told)
 
 
 @pytest.mark.asyncio
@@ -171,23 +220,71 @@ async def test_bars_are_from_zero_on_one_axis_the_best_first(
         bars = IntervalBars(
             [
                 Bar(name="half", detail="", value_bps=4e9, interval_bps=(3e9, 5e9)),
-                Bar(name="whole", detail="x" * 300, value_bps=8e9),
+                Bar(name="whole", detail="x" * 300, brief="x", value_bps=8e9, verdict="same"),
             ],
             drawing=drawing,
         )
         await app.screen.query_one("#body").mount(bars)
         await pilot.pause()
         lines = str(bars.render()).split("\n")
-    assert "whole" in lines[0]
-    assert "half" in lines[2]
-    assert lines[5].lstrip("┊").startswith("0")
+    header, whole, half = lines
+    assert "whole" in whole
+    assert "half" in half
+    assert whole.endswith("same")
+    assert header.split()[:3] == ["Setting", "Gbit/s", "0"]
+    assert header.index("Verdict") == whole.index("same")
+    # Figures are right-aligned in one unit.
+    assert whole.index("8.00") == half.index("4.00")
     assert all(len(line) <= size[0] for line in lines)
-    point = lines[3].index("o" if drawing == "ascii" else "●")
-    assert point / (len(lines[1]) - 1) == pytest.approx(0.5, abs=0.02)
-    left = lines[3].index("[" if drawing == "ascii" else "├")
-    assert left / (len(lines[1]) - 1) == pytest.approx(3 / 8, abs=0.02)
+    fill, point, left = ("=", "o", "[") if drawing == "ascii" else ("█", "●", "├")
+    start = header.index(" 0 ") + 1
+    assert whole.index(fill) == start
+    # The axis ends at 1.15 × 8 Gbit/s.
+    span = whole.index("same") - 3 - start
+    assert (half.index(point) - start) / span == pytest.approx(4 / 9.2, abs=0.02)
+    assert (half.index(left) - start) / span == pytest.approx(3 / 9.2, abs=0.02)
+    assert (whole.rindex(fill) - start) / span == pytest.approx(8 / 9.2, abs=0.02)
+    for tick in re.finditer(r"(?<= )\d+(?= )", header[start:]):
+        assert tick.start() / span == pytest.approx(int(tick[0]) / 9.2, abs=0.02)
     if drawing == "ascii":
-        assert all(ord(c) < 128 for line in lines[1::2] for c in line)
+        assert all(ord(c) < 128 for line in lines for c in line)
+
+
+@pytest.mark.parametrize("columns", [16, 40, 120])
+@pytest.mark.parametrize("longest_bps", [1.0, 30.7e6, 987e6, 9.99e9, 1e12])
+def test_an_axis_has_round_ticks_within_it(columns: int, longest_bps: float) -> None:
+    end_bps = axis_end([longest_bps], [])
+    assert end_bps == pytest.approx(1.15 * longest_bps)
+    scale = BarScale(longest_bps, end_bps, columns)
+    ticks = scale.ticks()
+    assert ticks[0] == (0, "0")
+    assert len(ticks) >= 2
+    assert all(0 <= column < columns for column, _ in ticks)
+    assert scale.figure(longest_bps / 1e5).startswith("<")
+
+
+def test_an_interval_far_beyond_all_bars_does_not_flatten_them() -> None:
+    assert axis_end([1e9], [1.3e9]) == 1.3e9
+    assert axis_end([1e9], [9e9]) == 1.5e9
+
+
+@pytest.mark.parametrize("theme", ["textual-light", "textual-dark", "ansi-dark"])
+@pytest.mark.asyncio
+async def test_rows_are_in_the_colours_of_their_roles(new_app: NewApp, theme: str) -> None:
+    app = new_app(theme=theme)
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.open(ComparisonScreen(SessionModel(some_events(an_advice()))))
+        await pilot.pause()
+        text = app.screen.query_one(IntervalBars).render()
+        roles = app.theme_variables
+        used = {str(span.style) for span in text.spans}
+    for role in ("advised", "orange", "default"):
+        assert any(theme_style(roles, role) in style for style in used)
+    # A verdict is ordinary text.
+    verdict = str(text).index("67 % less")
+    assert not any(
+        span.start <= verdict < span.end and "#" in str(span.style) for span in text.spans
+    )
 
 
 @pytest.mark.asyncio
@@ -215,9 +312,8 @@ async def test_a_past_session_is_walked_on_to_its_advice_and_back(
         await pilot.pause()
         text = text_of(app)
         assert f"Review › {SESSION}" in text
-        assert text.index("Best found, advised") < text.index("Untuned default")
-        reasons = str(app.screen.query_one("#reasons", Static).render())
-        assert "a real difference [sure]" in reasons
+        assert text.index("Advised") < text.index("Untuned")
+        assert text.count("a real difference [sure]") == 1
         await pilot.press("ctrl+n")
         await pilot.pause()
         assert shown(app) is AdviceScreen
@@ -244,4 +340,5 @@ async def test_it_grows_with_the_session(new_app: NewApp) -> None:
         await pilot.pause()
         await pilot.press("escape")
         await pilot.pause()
-        assert "Advised: TCP, 8 streams" in text_of(app)
+        assert "✔ TCP · 8 streams" in text_of(app)
+        assert "3× untuned" in text_of(app)

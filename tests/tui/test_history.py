@@ -1,21 +1,38 @@
 """History: taken or not; a session begins with the words that were entered."""
 
+from typing import cast
+
 import pytest
 from textual.widgets import DataTable
 
+from advisor.domain.events import GaveUp
 from advisor.store.history import Store
 from advisor.testing.samples import a_path
 from advisor.tui.app import AdvisorApp
 from advisor.tui.features.advising.draft import Draft, PathSeen
+from advisor.tui.features.advising.live_session import LiveSession
+from advisor.tui.features.advising.screens.advice import AdviceScreen
+from advisor.tui.features.advising.screens.comparison import ComparisonScreen
 from advisor.tui.features.advising.screens.history import HistoryScreen
+from advisor.tui.features.advising.session_model import SessionModel
+from advisor.tui.features.advising.widgets.age_axis import AgeAxis
 from advisor.tui.kit.fields.field import Field
+from advisor.tui.kit.tables.row_table import RowTable
 
 from .conftest import NewApp
-from .driving import until, words
+from .driving import row_count, until, words
 from .stored import keep_probes
+from .test_comparison import an_advice, some_events, text_of, told
+from .told_runs import ToldRun
 
+YEAR_S = 365.25 * 86400
 BEGIN = ["advise", "--json", "--orders"]
 SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+
+
+def profiling_time(app: AdvisorApp) -> str:
+    """How long profiling takes, on the right of its panel's title."""
+    return str(app.screen.query_one("#profiling").border_title).rpartition("] ")[2]
 
 
 @pytest.fixture
@@ -26,24 +43,113 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return found
 
 
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> "list[tuple[list[str], ToldRun[SessionModel]]]":
+    """The words of sessions that would have started unseen, each with what it would tell."""
+    found: list[tuple[list[str], ToldRun[SessionModel]]] = []
+
+    def start(app: AdvisorApp, words: list[str]) -> ToldRun[SessionModel]:
+        found.append((words, ToldRun(SessionModel(), is_running=True)))
+        app.session = cast(LiveSession, found[-1][1])
+        return found[-1][1]
+
+    monkeypatch.setattr(AdvisorApp, "start_session", start)
+    return found
+
+
 @SIZES
 @pytest.mark.asyncio
 async def test_what_is_stored_can_be_taken(
-    new_app: NewApp, store: Store, size: tuple[int, int], begun: list[list[str]]
+    new_app: NewApp,
+    store: Store,
+    size: tuple[int, int],
+    taken: "list[tuple[list[str], ToldRun[SessionModel]]]",
 ) -> None:
     keep_probes(store, "dtn02", [1e9, 1.2e9, 1.1e9])
     app = new_app(Draft(destination="me@dtn02"))
     async with app.run_test(size=size) as pilot:
         app.go("history")
-        await until(pilot, lambda: "Stored for me@dtn02" in words(app, "#past"))
-        table = app.screen.query_one("#stored", DataTable)
+        await until(pilot, lambda: row_count(app, "#stored"))
+        table = app.screen.query_one("#stored", RowTable)
+        assert table.title == "Stored for me@dtn02"
+        assert str(table.get_row_at(0)[0]) == "▶"
         assert str(table.get_row_at(0)[1]).startswith("1.10 Gbit/s")
         await until(pilot, lambda: app.screen.query("Chart"))
         await pilot.press("f6")
         directory = str(store.directory)
-        assert begun == [
-            [*BEGIN, "--accept-history", "--store", directory, "--", "me@dtn02"],
-        ]
+        [(arguments, session)] = taken
+        assert arguments == [*BEGIN, "--accept-history", "--store", directory, "--", "me@dtn02"]
+        # Until there is an advice, the step stays and says what it waits for.
+        await until(pilot, lambda: "Connecting to me@dtn02 …" in words(app, "#taking"))
+        assert isinstance(app.screen, HistoryScreen)
+        for event in some_events()[:3]:
+            session.model.apply(event)
+        await until(pilot, lambda: "from what is stored …" in words(app, "#taking"))
+        assert isinstance(app.screen, HistoryScreen)
+        session.model.apply(an_advice(basis="history", contenders=[], gain=None))
+        await until(pilot, lambda: isinstance(app.screen, AdviceScreen))
+        await until(pilot, lambda: "From history: nothing was measured" in text_of(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, ComparisonScreen))
+        await until(pilot, lambda: "History" in text_of(app))
+
+
+@pytest.mark.asyncio
+async def test_an_advice_that_is_not_given_is_told_on_the_step(
+    new_app: NewApp, store: Store, taken: "list[tuple[list[str], ToldRun[SessionModel]]]"
+) -> None:
+    keep_probes(store, "dtn02", [1e9, 1.2e9, 1.1e9])
+    app = new_app(Draft(destination="dtn02"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.go("history")
+        await until(pilot, lambda: row_count(app, "#stored"))
+        await pilot.press("f6")
+        [(_, session)] = taken
+        session.model.apply(GaveUp(at_s=0.0, message="dtn02 does not answer", exit_code=3))
+        await until(pilot, lambda: "Dtn02 does not answer." in told(app))
+        assert isinstance(app.screen, HistoryScreen)
+        assert words(app, "#taking") == ""
+
+
+@pytest.mark.asyncio
+async def test_a_caution_names_the_result_that_it_is_about(new_app: NewApp, store: Store) -> None:
+    keep_probes(store, "dtn02", [1e9, 1.2e9, 1.1e9])
+    keep_probes(store, "dtn02", [9e8, 8e8], subject="udt", setting={"buffer_bytes": 2**24})
+    app = new_app(Draft(destination="dtn02"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.go("history")
+        await until(pilot, lambda: row_count(app, "#stored") == 2)
+        table = app.screen.query_one("#stored", RowTable)
+        counts = {
+            str(row[4]).split(",")[0]: int(str(row[2]))
+            for row in map(table.get_row_at, range(table.row_count))
+        }
+        assert counts == {"TCP": 3, "UDT": 2}
+        assert words(app, "#past") == "! UDT: Based on only 2 probes: that may be chance."
+
+
+@pytest.mark.parametrize(
+    "ages_s",
+    [[300.0, 3 * YEAR_S], [5.0], [40.0, 50.0], [86400.0], [3600.0, 90000.0], [60 * YEAR_S]],
+)
+def test_an_axis_fits_ages_from_minutes_to_years(ages_s: list[float]) -> None:
+    axis = AgeAxis(ages_s)
+    assert axis.end > 0
+    places = [axis.place(age_s) for age_s in ages_s]
+    assert all(0 <= place <= axis.end for place in places)
+    # The oldest is on the left.
+    assert places == sorted(places, key=lambda place: -place)
+    assert [place for place, _ in axis.ticks] == sorted(place for place, _ in axis.ticks)
+    assert axis.ticks
+
+
+def test_minutes_and_years_are_both_apart_from_the_ends_of_the_axis() -> None:
+    axis = AgeAxis([300.0, 3 * YEAR_S])
+    new, old = axis.place(300.0) / axis.end, axis.place(3 * YEAR_S) / axis.end
+    assert 0.02 < old < 0.2
+    assert 0.8 < new < 0.98
+    # The day and the year between them are far apart too.
+    assert axis.place(86400.0) - axis.place(YEAR_S) > 0.3 * axis.end
 
 
 @SIZES
@@ -55,12 +161,12 @@ async def test_profiling_begins_with_what_was_entered(
     async with app.run_test(size=size) as pilot:
         app.go("history")
         await until(pilot, lambda: "Nothing is stored" in words(app, "#past"))
-        assert "about 1 min" in words(app, "#cost")
+        assert profiling_time(app) == "about 1 min"
         await pilot.press("f6")
         assert begun == []
         app.screen.query_one("#field-budget", Field).enter()
         await pilot.press(*"90")
-        await until(pilot, lambda: "about 1 min 30 s" in words(app, "#cost"))
+        await until(pilot, lambda: profiling_time(app) == "about 1 min 30 s")
         await pilot.press("ctrl+n")
         directory = str(store.directory)
         assert begun == [
@@ -147,7 +253,7 @@ async def test_a_tool_takes_longer_and_has_no_transports(
         app.go("history")
         # What is stored is of TCP from memory to memory.
         await until(pilot, lambda: "Nothing is stored" in words(app, "#past"))
-        assert "about 2 min" in words(app, "#cost")
+        assert profiling_time(app) == "about 2 min"
         assert not app.screen.query_one("#field-transports").display
         await pilot.press("ctrl+n")
         assert begun == []

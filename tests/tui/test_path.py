@@ -12,6 +12,8 @@ from advisor.tui.features.advising.screens.history import HistoryScreen
 from advisor.tui.features.advising.screens.path import PathScreen
 from advisor.tui.features.advising.widgets.watched_path import WatchedPath
 from advisor.tui.kit.copying.copyable import Copyable
+from advisor.tui.kit.panels.field_group import FieldGroup
+from advisor.tui.kit.tables.row_table import RowTable
 
 from .conftest import NewApp
 from .driving import row_count, until, words
@@ -66,7 +68,14 @@ async def test_what_limits_has_its_cost_and_its_remedy(new_app: NewApp) -> None:
             if str(table.get_row_at(number)[1]) == "net.core.wmem_max"
         )
         assert str(table.get_row_at(row)[0]) == "✗ bad"
+        # What is bad comes first, and what it costs is shown at once.
+        assert str(table.get_row_at(0)[0]) == "✗ bad"
+        severities = [str(table.get_row_at(n)[0])[0] for n in range(table.row_count)]
+        assert severities == sorted(severities, key="✗!?✓".index)
+        findings, detail = app.screen.query_one("#findings", RowTable), "#detail"
+        assert app.screen.query_one(detail, FieldGroup).title == str(table.get_row_at(0)[1])
         await pilot.press(*["j"] * row)
+        assert str(findings.border_title).endswith(f"{severities.count('✗')} bad")
         await until(pilot, lambda: "about 358 Mbit/s" in words(app, "#cost"))
         line = app.screen.query_one("#remedy-0", Copyable)
         assert line.line == "sysctl -w net.core.wmem_max=67108864"

@@ -265,9 +265,9 @@ async def test_marked_sessions_are_put_beside_each_other(
 
 def test_bars_of_a_session_without_advice_are_its_best_probes() -> None:
     advised = end_bars("A", SessionModel(some_events(an_advice())))
-    assert {bar.name for bar in advised} == {"A: Best found, advised", "A: Untuned default"}
+    assert {bar.name for bar in advised} == {"A: Advised", "A: Untuned"}
     cut_short = end_bars("B", SessionModel(some_events()))
-    assert {bar.name for bar in cut_short} == {"B: Untuned default", "B: Best TCP", "B: Best UDT"}
+    assert {bar.name for bar in cut_short} == {"B: Untuned", "B: Best TCP", "B: Best UDT"}
 
 
 @pytest.mark.asyncio

@@ -35,6 +35,10 @@ from .stored import keep_probes
 from .test_comparison import PAIR, SESSION, an_advice, some_events, text_of, told
 
 SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+JOINT: dict[str, Any] = {
+    "subject": "globus-url-copy",
+    "setting": {"concurrency": 4, "parallelism": 6},
+}
 COMPLETE: dict[str, Any] = {"data": "/data/run 7", "destination": "me@dtn02", "to": "/store"}
 
 
@@ -162,13 +166,28 @@ def test_the_session_of_an_advice_says_what_and_where(store: Store) -> None:
         )
     )
     save_transfer_draft(TransferDraft(data="/elsewhere", destination="dtn9", to="/old", epoch="5s"))
-    move = of_session(store, an_advice(setting={"concurrency": 4, "parallelism": 6}))
+    move = of_session(store, an_advice(**JOINT))
     assert (move.data, move.to, move.destination) == ("/data/run7", "/store/run7", "me@dtn2")
     assert (move.way, move.agent, move.secret_file) == ("agent", "dtn2:5199", "/home/me/secret")
     assert (move.server, move.bandwidth) == ("gsiftp://dtn2:2811", "10000000000")
     assert (move.start, move.epoch) == ("4x6", "5s")
-    # That of a network's transport has no files at a time.
-    assert of_session(store, an_advice()).start == ""
+
+
+@pytest.mark.parametrize(
+    ("advice", "most_streams", "start"),
+    [
+        ({"setting": {"streams": 4}}, "", "1x4"),
+        ({"setting": {"streams": 25}}, "", "2x13"),
+        ({"setting": {"streams": 8}}, "4", "2x4"),
+        ({"setting": {"streams": 8}}, "many", "1x8"),
+        ({"subject": "udt", "setting": {"block_bytes": 1456}}, "", ""),
+    ],
+)
+def test_it_starts_at_the_streams_that_were_advised(
+    store: Store, advice: dict[str, Any], most_streams: str, start: str
+) -> None:
+    save_transfer_draft(TransferDraft(start="9x9", max_streams=most_streams))
+    assert of_session(store, an_advice(**advice)).start == start
 
 
 def text_in(app: AdvisorApp, name: str) -> str:
@@ -196,7 +215,7 @@ async def test_home_leads_to_the_form_and_back(
 async def test_advice_leads_to_the_form_filled_in(new_app: NewApp, store: Store) -> None:
     app = new_app()
     async with app.run_test(size=(80, 24)) as pilot:
-        advice = an_advice(setting={"concurrency": 4, "parallelism": 6})
+        advice = an_advice(**JOINT)
         app.open(AdviceScreen(SessionModel(some_events(advice))))
         await pilot.pause()
         await pilot.press("m")

@@ -126,8 +126,6 @@ def test_without_root_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "root" in systems.trouble()
 
 
-@pytest.mark.namespaces
-@pytest.mark.skipif(os.geteuid() != 0, reason="entering a system needs root")
 def test_a_layer_is_used_and_gone(tmp_path: Path) -> None:
     """With this machine's own programs for a system, made visible in an empty one."""
     if why_not := systems.trouble():

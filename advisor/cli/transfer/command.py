@@ -36,7 +36,7 @@ from advisor.transfer.engine.epochs import EPOCH_S
 from advisor.transfer.engine.retry import RETRY_S
 from advisor.transfer.tuned.parsing import parse_price, parse_start
 from advisor.transfer.tuned.transfer import TransferOptions, transfer_tuned
-from advisor.transfer.tuned.tuners import FIXED
+from advisor.transfer.tuned.tuners import FIXED, MOST_STREAMS
 
 
 class TuningOptions(Options, frozen=True):
@@ -92,7 +92,7 @@ class LimitOptions(Options, frozen=True):
     """What the transfer may take."""
 
     max_concurrency: Annotated[int, max_concurrency_option()] = 32
-    max_streams: MaxStreamsOption = 16
+    max_streams: MaxStreamsOption = MOST_STREAMS
     max_flows: Annotated[
         int,
         p.whole(

@@ -1,46 +1,78 @@
 """What earlier advice says about a transfer: where to start, and the predicted rate."""
 
-from advisor.domain.advice import Fulfilment
+import math
+from typing import Final
+
+from advisor.domain.advice import Fulfilment, PriorAdvice
 from advisor.domain.endpoints import Pair
 from advisor.domain.space import Setting
 from advisor.domain.transfers import Levels
 from advisor.store.history import Store
-from advisor.store.session_digests import SessionDigest
-from advisor.traits import moving_tool
+from advisor.store.ranking import STALE_S
+from advisor.traits import moving_tool, reference_transport, subject_name, transports
 from advisor.transfer.engine.outcome import TransferOutcome
 
+_STREAMS: Final = "streams"
+_LEVELS: Final = ("concurrency", "parallelism")
 
-def advised_session(store: Store, pair: Pair) -> SessionDigest | None:
-    """The newest session of this pair with advice on moving files; None if there is none.
 
-    Raises StoreError.
+def prior_advice(store: Store, pair: Pair, now_s: float) -> PriorAdvice | None:
+    """The newest advice for this pair on its network or on moving files.
+
+    None if there is none, or only one that is too old. `now_s`: Unix time. Raises StoreError.
     """
-    tool = moving_tool()
-    sessions = [
-        one
+    subjects = {moving_tool(), *transports()}
+    found = (
+        PriorAdvice(
+            session=one.session,
+            subject=one.advice.subject,
+            setting=one.advice.setting,
+            advised_s=one.advice.recorded_s,
+            expected_bps=one.advice.expected_bps,
+            interval_bps=one.advice.interval_bps,
+        )
         for one in store.sessions(pair)
-        if one.advice and not one.outlier and one.advice.subject == tool
-    ]
-    return max(sessions, key=lambda one: one.began_s, default=None)
+        if one.advice and not one.outlier and one.advice.subject in subjects
+    )
+    newest = max(found, key=lambda one: one.advised_s, default=None)
+    return newest if newest and now_s - newest.advised_s <= STALE_S else None
 
 
-def advised_levels(session: SessionDigest | None) -> Levels | None:
-    """The advised concurrency and parallelism; None without a session, or without both in its
-    advice."""
-    setting: Setting = session.advice.setting if session and session.advice else {}
-    names = ("concurrency", "parallelism")
-    if not all(name in setting for name in names):
-        return None
-    return Levels(**{name: int(setting[name]) for name in names})
+def why_not_followed(advice: PriorAdvice | None) -> str:
+    """Why a transfer cannot do what was advised, as a sentence; "" if it can."""
+    tool = moving_tool()
+    if advice is None or advice.subject in (tool, reference_transport()):
+        return ""
+    used = subject_name(reference_transport())
+    return (
+        f"{subject_name(advice.subject)} was advised, but {tool} moves files over {used} here: the "
+        "advised setting is not used, and the throughput is not compared with the advice."
+    )
 
 
-def fulfilment_of(session: SessionDigest | None, outcome: TransferOutcome) -> Fulfilment | None:
+def advised_levels(subject: str, setting: Setting, most_streams: int) -> Levels | None:
+    """Concurrency and parallelism of an advised setting; None if it does not say them.
+
+    Streams from memory to memory become those of one file, or of a few files if one may have only
+    `most_streams`.
+    """
+    if subject == moving_tool() and all(name in setting for name in _LEVELS):
+        return Levels(**{name: int(setting[name]) for name in _LEVELS})
+    if subject == reference_transport() and _STREAMS in setting:
+        streams = int(setting[_STREAMS])
+        files = math.ceil(streams / most_streams)
+        return Levels(concurrency=files, parallelism=math.ceil(streams / files))
+    return None
+
+
+def fulfilment_of(advice: PriorAdvice | None, outcome: TransferOutcome) -> Fulfilment | None:
     """How the advice held; None without advice, or if only part of the data was moved."""
-    if session is None or session.advice is None or not outcome.complete or outcome.earlier_bytes:
+    if advice is None or not outcome.complete or outcome.earlier_bytes:
         return None
     return Fulfilment(
-        session=session.session,
-        advised_s=session.advice.recorded_s,
-        interval_bps=session.advice.interval_bps,
+        session=advice.session,
+        subject=advice.subject,
+        advised_s=advice.advised_s,
+        interval_bps=advice.interval_bps,
         rate_bps=outcome.moved_bytes * 8 / outcome.elapsed_s,
     )

@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from advisor.domain import events as ev
+from advisor.domain.advice import PriorAdvice
 from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting
@@ -21,7 +22,6 @@ from advisor.runtime.events import Publish
 from advisor.runtime.probe_fields import file_fields, path_fields
 from advisor.runtime.request import TransferRequest
 from advisor.store.history import Store
-from advisor.store.session_digests import SessionDigest
 from advisor.transfer.engine.epochs import EPOCH_S
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.journal import NotedPart
@@ -33,7 +33,12 @@ from advisor.transfer.engine.route import Route, manifest_of, route_of
 from advisor.transfer.engine.session import TransferSession
 from advisor.transfer.tuned.lab_load import watch_load
 from advisor.transfer.tuned.loop import Epoch, TuningLoop
-from advisor.transfer.tuned.prior_advice import advised_levels, advised_session, fulfilment_of
+from advisor.transfer.tuned.prior_advice import (
+    advised_levels,
+    fulfilment_of,
+    prior_advice,
+    why_not_followed,
+)
 from advisor.transfer.tuned.tuners import TunerWanted, learns_from_transfers, tuner_of
 from advisor.transfer.tuned.verified import (
     Verifying,
@@ -99,15 +104,20 @@ class _TunedSession(TransferSession):
         super().__init__(request, options.delivery_options, store, publish, control)
         self.request = request
         self._options = options
+        self._prior: PriorAdvice | None = None
 
     async def _run(self) -> int:
         manifest = await manifest_of(self.request)
         path = await self.connect()
         route = route_of(self.request, path)
-        advised = await asyncio.to_thread(advised_session, self.store, self.pair)
-        tuner = await asyncio.to_thread(self._tuner, path, advised)
+        prior = await asyncio.to_thread(prior_advice, self.store, self.pair, time.time())
+        hindrance = why_not_followed(prior)
+        self._prior = None if hindrance else prior
+        tuner = await asyncio.to_thread(self._tuner, path)
         loop = self._loop(route, tuner)
         self.keep_events()
+        if hindrance:
+            self.events.notice(hindrance)
         with self.journal(route) as journal:
             files = self.open_delivery(route, manifest).files
             done = await self.done(journal)
@@ -121,7 +131,7 @@ class _TunedSession(TransferSession):
             if outcome.complete and self._options.verify:
                 outcome = await self._verified(route, loop, state, outcome)
             outcome = await self.completed(self.request, route, outcome)
-            return self._end(outcome, state, advised)
+            return self._end(outcome, state)
 
     def _loop(self, route: Route, tuner: Tuner) -> TuningLoop:
         return TuningLoop(
@@ -213,12 +223,16 @@ class _TunedSession(TransferSession):
             files=sum(one.total_files for one in state.groups),
             total_bytes=sum(one.total_bytes for one in state.groups),
             earlier_bytes=state.earlier_bytes,
+            advised=self._compared,
         )
 
-    def _end(
-        self, outcome: TransferOutcome, state: TransferState, advised: SessionDigest | None
-    ) -> int:
-        fulfilment = fulfilment_of(advised, outcome)
+    @property
+    def _compared(self) -> PriorAdvice | None:
+        """The advice that the throughput is compared with: none if a limit holds it down."""
+        return self._prior if self._options.rate_limit_bps is None else None
+
+    def _end(self, outcome: TransferOutcome, state: TransferState) -> int:
+        fulfilment = fulfilment_of(self._compared, outcome)
         if outcome.complete:
             self.forget(state.journal)
             after = fulfilment.session if fulfilment else None
@@ -226,17 +240,18 @@ class _TunedSession(TransferSession):
         self.events.emit(ev.TransferEnded, **outcome.fields, advised=fulfilment)
         return outcome.exit_code
 
-    def _tuner(self, path: PathFacts, advised: SessionDigest | None) -> Tuner:
-        request, options = self.request, self._options
+    def _tuner(self, path: PathFacts) -> Tuner:
+        request, options, prior = self.request, self._options, self._prior
+        most_streams = request.max_streams
         wanted = TunerWanted(
             method=request.method,
             bounds=TunerBounds(
                 concurrency=request.max_concurrency,
-                parallelism=request.max_streams,
+                parallelism=most_streams,
                 flows=options.most_flows,
             ),
             start=options.start,
-            advised=advised_levels(advised),
+            advised=advised_levels(prior.subject, prior.setting, most_streams) if prior else None,
             seed=request.seed,
             price=options.price,
         )

@@ -24,6 +24,9 @@ from advisor.methods.tuning import (
 from advisor.models.transfer_parameters import GLOBUS_LARGE_FILES, setting_of
 
 FIXED: Final = "fixed"
+MOST_STREAMS: Final = 16
+"""Streams for each file at most, where the user does not say."""
+
 _UNITS: Final = {"concurrency": "files", "parallelism": "streams"}
 
 

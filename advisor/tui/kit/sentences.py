@@ -16,6 +16,11 @@ def count_words(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def times_words(factor: float) -> str:
+    """`32×`, `1.5×`: two significant figures."""
+    return f"{factor:.2g}×" if factor < 10 else f"{factor:.0f}×"
+
+
 def shortened(text: str, width: int) -> str:
     """It with an ellipsis where it is longer than this."""
     return text if len(text) <= width else f"{text[: width - 1]}…"

@@ -3,7 +3,7 @@
 from typing import Final
 
 from advisor.api.command_line import congestion_note, files_at_once, path_notes, shell_line
-from advisor.api.tool import CommandRequest
+from advisor.api.tool import DESTINATION_PATH, CommandRequest
 from advisor.api.values import Command, Setting, format_bytes
 
 from .options import joint_options, payload_bytes, tcp_options, udt_options
@@ -57,7 +57,7 @@ def udt_line(request: CommandRequest, setting: Setting, reasons: list[str]) -> C
 def _line(request: CommandRequest, options: list[str], scheme: str, notes: list[str]) -> Command:
     recurse = ["-r", "-cd"] if request.is_directory else []
     argv = [NAME, "-vb", *options, *_extent(request), *recurse, *_urls(request, scheme)]
-    note = " ".join([*_path_notes(request), *notes, *_kept_notes(request)])
+    note = " ".join([*_path_notes(request, argv), *notes, *_kept_notes(request)])
     return Command(tool=NAME, side="source", argv=argv, shell=shell_line(argv), note=note)
 
 
@@ -65,7 +65,7 @@ def _urls(request: CommandRequest, scheme: str) -> list[str]:
     """Source and destination. For globus-url-copy a directory must end with a slash."""
     server = server_at(request.server_url, request.destination_host, scheme)
     source = url_path(request.source)
-    destination = url_path(request.destination_path or "DESTINATION_PATH")
+    destination = url_path(request.destination_path or DESTINATION_PATH)
     if request.is_directory:
         source, destination = source.rstrip("/") + "/", destination.rstrip("/") + "/"
     return [f"file://{source}", server + destination]
@@ -94,9 +94,9 @@ def _kept_notes(request: CommandRequest) -> list[str]:
     return []
 
 
-def _path_notes(request: CommandRequest) -> list[str]:
+def _path_notes(request: CommandRequest, argv: list[str]) -> list[str]:
     """Notes on names that the server does not keep."""
-    notes = path_notes(request)
+    notes = path_notes(request, argv)
     if request.is_directory:
         notes.append(
             "The server silently drops non-ASCII letters and line ends from file names, "

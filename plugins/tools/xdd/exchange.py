@@ -10,6 +10,9 @@ from advisor.api.values import PathFacts
 USUAL_BASE_PORT: Final = 40010
 USUAL_REQUEST_BYTES: Final = 4 * 2**20
 MOST_FLOWS: Final = 124
+SIZE: Final = "SIZE_IN_BYTES"
+"""The placeholder for the number of bytes to move."""
+
 _DIRECT_GRAIN_BYTES: Final = 4096
 _SLOW_SHARE: Final = 0.1
 _SLOW_BPS: Final = 1e8
@@ -55,7 +58,7 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
         return ["xdd", *target, *self._common(), "-looseordering", *self._manners()]
 
     def _size(self, more_bytes: int = 0) -> str:
-        return "SIZE_IN_BYTES" if self.size_bytes is None else str(self.size_bytes + more_bytes)
+        return SIZE if self.size_bytes is None else str(self.size_bytes + more_bytes)
 
     def _common(self) -> list[str]:
         sizes = ["-reqsize", str(self.request_bytes), "-blocksize", "1", "-bytes", self._size()]

@@ -3,12 +3,18 @@
 import posixpath
 from typing import Final
 
-from advisor.api.command_line import congestion_note, only_note, shell_line
-from advisor.api.tool import CommandRequest
+from advisor.api.command_line import (
+    congestion_note,
+    only_note,
+    placeholder_note,
+    shell_line,
+)
+from advisor.api.tool import DESTINATION_PATH, SOURCE_PATH, CommandRequest
 from advisor.api.values import Command, Setting, format_bytes
 
 from .exchange import (
     MOST_FLOWS,
+    SIZE,
     USUAL_REQUEST_BYTES,
     Exchange,
     ample_s,
@@ -40,7 +46,8 @@ def _lines(request: CommandRequest, setting: Setting, reasons: list[str]) -> lis
     destination = within(timeout_s, exchange.destination_argv())
     source = within(timeout_s, exchange.source_argv())
     source_notes = [
-        *_scope_notes(request, exchange),
+        *_missing_notes(request, exchange, source),
+        *_scope_notes(request),
         *_flows_note(setting, exchange),
         *reasons,
         "Compare the sizes of both files afterwards: xdd may truncate a file with status 0. "
@@ -52,7 +59,7 @@ def _lines(request: CommandRequest, setting: Setting, reasons: list[str]) -> lis
             side="destination",
             argv=destination,
             shell=shell_line(destination),
-            note=" ".join(_destination_notes(request, exchange)),
+            note=" ".join(_destination_notes(request, exchange, destination)),
         ),
         Command(
             tool=NAME,
@@ -88,8 +95,8 @@ def _exchange(request: CommandRequest, setting: Setting) -> Exchange:
 def _paths(request: CommandRequest) -> tuple[str, str]:
     """The file to move, the largest when a directory was named, and its destination."""
     dataset = request.dataset
-    source = request.source_path or (dataset.path if dataset else None) or "/SOURCE_PATH"
-    destination = request.destination_path or "/DESTINATION_PATH"
+    source = request.known_source or f"/{SOURCE_PATH}"
+    destination = request.destination_path or f"/{DESTINATION_PATH}"
     if dataset and dataset.largest:
         return posixpath.join(source, dataset.largest), posixpath.join(destination, dataset.largest)
     if destination.endswith("/"):
@@ -108,7 +115,15 @@ def _size_bytes(request: CommandRequest) -> int | None:
     return None if several else dataset.total_bytes
 
 
-def _destination_notes(request: CommandRequest, exchange: Exchange) -> list[str]:
+def _missing_notes(request: CommandRequest, exchange: Exchange, argv: list[str]) -> list[str]:
+    """Notes on what is missing in this line."""
+    notes = placeholder_note(request, argv)
+    if exchange.size_bytes is None:
+        notes.append(f"Replace {SIZE} with the exact size of the file.")
+    return notes
+
+
+def _destination_notes(request: CommandRequest, exchange: Exchange, argv: list[str]) -> list[str]:
     there = exchange.destination
     if exchange.offset_bytes:
         kept = format_bytes(exchange.offset_bytes)
@@ -119,7 +134,9 @@ def _destination_notes(request: CommandRequest, exchange: Exchange) -> list[str]
             "does not create directories."
         )
     return [
-        f"Start this side first. TCP ports {exchange.ports} must be open to the source. {before}",
+        f"Start this side first. TCP ports {exchange.ports} must be open to the source.",
+        *_missing_notes(request, exchange, argv),
+        before,
         *_address_notes(request, exchange),
         "A message that xdd cannot preallocate is not a failure: most builds lack it.",
     ]
@@ -137,8 +154,8 @@ def _address_notes(request: CommandRequest, exchange: Exchange) -> list[str]:
     ]
 
 
-def _scope_notes(request: CommandRequest, exchange: Exchange) -> list[str]:
-    """Notes on what the two lines move, and on what is missing in them."""
+def _scope_notes(request: CommandRequest) -> list[str]:
+    """Notes on what the two lines move."""
     notes = []
     dataset = request.dataset
     if dataset and (dataset.largest or (dataset.files or 1) > 1):
@@ -146,9 +163,6 @@ def _scope_notes(request: CommandRequest, exchange: Exchange) -> list[str]:
             "xdd moves one file per pair of lines: repeat both for each file, with its path and "
             "its size after -bytes and -preallocate. It cannot move empty files."
         )
-    said = "/SOURCE_PATH" not in exchange.source and request.destination_path
-    if exchange.size_bytes is None or not said:
-        notes.append("Replace the words in capitals with the real paths and the exact size.")
     if request.verify:
         notes.append("xdd does not verify checksums: compare those of both files afterwards.")
     return notes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -26,6 +27,7 @@ _ENTER: Final = Path(__file__).with_name("enter.sh")
 _PROGRAMS: Final = ("unshare", "setpriv", "pivot_root", "git")
 _BUNDLE: Final = Path("/mnt/advisor.bundle")
 _LAYER: Final = "layer-"
+_ALL_ACCOUNTS: Final = re.compile(r"^\s*0\s+0\s+4294967295$", re.MULTILINE)
 _PATHS: Final = {
     "root": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     "user": "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games",
@@ -35,7 +37,8 @@ _PATHS: Final = {
 
 def trouble() -> str:
     """Why no system can be made here, as a sentence; empty if it can."""
-    if os.geteuid() != 0:
+    # The first account of a user namespace is called root too, and may mount and make less.
+    if os.geteuid() != 0 or not _ALL_ACCOUNTS.search(Path("/proc/self/uid_map").read_text()):
         return "making and entering systems needs root: run it as root"
     missing = [name for name in _PROGRAMS if not shutil.which(name)]
     return f"there is no {missing[0]} here: install it" if missing else ""

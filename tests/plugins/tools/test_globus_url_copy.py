@@ -117,10 +117,13 @@ def test_placeholders_only_for_what_was_not_said() -> None:
         "file:///SOURCE_PATH",
         "sshftp://dtn2.example.org/DESTINATION_PATH",
     ]
-    assert "words in capitals" in bare.note
+    assert "Replace SOURCE_PATH and DESTINATION_PATH with the real paths." in bare.note
     named = the_line(a_request(source_path=None, dataset=Dataset(total_bytes=1, path="/d/f")))
     assert named.argv[-2] == "file:///d/f"
-    assert "capitals" not in named.note
+    assert "Replace" not in named.note
+    half = the_line(a_request(destination_path=None))
+    assert "Replace DESTINATION_PATH with the real path." in half.note
+    assert "SOURCE_PATH" not in half.note
 
 
 def test_a_host_that_is_an_ipv6_address() -> None:

@@ -87,11 +87,11 @@ def test_placeholders_only_for_what_was_not_said(name: str) -> None:
     words = [word for command in bare for word in command.argv]
     assert any("/SOURCE_PATH" in word for word in words)
     assert any("/DESTINATION_PATH" in word for word in words)
-    assert "words in capitals" in notes(name)
+    assert "Replace SOURCE_PATH and DESTINATION_PATH with the real paths." in notes(name)
     said = {"source_path": "/d/f", "destination_path": "/s/f"}
     for command in PLUGINS[name].commands(a_command_request(**said)):
         assert "_PATH" not in command.shell
-    assert "words in capitals" not in notes(name, **said)
+    assert "Replace" not in notes(name, **said)
     assert "absolute" in notes(name, source_path="d/f", destination_path="/s/f")
 
 

@@ -130,8 +130,16 @@ def test_placeholders_only_for_what_was_not_said() -> None:
     assert value_of(source, "-target") == "/SOURCE_PATH"
     assert value_of(destination, "-target") == "/DESTINATION_PATH"
     assert value_of(destination, "-preallocate") == value_of(source, "-bytes") == "SIZE_IN_BYTES"
-    assert "words in capitals" in source.note
-    assert "words in capitals" not in the_pair()[1].note
+    assert "Replace SOURCE_PATH with the real path. Replace SIZE_IN_BYTES with" in source.note
+    assert "Replace DESTINATION_PATH with the real path. Replace SIZE_IN_BYTES" in destination.note
+    assert not any("Replace" in command.note for command in the_pair())
+
+
+def test_only_the_placeholders_of_the_line_are_named() -> None:
+    destination, source = the_pair(destination_path=None)
+    assert "Replace" not in source.note
+    assert "Replace DESTINATION_PATH with the real path." in destination.note
+    assert "SIZE_IN_BYTES" not in destination.note
 
 
 def test_the_size_of_one_of_many_files_is_not_guessed() -> None:

@@ -14,7 +14,7 @@ from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting
 from advisor.report.text import advice_text
 from advisor.runtime.request import AdviceRequest
-from advisor.testing.samples import a_path, measured
+from advisor.testing.samples import a_host, a_path, measured
 
 PAIR = Pair("here", "there")
 DEFAULT: Setting = {"streams": 1, "buffer_bytes": 0, "congestion": "cubic"}
@@ -116,7 +116,57 @@ def test_where_tuning_does_not_help_it_says_so() -> None:
     assert advice.gain is not None
     assert advice.gain.value == 1.0
     assert "tuning does not help" in advice.reasons[0]
-    assert any("1 and 8 streams reach the same rate" in r for r in advice.reasons)
+    assert any("1 and 8 streams reach about the same rate" in r for r in advice.reasons)
+
+
+def test_streams_of_one_transport_are_not_compared_with_the_flows_of_another() -> None:
+    advice = advise(
+        [
+            *confirmed("default", "tcp", DEFAULT, 0.85, 0.86, 0.85),
+            *confirmed("best", "tcp", TUNED, 0.975, 0.98, 0.97),
+            *confirmed("rival", "udt", UDT, 0.975, 0.97, 0.98),
+        ]
+    )
+    assert any("TCP, 1 stream" in r and "a significant difference" in r for r in advice.reasons)
+    assert not any("the same rate" in reason for reason in advice.reasons)
+
+
+def test_a_ceiling_of_one_stream_that_another_setting_exceeded_is_not_named() -> None:
+    # 4 MiB × 45.6 ms: 736 Mbit/s.
+    path = a_path(destination=a_host(receive_max_bytes=2**22))
+    one_stream: Setting = {"streams": 1, "buffer_bytes": 2**22, "congestion": "cubic"}
+
+    def limits(gbps: float) -> list[str]:
+        probes = [
+            *confirmed("best", "tcp", TUNED, 0.975, 0.98, 0.97),
+            *confirmed("frugal", "tcp", one_stream, gbps, gbps, gbps),
+        ]
+        ranking = rank_contenders(contenders(probes, [], {}), {})
+        assert ranking is not None
+        advice = advice_from_ranking(inputs(probes, path=path), ranking, incomplete=False)
+        return [limit.what for limit in advice.limits]
+
+    assert any("one stream carries about 736 Mbit/s" in what for what in limits(0.5))
+    assert not any("736 Mbit/s" in what for what in limits(0.852))
+
+
+def test_each_contender_has_its_ratio_to_the_advised_one() -> None:
+    advice = advise(
+        [
+            *confirmed("default", "tcp", DEFAULT, 1.0, 1.02, 0.98),
+            *confirmed("best", "tcp", TUNED, 4.0, 4.1, 3.9),
+        ]
+    )
+    ratios = {contender.role: contender.ratio for contender in advice.contenders}
+    assert ratios["best"] is None
+    assert ratios["default"] is not None
+    assert ratios["default"].value == pytest.approx(0.25, rel=0.01)
+    assert ratios["default"].interval[1] < 0.3
+
+
+def test_a_duration_from_memory_to_memory_is_without_start_up() -> None:
+    advice = advise(confirmed("best", "tcp", TUNED, 4.0, 4.1, 3.9))
+    assert "plus start-up, if no disk limits it" in advice_text(advice)
 
 
 def test_a_ceiling_that_was_just_passed_is_not_named() -> None:

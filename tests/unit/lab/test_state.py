@@ -67,6 +67,19 @@ def kept() -> Iterator[LabFolder]:
         yield place
 
 
+def test_a_runtime_folder_with_a_long_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    long = tmp_path / ("long" * 30)
+    monkeypatch.setenv("ADVISOR_RUNTIME_DIR", str(long))
+    place = LabFolder("wan")
+    place.make()
+    place.write(state(KRAKEN))
+    assert len(str(place.control)) > 108
+    with place.lock, socket.socket(socket.AF_UNIX) as control, place.short_control() as short:
+        control.bind(short)
+        control.listen()
+        assert state_of("wan").supervisor == os.getpid()
+
+
 def test_hosts_by_name() -> None:
     both = state(KRAKEN, MASON)
     assert both.far("mason") is MASON

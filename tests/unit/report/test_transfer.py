@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from advisor.domain import events as ev
-from advisor.domain.advice import Fulfilment
+from advisor.domain.advice import Fulfilment, PriorAdvice
 from advisor.domain.endpoints import Pair
 from advisor.domain.plan import ClassProgress
 from advisor.report.transfer import (
@@ -93,8 +93,40 @@ def test_whether_an_advice_came_true(rate_bps: float, words: str) -> None:
         session="feedcafe", advised_s=1.7e9, interval_bps=(1e9, 2e9), rate_bps=rate_bps
     )
     line = advised_line(advised)
-    assert line.startswith("Session feedcafe predicted 1 to 2 Gbit/s: ")
+    assert line.startswith("Session feedcafe predicted 1 to 2 Gbit/s; measured: ")
     assert words in line
+
+
+def test_advice_on_the_network_is_called_that() -> None:
+    advised = Fulfilment(
+        session="feed", subject="tcp", advised_s=1.7e9, interval_bps=(1e9, 2e9), rate_bps=1.5e9
+    )
+    assert advised_line(advised) == (
+        "Session feed predicted 1 to 2 Gbit/s over TCP, from memory to memory; measured: "
+        "1.50 Gbit/s, as predicted"
+    )
+
+
+def test_the_start_names_the_advice_it_is_compared_with() -> None:
+    event = ev.TransferStarted(
+        at_s=0.0,
+        session="feedcafe",
+        pair=Pair("dtn01", "dtn02"),
+        method="fixed",
+        setting={"concurrency": 1, "parallelism": 4},
+        epoch_s=30.0,
+        files=7,
+        total_bytes=7 * 2**30,
+        advised=PriorAdvice(
+            session="feed",
+            subject="globus-url-copy",
+            setting={"concurrency": 1, "parallelism": 4},
+            advised_s=1.7e9,
+            expected_bps=9.75e8,
+            interval_bps=(9e8, 1.05e9),
+        ),
+    )
+    assert started_line(event).endswith("fixed; session feed advised 975 Mbit/s")
 
 
 @pytest.mark.parametrize(("missing_files", "more"), [(2, []), (105, ["  and 103 more"])])

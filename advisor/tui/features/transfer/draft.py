@@ -11,7 +11,8 @@ from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
 from advisor.traits import default_method, method_traits, methods
 from advisor.transfer.tuned.parsing import parse_start
-from advisor.transfer.tuned.tuners import FIXED
+from advisor.transfer.tuned.prior_advice import advised_levels
+from advisor.transfer.tuned.tuners import FIXED, MOST_STREAMS
 from advisor.tui.features.advising.draft import Draft
 from advisor.tui.features.advising.reach_fields import REACH
 from advisor.tui.features.transfer.move_draft import MoveDraft
@@ -40,6 +41,12 @@ class TransferDraft(MoveDraft, kw_only=True):
     max_rate: str = ""
     nice: str = ""
     price: str = ""
+
+    @property
+    def most_streams(self) -> int:
+        """Streams for each file at most; the default where none or no number is entered."""
+        text = self.max_streams.strip()
+        return int(text) if text.isdecimal() and int(text) else MOST_STREAMS
 
     def transfer_arguments(self) -> list[str]:
         """The arguments of `advisor transfer`."""
@@ -157,8 +164,8 @@ def of_session(store: Store, advice: Advice) -> TransferDraft:
         # A request stored by another version may be unreadable.
         with contextlib.suppress(msgspec.ValidationError):
             move.take_up(msgspec.convert(record.request, AdviceRequest))
-    levels = [advice.setting.get(name) for name in ("concurrency", "parallelism")]
-    move.start = "x".join(str(level) for level in levels) if all(levels) else ""
+    levels = advised_levels(advice.subject, advice.setting, move.most_streams)
+    move.start = f"{levels.concurrency}x{levels.parallelism}" if levels else ""
     return move
 
 

@@ -3,8 +3,14 @@
 import math
 from typing import Final
 
-_ENDS: Final = {1.0: 5, 1.5: 3, 2.0: 4, 2.5: 5, 3.0: 3, 4.0: 4, 5.0: 5, 6.0: 3, 8.0: 4}
-"""Mantissas an axis may end at, each with the number of parts it divides well into."""
+_ENDS: Final = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+"""Mantissas an axis of bars may end at."""
+
+_STEPS: Final = (1.0, 2.0, 5.0, 10.0)
+"""Mantissas of the distance between two ticks."""
+
+_ROOM: Final = 1.15
+_LEAST_ROOM: Final = 1.02
 
 _RATE_UNITS: Final = ("bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s")
 
@@ -14,20 +20,28 @@ def nice_end(value: float) -> float:
     if value <= 0:
         return 1.0
     decade: float = 10.0 ** math.floor(math.log10(value))
-    for mantissa in (*_ENDS, 10.0):
+    for mantissa in _ENDS:
         # Rounding must not move a value that is such an end to the next one.
         if value <= mantissa * decade * (1 + 1e-9):
             return mantissa * decade
     return 10 * decade
 
 
+def axis_end(highest: float, before: float = 0.0) -> float:
+    """The end of a chart's axis: `before`, as long as it has room for `highest`.
+
+    Otherwise 15 % above `highest`. So an axis grows in steps, not with every sample.
+    """
+    return before if highest * _LEAST_ROOM <= before else highest * _ROOM
+
+
 def ticks(end: float, most: int) -> list[float]:
-    """Equidistant ticks from zero to `end`, both included: at most `most` parts (at least two)."""
-    decade = 10.0 ** math.floor(math.log10(end) + 1e-9)
-    parts = _ENDS.get(round(end / decade, 6), 5)
-    if parts + 1 > most:
-        parts = 2 if most >= 3 and parts % 2 == 0 else 1
-    return [end * i / parts for i in range(parts + 1)]
+    """Equidistant round numbers from zero up to `end` at most; at most `most`, at least two."""
+    decade = 10.0 ** math.floor(math.log10(end / max(most - 1, 1)))
+    step = next(
+        size * decade for size in _STEPS if int(end / (size * decade) * (1 + 1e-9)) + 1 <= most
+    )
+    return [step * i for i in range(int(end / step * (1 + 1e-9)) + 1)]
 
 
 def rate_unit(top_bps: float) -> tuple[float, str]:

@@ -1,16 +1,18 @@
 """The one chart of all screens: series and levels over time, with axes that do not jump."""
 
 from collections.abc import Iterable
+from typing import Final
 
 from msgspec.structs import replace
-from rich.text import Text
+from textual import on
 from textual.app import ComposeResult
-from textual.events import Resize
+from textual.content import Content
 from textual.markup import escape
 from textual.theme import Theme
 from textual.widget import Widget
 from textual.widgets import Static
 
+from advisor.tui.kit.charts.drawing import ASCII
 from advisor.tui.kit.charts.legend import legend
 from advisor.tui.kit.charts.painter import Painter
 from advisor.tui.kit.charts.picture import RATE, Picture
@@ -19,24 +21,27 @@ from advisor.tui.kit.charts.series import Level, Series, VerticalLine
 from advisor.tui.kit.charts.theme_style import theme_style
 from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
 
+_AROUND_TITLE: Final = 10
+"""Columns of the title line that neither title nor legend may take."""
+
 
 class Chart(Titled, Widget, can_focus=True):
     """`show` may be called often: nothing is redrawn unless the data changed.
 
-    Zero is at the bottom. The axes end at round numbers, and within one chart they only grow;
-    `restart` resets them. `unit`: of the ys; rates are given in bit/s and labelled in a suitable
-    multiple.
+    Zero is at the bottom. Within one chart the axes only grow, in steps; `restart` resets them.
+    `unit`: of the ys; rates are given in bit/s and labelled in a suitable multiple. The legend is
+    in the title line where there is room, else below the chart.
     """
 
     DEFAULT_CSS = (
         f"Chart {{ {PANEL_CSS} }}"
         + """
-    Chart { height: 1fr; min-height: 7; padding: 0; }
+    Chart {
+        height: 1fr; min-height: 7; padding: 0 1;
+        border-subtitle-color: $foreground-muted; border-subtitle-align: right;
+    }
     Chart > Plot { height: 1fr; }
-    Chart > Plot > .plot--axis { color: $foreground-muted; }
-    Chart > Plot > .plot--tick { color: $foreground; text-style: none; }
-    Chart > Plot > .plot--label { color: $foreground; text-style: none; }
-    Chart > #key { height: auto; max-height: 3; padding: 0 1; }
+    Chart > #key { height: 1; text-wrap: nowrap; text-overflow: ellipsis; display: none; }
     """
     )
 
@@ -49,10 +54,11 @@ class Chart(Titled, Widget, can_focus=True):
         classes: str | None = None,
     ) -> None:
         super().__init__(id=id, classes=classes)
-        self.set_title(title)
+        self._given_title, self._given_value = Content(""), Content("")
+        self._key = Content("")
         self.picture = Picture(unit=unit)
         self._drawn: object = None
-        self._key_shown = (Text(), 0)
+        self.set_title(title)
 
     def compose(self) -> ComposeResult:
         yield Plot()
@@ -62,7 +68,8 @@ class Chart(Titled, Widget, can_focus=True):
         self.app.theme_changed_signal.subscribe(self, self._retheme)
         self._draw()
 
-    def on_resize(self, _: Resize) -> None:
+    @on(Plot.Resize)
+    def _redraw(self) -> None:
         self._draw()
 
     @property
@@ -71,7 +78,7 @@ class Chart(Titled, Widget, can_focus=True):
 
     def restart(self) -> None:
         """Reset the axes: what is shown next is unrelated."""
-        self.picture = replace(self.picture, x_range=(0.0, 1.0), y_top=0.0)
+        self.picture = replace(self.picture, x_range=(0.0, 0.0), y_top=0.0)
 
     def show(
         self,
@@ -102,8 +109,8 @@ class Chart(Titled, Widget, can_focus=True):
         )
         self.picture = replace(
             shown,
-            x_range=x_range or (0.0, max(before.x_range[1], shown.x_end)),
-            y_top=y_top or max(before.y_top, shown.y_end),
+            x_range=x_range or (0.0, shown.x_end(before.x_range[1])),
+            y_top=y_top or shown.y_end(before.y_top),
         )
         self._draw()
 
@@ -116,23 +123,40 @@ class Chart(Titled, Widget, can_focus=True):
         self._drawn = None
         self._draw()
 
+    def set_title(self, title: str | Content, value: str | Content = "") -> None:
+        """`value`: how it stands now; the legend then is below the chart."""
+        self._given_title, self._given_value = _content(title), _content(value)
+        self._place_key()
+
     def _draw(self) -> None:
-        wanted = (self.picture, self.size)
-        if not self.is_mounted or wanted == self._drawn or not self.size.area:
+        if not self.is_mounted:
+            return
+        plot = self.query_one(Plot)
+        wanted = (self.picture, plot.size)
+        if wanted == self._drawn or not plot.size.area:
             return
         self._drawn = wanted
-        plot = self.query_one(Plot)
         with plot.drawing():
-            Painter(plot, self.picture, self.size, self._style, self._drawing).paint()
-        self._show_key()
+            unnamed = Painter(plot, self.picture, self._style, self._drawing).paint()
+        self._key = legend(self.picture.series, unnamed, self.app.theme_variables, self._drawing)
+        self._place_key()
+        words = self.picture.x_label
+        self.border_subtitle = escape(words.translate(ASCII) if self._is_ascii else words)
 
-    def _show_key(self) -> None:
-        key = legend(self.picture, self._style, self._drawing)
-        rows = len(key.wrap(self.app.console, max(self.size.width - 2, 1)))
-        if (key, rows) != self._key_shown:
-            # Layout is expensive: only when the number of rows changes.
-            self.query_one("#key", Static).update(key, layout=rows != self._key_shown[1])
-            self._key_shown = (key, rows)
+    def _place_key(self) -> None:
+        """Put the legend into the title line, or below the chart."""
+        room = self.outer_size.width - self._given_title.cell_length - _AROUND_TITLE
+        is_above = not self._given_value and self._key.cell_length <= room
+        value = self._key if is_above else self._given_value
+        super().set_title(self._given_title, value)
+        if self.is_mounted:
+            key = self.query_one("#key", Static)
+            key.display = bool(self._key) and not is_above
+            key.update(self._key, layout=False)
 
     def _style(self, colour: str) -> str:
         return theme_style(self.app.theme_variables, colour)
+
+
+def _content(words: str | Content) -> Content:
+    return Content(words) if isinstance(words, str) else words

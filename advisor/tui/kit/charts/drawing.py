@@ -5,9 +5,6 @@ from typing import Final
 VERTICAL: Final = "╎"
 """The character of vertical lines."""
 
-LIGHT: Final = str.maketrans("━┃┏┓┗┛┣┫┳┻╋", "─│┌┐└┘├┤┬┴┼")
-"""Box characters as light as the rest."""
-
 ASCII: Final = str.maketrans(
     dict.fromkeys("┌┐└┘├┤┬┴┼┏┓┗┛┣┫┳┻╋", "+")
     | dict.fromkeys("│┃╷╵╎", "|")

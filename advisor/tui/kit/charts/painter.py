@@ -1,151 +1,178 @@
 """Draws a picture on the canvas of a chart."""
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from textual.geometry import Size
-from textual_plot import HiResMode
-from textual_plot.axis_formatter import AxisFormatter
+from textual_hires_canvas import HiResMode
 
-from advisor.tui.kit.charts.axis import nice_end, rate_unit, ticks
+from advisor.tui.kit.charts.axis import rate_unit, ticks
 from advisor.tui.kit.charts.drawing import VERTICAL
+from advisor.tui.kit.charts.frame import Frame
 from advisor.tui.kit.charts.picture import RATE, Picture
 from advisor.tui.kit.charts.plot import Plot
-from advisor.tui.kit.charts.series import Level, Series, VerticalLine, runs_of, step_line
+from advisor.tui.kit.charts.series import Series, VerticalLine, runs_of, step_line
 
 _MODES: Final = {"braille": HiResMode.BRAILLE, "block": HiResMode.QUADRANT}
-_INSIDE: Final = 1 - 1e-9
-"""What is at the very end of an axis would be hidden by the frame."""
+_ROWS_EACH: Final = 2
+_COLUMNS_EACH: Final = 9
+_WIDEST_NAMES: Final = 18
 
 
 class Painter:
-    """`size`: that of the whole chart. `style`: the style of a theme's colour."""
+    """`style`: the style of a theme's colour. The first row is for the unit and for names."""
 
     def __init__(
-        self, plot: Plot, picture: Picture, size: Size, style: Callable[[str], str], drawing: str
+        self, plot: Plot, picture: Picture, style: Callable[[str], str], drawing: str
     ) -> None:
         self._plot = plot
         self._picture = picture
-        self._size = size
         self._style = style
         self._drawing = drawing
-        self._top = (picture.y_top or 1.0) * _INSIDE
+        top = picture.y_top or 1.0
+        scale, self._unit = rate_unit(top) if picture.unit == RATE else (1.0, picture.unit)
+        rows = max(plot.size.height - 2, 2)
+        self._heights = [
+            (y, f"{y / scale:.6g}") for y in ticks(top, max(3, rows // _ROWS_EACH + 1))
+        ]
+        self._within = [level for level in picture.levels if level.y <= top]
+        names = max((len(level.name) + 1 for level in self._within), default=0)
+        widest = min(_WIDEST_NAMES, plot.size.width // 3)
+        labels = max(len(word) for _, word in [*self._heights, (0.0, self._unit)])
+        self._frame = Frame(
+            left=labels + 1,
+            right=plot.size.width - 1 - min(names, widest),
+            top=1,
+            bottom=rows,
+            x_range=picture.x_range,
+            y_top=top,
+        )
 
-    def paint(self) -> None:
-        """Draw it in place of the previous one, points above lines."""
-        self._plot.clear()
+    def paint(self) -> Sequence[VerticalLine]:
+        """Draw it in place of the previous one, points above lines.
+
+        Returns the vertical lines for whose names there is no room.
+        """
         self._draw_axes()
-        shown = [lv for lv in self._picture.levels if lv.y * _INSIDE <= self._top]
-        for number, level in enumerate(shown):
-            self._draw_level(level, number)
-        for vertical in self._picture.verticals:
-            self._draw_vertical(vertical)
+        self._draw_levels()
+        unnamed = self._draw_verticals()
         for series in self._picture.series:
             if series.kind != "points":
                 self._draw_line(series)
         for series in self._picture.series:
             if series.kind == "points" or series.mark:
                 self._draw_marks(series)
+        return unnamed
 
     def _draw_axes(self) -> None:
-        top = self._picture.y_top or 1.0
-        scale, unit = rate_unit(top) if self._picture.unit == RATE else (1.0, self._picture.unit)
-        heights = ticks(top, max(3, self._size.height // 2))
-        self._plot.set_ylimits(0.0, top)
-        self._plot.set_y_formatter(_Labels(heights, [f"{y / scale:g}" for y in heights]))
-        self._plot.set_ylabel(unit)
-        left, right = self._picture.x_range
-        self._plot.set_xlimits(left, right if right > left else left + 1.0)
+        frame, axis, words = self._frame, self._style("line"), self._style("foreground")
+        self._plot.write(0, 0, self._unit.rjust(frame.left - 1), self._style("foreground-muted"))
+        for row in range(frame.top, frame.bottom):
+            self._plot.set_pixel(frame.left, row, "│", axis)
+        self._plot.write(frame.left, frame.bottom, "─" * (frame.right + 1 - frame.left), axis)
+        for x, word in self._x_labels():
+            column = frame.column(x)
+            self._plot.set_pixel(column, frame.bottom, "┬", axis)
+            begin = min(column - len(word) // 2, self._plot.size.width - len(word))
+            self._plot.write(begin, frame.bottom + 1, word, words)
+        for y, word in self._heights:
+            row = frame.row(y)
+            self._plot.set_pixel(frame.left, row, "┤" if y else "┼", axis)
+            self._plot.write(0, row, word.rjust(frame.left - 1), words)
+
+    def _x_labels(self) -> Sequence[tuple[float, str]]:
+        frame = self._frame
+        left, right = frame.x_range
         if self._picture.x_ticks:
-            columns_each = max(self._size.width - self._plot.margin_left - 2, 1) / (right - left)
-            marked_words = _fitting(self._picture.x_ticks, columns_each)
-            self._plot.set_x_formatter(
-                _Labels([x for x, _ in marked_words], [word for _, word in marked_words])
-            )
-        elif left == 0 and right > 0:
-            marked = ticks(nice_end(right), max(3, self._size.width // 8))
-            self._plot.set_x_formatter(_Labels(marked, [f"{x:g}" for x in marked]))
+            return _fitting(self._picture.x_ticks, frame)
+        if left == 0 < right:
+            most = max(3, (frame.right - frame.left) // _COLUMNS_EACH)
+            return [(x, f"{x:.6g}") for x in ticks(right, most)]
+        return []
 
-    def _draw_level(self, level: Level, number: int) -> None:
-        """Draw it dashed, with its number at its own column: levels may coincide."""
-        left, right = self._picture.x_range
-        columns = max(self._size.width - self._plot.margin_left - 3, 2)
-        xs = [left + (right - left) * i / columns for i in range(0, columns + 1, 2)]
-        style = self._style(level.colour)
-        height = level.y * _INSIDE
-        self._plot.scatter(xs, [height] * len(xs), marker="╌", marker_style=style)
-        self._plot.scatter(
-            [xs[-2 - number % (len(xs) - 1)]], [height], marker=str(number + 1), marker_style=style
-        )
+    def _draw_levels(self) -> None:
+        """Draw them dashed, each with its name at its end; names of those above in the top row."""
+        frame, named = self._frame, set[int]()
+        for level in sorted(self._within, key=lambda level: -level.y):
+            style, row = self._style(level.colour), frame.row(level.y)
+            columns = range(frame.left + 2, frame.right + 1, 2)
+            self._plot.set_pixels([(column, row) for column in columns], "╌", style)
+            near = sorted(range(1, frame.bottom + 1), key=lambda other: abs(other - row))
+            free = next((other for other in near if other not in named), row)
+            named.add(free)
+            self._plot.write(frame.right + 2, free, level.name, style)
+        end = self._plot.size.width
+        for level in self._picture.levels:
+            if level.y > frame.y_top:
+                words = f"↑ {level.name} {self._picture.value_words(level.y)}"
+                end -= len(words)
+                if end >= frame.left:
+                    self._plot.write(end, 0, words, self._style(level.colour))
+                end -= 2
 
-    def _draw_vertical(self, vertical: VerticalLine) -> None:
-        rows = max(self._size.height, 2)
-        heights = [self._top * row / (rows - 1) for row in range(rows)]
-        xs = [self._within(vertical.x)] * rows
-        self._plot.scatter(xs, heights, marker=VERTICAL, marker_style=self._style(vertical.colour))
+    def _draw_verticals(self) -> Sequence[VerticalLine]:
+        """Draw them, each with its name above it where that is free."""
+        frame, unnamed = self._frame, []
+        for line in self._picture.verticals:
+            column, style = frame.column(line.x), self._style(line.colour)
+            rows = range(frame.top, frame.bottom)
+            self._plot.set_pixels([(column, row) for row in rows], VERTICAL, style)
+            begin = min(column - len(line.name) // 2, self._plot.size.width - len(line.name))
+            if self._is_free(begin - 1, len(line.name) + 2):
+                self._plot.write(begin, 0, line.name, style)
+            else:
+                unnamed.append(line)
+        return unnamed
+
+    def _is_free(self, begin: int, columns: int) -> bool:
+        """Whether there is nothing in these columns of the first row."""
+        last = self._plot.size.width - 1
+        cells = range(begin, min(begin + columns, last + 1))
+        return begin >= 0 and all(self._plot.get_pixel(x, 0)[0] == " " for x in cells)
 
     def _draw_line(self, series: Series) -> None:
-        style = self._style(series.colour)
+        style, mode = self._style(series.colour), _MODES.get(self._drawing)
         for run in runs_of(series):
             corners = step_line(run) if series.kind == "steps" else run
-            xs, ys = zip(*((x, min(y, self._top)) for x, y in corners), strict=True)
-            if len(run) > 1:
-                self._plot.plot(xs, ys, line_style=style, hires_mode=_MODES.get(self._drawing))
+            places = [self._frame.place(x, y) for x, y in corners]
+            lines = [(*one, *other) for one, other in itertools.pairwise(places)]
+            if not lines:
+                self._plot.set_pixel(*_cell(places[0]), "·", style)
+            elif mode:
+                self._plot.draw_hires_lines(lines, mode, style)
             else:
-                self._plot.scatter(xs, ys, marker="·", marker_style=style)
+                cells = [(*_cell((x, y)), *_cell((to_x, to_y))) for x, y, to_x, to_y in lines]
+                self._plot.draw_lines(cells, style=style)
 
     def _draw_marks(self, series: Series) -> None:
         style = self._style(series.colour)
         if series.lows is not None and series.highs is not None:
-            bars = zip(series.xs, series.lows, series.highs, strict=True)
-            self._draw_bars(bars, style)
+            self._draw_bars(zip(series.xs, series.lows, series.highs, strict=True), style)
         points = [(x, y) for x, y in zip(series.xs, series.ys, strict=True) if math.isfinite(y)]
-        if points:
-            xs, ys = zip(*((self._within(x), min(y, self._top)) for x, y in points), strict=True)
-            self._plot.scatter(xs, ys, marker=series.mark or "●", marker_style=style)
-
-    def _within(self, x: float) -> float:
-        left, right = self._picture.x_range
-        return min(x, left + (right - left) * _INSIDE)
+        cells = [_cell(self._frame.place(x, y)) for x, y in points]
+        self._plot.set_pixels(cells, series.mark or "●", style)
 
     def _draw_bars(self, ends: Iterable[tuple[float, float, float]], style: str) -> None:
-        """Each (x, low, high), clipped to the axis; textual-plot takes centres and half-lengths."""
-        bars = [
-            (x, max(low, 0.0), min(high, self._top))
-            for x, low, high in ends
-            if math.isfinite(low) and math.isfinite(high)
-        ]
-        if bars:
-            self._plot.errorbar(
-                [self._within(x) for x, _, _ in bars],
-                [(low + high) / 2 for _, low, high in bars],
-                xerr=[math.nan] * len(bars),
-                yerr=[(high - low) / 2 for _, low, high in bars],
-                marker="│",
-                marker_style=style,
-            )
+        """Each (x, low, high), above the axis."""
+        frame = self._frame
+        for x, low, high in ends:
+            if math.isfinite(low) and math.isfinite(high):
+                rows = range(frame.row(high), min(frame.row(low), frame.bottom - 1) + 1)
+                self._plot.set_pixels([(frame.column(x), row) for row in rows], "│", style)
 
 
-class _Labels(AxisFormatter):
-    """Given ticks with given labels."""
-
-    def __init__(self, ticks: Sequence[float], labels: Sequence[str]) -> None:
-        self._ticks, self._texts = list(ticks), list(labels)
-
-    def get_ticks(self, min_: float, max_: float, max_ticks: int = 8) -> list[float]:
-        return self._ticks
-
-    def get_labels_for_ticks(self, ticks: Sequence[float]) -> list[str]:
-        return self._texts
+def _cell(place: tuple[float, float]) -> tuple[int, int]:
+    x, y = place
+    return int(x), int(y)
 
 
-def _fitting(marked: Sequence[tuple[float, str]], columns_each: float) -> list[tuple[float, str]]:
+def _fitting(marked: Sequence[tuple[float, str]], frame: Frame) -> list[tuple[float, str]]:
     """The labels that do not touch the one before, each centred below its position."""
     shown: list[tuple[float, str]] = []
-    free_from = 0.0
+    free_from = 0
     for x, word in marked:
-        begin = x * columns_each - len(word) / 2
+        begin = frame.column(x) - len(word) // 2
         if begin >= free_from or not shown:
             shown.append((x, word))
             free_from = begin + len(word) + 1

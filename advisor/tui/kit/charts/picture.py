@@ -6,12 +6,11 @@ from typing import Final
 import msgspec
 
 from advisor.domain.quantities import format_rate
-from advisor.tui.kit.charts.axis import nice_end
+from advisor.tui.kit.charts.axis import axis_end
 from advisor.tui.kit.charts.series import Level, Series, VerticalLine
 
 RATE: Final = "bit/s"
 
-_HEADROOM: Final = 1.04
 _BAR_REACH: Final = 10.0
 _LEVEL_REACH: Final = 3.0
 """A level this many times above the highest point does not flatten the points to show itself."""
@@ -29,25 +28,22 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     verticals: tuple[VerticalLine, ...] = ()
     x_label: str = ""
     y_label: str = ""
-    x_range: tuple[float, float] = (0.0, 1.0)
+    x_range: tuple[float, float] = (0.0, 0.0)
     x_ticks: tuple[tuple[float, str], ...] = ()
     y_top: float = 0.0
 
-    @property
-    def x_end(self) -> float:
-        """Where the x axis has to end at least."""
-        return nice_end(max((x for s in self.series for x in s.xs), default=0.0))
+    def x_end(self, before: float = 0.0) -> float:
+        """The end of the x axis, which ended at `before`."""
+        return axis_end(max((x for s in self.series for x in s.xs), default=0.0), before)
 
-    @property
-    def y_end(self) -> float:
-        """Where the y axis has to end at least; 0 without data."""
+    def y_end(self, before: float = 0.0) -> float:
+        """The end of the y axis, which ended at `before`; 0 without data."""
         highest = max((y for s in self.series for y in s.ys if math.isfinite(y)), default=0.0)
         bars = (y for s in self.series for y in s.highs or () if math.isfinite(y))
         # With few intervals an error bar may exceed all points: it is clipped.
         highest = max((highest, *(y for y in bars if y <= highest * _BAR_REACH)))
         within = (lv.y for lv in self.levels if lv.y <= highest * _LEVEL_REACH)
-        highest = max((highest, *within))
-        return nice_end(highest * _HEADROOM) if highest else 0.0
+        return axis_end(max((highest, *within)), before)
 
     def value_words(self, value: float) -> str:
         """A y with its unit."""

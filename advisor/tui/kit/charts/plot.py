@@ -1,42 +1,54 @@
 """The canvas of a chart, which sends only changed lines to the terminal."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, ClassVar, Self
+from contextlib import contextmanager
+from typing import Self
 
 from rich.style import Style
-from textual.app import ComposeResult, RenderResult
-from textual.binding import BindingType
-from textual.containers import Grid
 from textual.geometry import Region
-from textual.reactive import reactive
 from textual.strip import Strip
-from textual.widget import Widget
-from textual.widgets import Static
 from textual_hires_canvas import Canvas
-from textual_plot import PlotWidget
 
-from advisor.tui.kit.charts.drawing import ASCII, LIGHT
-
-# Textual takes a widget's styles from the first of its bases that is one: this must not be.
-if TYPE_CHECKING:
-    _Mixin = Widget
-else:
-    _Mixin = object
+from advisor.tui.kit.charts.drawing import ASCII
 
 
-class _Held(_Mixin):
-    """A widget whose refreshes can be held back, while what it shows is being drawn."""
+class Plot(Canvas, can_focus=False):
+    """Tells its parent by a `Resize` message when it has to be drawn again."""
 
-    _is_held = False
+    def __init__(self) -> None:
+        self._strips: list[Strip] = []
+        self._base_style = Style()
+        self._is_held = False
+        super().__init__(1, 1)
+
+    @property
+    def rich_style(self) -> Style:
+        return self._base_style
 
     @contextmanager
-    def _holding(self) -> Iterator[None]:
+    def drawing(self) -> Iterator[None]:
+        """Collect what is drawn in the block, and show the lines that differ from before."""
+        # Textual computes this again for every line.
+        self._base_style = super().rich_style
         self._is_held = True
+        self.reset(size=self.size)
         try:
             yield
         finally:
             self._is_held = False
+        is_ascii = getattr(self.app, "drawing", "") == "ascii"
+        before, self._strips = self._strips, []
+        for y in range(self.size.height):
+            strip = super().render_line(y)
+            self._strips.append(_in_ascii(strip) if is_ascii else strip)
+        for y, strip in enumerate(self._strips):
+            if y >= len(before) or strip != before[y]:
+                self.refresh(Region(0, y, self.size.width, 1))
+
+    def write(self, x: int, y: int, words: str, style: str) -> None:
+        """Write a text that begins in column x; what is outside is left out."""
+        for column, character in enumerate(words, x):
+            self.set_pixel(column, y, character, style)
 
     def refresh(
         self,
@@ -45,40 +57,10 @@ class _Held(_Mixin):
         layout: bool = False,
         recompose: bool = False,
     ) -> Self:
-        """Ignored while it is held, unless the layout changes."""
+        """Ignored while it is being drawn, unless the layout changes."""
         if self._is_held and not layout and not recompose:
             return self
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
-
-
-class _Canvas(_Held, Canvas):
-    """Sends only changed lines to the terminal. The frame is light, or in ASCII."""
-
-    def __init__(self, name: str) -> None:
-        self._strips: list[Strip] = []
-        self._base_style = Style()
-        super().__init__(1, 1, id=name)
-
-    @property
-    def rich_style(self) -> Style:
-        return self._base_style
-
-    @contextmanager
-    def drawing(self) -> Iterator[None]:
-        """Collect what is drawn in the block, and show it at the end if it differs."""
-        # Textual computes this again for every line.
-        self._base_style = super().rich_style
-        with self._holding():
-            yield
-        table = ASCII if getattr(self.app, "drawing", "") == "ascii" else LIGHT
-        before, self._strips = self._strips, []
-        for y in range(self.size.height):
-            strip = super().render_line(y)
-            drawn = [s._replace(text=s.text.translate(table)) for s in strip]
-            self._strips.append(Strip(drawn, strip.cell_length))
-        for y, strip in enumerate(self._strips):
-            if y >= len(before) or strip != before[y]:
-                self.refresh(Region(0, y, self.size.width, 1))
 
     def render_line(self, y: int) -> Strip:
         if y < len(self._strips):
@@ -87,32 +69,6 @@ class _Canvas(_Held, Canvas):
         return Strip.blank(self.size.width, self._base_style)
 
 
-class Plot(_Held, PlotWidget, can_focus=False):
-    """The drawing alone."""
-
-    BINDINGS: ClassVar[list[BindingType]] = []
-    margin_top = reactive(1)
-    margin_bottom = reactive(1)
-    margin_left = reactive(7)
-
-    @contextmanager
-    def drawing(self) -> Iterator[None]:
-        """Draw at the end what is plotted in the block, without repainting what is unchanged."""
-        with self._holding():
-            yield
-        self.render()
-
-    def render(self) -> RenderResult:
-        """Draw on all canvases; Textual calls this often, mostly with nothing to draw."""
-        if not self._needs_rerender:
-            return ""
-        with ExitStack() as drawings:
-            for canvas in self.query(_Canvas):
-                drawings.enter_context(canvas.drawing())
-            return super().render()
-
-    def compose(self) -> ComposeResult:
-        with Grid():
-            for name in ("margin-top", "margin-left", "plot", "margin-bottom"):
-                yield _Canvas(name)
-        yield Static(id="legend")
+def _in_ascii(strip: Strip) -> Strip:
+    drawn = [segment._replace(text=segment.text.translate(ASCII)) for segment in strip]
+    return Strip(drawn, strip.cell_length)

@@ -14,6 +14,7 @@ class Series(msgspec.Struct, frozen=True):
 
     `lows` and `highs`: the ends of each point's error bar, None where it has none. `mark`: one
     character; a line has one only if its points are marked. `colour`: a word of the theme.
+    `legend`: its name in the legend where that is shorter, "" for none; None for `name`.
     """
 
     name: str
@@ -24,10 +25,16 @@ class Series(msgspec.Struct, frozen=True):
     highs: Sequence[float] | None = None
     mark: str = ""
     colour: str = "blue"
+    legend: str | None = None
+
+    @property
+    def in_legend(self) -> str:
+        """Its name in the legend; "" if it has no place there."""
+        return self.name if self.legend is None else self.legend
 
 
 class Level(msgspec.Struct, frozen=True):
-    """A horizontal line through the whole chart, marked by its number in the legend."""
+    """A horizontal line through the whole chart, named at its end."""
 
     name: str
     y: float
@@ -35,9 +42,9 @@ class Level(msgspec.Struct, frozen=True):
 
 
 class VerticalLine(msgspec.Struct, frozen=True):
-    """A vertical line through the whole chart; `name` is its legend.
+    """A vertical line through the whole chart, named above it or in the legend.
 
-    One without a name shares the legend of the next that has one.
+    One without a name shares that of the next that has one.
     """
 
     name: str

@@ -3,7 +3,8 @@
 import pydoc
 import signal
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,13 +12,13 @@ import msgspec
 from textual import work
 from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
-from textual.markup import escape
+from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from advisor.domain.advice import Advice, Estimate
+from advisor.domain.advice import Advice, Command
 from advisor.domain.printable import printable_lines
-from advisor.domain.quantities import format_duration, format_rate, format_rates
+from advisor.domain.quantities import format_bytes, format_duration, format_rate
 from advisor.domain.records import AdviceRecord, ProbeRecord
 from advisor.domain.shell import shell_line
 from advisor.report.composition import verdict
@@ -26,18 +27,26 @@ from advisor.report.script import script_text
 from advisor.report.text import advice_text
 from advisor.store.errors import StoreError
 from advisor.store.remarks import session_of
-from advisor.traits import describe
+from advisor.tui.features.advising.outcome_words import (
+    cautions,
+    dotted_setting,
+    gain_words,
+    interval_words,
+)
 from advisor.tui.features.advising.screens.outcome_step import OutcomeStep, heading
 from advisor.tui.features.advising.session_model import SessionModel
-from advisor.tui.features.advising.widgets.command_card import CommandCard, LineCard, RemedyCard
+from advisor.tui.features.advising.widgets.command_card import CommandCard, LineCard
 from advisor.tui.features.advising.widgets.composition_bars import CompositionBars
 from advisor.tui.features.advising.widgets.flow_lines import FlowLines
+from advisor.tui.features.advising.widgets.limits_panel import LimitsPanel
+from advisor.tui.features.advising.widgets.tool_lines import ToolLines
 from advisor.tui.features.history.remarks import ask_for_transfer
 from advisor.tui.features.transfer.draft import of_session
 from advisor.tui.kit.charts.chart import Chart
 from advisor.tui.kit.copying import clipboard
 from advisor.tui.kit.dialogs.save import Format, SaveScreen
 from advisor.tui.kit.open_history import OpenHistory
+from advisor.tui.kit.sentences import capitalised
 from advisor.tui.screens import screen_named
 
 
@@ -47,8 +56,9 @@ class AdviceScreen(OutcomeStep):
     NAME = "Advice"
     STEP = "advice"
     HELP = (
-        "[b]Advice[/b] Each frame holds one line to run, and says on which host. Tab goes from "
-        "one to the next, C copies the focused one. Rates from memory to memory may exceed what "
+        "[b]Advice[/b] Each frame holds one line to run, and says on which host. Tab and the "
+        "arrows go from one to the next, enter shows more of it, c copies it. Rates from memory to "
+        "memory may exceed what "
         "the disks allow; rates from disk to disk were measured with files. Nothing is lost by "
         "leaving: the advice is stored, and Review shows it again."
     )
@@ -57,6 +67,8 @@ class AdviceScreen(OutcomeStep):
         "past session with Review."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "card(1)", "Next card", show=False),
+        Binding("up", "card(-1)", "Previous card", show=False),
         Binding("c", "copy", "Copy line", id="copy"),
         Binding("s", "save", "Save", id="save"),
         Binding("o", "pager", "Pager", id="pager"),
@@ -64,7 +76,7 @@ class AdviceScreen(OutcomeStep):
         Binding("t,T", "record", "Record transfer", show=False, id="record"),
     ]
     DEFAULT_CSS = """
-    AdviceScreen #facts { height: auto; }
+    AdviceScreen #facts { height: auto; margin-bottom: 1; padding: 0 1; }
     AdviceScreen #flow-lines { height: 14; }
     """
 
@@ -79,18 +91,16 @@ class AdviceScreen(OutcomeStep):
         advice = model.advice
         if advice is None:
             if model.gave_up:
-                yield Static(f"The session gave no advice: {escape(model.gave_up.message)}.")
+                yield Static(Content(f"The session gave no advice: {model.gave_up.message}."))
             return
-        yield Static("\n".join(facts(advice)), id="facts")
+        yield Static(headline(advice), id="facts")
         yield from self.past_transfers(model)
-        yield heading("Run" if advice.commands else "No tool here can be run with this setting")
-        for command in advice.commands:
-            yield CommandCard(command)
-        yield from self._composition(model, advice)
+        if not advice.commands:
+            yield heading("No tool here can be run with this setting")
+        yield from _tools(advice.commands)
         if advice.limits:
-            yield heading("Present limits, and what lifts them")
-        for limit in advice.limits:
-            yield RemedyCard(limit)
+            yield LimitsPanel(advice.limits)
+        yield from self._composition(model, advice)
 
     def _composition(self, model: SessionModel, advice: Advice) -> Iterable[Widget]:
         """The chart of disks and network, where files were moved."""
@@ -118,6 +128,13 @@ class AdviceScreen(OutcomeStep):
             self.advisor.refuse("there is no advice yet: let a session finish first")
         return advice
 
+    def action_card(self, by: int) -> None:
+        """Focus the next card or the one before; the screen scrolls along."""
+        if by > 0:
+            self.focus_next(LineCard)
+        else:
+            self.focus_previous(LineCard)
+
     def action_copy(self) -> None:
         """Copy the focused line, or the first one."""
         card = self.focused
@@ -131,7 +148,7 @@ class AdviceScreen(OutcomeStep):
         except ValueError as error:
             self.advisor.refuse(str(error))
         else:
-            self.notify(said, title=card.title)
+            self.notify(said, title=card.about)
 
     def action_save(self) -> None:
         """Ask for a format and a file name."""
@@ -194,45 +211,46 @@ class AdviceScreen(OutcomeStep):
             ask_for_transfer(self.advisor, advice)
 
 
-def facts(advice: Advice) -> list[str]:
-    """The setting and what to expect, one line of markup each."""
+def _tools(commands: Sequence[Command]) -> Iterable[Widget]:
+    """The cards of the first tool, and one line for each of the others."""
+    by_tool = [list(group) for _, group in groupby(commands, key=lambda command: command.tool)]
+    for command in by_tool[0] if by_tool else []:
+        yield CommandCard(command)
+    for others in by_tool[1:]:
+        yield ToolLines(others)
+
+
+def headline(advice: Advice) -> Content:
+    """What to expect in a line, the setting, and what the figures are of."""
+    rate = Content.styled(format_rate(advice.expected_bps), "bold $advised")
+    interval = interval_words(advice.expected_bps, advice.interval_bps)
+    parts = [Content.assemble(rate, (f" {interval}", "$default"))]
+    parts += [
+        part for part in (duration(advice), Content.styled(gain_words(advice), "bold")) if part
+    ]
     ends = "from disk to disk" if advice.composition else "from memory to memory"
     lines = [
-        f"[b]Use[/b]     {escape(describe(advice.subject, advice.setting))}",
-        f"[b]Expect[/b]  {format_rate(advice.expected_bps)}; nine of ten transfers give "
-        f"{format_rates(*advice.interval_bps)}, {ends}",
+        Content.styled(" │ ", "$line").join(parts),
+        Content(dotted_setting(advice.subject, advice.setting)),
+        Content.styled(f"9 in 10 transfers reach a rate in the brackets, {ends}.", "$default"),
+        *(Content.styled(caution, "$act") for caution in cautions(advice)),
     ]
-    if advice.transfer_s:
-        low, high = advice.transfer_s.interval
-        disks = "" if advice.composition else ", if no disk limits it"
-        lines.append(
-            f"[b]Takes[/b]   {format_duration(advice.transfer_s.value)} (90 %: "
-            f"{format_duration(low)} to {format_duration(high)}){disks}"
-        )
-    else:
-        lines.append(
-            "[b]Takes[/b]   [dim]unknown: enter in step What how much is to be moved[/dim]"
-        )
-    if advice.gain and advice.default_bps is not None:
-        over = "by its default setting" if advice.composition else "untuned"
-        lines.append(f"[b]Gain[/b]    {_gain_words(advice.gain, advice.default_bps, over)}")
     if advice.composition:
-        lines.append(f"[b]Limit[/b]   {escape(verdict(advice.composition))}")
-    if advice.incomplete:
-        lines.append("[$act]The session was cut short: this is the best so far.[/]")
-    if advice.basis == "history":
-        lines.append("[$act]From history: nothing was measured.[/]")
-    return lines
+        lines.insert(2, Content(capitalised(verdict(advice.composition))))
+    return Content("\n").join(lines)
 
 
-def _gain_words(gain: Estimate, default_bps: float, over: str) -> str:
-    """The gain in words; `over`: what the default is."""
-    low, high = gain.interval
-    rate = format_rate(default_bps)
-    if low == high == 1:
-        return f"none: what comes {over}, {rate}, is as good as anything measured"
-    sure = "" if low > 1 or high < 1 else ": not certain, since the interval contains 1.00"
-    return f"× {gain.value:.2f} over {rate} {over} (90 %: {low:.2f} to {high:.2f}{sure})"
+def duration(advice: Advice) -> Content:
+    """How long the data takes: at the steady rate alone where only the network was measured."""
+    if advice.transfer_s is None:
+        return Content.styled("duration: enter a size in step What", "$default")
+    total_bytes = round(advice.transfer_s.value * advice.expected_bps / 8)
+    start = "" if advice.composition else " + start-up"
+    return Content.assemble(
+        f"{format_bytes(total_bytes)}: ",
+        (format_duration(advice.transfer_s.value), "bold"),
+        (start, "$default"),
+    )
 
 
 def _encoded(text: str) -> bytes:

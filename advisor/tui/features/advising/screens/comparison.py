@@ -3,47 +3,62 @@
 from collections.abc import Iterable
 from typing import Final
 
-from textual.markup import escape
+from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from advisor.domain.advice import Advice, Contender
 from advisor.domain.events import PastResult
 from advisor.domain.file_io import DISKS
-from advisor.domain.quantities import format_duration, format_rate
+from advisor.domain.quantities import format_rate
 from advisor.report.composition import composition_lines
-from advisor.traits import describe, subject_name, transports
-from advisor.tui.features.advising.screens.outcome_step import OutcomeStep, heading
+from advisor.traits import describe, subject_name, transport_traits, transports
+from advisor.tui.features.advising.outcome_words import (
+    brief_setting,
+    cautions,
+    dotted_setting,
+    gain_words,
+    verdict_words,
+)
+from advisor.tui.features.advising.screens.outcome_step import OutcomeStep, bulleted, heading
 from advisor.tui.features.advising.session_model import ProbeModel, SessionModel
 from advisor.tui.kit.charts.interval_bars import Bar, BarKind, IntervalBars
-from advisor.tui.kit.sentences import capitalised
+from advisor.tui.kit.sentences import capitalised, count_words
+from advisor.tui.kit.times import age_words
 from advisor.tui.screens import screen_named
 
-ROLES: Final = {
-    "best": "Best found",
+_ROLES: Final = {
+    "best": "Fastest",
     "rival": "Runner-up",
-    "frugal": "Nearly as good, cheaper",
-    "default": "Untuned default",
+    "frugal": "Cheaper",
+    "default": "Untuned",
+    "globus default": "Globus",
 }
 """The names of an advice's contenders on screens."""
 
+_TOOL_ROLES: Final = _ROLES | {"default": "Default"}
+"""The same where a tool was profiled, which has a default of its own."""
 
-def role_words(role: str) -> str:
+
+def role_words(role: str, subject: str) -> str:
     """A role as a name on a screen; a tool's own roles begin with a capital."""
-    return ROLES.get(role) or capitalised(role)
+    roles = _ROLES if subject in transports() else _TOOL_ROLES
+    return roles.get(role) or capitalised(role)
 
 
 class ComparisonScreen(OutcomeStep):
-    """Bars on one axis, and which differences are significant."""
+    """One row for each setting, on one axis, and which differences are significant."""
 
     NAME = "Compare"
     STEP = "comparison"
     HELP = (
-        "[b]Comparison[/b] The candidates of the closing comparison, and what was known before. "
+        "[b]Comparison[/b] The settings of the closing comparison, and what was known before. "
         "They were measured in turn within the same minutes, so that changes of the network "
-        "affect all alike. Two settings count as the same unless their difference is significant; "
-        "of those that are the same as the best, the cheapest is advised: by transport, then by "
-        "streams, then by buffers."
+        "affect all alike. The verdict compares each with the advised one. Where there is no "
+        "clear difference to the best, the cheapest is advised: by transport, then by streams, "
+        "then by buffers."
     )
+    DEFAULT_CSS = "ComparisonScreen #decided { height: auto; margin-bottom: 1; }"
     EMPTY = (
         "There is nothing to compare yet. Go from [b]Where[/b] to [b]Profile[/b] (Ctrl+P lists "
         "the steps), or open a past session with Review."
@@ -53,23 +68,16 @@ class ComparisonScreen(OutcomeStep):
         bars = compared(model)
         if not bars:
             if model.gave_up:
-                yield Static(f"The session gave no advice: {escape(model.gave_up.message)}.")
+                yield Static(Content(f"The session gave no advice: {model.gave_up.message}."))
             return
         yield Static(_decided(model), id="decided")
-        yield from self.past_transfers(model)
         yield IntervalBars(bars, drawing=self.advisor.drawing)
-        yield heading("Which differences are real")
-        if not model.advice or not model.advice.reasons:
-            yield Static("[dim]Shown when the closing comparison has ended.[/dim]")
-        else:
-            yield Static("\n".join(f"• {escape(r)}" for r in model.advice.reasons), id="reasons")
+        yield from self.past_transfers(model)
+        yield heading("Why")
+        yield Static(bulleted(reasons_in_words(model)), id="reasons")
         if model.advice and (composition := model.advice.composition):
             yield heading("Disks and network")
-            lines = (escape(line) for line in composition_lines(composition))
-            yield Static("\n".join(lines), id="composition")
-        elif model.files is None:
-            yield heading(" or ".join(map(subject_name, transports())))
-            yield Static("\n".join(transports_in_words(model)), id="transports")
+            yield Static(Content("\n".join(composition_lines(composition))), id="composition")
 
     def why_not_next(self) -> str:
         if self.model is None or self.model.advice is None:
@@ -89,7 +97,7 @@ def compared(model: SessionModel) -> list[Bar]:
     """All bars of a session: contenders, history, and the best of the other probes."""
     bars = contender_bars(model)
     known = {bar.detail for bar in bars}
-    past = (_past_bar(result) for result in model.past if result.subject not in DISKS)
+    past = (_past_bar(r, model.advice) for r in model.past if r.subject not in DISKS)
     single = (probe_bar(probe) for probe in best_probes(model) if not _is_judged(model, probe))
     # The best of each subject, or a setting from history, may be a contender already.
     return bars + list(past) + [bar for bar in single if bar.detail not in known]
@@ -104,25 +112,31 @@ def _is_judged(model: SessionModel, probe: ProbeModel) -> bool:
 
 def contender_bars(model: SessionModel, prefix: str = "") -> list[Bar]:
     """One bar for each contender of the session's advice; none without an advice."""
-    if model.advice is None:
-        return []
     advice = model.advice
-    bars = []
-    for contender in advice.contenders:
-        detail = describe(contender.subject, contender.setting)
-        advised = detail == describe(advice.subject, advice.setting)
-        kind: BarKind = "default" if "default" in contender.role else "measured"
-        name = role_words(contender.role)
-        bars.append(
-            Bar(
-                name=f"{prefix}{name}{', advised' if advised else ''}",
-                detail=detail,
-                value_bps=contender.throughput.value,
-                interval_bps=contender.throughput.interval,
-                kind="advised" if advised else kind,
-            )
-        )
-    return bars
+    if advice is None:
+        return []
+    advised = next((one for one in advice.contenders if _is_advised(one, advice)), None)
+    return [_contender_bar(contender, advised, prefix) for contender in advice.contenders]
+
+
+def _is_advised(one: Contender | PastResult, advice: Advice) -> bool:
+    return describe(one.subject, one.setting) == describe(advice.subject, advice.setting)
+
+
+def _contender_bar(contender: Contender, advised: Contender | None, prefix: str) -> Bar:
+    kind: BarKind = "default" if "default" in contender.role else "measured"
+    is_advised = contender is advised
+    name = "Advised" if is_advised else role_words(contender.role, contender.subject)
+    return Bar(
+        name=f"{prefix}{name}",
+        detail=describe(contender.subject, contender.setting),
+        brief=brief_setting(contender.subject, contender.setting),
+        value_bps=contender.throughput.value,
+        interval_bps=contender.throughput.interval,
+        kind="advised" if is_advised else kind,
+        verdict=verdict_words(contender, advised),
+        colour=transport_traits(contender.subject).colour,
+    )
 
 
 def best_probes(model: SessionModel) -> list[ProbeModel]:
@@ -144,67 +158,72 @@ def probe_bar(probe: ProbeModel, prefix: str = "") -> Bar:
     untuned = probe.purpose == "baseline"
     subject = subject_name(probe.subject)
     found = f"{subject} alone" if probe.label == "alone" else f"Best {subject}"
-    name = role_words(probe.label) if untuned else found
+    name = role_words(probe.label, probe.subject) if untuned else found
     return Bar(
         name=f"{prefix}{name}",
         detail=describe(probe.subject, probe.setting),
+        brief=brief_setting(probe.subject, probe.setting),
         value_bps=probe.throughput_bps or 0.0,
         kind="default" if untuned else "measured",
-        remark="one probe",
+        verdict="one probe",
+        colour=transport_traits(probe.subject).colour,
     )
 
 
-def _past_bar(result: PastResult) -> Bar:
-    times = "one probe" if result.probes == 1 else f"{result.probes} probes"
-    spread = f", which vary by {result.spread:.0%}" if result.spread is not None else ""
+def _past_bar(result: PastResult, advice: Advice | None) -> Bar:
+    """The bar of a stored result, which is the advised one where nothing was measured."""
+    taken = advice is not None and advice.basis == "history" and _is_advised(result, advice)
     return Bar(
-        name=f"History, {subject_name(result.subject)}",
+        name="Advised" if taken else "History",
         detail=describe(result.subject, result.setting),
+        brief=brief_setting(result.subject, result.setting),
         value_bps=result.throughput_bps,
-        kind="past",
-        remark=f"{format_duration(result.age_s)} old, {times}{spread}",
+        kind="advised" if taken else "past",
+        verdict=f"{age_words(result.age_s)} old, {count_words(result.probes, 'probe')}",
+        colour=transport_traits(result.subject).colour,
     )
 
 
-def _decided(model: SessionModel) -> str:
+def _decided(model: SessionModel) -> Content:
     advice = model.advice
     if advice is None:
         end = model.gave_up
         if end:
-            return f"The session gave no advice: {escape(end.message)}. What it measured:"
-        return "The session is running: these are single probes, so differences may be noise."
-    cut = " The session was cut short: this is the best so far." if advice.incomplete else ""
-    basis = " Taken from history: nothing was measured." if advice.basis == "history" else ""
-    return f"Advised: [b]{escape(describe(advice.subject, advice.setting))}[/b].{cut}{basis}"
+            return Content(f"The session gave no advice: {end.message}. What it measured:")
+        return Content("The session is running: these are single probes, differences may be noise.")
+    parts = [
+        Content.styled(f"✔ {dotted_setting(advice.subject, advice.setting)}", "bold $advised"),
+        Content.styled(format_rate(advice.expected_bps), "bold"),
+        Content(gain_words(advice)),
+    ]
+    line = Content("    ").join(part for part in parts if part)
+    return Content("\n").join([line, *(Content.styled(w, "$act") for w in cautions(advice))])
 
 
-def transports_in_words(model: SessionModel) -> list[str]:
-    """Which subject was chosen and why, in the session's own words."""
+def reasons_in_words(model: SessionModel) -> list[str]:
+    """Why this advice: the session's own reasons, and what they do not say on other transports."""
     advice = model.advice
     if advice is None:
-        return ["[dim]Not decided yet.[/dim]"]
-    lines = [f"Decided: [b]{escape(subject_name(advice.subject))}[/b]."]
-    for other in transports():
-        if other == advice.subject:
-            continue
-        about = [r for r in advice.reasons if subject_name(other) in r]
-        rates = [p.throughput_bps for p in model.probes if p.subject == other]
-        best_bps = max((rate for rate in rates if rate), default=None)
-        if about:
-            lines += [f"• {escape(reason)}" for reason in about]
-        elif best_bps is not None:
-            lines.append(f"• {escape(subject_name(other))} reached {format_rate(best_bps)} at best")
-        elif rates:
-            lines.append(f"• No probe of {escape(subject_name(other))} succeeded")
-        else:
-            lines.append(f"• {escape(subject_name(other))} was not measured in this session")
-        lines += _ends(model, other)
-    return lines
+        return ["Shown when the closing comparison has ended."]
+    others = transports() if model.files is None else []
+    told = [line for other in others if other != advice.subject for line in _of_other(model, other)]
+    return [*advice.reasons, *told]
 
 
-def _ends(model: SessionModel, subject: str) -> list[str]:
-    return [
-        f"• [dim]{escape(stage.name)} ended: {escape(stage.reason)}[/dim]"
+def _of_other(model: SessionModel, subject: str) -> list[str]:
+    """What became of a transport that is not advised, unless the reasons say it."""
+    name = subject_name(subject)
+    lines = [
+        f"{stage.name} ended: {stage.reason}"
         for stage in model.stages
         if stage.reason and stage.subject == subject and stage.name != "confirm"
     ]
+    if model.advice and any(name in reason for reason in model.advice.reasons):
+        return lines
+    rates = [p.throughput_bps for p in model.probes if p.subject == subject]
+    best_bps = max((rate for rate in rates if rate), default=None)
+    if best_bps is not None:
+        return [f"{name} reached {format_rate(best_bps)} at best", *lines]
+    if rates:
+        return [f"No probe of {name} succeeded", *lines]
+    return [f"{name} was not measured in this session", *lines]

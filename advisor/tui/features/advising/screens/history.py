@@ -19,13 +19,18 @@ from advisor.store.errors import StoreError
 from advisor.traits import default_method, default_transports, method_traits, methods
 from advisor.tui.features.advising.checks import known_method, known_transports, profiling_time
 from advisor.tui.features.advising.draft import Draft
+from advisor.tui.features.advising.live_session import LiveSession
+from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.step import Step
 from advisor.tui.features.advising.stored import Stored, stored_for
 from advisor.tui.features.advising.widgets.stored_results import StoredResults
 from advisor.tui.kit.fields.checks import whole_number
 from advisor.tui.kit.fields.field import Field, first_problem
+from advisor.tui.kit.panels.field_group import FieldGroup
+from advisor.tui.kit.sentences import sentence
 
 _MOST_STREAMS: Final = 128
+_FOLLOWED_EVERY_S: Final = 0.2
 _OF_THE_NETWORK: Final = ("#field-transports", "#field-congestion")
 
 
@@ -36,7 +41,7 @@ class HistoryScreen(Step):
     STEP = "history"
     HELP = (
         "[b]History[/b]\nResults measured for this pair before. If they are recent and rest on "
-        "several probes, use them: nothing is measured then. Otherwise profile: settings are "
+        "several probes, take them: nothing is measured then. Otherwise profile: settings are "
         "tried, each for some seconds with test traffic from memory to memory, for the time "
         "given below; your files are not touched."
     )
@@ -45,17 +50,26 @@ class HistoryScreen(Step):
         Binding("f6", "take_it", "Take it", id="take-it"),
     ]
     DEFAULT_CSS = """
-    HistoryScreen #cost { height: auto; margin-bottom: 1; }
+    HistoryScreen #cost { height: auto; }
+    HistoryScreen #taking { height: auto; color: $act; display: none; padding: 0 2; }
+    HistoryScreen.-high Chart { height: 16; }
     HistoryScreen Collapsible { border: none; padding: 0; background: $background; }
     """
+
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (36, "-high")]  # noqa: RUF012  # as Textual declares it
 
     def __init__(self) -> None:
         super().__init__()
         self._stored = Stored()
+        self._taken: LiveSession | None = None
 
     def content(self) -> Iterable[Widget]:
         draft = self.advisor.draft
+        yield Static(id="taking")
         yield StoredResults()
+        yield FieldGroup("Profile it now", *self._profiling(draft), id="profiling")
+
+    def _profiling(self, draft: Draft) -> Iterable[Widget]:
         yield Static(id="cost")
         yield Field(
             "Time",
@@ -104,7 +118,14 @@ class HistoryScreen(Step):
             explained="Parallel TCP streams. Some sites ask for few.",
         )
 
+    def on_mount(self) -> None:
+        self.every(_FOLLOWED_EVERY_S, self._follow)
+
     def on_screen_resume(self, _: ScreenResume) -> None:
+        # The children of panels are mounted after the screen.
+        self.call_after_refresh(self._renew)
+
+    def _renew(self) -> None:
         for field in self.query(Field):
             field.refill()
         for name in _OF_THE_NETWORK:
@@ -142,10 +163,11 @@ class HistoryScreen(Step):
     def _show_cost(self) -> None:
         """Show the time that profiling takes, and the gain to hope for."""
         draft = self.advisor.draft
-        words = f"Profiling takes about {format_duration(_profiling_s(draft))}."
-        if gain := _room_words(draft, self._stored.best_bps):
-            words += f" {gain}"
+        took = f"about {format_duration(_profiling_s(draft))}"
+        self.query_one("#profiling", FieldGroup).set_title("Profile it now", took)
+        words = _room_words(draft, self._stored.best_bps)
         self.query_one("#cost", Static).update(Content(words))
+        self.query_one("#cost").display = bool(words)
 
     def why_not_next(self) -> str:
         """Why profiling cannot start; "" when it can."""
@@ -159,21 +181,54 @@ class HistoryScreen(Step):
 
     def action_next(self) -> None:
         """Profile."""
-        self._begin("--measure")
+        if self._may_begin():
+            self.advisor.begin_session(self._arguments("--measure"))
 
     def action_take_it(self) -> None:
-        """Get advice from stored results, without measuring."""
+        """Get advice from stored results, without measuring; it is shown as soon as it is there."""
         if not self._stored.past:
             self.advisor.refuse("nothing is stored for this pair: profile now (ctrl+n)")
-            return
-        self._begin("--accept-history")
+        elif self._may_begin():
+            self._taken = self.advisor.start_session(self._arguments("--accept-history"))
+            self._follow()
 
-    def _begin(self, word: str) -> None:
+    def _may_begin(self) -> bool:
+        """Whether a session can begin; if not, the user is told why."""
         if reason := self.why_not_next():
             self.advisor.refuse(reason)
-            return
+        return not reason
+
+    def _arguments(self, word: str) -> list[str]:
         words = ["advise", "--json", "--orders", word, *self.advisor.history.arguments]
-        self.advisor.begin_session([*words, *self.advisor.draft.advise_arguments()])
+        return [*words, *self.advisor.draft.advise_arguments()]
+
+    def _follow(self) -> None:
+        """Say how far the advice from stored results is, and go to it."""
+        if self._taken is None:
+            return
+        model = self._taken.model
+        self._say_taking(_taking_words(model, self.advisor.draft.where))
+        if not model.is_over:
+            return
+        self._taken = None
+        if model.gave_up:
+            self.notify(sentence(model.gave_up.message), title="No advice", severity="error")
+        elif self.is_current:
+            self.advisor.go("advice")
+
+    def _say_taking(self, words: str) -> None:
+        line = self.query_one("#taking", Static)
+        line.update(Content(words))
+        line.display = bool(words)
+
+
+def _taking_words(model: SessionModel, where: str) -> str:
+    """What an advice from stored results waits for; "" when it is over."""
+    if model.is_over:
+        return ""
+    if model.pair is None:
+        return f"Connecting to {where} …"
+    return "Making the advice from what is stored …"
 
 
 def _profiling_s(draft: Draft) -> float:

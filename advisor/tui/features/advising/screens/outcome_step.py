@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
+from rich.table import Table
+from rich.text import Text
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
@@ -107,6 +109,14 @@ class OutcomeStep(Step):
         from advisor.tui.features.advising.screens.evidence import open_evidence
 
         open_evidence(self.advisor, self.model)
+
+
+def bulleted(lines: Iterable[str]) -> Table:
+    """The lines as a list."""
+    table = Table.grid(padding=(0, 1, 0, 0))
+    for line in lines:
+        table.add_row(Text("•"), Text(line))
+    return table
 
 
 def heading(words: str) -> Static:

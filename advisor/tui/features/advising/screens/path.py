@@ -1,11 +1,11 @@
 """Path and hosts: the present round trip, and both hosts against the recommendations."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import ClassVar, Final
 
 from rich.text import Text
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.events import ScreenResume, ScreenSuspend
 from textual.screen import ModalScreen
@@ -18,17 +18,21 @@ from advisor.models.host_review import review
 from advisor.tui.features.advising.path_check import PathCheck
 from advisor.tui.features.advising.step import Step
 from advisor.tui.features.advising.widgets.watched_path import WatchedPath
+from advisor.tui.kit.charts.theme_style import theme_style
 from advisor.tui.kit.copying.copyable import Copyable
+from advisor.tui.kit.panels.field_group import FieldGroup
+from advisor.tui.kit.sentences import sentence
 from advisor.tui.kit.tables.row_table import RowTable
 
 _REDRAW_S: Final = 1.0
 _REMEDIES: Final = 2
 _SEVERITIES: Final = {
-    Severity.GOOD: ("✓ good", "$advised"),
-    Severity.WATCH: ("! watch", "$act"),
-    Severity.BAD: ("✗ bad", "$failed"),
-    Severity.UNKNOWN: ("? unknown", "$text-muted"),
+    Severity.BAD: ("✗ bad", "failed"),
+    Severity.WATCH: ("! watch", "act"),
+    Severity.UNKNOWN: ("? unknown", "default"),
+    Severity.GOOD: ("✓ good", "advised"),
 }
+"""Word and colour of each, the worst first."""
 
 
 class PathScreen(Step):
@@ -47,10 +51,10 @@ class PathScreen(Step):
         Binding("f4", "look_again", "Look again", id="look-again"),
     ]
     DEFAULT_CSS = """
-    PathScreen #findings { max-height: 16; margin-top: 1; }
-    PathScreen #detail { height: auto; margin-top: 1; }
+    PathScreen #findings { max-height: 16; scrollbar-size-horizontal: 0; }
     PathScreen #cost { height: auto; }
-    PathScreen #trouble { height: auto; }
+    PathScreen #trouble { height: auto; padding: 0 2; }
+    PathScreen #rtt { padding: 0 2; }
     """
 
     AUTO_FOCUS = "#findings"
@@ -67,7 +71,9 @@ class PathScreen(Step):
         yield WatchedPath(id="rtt")
         yield RowTable("Findings", "", "what", "source", "destination", "advised", id="findings")
         remedies = (Copyable(id=f"remedy-{number}") for number in range(_REMEDIES))
-        yield Vertical(Static(id="cost"), *remedies, id="detail")
+        detail = FieldGroup("", Static(id="cost"), *remedies, id="detail")
+        detail.display = False
+        yield detail
 
     def on_mount(self) -> None:
         self.every(_REDRAW_S, self._draw)
@@ -136,17 +142,18 @@ class PathScreen(Step):
         return ""
 
     def _fill(self, path: PathFacts) -> None:
-        self._findings = {finding.what: finding for finding in review(path)}
-        self.query_one("#findings", RowTable).fill(
-            [(what, self._cells(finding)) for what, finding in self._findings.items()]
-        )
+        order = list(_SEVERITIES)
+        found = sorted(review(path), key=lambda finding: order.index(finding.severity))
+        self._findings = {finding.what: finding for finding in found}
+        table = self.query_one("#findings", RowTable)
+        table.set_title("Findings", _severities_words(self._findings.values()))
+        table.fill([(what, self._cells(finding)) for what, finding in self._findings.items()])
         self._show_detail()
 
     def _cells(self, finding: Finding) -> tuple[Text, ...]:
         word, colour = _SEVERITIES[finding.severity]
-        style = self.app.theme_variables.get(colour.removeprefix("$"), "")
         return (
-            Text(word, style if style.startswith("#") else ""),
+            Text(word, theme_style(self.app.theme_variables, colour)),
             Text(finding.what),
             Text(finding.source),
             Text(finding.destination),
@@ -164,11 +171,12 @@ class PathScreen(Step):
         finding = self._chosen()
         if finding is None:
             return
-        words = [
-            f"{finding.what}: {finding.cost}" if finding.cost else f"{finding.what}: fine here"
-        ]
+        words = [sentence(finding.cost or "fine here")]
         if finding.recommended and finding.reference:
-            words.append(f"{finding.recommended} is advised by {finding.reference}")
+            words.append(f"{finding.recommended} is advised by {finding.reference}.")
+        detail = self.query_one("#detail", FieldGroup)
+        detail.set_title(finding.what, "c copy the command" if finding.remedies else "")
+        detail.display = True
         self.query_one("#cost", Static).update(Content("\n".join(words)))
         remedies = list(finding.remedies[:_REMEDIES])
         for number in range(_REMEDIES):
@@ -189,6 +197,14 @@ class PathScreen(Step):
         if not self.advisor.draft.where:
             return "no destination is given: go back to Where (escape) and type one"
         return ""
+
+
+def _severities_words(findings: Iterable[Finding]) -> str:
+    """`2 bad, 1 to watch`; "all good" without either."""
+    counts = Counter(finding.severity for finding in findings)
+    bad, watch = counts[Severity.BAD], counts[Severity.WATCH]
+    words = [f"{bad} bad" if bad else "", f"{watch} to watch" if watch else ""]
+    return ", ".join(filter(None, words)) or "nothing bad"
 
 
 def _side(remedy: Remedy) -> str:

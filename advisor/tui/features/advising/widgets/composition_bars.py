@@ -1,10 +1,10 @@
 """Bars of disks, network, and the file transfer through all three."""
 
 from collections.abc import Iterator
-from typing import ClassVar, Final
+from typing import Final
 
 from advisor.domain.advice import Advice, Composition, Subsystem
-from advisor.domain.space import setting_words
+from advisor.domain.space import Setting, setting_words
 from advisor.report.composition import percent
 from advisor.tui.kit.charts.axis import nice_end
 from advisor.tui.kit.charts.interval_bars import Bar, IntervalBars
@@ -21,18 +21,20 @@ class CompositionBars(IntervalBars):
         "[b]Disks and network[/b] The rate of each alone, of all together (the smallest of "
         "them), and the measured rate with files going through all of them. The one marked "
         "'bottleneck' limits the transfer. A bar that ends in an arrow extends beyond the axis: "
-        "it is no limit. The bracket contains nine of ten transfers."
+        "it is no limit. 9 in 10 transfers reach a rate in the bracket."
     )
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"bars--limit", "bars--joint"}
-    DEFAULT_CSS = """
-    CompositionBars > .bars--limit { color: $act; }
-    CompositionBars > .bars--joint { color: $advised; }
-    """
 
     def __init__(self, advice: Advice, *, drawing: str = "block") -> None:
         composed = advice.composition
         bars = list(composition_bars(advice, composed)) if composed else []
-        super().__init__(bars, drawing=drawing, best_first=False, top_bps=composition_top_bps(bars))
+        super().__init__(
+            bars,
+            drawing=drawing,
+            best_first=False,
+            top_bps=composition_top_bps(bars),
+            unit_of_bps=advice.expected_bps,
+            heading="Part",
+        )
         self.border_title = "Disks and network"
 
 
@@ -48,25 +50,34 @@ def composition_bars(advice: Advice, composition: Composition) -> Iterator[Bar]:
     yield from (_alone(part, composition.limiting) for part in composition.subsystems)
     yield Bar(
         name="Together at most",
-        detail="the least of them",
+        detail="",
         value_bps=composition.predicted_bps,
         kind="past",
+        verdict="the least of them",
     )
     yield Bar(
         name="Measured together",
-        detail=f"{percent(composition.reached)} of that: {setting_words(advice.setting)}",
+        detail=setting_words(advice.setting),
+        brief=_first_word(advice.setting),
         value_bps=composition.joint_bps,
         interval_bps=advice.interval_bps,
         kind="joint",
+        verdict=f"{percent(composition.reached)} of that",
     )
 
 
 def _alone(part: Subsystem, limiting: str) -> Bar:
     limits = part.what == limiting
-    name = capitalised(part.what)
     return Bar(
-        name=f"{name}, bottleneck" if limits else name,
+        name=capitalised(part.what),
         detail=setting_words(part.setting),
+        brief=_first_word(part.setting),
         value_bps=part.throughput_bps,
         kind="limit" if limits else "measured",
+        verdict="bottleneck" if limits else "",
     )
+
+
+def _first_word(setting: Setting) -> str:
+    """What the setting has most of: its files, streams or threads."""
+    return setting_words(setting).split(", ")[0]

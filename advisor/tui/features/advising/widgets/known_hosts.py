@@ -27,6 +27,7 @@ class KnownHosts(Titled, OptionList):
         f"KnownHosts {{ {PANEL_CSS} }}"
         + """
     KnownHosts { background: $background; }
+    KnownHosts > .option-list--option-highlighted { background: transparent; text-style: none; }
     KnownHosts:focus > .option-list--option-highlighted { background: $focus 30%; }
     """
     )

@@ -14,6 +14,7 @@ from advisor.domain.quantities import format_duration, format_rate
 from advisor.store.history import SimilarPair
 from advisor.traits import describe, subject_name, transport_traits
 from advisor.tui.features.advising.stored import ProbesBySubject, Stored
+from advisor.tui.features.advising.widgets.age_axis import AgeAxis
 from advisor.tui.kit.tables.row_table import RowTable
 from advisor.tui.kit.times import age_words
 
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from advisor.tui.kit.charts.chart import Chart
     from advisor.tui.kit.charts.series import Series
 
-_DAY_S: Final = 86400.0
+
+_BEST: Final = "▶"
+"""Marks the result that is taken as the advice."""
 
 
 class StoredResults(Vertical):
@@ -29,23 +32,25 @@ class StoredResults(Vertical):
 
     DEFAULT_CSS = """
     StoredResults { height: auto; }
-    StoredResults > #past { height: auto; margin-bottom: 1; }
+    StoredResults > #past { height: auto; padding: 0 2; }
     StoredResults > #chart-place { height: auto; }
     StoredResults Chart { height: 10; }
-    StoredResults RowTable { margin-bottom: 1; }
+    StoredResults RowTable { scrollbar-size-horizontal: 0; }
     """
 
     _chart: "Chart | None" = None
 
     def compose(self) -> ComposeResult:
-        yield Static("… reading the history", id="past")
-        stored = RowTable("Stored for this pair", "with", "best", "probes", "age", id="stored")
+        stored = RowTable("Stored", "", "rate", "probes", "age", "setting", id="stored")
         alike = RowTable(
-            "Similar pairs", "similar pair", "round trip", "best", "with", "age", id="similar"
+            "Similar pairs", "destination", "round trip", "rate", "age", "setting", id="similar"
         )
-        for widget in (stored, Vertical(id="chart-place"), alike):
-            widget.display = False
-            yield widget
+        stored.display = alike.display = False
+        place = Vertical(id="chart-place")
+        place.display = False
+        yield stored
+        yield Static("… reading the history", id="past")
+        yield from (place, alike)
 
     def show_trouble(self, trouble: str) -> None:
         """Say why the history cannot be read."""
@@ -54,13 +59,16 @@ class StoredResults(Vertical):
     def show(self, found: Stored, where: str) -> None:
         """`where`: the destination in words."""
         past = found.past
-        cautions = dict.fromkeys(r.caution for r in past if r.caution)
-        words = f"Stored for {where}:" if past else f"Nothing is stored for {where} as it is now."
-        lines = [words, *(f"! {caution}" for caution in cautions)]
-        self.query_one("#past", Static).update(Content("\n".join(lines)))
+        words = "" if past else f"Nothing is stored for {where} as it is now."
+        lines = [Content(words), *(_caution(result) for result in past if result.caution)]
+        shown = Content("\n").join(line for line in lines if line)
+        self.query_one("#past", Static).update(shown)
+        self.query_one("#past").display = bool(shown)
         stored, alike = self.query_one("#stored", RowTable), self.query_one("#similar", RowTable)
+        stored.set_title(f"Stored for {where}", f"{_BEST} f6 take it")
         stored.display, alike.display = bool(past), bool(found.similar)
-        stored.fill([(r.subject, _past_cells(r)) for r in past])
+        best = sorted(past, key=lambda result: -result.throughput_bps)
+        stored.fill([(r.subject, _past_cells(r, is_best=r is best[0])) for r in best])
         alike.fill([(str(s.pair), _similar_cells(s)) for s in found.similar])
         self._draw_chart(found.probes)
 
@@ -75,17 +83,25 @@ class StoredResults(Vertical):
 
             self._chart = Chart("Stored probes by age")
             self.query_one("#chart-place").mount(self._chart)
+        now_s = time.time()
+        axis = AgeAxis([now_s - at_s for points in shown.values() for at_s, _ in points])
         self._chart.restart()
-        self._chart.show(_by_age(shown, time.time()), x_label="days ago", y_label="throughput")
+        self._chart.show(
+            _by_age(shown, axis, now_s),
+            x_label="age",
+            y_label="throughput",
+            x_range=(0.0, axis.end),
+            x_ticks=axis.ticks,
+        )
 
 
-def _by_age(shown: ProbesBySubject, now_s: float) -> "list[Series]":
+def _by_age(shown: ProbesBySubject, axis: AgeAxis, now_s: float) -> "list[Series]":
     from advisor.tui.kit.charts.series import Series
 
     return [
         Series(
             name=subject_name(name),
-            xs=[(now_s - recorded_s) / _DAY_S for recorded_s, _ in points],
+            xs=[axis.place(now_s - recorded_s) for recorded_s, _ in points],
             ys=[rate_bps for _, rate_bps in points],
             kind="points",
             mark=transport_traits(name).mark,
@@ -95,18 +111,24 @@ def _by_age(shown: ProbesBySubject, now_s: float) -> "list[Series]":
     ]
 
 
-def _past_cells(past: PastResult) -> tuple[Text, ...]:
+def _past_cells(past: PastResult, *, is_best: bool) -> tuple[Text, ...]:
     return (
-        Text(describe(past.subject, past.setting)),
-        Text(_rate_with_spread(past)),
+        Text(_BEST if is_best else " "),
+        _rate_with_spread(past),
         Text(str(past.probes), justify="right"),
         Text(age_words(past.age_s)),
+        Text(describe(past.subject, past.setting)),
     )
 
 
-def _rate_with_spread(past: PastResult) -> str:
-    spread = "" if past.spread is None else f" ±{past.spread:.0%}"
-    return f"{format_rate(past.throughput_bps)}{spread}"
+def _rate_with_spread(past: PastResult) -> Text:
+    spread = "" if past.spread is None else f" ±{100 * past.spread:.0f} %"
+    return Text.assemble((format_rate(past.throughput_bps), "bold"), (spread, "dim"))
+
+
+def _caution(past: PastResult) -> Content:
+    """Why not to rely on this one of the results."""
+    return Content.styled(f"! {subject_name(past.subject)}: {past.caution}", "$act")
 
 
 def _similar_cells(similar: SimilarPair) -> tuple[Text, ...]:
@@ -114,7 +136,7 @@ def _similar_cells(similar: SimilarPair) -> tuple[Text, ...]:
     return (
         Text(similar.pair.destination),
         Text(format_duration(similar.rtt_s)),
-        Text(format_rate(best.throughput_bps)),
-        Text(describe(best.subject, best.setting)),
+        Text(format_rate(best.throughput_bps), "bold"),
         Text(age_words(best.age_s)),
+        Text(describe(best.subject, best.setting)),
     )

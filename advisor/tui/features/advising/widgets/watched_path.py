@@ -30,9 +30,13 @@ class WatchedPath(Static, can_focus=False):
             self.update("")
             return
         now, least, median = rtts_s[-1], min(rtts_s), statistics.median(rtts_s)
-        words = (
-            f"round trip now {format_duration(now)} · least {format_duration(least)} · "
-            f"median {format_duration(median)} "
-        )
+        others = f" · least {format_duration(least)} · median {format_duration(median)} "
         width = max(_LEAST_WIDTH, min(60, self.size.width - _WORDS_WIDTH))
-        self.update(Content.assemble(words, (spark(rtts_s, width, drawing), "$blue")))
+        self.update(
+            Content.assemble(
+                "Round trip ",
+                (format_duration(now), "bold"),
+                (others, "$default"),
+                (spark(rtts_s, width, drawing), "$blue"),
+            )
+        )
