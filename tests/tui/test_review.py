@@ -20,6 +20,7 @@ from advisor.tui.features.advising.screens.comparison import ComparisonScreen
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.history.past_events import events_of
 from advisor.tui.features.history.replay import Replay
+from advisor.tui.features.history.screens.playback import playback_line
 from advisor.tui.features.history.screens.review import ReviewScreen
 from advisor.tui.features.history.screens.session import SessionScreen
 from advisor.tui.features.history.screens.side_by_side import SideBySideScreen, end_bars
@@ -546,6 +547,15 @@ def test_a_replay_plays_at_its_speed_passes_over_idle_time_and_stops_at_the_end(
     assert not replay.playing
     replay.play_or_pause()
     assert (replay.at_s, replay.playing) == (0.0, True)
+
+
+def test_playback_line_says_where_it_is_in_any_terminal() -> None:
+    replay = Replay(some_events(an_advice()))
+    assert "❚❚ paused ████████████ 1 min of 1 min  probe 3 of 3" in playback_line(replay)
+    replay.go_to(0.0)
+    replay.play_or_pause()
+    assert "▶ playing ░░░░░░░░░░░░ 0 s of 1 min" in playback_line(replay)
+    assert playback_line(replay, "ascii").isascii()
 
 
 def test_a_resumed_session_is_one_film() -> None:

@@ -116,7 +116,7 @@ async def test_without_anything_learned_it_says_what_to_run(
     app = new_app()
     async with app.run_test(size=size) as pilot:
         app.go("shares")
-        await until(pilot, lambda: "Nothing was learned yet" in text_of(app))
+        await until(pilot, lambda: "Nothing is known yet" in text_of(app))
         assert "advisor share train HOST1 HOST2 --to FOLDER" in words(app, "#command")
         await pilot.press("c")
         assert "Copied" in told(app)
