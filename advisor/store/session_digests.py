@@ -1,5 +1,6 @@
 """The entries of a list of sessions. Pure."""
 
+import math
 from collections import defaultdict
 from typing import Literal
 
@@ -108,13 +109,17 @@ def session_digests(
 
 
 def _best_probes(digest: JournalDigest, said: Standing) -> dict[int, BestProbe]:
-    highest: dict[int, tuple[float, int]] = {}
+    """By the number of the session."""
+    highest_bps = [-math.inf] * len(digest.sessions)
+    best = [-1] * len(digest.sessions)
     for setting, session, _, rate_bps in digest.counting_rates(said):
-        if session not in highest or rate_bps > highest[session][0]:
-            highest[session] = (rate_bps, setting)
+        if rate_bps > highest_bps[session]:
+            highest_bps[session] = rate_bps
+            best[session] = setting
     return {
-        session: BestProbe(*digest.settings[setting], rate_bps)
-        for session, (rate_bps, setting) in highest.items()
+        session: BestProbe(*digest.settings[setting], highest_bps[session])
+        for session, setting in enumerate(best)
+        if setting >= 0
     }
 
 

@@ -78,7 +78,8 @@ class Page(Screen[None]):
             return
         trail, line = self.query_one("#trail", Static), self.query_one("#status", Static)
         width = self.size.width - trail.virtual_size.width - _GAP
-        shown = joined(self.status(), width)
+        bar = "|" if self.advisor.drawing == "ascii" else "│"
+        shown = joined(self.status(), width, bar)
         if shown != self._status_shown:
             self._status_shown = shown
             # Its place is fixed: an update without a layout of the whole screen.

@@ -4,17 +4,19 @@ import pytest
 from textual.widgets import DataTable
 
 from advisor.lab import catalogue
+from advisor.lab.paths import Direction, EmulatedPath
 from advisor.tui.app import AdvisorApp
 from advisor.tui.features.advising.screens.where import WhereScreen
-from advisor.tui.features.lab.screen import LabScreen, _LabHost
+from advisor.tui.features.lab.rows import LabHost, lab_row, path_rows
+from advisor.tui.features.lab.screen import LabScreen
 from advisor.tui.kit.commands.child import AdvisorChild
 from advisor.tui.kit.dialogs.ask import AskScreen
 
 from .conftest import NewApp
 from .driving import row_count, until, words
 
-UP = _LabHost("wan", "lab:wan", "up 3 s", "20 ms, 1 Gbit/s")
-ENDED = _LabHost("old", "", "ended: without a message", "")
+UP = LabHost("wan", "lab:wan", "✓ up 3 s", EmulatedPath(title="wan"))
+ENDED = LabHost("old", "", "✗ ended: without a message", None)
 
 
 @pytest.fixture
@@ -105,3 +107,37 @@ async def test_advice_on_a_lab_begins_at_where(
         await pilot.press("a")
         await until(pilot, lambda: isinstance(app.screen, WhereScreen))
         assert app.draft.destination == "lab:wan"
+
+
+def test_rows_have_one_unit_for_each_column() -> None:
+    paths = {
+        "near": EmulatedPath(forward=Direction(delay_s=0.01), reverse=Direction(delay_s=0.01)),
+        "far": EmulatedPath(
+            forward=Direction(delay_s=0.05, rate_bps=1e8, loss=1e-4),
+            reverse=Direction(delay_s=0.03, rate_bps=1e7),
+            title="a path with a long title",
+        ),
+    }
+    rows = {key: [cell.plain for cell in cells] for key, cells in path_rows(paths, 80, "ascii")}
+    assert rows["near"][1] == "20"
+    assert rows["near"][3] == "1,000"
+    assert rows["far"][1:4] == ["80", "********", "100 / 10"]
+    assert rows["near"][2] == "**......"
+    _, cells = lab_row("far", LabHost("far", "lab:far", "✓ up 3 s", paths["far"]))
+    assert [cell.plain for cell in cells] == ["lab:far", "✓ up 3 s", "80", "100 / 10", "0.01"]
+
+
+@pytest.mark.asyncio
+async def test_without_a_lab_the_screen_says_what_to_do(
+    new_app: NewApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LabScreen, "_look", lambda _: None)
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        page = at_lab(app)
+        await until(pilot, lambda: row_count(app, "#paths"))
+        assert "press u to bring it up" in words(app, "#none-up")
+        page._show_labs([ENDED])
+        await pilot.pause()
+        assert not page.query_one("#none-up").display
+        assert row_count(app, "#labs") == 1

@@ -20,9 +20,11 @@ from advisor.tui.features.advising.screens.comparison import ComparisonScreen
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.history.past_events import events_of
 from advisor.tui.features.history.replay import Replay
+from advisor.tui.features.history.screens.playback import playback_line
 from advisor.tui.features.history.screens.review import ReviewScreen
 from advisor.tui.features.history.screens.session import SessionScreen
 from advisor.tui.features.history.screens.side_by_side import SideBySideScreen, end_bars
+from advisor.tui.features.history.widgets.session_columns import FULL, shortened_look
 from advisor.tui.features.history.widgets.session_table import SessionTable
 from advisor.tui.home import HomeScreen
 
@@ -138,7 +140,7 @@ async def test_sorted_by_any_column_with_keys_and_headers(
         await pilot.press("4")
         assert rows(table) == ["three", "one", "two"]
         # The name of the first column stands behind that of the mark.
-        await pilot.click(SessionTable, offset=(6, 0))
+        await pilot.click(SessionTable, offset=(8, 1))
         await settle(app, pilot)
         assert rows(table) == ["three", "two", "one"]
         await pilot.press("5")
@@ -151,8 +153,48 @@ async def test_what_is_listed_of_a_session(new_app: NewApp, three: Store) -> Non
     async with app.run_test(size=(200, 60)) as pilot:
         await opened(app, pilot)
         line = next(line for line in text_of(app).splitlines() if "far[1]" in line)
-        for word in ("dtn1->far[1]", "advised", "tcp 1 Gbit/s", "× 3.00", "2"):
+        for word in ("dtn1->far[1]", "✓ advised", "tcp  1.00", "3.00×", " 2 "):
             assert word in line
+        assert "Gbit/s" in text_of(app)
+
+
+NAMES = Pair("dtn01.physics.example.edu", "archive-gateway.lbl.example.gov")
+
+
+@pytest.mark.parametrize(
+    ("columns", "shown_as"),
+    [(120, "dtn01->archive-gateway"), (200, "dtn01.physics.example.edu->archive-gateway.lbl")],
+)
+@pytest.mark.asyncio
+async def test_nothing_is_cut_where_there_is_room(
+    new_app: NewApp, three: Store, columns: int, shown_as: str
+) -> None:
+    keep(three, "long", 1.7e9, 2e9, NAMES, advised=False)
+    app = new_app()
+    async with app.run_test(size=(columns, 40)) as pilot:
+        table = await opened(app, pilot)
+        assert shown_as in text_of(app)
+        assert "interrupted " in text_of(app)
+        assert table.max_scroll_x == 0
+
+
+@pytest.mark.asyncio
+async def test_columns_that_say_nothing_are_left_out(new_app: NewApp, store: Store) -> None:
+    keep(store, "one", 1.6e9, 4e9, advised=False)
+    app = new_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(app, pilot)
+        [heading] = [line for line in text_of(app).splitlines() if "began" in line]
+        assert "best" in heading
+        assert "gain" not in heading
+        assert "came true" not in heading
+
+
+def test_hosts_that_short_names_would_confuse_keep_their_own(store: Store) -> None:
+    for number, pair in enumerate((Pair("a.x.org", "b.x.org"), Pair("a.y.org", "10.0.0.1"))):
+        keep(store, f"s{number}", 1.6e9 + number, 1e9, pair)
+    names = shortened_look(FULL, store.sessions()).names
+    assert names == {"b.x.org": "b"}
 
 
 @pytest.mark.asyncio
@@ -164,7 +206,7 @@ async def test_filtered_as_one_types(new_app: NewApp, three: Store, size: tuple[
         await pilot.press("slash", *"FAR[1] adv")
         await pilot.pause()
         assert rows(table) == ["three"]
-        assert "1 of 3 sessions" in text_of(app)
+        assert "1 of 3" in text_of(app)
         await pilot.press(*"xyz")
         await pilot.pause()
         assert rows(table) == []
@@ -266,6 +308,27 @@ async def test_deleted_and_brought_back_in_turn(new_app: NewApp, three: Store) -
         await pilot.press("u")
         await pilot.pause()
         assert "Nothing was deleted since" in told(app)
+
+
+@pytest.mark.asyncio
+async def test_keys_work_after_all_were_deleted_and_restored(new_app: NewApp, three: Store) -> None:
+    app = new_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        table = await opened(app, pilot)
+        await pilot.press("space", "space", "space", "d")
+        await settle(app, pilot)
+        assert rows(table) == []
+        assert "U restores" in text_of(app)
+        assert table.has_focus
+        await pilot.press("u")
+        await settle(app, pilot)
+        assert rows(table) == ["three", "two", "one"]
+        assert table.has_focus
+        await pilot.press("down", "space")
+        assert [s.session for s in table.meant] == ["two"]
+        await pilot.press("enter")
+        await settle(app, pilot)
+        assert shown(app) is SessionScreen
 
 
 @pytest.mark.asyncio
@@ -397,6 +460,10 @@ async def test_a_session_is_opened_as_it_was_and_replayed(
         playback = app.screen.query_one("#film", Static)
         assert "probe 3 of 3" in str(playback.render())
         assert "not stored" not in text_of(app)
+        assert "paused" in str(playback.render())
+        bound = app.screen.active_bindings.values()
+        footer = {one.binding.description for one in bound if one.binding.show}
+        assert {"Compare", "Advice", "Past transfers", "Note", "Record transfer"} <= footer
         await pilot.press("left")
         assert "probe 2 of 3" in str(playback.render())
         await pilot.press("home")
@@ -480,6 +547,15 @@ def test_a_replay_plays_at_its_speed_passes_over_idle_time_and_stops_at_the_end(
     assert not replay.playing
     replay.play_or_pause()
     assert (replay.at_s, replay.playing) == (0.0, True)
+
+
+def test_playback_line_says_where_it_is_in_any_terminal() -> None:
+    replay = Replay(some_events(an_advice()))
+    assert "❚❚ paused ████████████ 1 min of 1 min  probe 3 of 3" in playback_line(replay)
+    replay.go_to(0.0)
+    replay.play_or_pause()
+    assert "▶ playing ░░░░░░░░░░░░ 0 s of 1 min" in playback_line(replay)
+    assert playback_line(replay, "ascii").isascii()
 
 
 def test_a_resumed_session_is_one_film() -> None:

@@ -10,6 +10,7 @@ from advisor.domain.records import RemarkRecord, TransferRecord
 from advisor.store.errors import StoreError
 from advisor.store.session_digests import SessionDigest
 from advisor.tui.kit.dialogs.entry import DialogField, EntryScreen
+from advisor.tui.kit.sentences import count_words
 from advisor.tui.shell import Shell
 
 CAME_TRUE: Final[dict[CameTrue, str]] = {
@@ -103,7 +104,7 @@ def ask_for_note(app: Shell, sessions: Sequence[SessionDigest], stored: Callable
         if texts and all(keep_remark(app, s, "note", text=texts["text"]) for s in sessions):
             stored()
 
-    which = sessions[0].session if len(sessions) == 1 else f"{len(sessions)} sessions"
+    which = sessions[0].session if len(sessions) == 1 else count_words(len(sessions), "session")
     field = DialogField(
         name="text", label="Note", placeholder="measured on a Sunday", check=not_empty
     )

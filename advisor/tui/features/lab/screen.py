@@ -2,9 +2,8 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from typing import ClassVar, Final, NamedTuple
+from typing import ClassVar, Final
 
-from rich.text import Text
 from textual import work
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -12,29 +11,25 @@ from textual.events import ScreenResume
 from textual.widget import Widget
 from textual.widgets import DataTable, Static
 
-from advisor.domain.quantities import format_duration, format_rate
 from advisor.lab import catalogue
-from advisor.lab.control import tell
-from advisor.lab.messages import GetStatus, HostStatus
 from advisor.lab.paths import BadPath, EmulatedPath
-from advisor.lab.state import LabError, LabFolder, labs
+from advisor.lab.state import labs
+from advisor.tui.features.lab.rows import (
+    PATH_COLUMNS,
+    UP_COLUMNS,
+    LabHost,
+    hosts_of,
+    lab_row,
+    path_rows,
+)
 from advisor.tui.kit.commands.child import AdvisorChild
 from advisor.tui.kit.dialogs.ask import AskScreen
-from advisor.tui.kit.sentences import shortened
 from advisor.tui.kit.tables.row_table import RowTable
 from advisor.tui.page import Page
 
 _POLL_S: Final = 2.0
-_TITLE: Final = 44
-
-
-class _LabHost(NamedTuple):
-    """One destination in a lab. `place`: its name for `advisor advise`, "" if none answers."""
-
-    lab: str
-    place: str
-    state: str
-    path: str
+_LABS: Final = "Labs"
+_PATHS: Final = "Paths to bring up"
 
 
 class LabScreen(Page):
@@ -55,15 +50,19 @@ class LabScreen(Page):
     ]
     DEFAULT_CSS = """
     LabScreen #doing { height: auto; margin-bottom: 1; }
-    LabScreen .heading { text-style: bold; }
-    LabScreen RowTable { margin-bottom: 1; max-height: 12; }
-    LabScreen #about { height: auto; color: $text-muted; }
+    LabScreen #none-up { height: auto; margin: 0 1 1 1; }
+    LabScreen #labs { margin-bottom: 1; max-height: 12; }
+    LabScreen #paths { max-height: 100%; scrollbar-size-vertical: 1; }
+    LabScreen.-low #body { overflow-y: hidden; }
+    LabScreen.-low #paths { height: 1fr; }
+    LabScreen #about { height: auto; margin: 0 1; color: $default; }
     """
     AUTO_FOCUS = "#paths"
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-high")]  # noqa: RUF012  # as Textual declares it
 
     def __init__(self) -> None:
         super().__init__()
-        self._hosts: dict[str, _LabHost] = {}
+        self._hosts: dict[str, LabHost] = {}
         self._known: dict[str, EmulatedPath] = {}
         self._child: AdvisorChild | None = None
         self._doing = ""
@@ -71,13 +70,14 @@ class LabScreen(Page):
 
     def content(self) -> Iterable[Widget]:
         yield Static(id="doing")
-        yield Static("Up now", classes="heading")
-        yield Static("No lab is up: choose a path below, and press u.", id="none-up")
-        up = RowTable("Labs that are up", "lab", "state", "path", id="labs")
+        yield Static("No lab is up. Choose a path below, and press u to bring it up.", id="none-up")
+        up = RowTable(_LABS, *UP_COLUMNS, id="labs")
+        up.header_height = 2
         up.display = False
         yield up
-        yield Static("Preset paths", classes="heading")
-        yield RowTable("Named paths", "name", "round trip", "rate", "what", id="paths")
+        paths = RowTable(_PATHS, *PATH_COLUMNS, id="paths")
+        paths.header_height = 2
+        yield paths
         yield Static(id="about")
 
     def on_mount(self) -> None:
@@ -104,10 +104,17 @@ class LabScreen(Page):
 
     def _show_paths(self, found: dict[str, EmulatedPath], broken: Sequence[str]) -> None:
         self._known = found
-        rows = [(name, _path_cells(name, path)) for name, path in found.items()]
-        self.query_one("#paths", RowTable).fill(rows)
+        self._draw_paths()
         if broken:
             self._say("\n".join(f"✗ {trouble}" for trouble in broken))
+
+    def _draw_paths(self) -> None:
+        table = self.query_one("#paths", RowTable)
+        table.set_title(_PATHS, str(len(self._known)))
+        table.fill(path_rows(self._known, self.size.width, self.advisor.drawing))
+
+    def on_resize(self) -> None:
+        self._draw_paths()
 
     def _poll(self) -> None:
         if self.app.screen is self:
@@ -115,20 +122,16 @@ class LabScreen(Page):
 
     @work(thread=True, exclusive=True, group="labs")
     def _look(self) -> None:
-        found = [host for place in labs() for host in _hosts_of(place)]
+        found = [host for place in labs() for host in hosts_of(place)]
         self.app.call_from_thread(self._show_labs, found)
 
-    def _show_labs(self, found: list[_LabHost]) -> None:
+    def _show_labs(self, found: list[LabHost]) -> None:
         self._hosts = {f"{host.lab} {host.place}": host for host in found}
         table = self.query_one("#labs", RowTable)
         had_rows = table.row_count
         table.display, self.query_one("#none-up").display = bool(found), not found
-        table.fill(
-            [
-                (key, (Text(host.place or host.lab), Text(host.state), Text(host.path)))
-                for key, host in self._hosts.items()
-            ]
-        )
+        table.set_title(_LABS, str(len(found)))
+        table.fill([lab_row(key, host) for key, host in self._hosts.items()])
         if found and not had_rows and not self._doing:
             table.focus()
 
@@ -158,7 +161,7 @@ class LabScreen(Page):
             words = ["lab", "up", name, "--path", path, "--json"]
             self._run(words, f"bringing up {name}", f"lab {name} is up: a starts advice on it")
 
-    def _chosen_lab(self) -> _LabHost | None:
+    def _chosen_lab(self) -> LabHost | None:
         return self._hosts.get(self.query_one("#labs", RowTable).chosen)
 
     def action_take_down(self) -> None:
@@ -222,48 +225,3 @@ class LabScreen(Page):
         doing = self.query_one("#doing", Static)
         doing.display = bool(words)
         doing.update(Content(words))
-
-
-def _hosts_of(place: LabFolder) -> list[_LabHost]:
-    """A lab's destinations, or one row that says why there are none."""
-    if not place.is_up:
-        return [_LabHost(place.name, "", f"ended: {place.last_words() or 'without a message'}", "")]
-    try:
-        status = tell(place.name, GetStatus())
-    except LabError as error:
-        return [_LabHost(place.name, "", str(error), "")]
-    up = f"up {format_duration(max(1.0, round(status.up_s)))}"
-    one = len(status.hosts) == 1
-    return [
-        _LabHost(
-            place.name,
-            f"lab:{place.name}" if one else f"lab:{place.name}:{host.name}",
-            f"{up}, CUT" if host.is_cut else up,
-            _path_words(host),
-        )
-        for host in status.hosts
-    ]
-
-
-def _path_words(host: HostStatus) -> str:
-    path = host.path
-    loss = max(path.forward.loss, path.reverse.loss)
-    return f"{_rtt(path)}, {_link_rate(path)}" + (f", loss {loss:g}" if loss else "")
-
-
-def _path_cells(name: str, path: EmulatedPath) -> tuple[Text, ...]:
-    return (
-        Text(name),
-        Text(_rtt(path), justify="right"),
-        Text(_link_rate(path)),
-        Text(shortened(path.title, _TITLE)),
-    )
-
-
-def _rtt(path: EmulatedPath) -> str:
-    return format_duration(path.rtt_s) if path.rtt_s else "0 ms"
-
-
-def _link_rate(path: EmulatedPath) -> str:
-    there, back = path.forward.rate_bps, path.reverse.rate_bps
-    return format_rate(there) if there == back else f"{format_rate(there)}/{format_rate(back)}"

@@ -13,13 +13,13 @@ from advisor.tui.kit.charts.gauge import progress
 from advisor.tui.kit.sentences import sentence
 
 NOTHING_LEARNED: Final = """\
-Nothing was learned yet about destinations of this host.
+Nothing is known yet about the destinations of this host.
 
-An experiment of some minutes moves data to all of them at once, with varying numbers of files at \
-a time, and leaves nothing there. From then on this screen says how many files at a time give \
-each the share you ask for, and keeps the shares while your files are moved.
+A training run takes some minutes. It sends data to all of them at once, varying how many files \
+run at once, and leaves nothing there. After it, this screen shows how many files at a time give \
+each destination the share you ask for, and keeps the shares while your files are moved.
 
-Run it with your destinations, and a folder that you may write in:"""
+Run it with your destinations and a folder that you may write in (c copies the command):"""
 _NAMED_AT_MOST: Final = 4
 
 

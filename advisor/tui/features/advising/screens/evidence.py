@@ -16,11 +16,14 @@ from advisor.report.evidence import evidence_lines, group_words, left_out_words
 from advisor.traits import method_traits, methods
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.widgets.evidence_table import EvidenceTable
+from advisor.tui.features.advising.widgets.level_keys import LevelKeys
 from advisor.tui.features.advising.widgets.slice_chart import LEVELS, SliceChart, slice_of
 from advisor.tui.page import Page
 from advisor.tui.shell import Shell
 
 _LOOKED_EVERY_S: Final = 1.0
+_AROUND: Final = 6
+"""Terminal columns beside the table's cells: the body's margin and the frame."""
 _SINGLE_BELOW: Final = (100, 30)
 _ALL_LEVELS_FROM: Final = 160
 
@@ -72,6 +75,7 @@ class EvidenceScreen(Page):
         yield EvidenceTable()
         yield Static(id="group")
         yield Static(id="no-slice")
+        yield LevelKeys(id="levels")
         yield Container(*(SliceChart(level) for level in LEVELS), id="slices")
 
     def on_mount(self) -> None:
@@ -102,7 +106,9 @@ class EvidenceScreen(Page):
         if len(self._model.evidence) > 1:
             words.insert(0, f"Search {self._search}; n shows the next one.")
         self.query_one("#answer", Static).update(Text("\n".join(words)))
-        self.query_one(EvidenceTable).show(evidence, self.advisor.drawing, self.size.width - 2)
+        self.query_one(EvidenceTable).show(
+            evidence, self.advisor.drawing, self.size.width - _AROUND
+        )
         self._draw_group()
 
     def on_data_table_row_highlighted(self) -> None:
@@ -131,6 +137,8 @@ class EvidenceScreen(Page):
         there = [level for level in LEVELS if group and slice_of(group, level)]
         if there and self.size.width < _ALL_LEVELS_FROM:
             there = [self._level if self._level in there else there[0]]
+        are_shown = self.query_one("#slices").display
+        self.query_one(LevelKeys).show(there if are_shown else ())
         for chart in self.query(SliceChart):
             chart.display = chart.level in there
             if group and chart.display:

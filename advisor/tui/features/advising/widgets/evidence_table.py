@@ -16,12 +16,13 @@ from advisor.tui.kit.tables.row_table import RowTable
 
 Group = SimilarGroup | GroupLeftOut
 
+_TITLE: Final = "Groups of past transfers"
 _RANGE_CELLS: Final = 10
 _WIDE: Final = 104
-_NETWORK: Final = "from → to"
+_NETWORK: Final = "path"
 _BEST: Final = "its best: concurrency ×\nparallelism × pipelining"
-_LEAST_OF_NETWORK: Final = 9
-_SCROLLBAR: Final = 2
+_LEAST_OF_NETWORK: Final = 6
+_SCROLLBAR: Final = 1
 
 
 class EvidenceColumn(msgspec.Struct, frozen=True):
@@ -57,7 +58,7 @@ class EvidenceTable(RowTable):
         "points."
     )
     DEFAULT_CSS = """
-    EvidenceTable { max-height: 14; }
+    EvidenceTable { max-height: 14; scrollbar-size-vertical: 1; }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -65,7 +66,7 @@ class EvidenceTable(RowTable):
     ]
 
     def __init__(self) -> None:
-        super().__init__("Groups of past transfers", id="groups")
+        super().__init__(_TITLE, id="groups")
         self.header_height = 2
         self._groups: dict[str, Group] = {}
 
@@ -77,6 +78,7 @@ class EvidenceTable(RowTable):
     def show(self, evidence: Evidence, drawing: str, width: int) -> None:
         """Fill it with this; `width` decides how much is said of each."""
         listed: list[Group] = [*evidence.groups, *evidence.left_out]
+        self.set_title(_TITLE, f"{len(evidence.groups)} used, {len(evidence.left_out)} left out")
         self._groups = {str(number): group for number, group in enumerate(listed)}
         columns = columns_of(evidence, drawing, width)
         rows = zip(*(column.cells for column in columns), strict=True)

@@ -11,9 +11,12 @@ from advisor.domain.quantities import format_duration
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.widgets.session_view import SESSION_PANELS, SessionView
 from advisor.tui.features.history.replay import Replay
+from advisor.tui.kit.charts.drawing import ASCII
+from advisor.tui.kit.charts.gauge import gauge
 from advisor.tui.page import Page
 
 _TICK_S: Final = 0.5
+_ASCII: Final = ASCII | str.maketrans("▶❚←→", ">|<>")
 
 
 class PlaybackPage(Page):
@@ -37,7 +40,7 @@ class PlaybackPage(Page):
         Binding("x", "map_transport", "Map: other transport", show=False, id="map-transport"),
         Binding("v", "advice", "Advice", id="advice"),
         Binding("c", "compare", "Compare", id="compare"),
-        Binding("p", "past", "Past transfers", show=False, id="past-transfers"),
+        Binding("p", "past", "Past transfers", id="past-transfers"),
     ]
     DEFAULT_CSS = """
     PlaybackPage #about { height: auto; }
@@ -90,7 +93,9 @@ class PlaybackPage(Page):
 
     def _draw(self) -> None:
         if self._replay:
-            self.query_one("#film", Static).update(playback_line(self._replay))
+            self.query_one("#film", Static).update(
+                playback_line(self._replay, self.advisor.drawing)
+            )
             self.query_one(SessionView).show(self._replay.model)
 
     def _tick(self) -> None:
@@ -172,11 +177,13 @@ class PlaybackPage(Page):
             open_evidence(self.advisor, model)
 
 
-def playback_line(replay: Replay) -> str:
+def playback_line(replay: Replay, drawing: str = "braille") -> str:
     """The position and speed of the replay in one line."""
-    state = f"▶ {replay.speed:g} × speed" if replay.playing else "❚❚ paused"
+    share = replay.at_s / replay.length_s if replay.length_s else 0.0
     at = format_duration(replay.at_s) if replay.at_s else "0 s"
-    return (
-        f"{state}  {at} of {format_duration(replay.length_s)}  probe {replay.probes_before} of "
-        f"{replay.probes}  [dim]Space plays, ← → probe, + − speed {replay.speed:g} ×[/dim]"
+    line = (
+        f"{'▶ playing' if replay.playing else '❚❚ paused'} {gauge(share)} "
+        f"{at} of {format_duration(replay.length_s)}  probe {replay.probes_before} of "
+        f"{replay.probes}  [dim]space plays, ← → step, + − speed {replay.speed:g}×[/dim]"
     )
+    return line.translate(_ASCII) if drawing == "ascii" else line

@@ -20,7 +20,7 @@ from advisor.tui.features.history.remarks import ask_for_note, ask_for_transfer,
 from advisor.tui.features.history.widgets.session_table import SessionTable
 from advisor.tui.features.transfer.past_events import past_transfer_events
 from advisor.tui.kit.dialogs.save import SaveScreen
-from advisor.tui.kit.sentences import capitalised
+from advisor.tui.kit.sentences import capitalised, count_words
 from advisor.tui.page import Page
 
 _NOTHING_YET = (
@@ -37,7 +37,7 @@ class ReviewScreen(Page):
     HELP = SessionTable.HELP
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "filter", "Filter", key_display="/", id="filter"),
-        Binding("b", "beside", "Beside", id="beside"),
+        Binding("b", "beside", "Side by side", id="beside"),
         Binding("a", "note", "Note", id="note"),
         Binding("m", "outlier", "Outlier", id="outlier"),
         Binding("d", "delete", "Delete", id="delete"),
@@ -47,9 +47,9 @@ class ReviewScreen(Page):
     ]
     DEFAULT_CSS = """
     ReviewScreen #find { height: 1; }
-    ReviewScreen #find Input { width: 1fr; }
-    ReviewScreen #count { width: auto; padding: 0 1; color: $text-muted; }
-    ReviewScreen #nothing { height: auto; padding: 1 0; display: none; }
+    ReviewScreen #find Static { width: auto; padding: 0 1; color: $focus; text-style: bold; }
+    ReviewScreen #find Input { width: 1fr; background: $background; }
+    ReviewScreen #nothing { height: auto; padding: 1 1; display: none; }
     """
 
     def __init__(self) -> None:
@@ -58,11 +58,11 @@ class ReviewScreen(Page):
         self._deleted: list[list[SessionDigest]] = []
 
     def content(self) -> Iterable[Widget]:
-        search = Input(placeholder="/ filters by words, as in: dtn02 advised 2026-03", compact=True)
+        search = Input(placeholder="filter by words, as in: dtn02 advised 2026-03", compact=True)
         search.border_title = "Filter"
         with Horizontal(id="find"):
+            yield Static("/")
             yield search
-            yield Static("Reading …", id="count")
         yield Static(_NOTHING_YET, id="nothing")
         yield SessionTable()
 
@@ -104,22 +104,22 @@ class ReviewScreen(Page):
         """Show the number of sessions, or why there is none."""
         if self._sessions is None:
             return
-        shown, every = len(self._table.shown), len(self._sessions)
-        marked = f", {len(self._table.marked)} marked" if self._table.marked else ""
-        of_all = "" if shown == every else f" of {every}"
-        self.query_one("#count", Static).update(f"{shown}{of_all} sessions{marked}")
-        if not every:
-            self._say_nothing(_NOTHING_YET)
-        elif not shown:
+        table, every = self._table, len(self._sessions)
+        shown = len(table.shown)
+        marked = f", {len(table.marked)} marked" if table.marked else ""
+        table.set_title("Sessions", f"{shown:,} of {every:,}{marked}")
+        if every and not shown:
             self._say_nothing("No session has all these words. Escape clears the filter.")
+        elif not every and self._deleted:
+            self._say_nothing("All sessions are deleted. U restores those deleted last.")
         else:
-            self._say_nothing("")
+            self._say_nothing("" if every else _NOTHING_YET)
 
     def _say_nothing(self, text: str) -> None:
+        """Say why no session is listed. The table stays: hidden, it would lose the focus."""
         words = self.query_one("#nothing", Static)
         words.update(text)
         words.display = bool(text)
-        self._table.display = not text
 
     def on_input_changed(self, changed: Input.Changed) -> None:
         self._table.filter(changed.value)
@@ -190,7 +190,7 @@ class ReviewScreen(Page):
         if count < 2:
             self.advisor.refuse("mark two sessions or more first: Space marks one")
         elif count > MOST:
-            self.advisor.refuse(f"{count} are marked: remove marks until {MOST} are left")
+            self.advisor.refuse(f"{count} sessions are marked: unmark some until {MOST} are left")
         else:
             self.advisor.open(SideBySideScreen(self._table.meant))
 
@@ -204,8 +204,8 @@ class ReviewScreen(Page):
         meant = self._meant()
         on = not all(session.outlier for session in meant)
         if meant and all(keep_remark(self.advisor, s, "outlier", on=on) for s in meant):
-            done = "is an outlier: it no longer counts" if on else "counts again"
-            self.notify(f"{_named(meant)} {done}. The same key undoes it.")
+            done = "marked as an outlier, so not counted" if on else "counted again"
+            self.notify(f"{_named(meant)} {done}. M reverses it.")
             self._load()
 
     def action_delete(self) -> None:
@@ -252,4 +252,4 @@ class ReviewScreen(Page):
 
 
 def _named(sessions: Sequence[SessionDigest]) -> str:
-    return sessions[0].session if len(sessions) == 1 else f"{len(sessions)} sessions"
+    return sessions[0].session if len(sessions) == 1 else count_words(len(sessions), "session")

@@ -18,6 +18,7 @@ from advisor.tui.features.history.past_events import events_of
 from advisor.tui.features.history.remarks import ask_for_note, ask_for_transfer, verdict
 from advisor.tui.features.history.replay import Replay
 from advisor.tui.features.history.screens.playback import PlaybackPage
+from advisor.tui.kit.sentences import count_words
 from advisor.tui.kit.times import local_time
 from advisor.tui.page import past_trail
 
@@ -33,7 +34,7 @@ class SessionScreen(PlaybackPage):
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "note", "Note", id="note"),
-        Binding("t,T", "record", "Record transfer", show=False, id="record"),
+        Binding("t,T", "record", "Record transfer", id="record"),
     ]
 
     def __init__(self, session: SessionDigest) -> None:
@@ -107,7 +108,7 @@ def session_lines(session: SessionDigest, *, kept: bool = True) -> list[str]:
     )
     lines = [
         f"[b]{escape(str(session.pair))}[/b]  {local_time(session.began_s)}, {session.state}; "
-        f"{session.probes} probes{reached}"
+        f"{count_words(session.probes, 'probe')}{reached}"
     ]
     if session.outlier:
         lines.append("[$act]Marked as an outlier: it no longer counts as a result.[/]")

@@ -23,6 +23,8 @@ from advisor.tui.features.history.past_events import events_of
 from advisor.tui.kit.charts.chart import Chart
 from advisor.tui.kit.charts.interval_bars import Bar, IntervalBars
 from advisor.tui.kit.charts.series import Series
+from advisor.tui.kit.panels.field_group import FieldGroup
+from advisor.tui.kit.sentences import count_words
 from advisor.tui.kit.times import local_time
 from advisor.tui.page import Page, past_trail
 
@@ -46,7 +48,7 @@ class SideBySideScreen(Page):
     SideBySideScreen #who { height: auto; }
     SideBySideScreen Chart { height: 15; }
     SideBySideScreen #bars { height: auto; }
-    SideBySideScreen .heading { text-style: bold; margin-top: 1; }
+    SideBySideScreen #end { margin-top: 1; }
     SideBySideScreen.-high Chart { height: 24; }
     """
     VERTICAL_BREAKPOINTS = [(0, "-low"), (50, "-high")]  # noqa: RUF012  # as Textual declares it
@@ -59,10 +61,9 @@ class SideBySideScreen(Page):
         return past_trail(self.NAME)
 
     def content(self) -> Iterable[Widget]:
-        yield Static("Reading …", id="who")
+        yield FieldGroup(count_words(len(self._sessions), "session"), Static("Reading …", id="who"))
         yield Chart("Throughput of each probe")
-        yield Static("At the end", classes="heading")
-        yield Vertical(id="bars")
+        yield FieldGroup("Comparison at the end of each", Vertical(id="bars"), id="end")
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._load)
@@ -85,7 +86,7 @@ class SideBySideScreen(Page):
     def _take(self, models: list[SessionModel]) -> None:
         lettered = list(zip("ABCDEF", self._sessions, models, strict=False))
         self.query_one("#who", Static).update(
-            "\n".join(_who(letter, session) for letter, session, _ in lettered)
+            Content("\n").join(who_lines([(letter, session) for letter, session, _ in lettered]))
         )
         self.query_one(Chart).show(
             [
@@ -105,15 +106,26 @@ class SideBySideScreen(Page):
         )
 
 
-def _who(letter: str, session: SessionDigest) -> str:
+def who_lines(lettered: Sequence[tuple[str, SessionDigest]]) -> list[Content]:
+    """Letter, time, pair and what was advised, one line per session, in columns."""
+    rows = [(local_time(one.began_s), str(one.pair), *_advised_words(one)) for _, one in lettered]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        Content.assemble(
+            (letter, "bold"),
+            *(f"  {text:<{width}}" for text, width in zip(row[:3], widths, strict=False)),
+            (f"  {row[3]:>{widths[3]}}", "$advised"),
+        )
+        for (letter, _), row in zip(lettered, rows, strict=True)
+    ]
+
+
+def _advised_words(session: SessionDigest) -> tuple[str, str]:
+    """The advised setting and its rate; the state of a session without advice."""
     advice = session.advice
-    advised = (
-        f"advised {escape(describe(advice.subject, advice.setting))}: "
-        f"{format_rate(advice.expected_bps)}"
-        if advice
-        else session.state
-    )
-    return f"[b]{letter}[/b]  {local_time(session.began_s)}  {escape(str(session.pair))}, {advised}"
+    if advice is None:
+        return session.state, ""
+    return describe(advice.subject, advice.setting), format_rate(advice.expected_bps)
 
 
 def _session_series(

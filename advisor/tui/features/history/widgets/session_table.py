@@ -1,11 +1,10 @@
 """The table of past sessions: sortable, filterable, with marks."""
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import ClassVar, Final
 
-import msgspec
+from rich.style import Style
 from rich.text import Text
 from textual.binding import Binding, BindingType
 from textual.coordinate import Coordinate
@@ -14,91 +13,47 @@ from textual.message import Message
 from textual.widgets import DataTable
 from textual.widgets.data_table import RowKey
 
-from advisor.domain.quantities import format_rate
 from advisor.store.session_digests import SessionDigest
+from advisor.tui.features.history.widgets.session_columns import (
+    COLUMNS,
+    FULL,
+    SessionColumn,
+    fitted_widths,
+    look_of,
+    natural_widths,
+    shortened_look,
+)
 from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
-from advisor.tui.kit.times import local_time
 
 _MARK: Final = Text("●")
 _NO_MARK: Final = Text("")
 _AT_ONCE: Final = 200
 _BETWEEN_S: Final = 0.03
-
-
-class SessionColumn(msgspec.Struct, frozen=True):
-    """One column: the text of a cell, and the sort key."""
-
-    name: str
-    width: int
-    cell: Callable[[SessionDigest], str]
-    key: Callable[[SessionDigest], str | float]
-    downwards: bool = True
-
-
-def _advised(session: SessionDigest) -> str:
-    advice = session.advice
-    return f"{advice.subject} {format_rate(advice.expected_bps)}" if advice else ""
-
-
-def _best_result(session: SessionDigest) -> str:
-    best = session.best
-    return f"{best.subject} {format_rate(best.throughput_bps)}" if best else ""
-
-
-def _gain_factor(session: SessionDigest) -> str:
-    gain = session.advice.gain if session.advice else None
-    return f"× {gain.value:.2f}" if gain else ""
-
-
-def _gain_value(session: SessionDigest) -> float:
-    gain = session.advice.gain if session.advice else None
-    return gain.value if gain else -math.inf
-
-
-def _state(session: SessionDigest) -> str:
-    return f"outlier, {session.state}" if session.outlier else session.state
-
-
-def _probes(session: SessionDigest) -> str:
-    failed = f" ({session.failures} failed)" if session.failures else ""
-    return f"{session.probes}{failed}"
-
-
-def _came_true(session: SessionDigest) -> str:
-    return session.transfers[-1].came_true or "no advice" if session.transfers else ""
-
-
-COLUMNS: Final = (
-    SessionColumn("began", 16, lambda s: local_time(s.began_s), lambda s: s.began_s),
-    SessionColumn("pair", 17, lambda s: str(s.pair), lambda s: str(s.pair), downwards=False),
-    SessionColumn("state", 11, _state, _state, downwards=False),
-    SessionColumn(
-        "best", 15, _best_result, lambda s: s.best.throughput_bps if s.best else -math.inf
-    ),
-    SessionColumn(
-        "advised", 15, _advised, lambda s: s.advice.expected_bps if s.advice else -math.inf
-    ),
-    SessionColumn("gain", 6, _gain_factor, _gain_value),
-    SessionColumn("probes", 7, _probes, lambda s: float(s.probes)),
-    SessionColumn("came true", 10, _came_true, _came_true),
-)
-"""`width` is the minimum: extra width goes to the pair first, then to the others."""
-
-_WIDEN: Final = {"pair": 30, "state": 14, "probes": 12}
+_AROUND: Final = 10
+"""Terminal columns beside the cells: the frame, the body's margin, the scrollbar, the marks."""
 
 
 class _Cell:
     """A cell whose text is made when it is drawn: most cells of a long list never are."""
 
-    __slots__ = ("_column", "_session")
+    __slots__ = ("_column", "_session", "_table")
 
-    def __init__(self, column: SessionColumn, session: SessionDigest) -> None:
+    def __init__(
+        self, table: "SessionTable", column: SessionColumn, session: SessionDigest
+    ) -> None:
+        self._table = table
         self._column = column
         self._session = session
 
     def __rich__(self) -> Text:
-        style = "dim" if self._session.outlier else ""
-        return Text(self._column.cell(self._session), style, no_wrap=True, overflow="ellipsis")
+        column, session = self._column, self._session
+        return Text(
+            column.cell(session, self._table.look),
+            "dim" if session.outlier else self._table.style_of(column.role(session)),
+            justify="right" if column.numeric else "left",
+            no_wrap=True,
+            overflow="ellipsis",
+        )
 
 
 class SessionTable(Titled, DataTable[Text | _Cell]):
@@ -108,18 +63,29 @@ class SessionTable(Titled, DataTable[Text | _Cell]):
         "[b]Past sessions[/b] One per line. Enter opens it. Space marks it, b shows the marked "
         "ones side by side; other actions apply to all marked ones, or to the selected one. A "
         "click on a column's name sorts by it, a second one reverses the order; so does its "
-        "number. [b]came true[/b]: the result of the real transfer, against the advised "
+        "number. [b]came true[/b]: the rate of the real transfer, compared with the advised "
         "interval."
     )
     DEFAULT_CSS = (
         f"SessionTable {{ {PANEL_CSS} }}"
         + """
-    SessionTable { height: 1fr; }
+    SessionTable { height: 1fr; background: $background; scrollbar-size-vertical: 1; }
     SessionTable > .datatable--header {
         background: $background; color: $default; text-style: none;
     }
+    SessionTable > .datatable--fixed { background: $background; color: $foreground; }
+    SessionTable > .session--advised { color: $advised; }
+    SessionTable > .session--act { color: $act; }
+    SessionTable > .session--failed { color: $failed; }
+    SessionTable > .session--plain { color: $foreground; }
     """
     )
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "session--advised",
+        "session--act",
+        "session--failed",
+        "session--plain",
+    }
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j", "cursor_down", "Row down", show=False, id="row-down"),
         Binding("k", "cursor_up", "Row up", show=False, id="row-up"),
@@ -140,7 +106,7 @@ class SessionTable(Titled, DataTable[Text | _Cell]):
         """Rows or marks changed."""
 
     def __init__(self, id: str | None = None) -> None:  # noqa: A002  # as every widget of Textual has it
-        super().__init__(cursor_type="row", zebra_stripes=True, id=id)
+        super().__init__(cursor_type="row", header_height=2, id=id)
         self.set_title("Sessions")
         self.marked: dict[str, SessionDigest] = {}
         self.sorted_by = COLUMNS[0]
@@ -152,13 +118,16 @@ class SessionTable(Titled, DataTable[Text | _Cell]):
         self._is_ready = False
         self._words: list[str] = []
         self._widths: dict[str, int] = {}
+        self._width_for = 0
+        self.look = FULL
 
     def on_mount(self) -> None:
         self._is_ready = True
         self._arrange()
 
     def on_resize(self, _: Resize) -> None:
-        if self._widths != self._wanted_widths():
+        if self._widths and self.app.size.width != self._width_for:
+            self._fit()
             self._arrange()
 
     def show(self, sessions: Sequence[SessionDigest]) -> None:
@@ -166,6 +135,7 @@ class SessionTable(Titled, DataTable[Text | _Cell]):
         self._sessions = list(sessions)
         self._told.clear()
         by_key = {key_of(s): s for s in sessions}
+        self._widths = {}
         self.marked = {key: by_key[key] for key in self.marked if key in by_key}
         self._arrange()
 
@@ -207,14 +177,16 @@ class SessionTable(Titled, DataTable[Text | _Cell]):
         self._rows = sorted(
             filter(self._is_wanted, self._sessions), key=self.sorted_by.key, reverse=self.downwards
         )
+        if not self._widths:
+            self._fit()
         self.clear(columns=True)
-        self._widths = self._wanted_widths()
         self.add_column("", width=1, key="mark")
-        for column in COLUMNS:
+        for column in self._columns:
             arrow = ("▼" if self.downwards else "▲") if column is self.sorted_by else ""
-            self.add_column(
-                f"{column.name}{arrow}", width=self._widths[column.name], key=column.name
+            heading = Text(
+                column.heading(self.look.unit, arrow), justify="right" if column.numeric else "left"
             )
+            self.add_column(heading, width=self._widths[column.name], key=column.name)
         self.fixed_columns = 2
         self._rest = iter(self._rows)
         self._add_some()
@@ -233,11 +205,15 @@ class SessionTable(Titled, DataTable[Text | _Cell]):
             key = key_of(session)
             self.add_row(
                 _MARK if key in self.marked else _NO_MARK,
-                *(_Cell(column, session) for column in COLUMNS),
+                *(_Cell(self, column, session) for column in self._columns),
                 key=key,
             )
         if len(some) == _AT_ONCE:
             self.set_timer(_BETWEEN_S, self._add_some)
+
+    @property
+    def _columns(self) -> list[SessionColumn]:
+        return [column for column in COLUMNS if column.name in self._widths]
 
     def _is_wanted(self, session: SessionDigest) -> bool:
         if not self._words:
@@ -251,14 +227,20 @@ class SessionTable(Titled, DataTable[Text | _Cell]):
         # Widths and heights are fixed: measuring thousands of cells would take seconds.
         super()._update_dimensions(())
 
-    def _wanted_widths(self) -> dict[str, int]:
-        widths = {column.name: column.width for column in COLUMNS}
-        spare = self.app.size.width - 7 - sum(widths.values()) - 2 * len(widths)
-        for name, most in _WIDEN.items():
-            more = max(0, min(most - widths[name], spare))
-            widths[name] += more
-            spare -= more
-        return widths
+    def _fit(self) -> None:
+        """Choose the columns, their widths, and short names of hosts where full ones are cut."""
+        self._width_for = self.app.size.width
+        self.look = look_of(self._sessions)
+        natural = natural_widths(self._sessions, self.look)
+        room = self._width_for - _AROUND - 2 * len(natural)
+        if sum(natural.values()) > room:
+            self.look = shortened_look(self.look, self._sessions)
+            natural = natural_widths(self._sessions, self.look)
+        self._widths = fitted_widths(natural, room)
+
+    def style_of(self, role: str) -> Style:
+        """The colour of a role in the present theme."""
+        return self.get_component_rich_style(f"session--{role}", partial=True)
 
     def action_mark(self) -> None:
         """Toggle the mark of the selected session, and move to the next."""
@@ -290,7 +272,7 @@ def key_of(session: SessionDigest) -> str:
 
 def _told(session: SessionDigest) -> str:
     """The text that a filter searches."""
-    words = [column.cell(session) for column in COLUMNS]
+    words = [column.cell(session, FULL) for column in COLUMNS if not column.is_rate]
     words += [session.session, session.method, *session.transports, session.origin]
     words += [note.text for note in session.notes]
     return " ".join(words).lower()

@@ -165,8 +165,6 @@ class SharesScreen(Page):
             self.board, model, self._orders.sent, is_running=self._is_running
         )
         self.query_one(Copyable).hold("" if model else self._line)
-        self.query_one("#stop").display = self._is_running
-        self.query_one("#run").display = not self._is_running
 
     @property
     def _line(self) -> str:

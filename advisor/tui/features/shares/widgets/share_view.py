@@ -30,15 +30,24 @@ from advisor.tui.features.shares.widgets.share_log import ShareLog
 from advisor.tui.features.shares.widgets.share_row import ShareRow
 from advisor.tui.kit.charts.drawing import ASCII
 from advisor.tui.kit.charts.interval_bars import ruler
+from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
+from advisor.tui.kit.sentences import count_words
 
 _WIDE_FROM: Final = 108
 _ENOUGH: Final = 14
 _PART_COLOURS: Final = {"asked": "$act", "expected": "$text-secondary", "got": "$advised"}
 _BAR_SHARE: Final = 0.3
+_FRAME: Final = 2
 _BELOW: Final = 9
 """Lines for everything but rows: head, legend, axis, notes, the newest events."""
 
 Ordered = Mapping[str, tuple[str, int]]
+
+
+class Scroll(Titled, VerticalScroll):
+    """Lines in a frame, where there is room for one."""
+
+    DEFAULT_CSS = f"Scroll.-framed {{ {PANEL_CSS} }}"
 
 
 class ShareView(Container):
@@ -55,13 +64,16 @@ class ShareView(Container):
     ShareView #legend { height: 1; }
     ShareView #rows { height: auto; scrollbar-size-vertical: 1; }
     ShareView #rows.-apart ShareRow { margin-top: 1; }
+    ShareView #rows.-apart.-framed ShareRow:first-child { margin-top: 0; }
     ShareView #axis { height: 2; color: $text-muted; }
     ShareView #said { height: 1fr; min-height: 2; scrollbar-size-vertical: 1; }
     ShareView #said:focus { background: $boost; }
+    ShareView #said.-framed { height: auto; min-height: 3; max-height: 12; }
     ShareView #said > Static { height: auto; }
     ShareView ShareLog { height: 1fr; min-height: 3; display: none; }
     ShareView.-live ShareLog { display: block; }
     ShareView.-live #said { height: auto; max-height: 4; }
+    ShareView.-live #said.-framed { max-height: 8; }
     ShareView.-live.-low #said { max-height: 2; }
     ShareView.-live.-low #axis { height: 1; }
     """
@@ -76,10 +88,10 @@ class ShareView(Container):
         yield Static(id="head")
         yield Static(id="word")
         yield Static(self._legend(), id="legend")
-        yield VerticalScroll(id="rows", can_focus=False)
+        yield Scroll(id="rows", can_focus=False)
         yield Static(id="axis")
-        with VerticalScroll(id="said") as said:
-            said.border_title = "Predicted shares"
+        with Scroll(id="said") as said:
+            said.set_title("Chosen destination and notes")
             yield Static()
         yield ShareLog()
 
@@ -158,12 +170,22 @@ class ShareView(Container):
 
     def _arrange(self) -> None:
         self.set_class(self._is_low, "-low")
-        rows = self.query_one("#rows", VerticalScroll)
+        count = len(self.query(ShareRow))
         room = max(4, self.size.height - _BELOW)
+        is_framed = 2 * count + 2 * _FRAME <= room
+        if is_framed:
+            room -= _FRAME
+        rows = self.query_one("#rows", Scroll)
         rows.styles.max_height = room
-        rows.set_class(3 * len(self.query(ShareRow)) <= room, "-apart")
+        rows.set_class(3 * count + _FRAME <= room, "-apart")
+        for panel in self.query(Scroll):
+            panel.set_class(is_framed, "-framed")
 
     def _draw_rows(self, rows: list[RateRow], top_bps: float) -> None:
+        taking_part = sum(row.is_in for row in rows)
+        self.query_one("#rows", Scroll).set_title(
+            count_words(len(rows), "destination"), f"{taking_part} of {len(rows)} take part"
+        )
         for row, widget in zip(rows, self.query(ShareRow), strict=False):
             widget.show(row, top_bps, is_wide=self._is_wide)
         # The position of the bars is known only after layout.
