@@ -428,7 +428,7 @@ async def test_a_past_one_is_told_as_it_was(new_app: NewApp, store: Store) -> No
     """Nothing of it is stored but its end, as of one that was held to a ceiling."""
     started = tuned.started()
     log = store.event_log(tuned.PAIR, started.session)
-    for event in [*tuned.under_way(), tuned.ended()]:
+    for event in [*tuned.under_way(), tuned.ended(advised=True)]:
         log(event)
     log.close()
     store.append(
@@ -448,6 +448,7 @@ async def test_a_past_one_is_told_as_it_was(new_app: NewApp, store: Store) -> No
         await until(pilot, lambda: isinstance(app.screen, PastTransferScreen))
         await until(pilot, lambda: "mean of each epoch" in text_of(app))
         assert "Tuned by nelder-mead, 13 epochs: all 40 files are there" in words(app, "#about")
+        assert "1.20 Gbit/s, as advised: 1.10 to 1.40 Gbit/s" in words(app, "#about")
         await pilot.press("3")
         await until(pilot, lambda: "reflected: away from the worst of three" in text_of(app))
         assert "16 other streams" in text_of(app)

@@ -49,7 +49,7 @@ You need not do anything. Leaving the screen does not stop it: Home shows the wa
 
     def __init__(self) -> None:
         super().__init__()
-        self._said: object = None
+        self._shown: object = None
 
     @property
     def _transfer(self) -> LiveTransfer | None:
@@ -69,9 +69,6 @@ You need not do anything. Leaving the screen does not stop it: Home shows the wa
     def on_screen_resume(self) -> None:
         self.call_after_refresh(self._look)
 
-    def on_resize(self) -> None:
-        self._said = None
-
     def _look(self) -> None:
         """Draw what changed, unless another screen is shown."""
         if not self.is_mounted or self.app.screen is not self:
@@ -85,11 +82,11 @@ You need not do anything. Leaving the screen does not stop it: Home shows the wa
 
     def _say(self, transfer: LiveTransfer) -> None:
         model = transfer.model
-        self.query_one(TransferProgress).show(model)
-        self.query_one(TransferResult).show(model)
-        now = (transfer.is_running, model.is_over)
-        if now != self._said:
-            self._said = now
+        now = (id(model), model.version, transfer.is_running, self.size)
+        if now != self._shown:
+            self._shown = now
+            self.query_one(TransferProgress).show(model)
+            self.query_one(TransferResult).show(model)
             self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
