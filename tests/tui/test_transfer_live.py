@@ -6,6 +6,7 @@ from typing import cast
 
 import pytest
 from msgspec.structs import replace
+from textual.widgets._footer import FooterKey
 
 from advisor.domain.events import AnyEvent, GaveUp
 from advisor.domain.orders import Stop
@@ -60,6 +61,10 @@ def offered(app: AdvisorApp) -> set[str]:
     """The actions on the transfer that the footer offers."""
     actions = {one.binding.action for one in app.screen.active_bindings.values()}
     return actions & {"stop", "resume", "others"}
+
+
+def keys_named(app: AdvisorApp, name: str) -> list[FooterKey]:
+    return [key for key in app.screen.query(FooterKey) if key.description == name]
 
 
 def panels(app: AdvisorApp) -> list[str]:
@@ -229,6 +234,28 @@ async def test_stopping_asks_first(new_app: NewApp) -> None:
         await until(pilot, lambda: isinstance(app.screen, AskScreen))
         await pilot.press("y")
         await until(pilot, lambda: transfer.orders == [Stop()])
+
+
+@pytest.mark.asyncio
+async def test_a_key_of_the_footer_can_be_clicked(new_app: NewApp) -> None:
+    app = new_app()
+    moved_in(app, Told(tuned.under_way(20)))
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.go("moving")
+        await until(pilot, lambda: keys_named(app, "Stop"))
+        await pilot.click(keys_named(app, "Stop")[0])
+        await until(pilot, lambda: isinstance(app.screen, AskScreen))
+
+
+@pytest.mark.asyncio
+async def test_what_did_not_start_has_no_empty_charts(new_app: NewApp) -> None:
+    app = new_app()
+    moved_in(app, Told([GaveUp(at_s=0, message="no", exit_code=3)], is_running=False))
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.go("moving")
+        await until(pilot, lambda: "Nothing is being moved" in text_of(app))
+        assert "Not started" in str(app.screen.query_one("#end").border_title)
+        assert panels(app) == []
 
 
 @pytest.mark.asyncio
