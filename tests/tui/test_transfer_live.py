@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from textual.widgets._footer import FooterKey
 
-from advisor.domain.events import AnyEvent, GaveUp
+from advisor.domain.events import AnyEvent, GaveUp, Notice
 from advisor.domain.orders import Stop
 from advisor.domain.records import TransferRecord
 from advisor.domain.space import Setting
@@ -245,6 +245,19 @@ async def test_a_key_of_the_footer_can_be_clicked(new_app: NewApp) -> None:
         await until(pilot, lambda: keys_named(app, "Stop"))
         await pilot.click(keys_named(app, "Stop")[0])
         await until(pilot, lambda: isinstance(app.screen, AskScreen))
+
+
+@pytest.mark.asyncio
+async def test_a_notice_is_shown_once_where_the_log_has_no_room(new_app: NewApp) -> None:
+    app = new_app()
+    transfer = moved_in(app, Told(tuned.under_way(20)))
+    transfer.model.apply(Notice(at_s=21.0, message="the path [7] was lost"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.go("moving")
+        await until(pilot, lambda: "the path [7] was lost" in words(app, "#message"))
+        transfer.model.apply(tuned.moving(22.0, 10**9, 1e9))
+        await until(pilot, lambda: "954 MiB" in text_of(app))
+        assert told(app).count("the path [7] was lost") == 1
 
 
 @pytest.mark.asyncio

@@ -7,8 +7,10 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Static
 
+from advisor.domain import events as ev
 from advisor.domain import orders as o
 from advisor.tui.features.transfer.live_transfer import LiveTransfer
+from advisor.tui.features.transfer.transfer_model import TransferModel
 from advisor.tui.features.transfer.widgets.transfer_panels import TransferProgress, TransferResult
 from advisor.tui.features.transfer.widgets.transfer_view import TRANSFER_PANELS, TransferView
 from advisor.tui.kit.dialogs.ask import AskScreen
@@ -50,6 +52,7 @@ You need not do anything. Leaving the screen does not stop it: Home shows the wa
     def __init__(self) -> None:
         super().__init__()
         self._shown: object = None
+        self._told: ev.Notice | None = None
 
     @property
     def _transfer(self) -> LiveTransfer | None:
@@ -88,6 +91,15 @@ You need not do anything. Leaving the screen does not stop it: Home shows the wa
             self.query_one(TransferProgress).show(model)
             self.query_one(TransferResult).show(model)
             self.refresh_bindings()
+            self._tell_newest(model)
+
+    def _tell_newest(self, model: TransferModel) -> None:
+        """Show the newest notice once: the log may have no room on the screen."""
+        notices = (event for _, event in reversed(model.log) if isinstance(event, ev.Notice))
+        newest = next(notices, None)
+        if newest and newest is not self._told and not model.is_over:
+            self._told = newest
+            self.notify(newest.message)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A key is offered only while it can do something."""
