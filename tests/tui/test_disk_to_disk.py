@@ -109,11 +109,11 @@ async def test_the_search_of_a_tool_is_seen_as_map_and_boxes(
             assert panels >= set(SESSION_PANELS)
             assert f"{TOOL} by flows" in text
             assert "└" not in text  # no panel is cut off by another row
-        assert f"Map of the settings: {TOOL}" in text
+        assert f"{TOOL}: streams × files (log)" in text
         assert "↑ streams each   → files at a time" in text
         assert ("map-other" in panels) == (size == (200, 60))
         if size == (200, 60):
-            assert "Map of the settings: destination disk" in text
+            assert "destination disk: request × threads (log)" in text
             assert "↑ request   → threads" in text
 
 
@@ -171,14 +171,14 @@ async def test_a_disk_has_an_axis_of_its_own(new_app: NewApp) -> None:
         text = await drawn(pilot, app)
         chart = app.screen.query_one("#throughput", Chart)
         assert "source disk by threads" in text
-        assert "Map of the settings: source disk" in text
-        assert chart.border_title == "Throughput of each probe: source disk"
-        assert "from 0 to 6 Gbit/s" in chart.picture.summary
+        assert "source disk: " in text
+        assert chart.title == "Probes: source disk"
+        assert "from 0 to 5.81 Gbit/s" in chart.picture.summary
         assert "TCP" not in chart.picture.summary
         for event in told[len(disk) : len(searching())]:
             session.model.apply(event)
         await drawn(pilot, app)
-        assert chart.border_title == "Throughput of each probe"
+        assert chart.title == "Probes"
         assert "from 0 to 1.50 Gbit/s" in chart.picture.summary
         assert "Line: source disk, 8.20 Gbit/s" in chart.picture.summary
         assert "TCP alone: 3 values" in chart.picture.summary
@@ -192,7 +192,7 @@ async def test_a_disk_that_was_not_probed_has_no_panels(new_app: NewApp) -> None
     async with app.run_test(size=(120, 40)) as pilot:
         await shown(app, pilot, told)
         text = await drawn(pilot, app)
-        assert "Map of the settings: source disk" in text
+        assert "source disk: " in text
         assert "source disk by threads" in text
 
 
@@ -216,10 +216,10 @@ async def test_maps_of_all_that_was_tried_in_turn(new_app: NewApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await shown(app, pilot, searching())
         await pilot.press("3")
-        for subject in ("destination disk", "source disk", "network", TOOL, "destination disk"):
+        for subject in ("destination disk", "source disk", "TCP", TOOL, "destination disk"):
             await pilot.press("u")
             await pilot.pause()
-            assert f"Map of the settings: {subject}" in text_of(app)
+            assert f"─ {subject}: " in text_of(app)
 
 
 @pytest.mark.asyncio

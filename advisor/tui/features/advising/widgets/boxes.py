@@ -87,7 +87,7 @@ def box_series(boxes: Sequence[Box], colour: str) -> list[Series]:
     return [
         _box_series("middle half, whiskers", outlines, "", colour),
         _box_series("one probe", probes, "○", "foreground-muted"),
-        _box_series("median", medians, "━", "advised"),
+        _box_series("median", medians, "─", "advised"),
     ]
 
 
