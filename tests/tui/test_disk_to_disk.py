@@ -22,6 +22,7 @@ from advisor.tui.features.advising.widgets.boxes import Box, boxes_of
 from advisor.tui.features.advising.widgets.composition_bars import CompositionBars, composition_bars
 from advisor.tui.features.advising.widgets.flow_boxes import FlowBoxes
 from advisor.tui.features.advising.widgets.flow_lines import FlowLines
+from advisor.tui.features.advising.widgets.ranking import ranked
 from advisor.tui.features.advising.widgets.session_view import SESSION_PANELS, SessionView
 from advisor.tui.features.history.screens.session import SessionScreen
 from advisor.tui.kit.charts.chart import Chart
@@ -179,8 +180,8 @@ async def test_a_disk_has_an_axis_of_its_own(new_app: NewApp) -> None:
             session.model.apply(event)
         await drawn(pilot, app)
         assert chart.title == "Probes"
-        assert "from 0 to 1.50 Gbit/s" in chart.picture.summary
-        assert "Line: source disk, 8.20 Gbit/s" in chart.picture.summary
+        assert "from 0 to 1.26 Gbit/s" in chart.picture.summary
+        assert "Line: source, 8.20 Gbit/s" in chart.picture.summary
         assert "TCP alone: 3 values" in chart.picture.summary
 
 
@@ -351,3 +352,10 @@ async def test_a_past_session_says_it_and_shows_the_picture(
 def test_a_story_knows_its_files(keep: bool) -> None:
     assert SessionModel(events(keep=keep)).files == a_plan(keep=keep)
     assert SessionModel(events()[:3]).files is None
+
+
+def test_only_what_is_comparable_is_ranked() -> None:
+    tool = ranked(SessionModel(searching()))
+    assert {row.subject for row in tool} == {TOOL}
+    disk = ranked(SessionModel(told_until(events(), "source disk", 6)))
+    assert {row.subject for row in disk} == {"source disk"}
