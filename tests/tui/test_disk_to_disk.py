@@ -24,6 +24,7 @@ from advisor.tui.features.advising.widgets.command_card import CommandCard
 from advisor.tui.features.advising.widgets.composition_bars import CompositionBars, composition_bars
 from advisor.tui.features.advising.widgets.flow_boxes import FlowBoxes
 from advisor.tui.features.advising.widgets.flow_lines import FlowLines
+from advisor.tui.features.advising.widgets.ranking import ranked
 from advisor.tui.features.advising.widgets.session_view import SESSION_PANELS, SessionView
 from advisor.tui.features.history.screens.session import SessionScreen
 from advisor.tui.kit.charts.chart import Chart
@@ -111,11 +112,11 @@ async def test_the_search_of_a_tool_is_seen_as_map_and_boxes(
             assert panels >= set(SESSION_PANELS)
             assert f"{TOOL} by flows" in text
             assert "└" not in text  # no panel is cut off by another row
-        assert f"Map of the settings: {TOOL}" in text
+        assert f"{TOOL}: streams × files (log)" in text
         assert "↑ streams each   → files at a time" in text
         assert ("map-other" in panels) == (size == (200, 60))
         if size == (200, 60):
-            assert "Map of the settings: destination disk" in text
+            assert "destination disk: request × threads (log)" in text
             assert "↑ request   → threads" in text
 
 
@@ -173,16 +174,16 @@ async def test_a_disk_has_an_axis_of_its_own(new_app: NewApp) -> None:
         text = await drawn(pilot, app)
         chart = app.screen.query_one("#throughput", Chart)
         assert "source disk by threads" in text
-        assert "Map of the settings: source disk" in text
-        assert chart.border_title == "Throughput of each probe: source disk"
-        assert "from 0 to 6 Gbit/s" in chart.picture.summary
+        assert "source disk: " in text
+        assert chart.title == "Probes: source disk"
+        assert "from 0 to 5.81 Gbit/s" in chart.picture.summary
         assert "TCP" not in chart.picture.summary
         for event in told[len(disk) : len(searching())]:
             session.model.apply(event)
         await drawn(pilot, app)
-        assert chart.border_title == "Throughput of each probe"
-        assert "from 0 to 1.50 Gbit/s" in chart.picture.summary
-        assert "Line: source disk, 8.20 Gbit/s" in chart.picture.summary
+        assert chart.title == "Probes"
+        assert "from 0 to 1.26 Gbit/s" in chart.picture.summary
+        assert "Line: source, 8.20 Gbit/s" in chart.picture.summary
         assert "TCP alone: 3 values" in chart.picture.summary
 
 
@@ -194,7 +195,7 @@ async def test_a_disk_that_was_not_probed_has_no_panels(new_app: NewApp) -> None
     async with app.run_test(size=(120, 40)) as pilot:
         await shown(app, pilot, told)
         text = await drawn(pilot, app)
-        assert "Map of the settings: source disk" in text
+        assert "source disk: " in text
         assert "source disk by threads" in text
 
 
@@ -218,10 +219,10 @@ async def test_maps_of_all_that_was_tried_in_turn(new_app: NewApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await shown(app, pilot, searching())
         await pilot.press("3")
-        for subject in ("destination disk", "source disk", "network", TOOL, "destination disk"):
+        for subject in ("destination disk", "source disk", "TCP", TOOL, "destination disk"):
             await pilot.press("u")
             await pilot.pause()
-            assert f"Map of the settings: {subject}" in text_of(app)
+            assert f"─ {subject}: " in text_of(app)
 
 
 @pytest.mark.asyncio
@@ -359,3 +360,10 @@ async def test_a_past_session_says_it_and_shows_the_picture(
 def test_a_story_knows_its_files(keep: bool) -> None:
     assert SessionModel(events(keep=keep)).files == a_plan(keep=keep)
     assert SessionModel(events()[:3]).files is None
+
+
+def test_only_what_is_comparable_is_ranked() -> None:
+    tool = ranked(SessionModel(searching()))
+    assert {row.subject for row in tool} == {TOOL}
+    disk = ranked(SessionModel(told_until(events(), "source disk", 6)))
+    assert {row.subject for row in disk} == {"source disk"}

@@ -356,6 +356,9 @@ async def test_every_moment_of_a_session_can_be_shown(new_app: NewApp) -> None:
             screen._look()
         await pilot.pause()
         assert "Done" in text_of(app)
+        below = "\n".join(text_of(app).splitlines()[2:])
+        assert "×" not in below
+        assert "→" not in below
 
 
 def test_default_with_buffers_of_the_kernel_is_not_filled_in() -> None:

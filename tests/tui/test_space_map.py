@@ -2,7 +2,7 @@ import pytest
 
 from advisor.domain.space import Parameter, Scale, Space
 from advisor.tui.features.advising.session_model import ProbeModel
-from advisor.tui.features.advising.widgets.bins import Axis, Grid, trail
+from advisor.tui.features.advising.widgets.bins import Axis, Grid, trail, zoomed
 
 STREAMS = Parameter(name="streams", unit="", lower=1, upper=25)
 BUFFER = Parameter(name="buffer_bytes", unit="B", lower=1024, upper=2**20, scale=Scale.LOG2)
@@ -77,3 +77,21 @@ def test_doublings_have_a_cell_each_and_their_own_numbers() -> None:
     assert [grid.across.index_of(value) for value in values] == [0, 1, 2, 3, 4]
     single = Grid.of_doublings(Space(parameters=(parameter,), cost_order=()), 1, 1)
     assert single.across.value_at(0) == 1
+
+
+def test_map_is_zoomed_to_whole_doublings_around_what_was_probed() -> None:
+    probes = [_probe(1, 3000, 5, ""), _probe(2, 9000, 7, ""), _probe(3, 0, 25, "")]
+    found = zoomed(PLANE, probes)
+    assert found is not None
+    assert [(p.lower, p.upper, p.scale) for p in found.parameters] == [
+        (2048, 16384, Scale.LOG2),
+        (4, 8, Scale.LOG2),
+    ]
+    assert zoomed(PLANE, [_probe(1, 0, 25, "")]) is None
+
+
+def test_counts_have_no_more_cells_than_numbers() -> None:
+    streams = Parameter(name="streams", unit="", lower=8, upper=16, scale=Scale.LOG2)
+    grid = Grid.of_doublings(Space(parameters=(streams,), cost_order=()), 40, 10)
+    values = [grid.across.value_at(index) for index in range(grid.across.count)]
+    assert len(set(values)) == len(values) > 2

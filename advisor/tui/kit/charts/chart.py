@@ -73,6 +73,11 @@ class Chart(Titled, Widget, can_focus=True):
         self._draw()
 
     @property
+    def _is_drawn_in_ascii(self) -> bool:
+        # It has a title before it has an application.
+        return self.is_attached and self._is_ascii
+
+    @property
     def _drawing(self) -> str:
         return str(getattr(self.app, "drawing", "braille"))
 
@@ -125,7 +130,8 @@ class Chart(Titled, Widget, can_focus=True):
 
     def set_title(self, title: str | Content, value: str | Content = "") -> None:
         """`value`: how it stands now; the legend then is below the chart."""
-        self._given_title, self._given_value = _content(title), _content(value)
+        self._given_title = _content(title, is_ascii=self._is_drawn_in_ascii)
+        self._given_value = _content(value, is_ascii=self._is_drawn_in_ascii)
         self._place_key()
 
     def _draw(self) -> None:
@@ -160,5 +166,6 @@ class Chart(Titled, Widget, can_focus=True):
         return theme_style(self.app.theme_variables, colour)
 
 
-def _content(words: str | Content) -> Content:
-    return Content(words) if isinstance(words, str) else words
+def _content(words: str | Content, *, is_ascii: bool) -> Content:
+    content = Content(words) if isinstance(words, str) else words
+    return Content(content.plain.translate(ASCII), list(content.spans)) if is_ascii else content

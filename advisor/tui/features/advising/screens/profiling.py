@@ -20,7 +20,7 @@ from advisor.tui.features.advising.step import Step
 from advisor.tui.features.advising.texts import best_setting, outcome_words
 from advisor.tui.features.advising.widgets.session_view import SESSION_PANELS, SessionView
 
-_ALL_REDRAWN_EVERY_S: Final = 2.0
+_ALL_REDRAWN_EVERY_S: Final = 2.4
 _MORE_S: Final = 30.0
 _SURE_WITHIN_S: Final = 6.0
 

@@ -85,9 +85,9 @@ def box_series(boxes: Sequence[Box], colour: str) -> list[Series]:
         medians += [(x + aside, box.median_bps) for aside in _MEDIAN_AT]
         probes += [(x + _BESIDE_BOX, rate) for rate in box.rates_bps]
     return [
-        _box_series("middle half, whiskers", outlines, "", colour),
-        _box_series("one probe", probes, "○", "foreground-muted"),
-        _box_series("median", medians, "━", "advised"),
+        _box_series("middle half", outlines, "", colour),
+        _box_series("probe", probes, "○", "foreground-muted"),
+        _box_series("median", medians, "─", "advised"),
     ]
 
 

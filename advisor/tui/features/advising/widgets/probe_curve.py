@@ -112,7 +112,7 @@ def levels_of(model: SessionModel) -> Iterator[Level]:
     for disk in DISK_MARKS:
         rates = [p.throughput_bps for p in model.probes if p.subject == disk]
         if best_bps := max((rate for rate in rates if rate), default=None):
-            yield Level(disk, best_bps, colour_of(disk))
+            yield Level(disk.removesuffix(" disk"), best_bps, colour_of(disk))
 
 
 def _goal(model: SessionModel) -> float | None:

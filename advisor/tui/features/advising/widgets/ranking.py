@@ -12,7 +12,6 @@ from advisor.domain.measurement import Measurement
 from advisor.domain.space import Setting, setting_key
 from advisor.tui.features.advising.session_model import ProbeModel, SessionModel
 from advisor.tui.features.advising.widgets.legend import chart_mark, colour_of
-from advisor.tui.features.advising.widgets.probe_curve import shown_together
 from advisor.tui.features.advising.widgets.setting_names import short_setting, varied_names
 from advisor.tui.kit.charts.axis import axis_end, rate_unit
 from advisor.tui.kit.panels.text_panel import TextPanel
@@ -40,10 +39,14 @@ class RankedSetting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def ranked(model: SessionModel) -> list[RankedSetting]:
-    """What is advised or the best first, then by rate; of a disk only while that is probed."""
+    """What is advised or the best first, then by rate.
+
+    Where a tool is profiled, only the settings of what is probed now: others are not comparable.
+    """
     best: dict[object, ProbeModel] = {}
     for probe in model.probes:
-        if probe.throughput_bps is None or not shown_together(model, probe.subject):
+        is_comparable = model.files is None or probe.subject == model.probes[-1].subject
+        if probe.throughput_bps is None or not is_comparable:
             continue
         key = (probe.subject, setting_key(probe.setting))
         if key not in best or probe.throughput_bps > (best[key].throughput_bps or 0.0):

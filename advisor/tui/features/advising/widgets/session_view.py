@@ -56,10 +56,12 @@ The numbers show one of them alone, 0 shows all again where there is room."""
     SessionView.wide > .map, SessionView.wide > #why { column-span: 2; }
     SessionView.wide > #map-other { display: block; }
     SessionView.files { grid-size: 12 2; }
-    SessionView.files > .panel { column-span: 4; row-span: 1; }
+    SessionView.files > #throughput, SessionView.files > #probe, SessionView.files > #boxes,
+    SessionView.files > #ranking, SessionView.files > #map, SessionView.files > #map-other,
+    SessionView.files > #why { column-span: 4; row-span: 1; }
     SessionView.files > #boxes { display: block; }
-    SessionView.files.wide > #ranking, SessionView.files.wide > .map { column-span: 3; }
-    SessionView.files.wide > #why { column-span: 3; }
+    SessionView.files.wide > #ranking, SessionView.files.wide > #map,
+    SessionView.files.wide > #map-other, SessionView.files.wide > #why { column-span: 3; }
     SessionView.alone { layout: vertical; }
     SessionView.alone > .panel { display: none; }
     SessionView.single > #summary { display: block; }

@@ -6,7 +6,7 @@ from typing import Final, get_args
 from textual.markup import escape
 
 from advisor.domain.evidence import Evidence, Level, SimilarGroup, SurfaceSlice
-from advisor.tui.kit.charts.axis import nice_end
+from advisor.tui.kit.charts.axis import axis_end
 from advisor.tui.kit.charts.chart import Chart
 from advisor.tui.kit.charts.series import Level as Line
 from advisor.tui.kit.charts.series import Series, VerticalLine
@@ -19,7 +19,6 @@ MEANINGS: Final[dict[Level, str]] = {
 }
 """What each level counts."""
 
-_HEADROOM: Final = 1.04
 _FREE_OCTAVES: Final = 0.2
 """Octaves left free at both ends, so that no point lies on the frame."""
 _FLAT_BELOW: Final = 0.25
@@ -79,7 +78,7 @@ def surface_top_bps(evidence: Evidence, group: SimilarGroup) -> float:
     heights = {id(one): _highest_bps(one) for one in (*evidence.groups, group)}
     highest_bps, own_bps = max(heights.values()), heights[id(group)]
     shown_bps = own_bps if own_bps < _FLAT_BELOW * highest_bps else highest_bps
-    return nice_end(_HEADROOM * shown_bps)
+    return axis_end(shown_bps)
 
 
 def _highest_bps(group: SimilarGroup) -> float:
@@ -111,4 +110,4 @@ def _sample_line(evidence: Evidence, level: Level) -> list[Line]:
     if evidence.sample is None:
         return []
     at = getattr(evidence.sample.levels, level)
-    return [Line(f"sample now, at {at}:", evidence.sample.throughput_bps, "act")]
+    return [Line(f"sample at {at}", evidence.sample.throughput_bps, "act")]

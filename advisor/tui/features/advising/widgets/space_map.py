@@ -107,9 +107,10 @@ path of the search; underlined is the best of this map."""
             self.set_title(f"{word}: map of the settings")
             text = Text(f"No search of {word} yet: the map appears with its first setting.")
         else:
-            self.set_title(_title(word, space))
+            title = _title(word, space)
+            self.set_title(title.translate(ASCII) if self._is_ascii else title)
             text = self._map(stage, space, probes, running)
-        if getattr(self.app, "drawing", "") == "ascii":
+        if self._is_ascii:
             text.plain = text.plain.translate(ASCII)
         self.query_one(Static).update(text, layout=False)
 
@@ -222,19 +223,19 @@ def _row_label(axis: Axis | None, row: int) -> str:
 
 
 def _column_labels(axis: Axis) -> str:
-    """The lower ends of every other cell or so, and the upper bound at the end."""
+    """The values of every other cell or so, and the upper bound at the end."""
     width = axis.count * _CELL
     labels = [" "] * width
     upper = value_words(axis.parameter, axis.parameter.upper)
-    free_until = width - len(upper)
+    free_until = width - len(upper) - 1
     used = 0
-    for index in range(axis.count):
+    for index in range(axis.count - 1):
         word = value_words(axis.parameter, axis.value_at(index))
-        start = index * _CELL
+        start = index * _CELL + max(0, _CELL - len(word)) // 2
         if start >= used and start + len(word) + 1 <= free_until:
             labels[start : start + len(word)] = word
             used = start + len(word) + 2
-    labels[max(0, free_until) :] = upper
+    labels[max(0, free_until) : width - 1] = upper
     return "".join(labels)
 
 
