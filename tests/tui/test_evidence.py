@@ -152,7 +152,7 @@ async def test_chosen_group_is_drawn_as_curve_and_points(new_app: NewApp, alike:
             assert f"parallelism {along.held.parallelism}" in title
             assert f"pipelining {along.held.pipelining}" in title
             text = text_of(app)
-            assert "sample now, at 2: 1.90 Gbit/s" in text
+            assert "sample 1.90 Gbit/s" in text
             assert f"answer: {alike.levels.concurrency}" in text
             await pilot.press("down")
             await pilot.pause()
@@ -179,7 +179,7 @@ async def test_small_terminal_shows_the_table_or_the_chart(
         await pilot.press("3")
         await pilot.pause()
         assert slices_shown(app) == ["pipelining"]
-        assert "files asked for ahead" in text_of(app)
+        assert "files requested ahead" in text_of(app)
         first = words(app, "#group")
         await pilot.press("down")
         await pilot.pause()
@@ -284,7 +284,7 @@ async def test_without_a_sample(new_app: NewApp, size: tuple[int, int]) -> None:
         assert "sample " not in text.split("  path ")[1].splitlines()[0]
         await pilot.press("enter")
         await pilot.pause()
-        assert "sample now" not in text_of(app)
+        assert "sample 1.90" not in text_of(app)
         assert "answer:" in text_of(app)
 
 
@@ -481,7 +481,10 @@ async def test_without_colours_the_answer_is_told_by_marks(
         await pilot.press("enter")
         await pilot.pause()
         text = text_of(app)
-        assert all(words in text for words in ("── fitted", "● measured then", "╌1", "╎ answer"))
+        assert all(
+            words in text
+            for words in ("── fitted", "● measured then", "sample 1.90 Gbit/s", "╎ answer")
+        )
 
 
 @pytest.mark.asyncio

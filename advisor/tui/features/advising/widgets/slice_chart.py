@@ -6,6 +6,7 @@ from typing import Final, get_args
 from textual.markup import escape
 
 from advisor.domain.evidence import Evidence, Level, SimilarGroup, SurfaceSlice
+from advisor.domain.quantities import format_rate
 from advisor.tui.kit.charts.axis import nice_end
 from advisor.tui.kit.charts.chart import Chart
 from advisor.tui.kit.charts.series import Level as Line
@@ -13,9 +14,9 @@ from advisor.tui.kit.charts.series import Series, VerticalLine
 
 LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 MEANINGS: Final[dict[Level, str]] = {
-    "concurrency": "files at a time",
+    "concurrency": "files at once",
     "parallelism": "streams for each file",
-    "pipelining": "files asked for ahead",
+    "pipelining": "files requested ahead",
 }
 """What each level counts."""
 
@@ -45,7 +46,7 @@ class SliceChart(Chart):
         self.set_title(f"By {self.level}, at {' and '.join(held)}")
         self.show(
             _series_along(along),
-            _sample_line(evidence, self.level),
+            _sample_line(evidence),
             verticals=[VerticalLine(f"answer: {answer}", math.log2(answer), "advised")],
             x_label=f"{self.level}: {MEANINGS[self.level]}",
             y_label="throughput",
@@ -107,8 +108,8 @@ def _series_along(along: SurfaceSlice) -> list[Series]:
     ]
 
 
-def _sample_line(evidence: Evidence, level: Level) -> list[Line]:
+def _sample_line(evidence: Evidence) -> list[Line]:
     if evidence.sample is None:
         return []
-    at = getattr(evidence.sample.levels, level)
-    return [Line(f"sample now, at {at}:", evidence.sample.throughput_bps, "act")]
+    rate_bps = evidence.sample.throughput_bps
+    return [Line(f"sample {format_rate(rate_bps)}", rate_bps, "act")]
