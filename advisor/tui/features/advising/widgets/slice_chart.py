@@ -6,7 +6,6 @@ from typing import Final, get_args
 from textual.markup import escape
 
 from advisor.domain.evidence import Evidence, Level, SimilarGroup, SurfaceSlice
-from advisor.domain.quantities import format_rate
 from advisor.tui.kit.charts.axis import nice_end
 from advisor.tui.kit.charts.chart import Chart
 from advisor.tui.kit.charts.series import Level as Line
@@ -109,7 +108,6 @@ def _series_along(along: SurfaceSlice) -> list[Series]:
 
 
 def _sample_line(evidence: Evidence) -> list[Line]:
-    if evidence.sample is None:
-        return []
-    rate_bps = evidence.sample.throughput_bps
-    return [Line(f"sample {format_rate(rate_bps)}", rate_bps, "act")]
+    """The rate of the sample, which the text above the table says too."""
+    sample = evidence.sample
+    return [Line("sample now", sample.throughput_bps, "act")] if sample else []
