@@ -10,10 +10,12 @@ from textual.widgets import Input
 
 from advisor.domain.events import GaveUp
 from advisor.domain.orders import Ask, Stop
+from advisor.domain.shares import Asked
 from advisor.store.history import Store
 from advisor.testing.gridftp import anonymous_server
 from advisor.tui.app import AdvisorApp
 from advisor.tui.features.shares import forecasts, pending_orders
+from advisor.tui.features.shares.adjusting import typed
 from advisor.tui.features.shares.draft import SharesDraft, load_shares_draft, save_shares_draft
 from advisor.tui.features.shares.screens.form import SharesFormScreen
 from advisor.tui.features.shares.screens.shares import SharesScreen
@@ -162,7 +164,7 @@ async def test_five_destinations_are_seen_whole(
             assert row.destination in text
         for word in ("asked", "expected", "measured"):
             assert word in text
-        assert ("What happened" if is_running else "advisor share plan") in text
+        assert ("Events" if is_running else "advisor share plan") in text
 
 
 @pytest.mark.asyncio
@@ -272,7 +274,7 @@ async def test_the_mark_is_dragged(new_app: NewApp, two: None) -> None:
         await drag(pilot, bar, [10, 14, 20])
         await pilot.pause()
         rate_bps = 20 / (bar.size.width - 2) * top_bps
-        assert field_of(app, "kraken") == f"{float(f'{rate_bps / 1e6:.2g}'):g}Mbit"
+        assert field_of(app, "kraken") == typed(Asked(rate_bps=float(f"{rate_bps:.2g}")))
         assert app.focused is row_of(app, "kraken")
         # Once it is left nothing more is dragged.
         before = field_of(app, "kraken")

@@ -18,6 +18,7 @@ from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.widgets.evidence_table import EvidenceTable
 from advisor.tui.features.advising.widgets.level_keys import LevelKeys
 from advisor.tui.features.advising.widgets.slice_chart import LEVELS, SliceChart, slice_of
+from advisor.tui.kit.sentences import count_words
 from advisor.tui.page import Page
 from advisor.tui.shell import Shell
 
@@ -37,7 +38,7 @@ class EvidenceScreen(Page):
         "of similar files, fits surfaces to their throughput, compares these with one short "
         "sample taken now, and derives the setting from them. Each row is a group of past "
         "transfers; below it is what the chosen group predicts for one level: 1 concurrency "
-        "(files at a time), 2 parallelism (streams for each file), 3 pipelining (files asked for "
+        "(files at once), 2 parallelism (streams for each file), 3 pipelining (files requested "
         "ahead).\nThe search for similar transfers starts at a similarity of 0.99 and goes down "
         "until there are enough. The lower it ends, the less they resemble yours: the lines "
         "above the table say how far the answer can be trusted."
@@ -260,8 +261,8 @@ def _why_no_slice(evidence: Evidence, group: SimilarGroup | GroupLeftOut | None)
         return "No past transfers were found similar, so there is no surface to show."
     if isinstance(group, GroupLeftOut):
         return "No surface fits these transfers, so they have no weight and nothing is drawn."
-    drawn = sum(bool(one.slices) for one in evidence.groups)
-    return f"Only the {drawn} groups with the most weight are drawn: choose one of them."
+    drawn = count_words(sum(bool(one.slices) for one in evidence.groups), "group")
+    return f"Only the {drawn} with the most weight are drawn: choose one of them."
 
 
 def _why_no_level(
@@ -270,5 +271,5 @@ def _why_no_level(
     if not isinstance(group, SimilarGroup) or not group.slices:
         return _why_no_slice(evidence, group)
     if slice_of(group, level) is None:
-        return f"this group was measured with one {level} alone: choose another level or group"
+        return f"this group was measured with one {level} only: choose another level or group"
     return ""

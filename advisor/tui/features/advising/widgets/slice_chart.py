@@ -13,9 +13,9 @@ from advisor.tui.kit.charts.series import Series, VerticalLine
 
 LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 MEANINGS: Final[dict[Level, str]] = {
-    "concurrency": "files at a time",
+    "concurrency": "files at once",
     "parallelism": "streams for each file",
-    "pipelining": "files asked for ahead",
+    "pipelining": "files requested ahead",
 }
 """What each level counts."""
 
@@ -44,7 +44,7 @@ class SliceChart(Chart):
         self.set_title(f"By {self.level}, at {' and '.join(held)}")
         self.show(
             _series_along(along),
-            _sample_line(evidence, self.level),
+            _sample_line(evidence),
             verticals=[VerticalLine(f"answer: {answer}", math.log2(answer), "advised")],
             x_label=f"{self.level}: {MEANINGS[self.level]}",
             y_label="throughput",
@@ -106,8 +106,7 @@ def _series_along(along: SurfaceSlice) -> list[Series]:
     ]
 
 
-def _sample_line(evidence: Evidence, level: Level) -> list[Line]:
-    if evidence.sample is None:
-        return []
-    at = getattr(evidence.sample.levels, level)
-    return [Line(f"sample at {at}", evidence.sample.throughput_bps, "act")]
+def _sample_line(evidence: Evidence) -> list[Line]:
+    """The rate of the sample, which the text above the table says too."""
+    sample = evidence.sample
+    return [Line("sample now", sample.throughput_bps, "act")] if sample else []

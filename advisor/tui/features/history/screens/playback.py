@@ -184,6 +184,6 @@ def playback_line(replay: Replay, drawing: str = "braille") -> str:
     line = (
         f"{'▶ playing' if replay.playing else '❚❚ paused'} {gauge(share)} "
         f"{at} of {format_duration(replay.length_s)}  probe {replay.probes_before} of "
-        f"{replay.probes}  [dim]space plays, ← → step, + − speed {replay.speed:g}×[/dim]"
+        f"{replay.probes}  [dim]← → step, + − speed {replay.speed:g}×[/dim]"
     )
     return line.translate(_ASCII) if drawing == "ascii" else line

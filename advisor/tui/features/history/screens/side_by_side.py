@@ -16,10 +16,14 @@ from textual.worker import get_current_worker
 from advisor.domain.quantities import format_rate
 from advisor.store.errors import StoreError
 from advisor.store.session_digests import SessionDigest
-from advisor.traits import describe
 from advisor.tui.features.advising.screens.comparison import best_probes, contender_bars, probe_bar
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.history.past_events import events_of
+from advisor.tui.features.history.widgets.session_columns import (
+    FULL,
+    pair_words,
+    shortened_look,
+)
 from advisor.tui.kit.charts.chart import Chart
 from advisor.tui.kit.charts.interval_bars import Bar, IntervalBars
 from advisor.tui.kit.charts.series import Series
@@ -107,8 +111,12 @@ class SideBySideScreen(Page):
 
 
 def who_lines(lettered: Sequence[tuple[str, SessionDigest]]) -> list[Content]:
-    """Letter, time, pair and what was advised, one line per session, in columns."""
-    rows = [(local_time(one.began_s), str(one.pair), *_advised_words(one)) for _, one in lettered]
+    """Letter, time, pair, state and advised rate, one line per session, in columns."""
+    look = shortened_look(FULL, [session for _, session in lettered])
+    rows = [
+        (local_time(one.began_s), pair_words(one, look), *_advised_words(one))
+        for _, one in lettered
+    ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         Content.assemble(
@@ -121,11 +129,9 @@ def who_lines(lettered: Sequence[tuple[str, SessionDigest]]) -> list[Content]:
 
 
 def _advised_words(session: SessionDigest) -> tuple[str, str]:
-    """The advised setting and its rate; the state of a session without advice."""
+    """The state, and the advised rate if there is one. Settings stand beside the bars."""
     advice = session.advice
-    if advice is None:
-        return session.state, ""
-    return describe(advice.subject, advice.setting), format_rate(advice.expected_bps)
+    return session.state, format_rate(advice.expected_bps) if advice else ""
 
 
 def _session_series(

@@ -95,7 +95,8 @@ def _state(session: SessionDigest, _: Look = FULL) -> str:
     return "– outlier" if session.outlier else f"{_STATES[session.state][0]} {session.state}"
 
 
-def _pair(session: SessionDigest, look: Look) -> str:
+def pair_words(session: SessionDigest, look: Look) -> str:
+    """Source and destination."""
     ends = (session.pair.source, session.pair.destination)
     return "->".join(look.names.get(host, host) for host in ends)
 
@@ -109,7 +110,7 @@ def _outcome(session: SessionDigest) -> tuple[str, Role]:
 
 COLUMNS: Final = (
     SessionColumn("began", lambda s, _: local_time(s.began_s), lambda s: s.began_s),
-    SessionColumn("pair", _pair, lambda s: str(s.pair), downwards=False),
+    SessionColumn("pair", pair_words, lambda s: str(s.pair), downwards=False),
     SessionColumn(
         "state",
         _state,

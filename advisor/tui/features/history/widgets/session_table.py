@@ -69,11 +69,15 @@ class SessionTable(Titled, DataTable[Text | _Cell]):
     DEFAULT_CSS = (
         f"SessionTable {{ {PANEL_CSS} }}"
         + """
-    SessionTable { height: 1fr; background: $background; scrollbar-size-vertical: 1; }
+    SessionTable { height: 1fr; background: $background; scrollbar-size: 1 1; }
     SessionTable > .datatable--header {
         background: $background; color: $default; text-style: none;
     }
+    SessionTable:focus { background-tint: transparent; }
     SessionTable > .datatable--fixed { background: $background; color: $foreground; }
+    SessionTable > .datatable--fixed-cursor, SessionTable:focus > .datatable--fixed-cursor {
+        background: $focus 30%; color: $foreground; text-style: bold;
+    }
     SessionTable > .session--advised { color: $advised; }
     SessionTable > .session--act { color: $act; }
     SessionTable > .session--failed { color: $failed; }
