@@ -191,6 +191,35 @@ def test_it_starts_at_the_streams_that_were_advised(
     assert of_session(store, an_advice(**advice)).start == start
 
 
+def advised_draft(**changes: Any) -> TransferDraft:
+    return TransferDraft(**COMPLETE | {"start": "1x4", "advised_start": "1x4"} | changes)
+
+
+def test_an_advised_start_is_for_one_run_and_its_hosts() -> None:
+    again = advised_draft()
+    again.forget_once()
+    assert again.start == ""
+    elsewhere = advised_draft()
+    elsewhere.go_to("dtn03")
+    assert elsewhere.start == ""
+    same = advised_draft()
+    same.go_to("dtn02")
+    assert same.start == "1x4"
+    typed = advised_draft(start="2x2")
+    typed.forget_once()
+    assert typed.start == "2x2"
+
+
+@pytest.mark.asyncio
+async def test_the_form_says_that_the_start_was_advised(new_app: NewApp) -> None:
+    app = new_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.open(TransferFormScreen(advised_draft()))
+        await until(pilot, lambda: "as advised" in words(app, "#field-start .note"))
+        app.screen.query_one("#field-start Input", Input).value = "2x2"
+        await until(pilot, lambda: words(app, "#field-start .note") == "")
+
+
 def text_in(app: AdvisorApp, name: str) -> str:
     return app.screen.query_one(f"#field-{name}", Field).text
 

@@ -32,11 +32,13 @@ class TransferDraft(MoveDraft, kw_only=True):
     """Each text field holds the value of an option of `advisor transfer`, "" if not entered.
 
     A draft's fields for data and destination have the same meaning; of those for profiling only
-    `max_concurrency`, `max_streams` and `verify` are used.
+    `max_concurrency`, `max_streams` and `verify` are used. `advised_start`: the start that an
+    advice filled in, which is for one run to its hosts; "" where there is none.
     """
 
     method: str = msgspec.field(default_factory=lambda: default_method("transfer"))
     start: str = ""
+    advised_start: str = ""
     max_flows: str = ""
     max_rate: str = ""
     nice: str = ""
@@ -103,6 +105,21 @@ class TransferDraft(MoveDraft, kw_only=True):
                 return f"the start has {number} {what}, and {most.strip()} are allowed at most"
         return ""
 
+    @property
+    def starts_as_advised(self) -> bool:
+        """Whether the start is the one that an advice filled in."""
+        return bool(self.start) and self.start == self.advised_start
+
+    def forget_once(self) -> None:
+        """The next run has none of these flags, and starts at what is advised then."""
+        super().forget_once()
+        self._forget_advised_start()
+
+    def _forget_advised_start(self) -> None:
+        if self.starts_as_advised:
+            self.start = ""
+        self.advised_start = ""
+
     def go_to(self, destination: str) -> None:
         """Change the destination; entries for another host are cleared."""
         agent = self.agent.strip().rpartition(":")[0] if self.way == "agent" else ""
@@ -110,6 +127,7 @@ class TransferDraft(MoveDraft, kw_only=True):
             return
         self.reach_as(Draft(destination=destination))
         self.to = self.server = ""
+        self._forget_advised_start()
 
     def reach_as(self, draft: Draft) -> None:
         """Take over the destination and how to reach it."""
@@ -166,6 +184,7 @@ def of_session(store: Store, advice: Advice) -> TransferDraft:
             move.take_up(msgspec.convert(record.request, AdviceRequest))
     levels = advised_levels(advice.subject, advice.setting, move.most_streams)
     move.start = f"{levels.concurrency}x{levels.parallelism}" if levels else ""
+    move.advised_start = move.start
     return move
 
 

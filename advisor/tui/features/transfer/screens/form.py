@@ -25,7 +25,7 @@ from advisor.tui.features.transfer.draft import (
 from advisor.tui.features.transfer.limit_fields import limit_fields
 from advisor.tui.features.transfer.move_form import MoveForm
 from advisor.tui.kit.fields.choice import Choice, ChoiceSet, Tick
-from advisor.tui.kit.fields.field import Field, first_problem
+from advisor.tui.kit.fields.field import Field
 from advisor.tui.kit.panels.field_group import FieldGroup
 
 _KEPT_EVERY_S: Final = 0.5
@@ -135,6 +135,8 @@ class TransferFormScreen(MoveForm):
         )
 
     def on_mount(self) -> None:
+        # The children of panels are mounted after the screen.
+        self.call_after_refresh(self._show_advised)
         self.every(_KEPT_EVERY_S, self._keep)
 
     def on_unmount(self) -> None:
@@ -145,13 +147,19 @@ class TransferFormScreen(MoveForm):
             save_transfer_draft(self.draft)
             self._kept = msgspec.structs.replace(self.draft)
 
+    def _show_advised(self) -> None:
+        """Say below the start whether it was advised."""
+        words = "as advised for these hosts" if self.draft.starts_as_advised else ""
+        for field in self.query("#field-start").results(Field):
+            field.hint(words)
+
     def on_resize(self, _: Resize) -> None:
         self.set_class(self.size.width >= _TWO_COLUMNS_FROM, "wide")
 
     def status(self) -> Sequence[Content]:
         """Whether it can start, else what is missing or wrong."""
-        # The field itself says what is wrong with it, and the message line how to go on.
-        wrong, *_ = first_problem(list(self.query(Field))).split(": ")
+        # As judged when it was typed: to look for the path each second may take long.
+        wrong = next((one.label for one in self.query(Field) if one.has_class("-wrong")), "")
         missing, *_ = (self.why_incomplete() or self.advisor.why_no_session()).split(": ")
         if wrong or missing:
             reason = f"check '{wrong}'" if wrong else missing
@@ -161,6 +169,8 @@ class TransferFormScreen(MoveForm):
     def on_field_changed(self, changed: Field.Changed) -> None:
         """Use the listening agent once one is entered."""
         self.show_status()
+        if changed.field.id == "field-start":
+            self._show_advised()
         if changed.field.id == "field-agent":
             self.draft.way = "agent" if changed.field.text else "ssh"
 
