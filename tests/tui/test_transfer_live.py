@@ -6,8 +6,9 @@ from typing import cast
 
 import pytest
 from msgspec.structs import replace
+from textual.widgets._footer import FooterKey
 
-from advisor.domain.events import AnyEvent, GaveUp
+from advisor.domain.events import AnyEvent, GaveUp, Notice
 from advisor.domain.orders import Stop
 from advisor.domain.records import TransferRecord
 from advisor.domain.space import Setting
@@ -60,6 +61,10 @@ def offered(app: AdvisorApp) -> set[str]:
     """The actions on the transfer that the footer offers."""
     actions = {one.binding.action for one in app.screen.active_bindings.values()}
     return actions & {"stop", "resume", "others"}
+
+
+def keys_named(app: AdvisorApp, name: str) -> list[FooterKey]:
+    return [key for key in app.screen.query(FooterKey) if key.description == name]
 
 
 def panels(app: AdvisorApp) -> list[str]:
@@ -229,6 +234,41 @@ async def test_stopping_asks_first(new_app: NewApp) -> None:
         await until(pilot, lambda: isinstance(app.screen, AskScreen))
         await pilot.press("y")
         await until(pilot, lambda: transfer.orders == [Stop()])
+
+
+@pytest.mark.asyncio
+async def test_a_key_of_the_footer_can_be_clicked(new_app: NewApp) -> None:
+    app = new_app()
+    moved_in(app, Told(tuned.under_way(20)))
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.go("moving")
+        await until(pilot, lambda: keys_named(app, "Stop"))
+        await pilot.click(keys_named(app, "Stop")[0])
+        await until(pilot, lambda: isinstance(app.screen, AskScreen))
+
+
+@pytest.mark.asyncio
+async def test_a_notice_is_shown_once_where_the_log_has_no_room(new_app: NewApp) -> None:
+    app = new_app()
+    transfer = moved_in(app, Told(tuned.under_way(20)))
+    transfer.model.apply(Notice(at_s=21.0, message="the path [7] was lost"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.go("moving")
+        await until(pilot, lambda: "the path [7] was lost" in words(app, "#message"))
+        transfer.model.apply(tuned.moving(22.0, 10**9, 1e9))
+        await until(pilot, lambda: "954 MiB" in text_of(app))
+        assert told(app).count("the path [7] was lost") == 1
+
+
+@pytest.mark.asyncio
+async def test_what_did_not_start_has_no_empty_charts(new_app: NewApp) -> None:
+    app = new_app()
+    moved_in(app, Told([GaveUp(at_s=0, message="no", exit_code=3)], is_running=False))
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.go("moving")
+        await until(pilot, lambda: "Nothing is being moved" in text_of(app))
+        assert "Not started" in str(app.screen.query_one("#end").border_title)
+        assert panels(app) == []
 
 
 @pytest.mark.asyncio
@@ -428,7 +468,7 @@ async def test_a_past_one_is_told_as_it_was(new_app: NewApp, store: Store) -> No
     """Nothing of it is stored but its end, as of one that was held to a ceiling."""
     started = tuned.started()
     log = store.event_log(tuned.PAIR, started.session)
-    for event in [*tuned.under_way(), tuned.ended()]:
+    for event in [*tuned.under_way(), tuned.ended(advised=True)]:
         log(event)
     log.close()
     store.append(
@@ -448,6 +488,7 @@ async def test_a_past_one_is_told_as_it_was(new_app: NewApp, store: Store) -> No
         await until(pilot, lambda: isinstance(app.screen, PastTransferScreen))
         await until(pilot, lambda: "mean of each epoch" in text_of(app))
         assert "Tuned by nelder-mead, 13 epochs: all 40 files are there" in words(app, "#about")
+        assert "1.20 Gbit/s, as advised: 1.10 to 1.40 Gbit/s" in words(app, "#about")
         await pilot.press("3")
         await until(pilot, lambda: "reflected: away from the worst of three" in text_of(app))
         assert "16 other streams" in text_of(app)

@@ -7,8 +7,10 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Static
 
+from advisor.domain import events as ev
 from advisor.domain import orders as o
 from advisor.tui.features.transfer.live_transfer import LiveTransfer
+from advisor.tui.features.transfer.transfer_model import TransferModel
 from advisor.tui.features.transfer.widgets.transfer_panels import TransferProgress, TransferResult
 from advisor.tui.features.transfer.widgets.transfer_view import TRANSFER_PANELS, TransferView
 from advisor.tui.kit.dialogs.ask import AskScreen
@@ -49,7 +51,8 @@ You need not do anything. Leaving the screen does not stop it: Home shows the wa
 
     def __init__(self) -> None:
         super().__init__()
-        self._said: object = None
+        self._shown: object = None
+        self._told: ev.Notice | None = None
 
     @property
     def _transfer(self) -> LiveTransfer | None:
@@ -69,9 +72,6 @@ You need not do anything. Leaving the screen does not stop it: Home shows the wa
     def on_screen_resume(self) -> None:
         self.call_after_refresh(self._look)
 
-    def on_resize(self) -> None:
-        self._said = None
-
     def _look(self) -> None:
         """Draw what changed, unless another screen is shown."""
         if not self.is_mounted or self.app.screen is not self:
@@ -85,12 +85,21 @@ You need not do anything. Leaving the screen does not stop it: Home shows the wa
 
     def _say(self, transfer: LiveTransfer) -> None:
         model = transfer.model
-        self.query_one(TransferProgress).show(model)
-        self.query_one(TransferResult).show(model)
-        now = (transfer.is_running, model.is_over)
-        if now != self._said:
-            self._said = now
+        now = (id(model), model.version, transfer.is_running, self.size)
+        if now != self._shown:
+            self._shown = now
+            self.query_one(TransferProgress).show(model)
+            self.query_one(TransferResult).show(model)
             self.refresh_bindings()
+            self._tell_newest(model)
+
+    def _tell_newest(self, model: TransferModel) -> None:
+        """Show the newest notice once: the log may have no room on the screen."""
+        notices = (event for _, event in reversed(model.log) if isinstance(event, ev.Notice))
+        newest = next(notices, None)
+        if newest and newest is not self._told and not model.is_over:
+            self._told = newest
+            self.notify(newest.message)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A key is offered only while it can do something."""

@@ -12,6 +12,7 @@ from textual.widgets import Static
 from advisor.domain.events import AnyEvent, EpochEnded
 from advisor.store.session_digests import SessionDigest
 from advisor.tui.features.history.screens.session import session_lines
+from advisor.tui.features.transfer.end_texts import fulfilment_line
 from advisor.tui.features.transfer.transfer_model import TransferModel
 from advisor.tui.features.transfer.widgets.transfer_view import TRANSFER_PANELS, TransferView
 from advisor.tui.kit.panels.field_group import FieldGroup
@@ -56,6 +57,8 @@ class PastTransferScreen(Page):
         method = escape(started.method if started else self._session.method)
         end = f": {escape(ended.message)}" if ended else ""
         lines = [*session_lines(self._session), f"Tuned by {method}, {self._epochs} epochs{end}."]
+        if ended and ended.advised:
+            lines.append(escape(fulfilment_line(ended.advised).plain))
         yield FieldGroup("Session", Static("\n".join(lines), id="about"))
         yield TransferView(id="view")
 

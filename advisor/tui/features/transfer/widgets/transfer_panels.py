@@ -37,7 +37,7 @@ class TransferProgress(Titled, Static):
 
     def show(self, model: TransferModel) -> None:
         """Show the present state."""
-        cells = max(_LEAST_CELLS, int(self.size.width * _BAR_SHARE))
+        cells = max(_LEAST_CELLS, int(self.app.size.width * _BAR_SHARE))
         lines = progress_lines(model, cells)
         self.display = bool(lines)
         self.set_title(*_drawn([Content(pair_words(model)), Content(left_or_state(model))], self))
