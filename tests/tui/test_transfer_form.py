@@ -256,6 +256,24 @@ async def test_advice_leads_to_the_form_filled_in(new_app: NewApp, store: Store)
         await until(pilot, lambda: isinstance(app.screen, AdviceScreen))
 
 
+@pytest.mark.parametrize(
+    ("entry", "label"),
+    [({"start": "4"}, "Starts at"), ({"start": "4x8", "max_streams": "many"}, "Streams for each")],
+)
+@pytest.mark.asyncio
+async def test_a_half_typed_entry_of_a_complete_form_is_named(
+    new_app: NewApp, tmp_path: Path, entry: dict[str, str], label: str
+) -> None:
+    app = new_app()
+    draft = TransferDraft(**COMPLETE | {"data": str(tmp_path)} | entry)
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.open(TransferFormScreen(draft))
+        await until(pilot, lambda: f"check '{label}'" in words(app, "#status"))
+        assert "! not ready" in words(app, "#status")
+        app.screen.query_one(f"#field-{[*entry][-1].replace('_', '-')} Input", Input).value = ""
+        await until(pilot, lambda: "✓ ready" in words(app, "#status"))
+
+
 @SIZES
 @pytest.mark.asyncio
 async def test_wrong_entries_are_named_and_nothing_begins(

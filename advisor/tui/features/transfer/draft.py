@@ -72,7 +72,7 @@ class TransferDraft(MoveDraft, kw_only=True):
     def why_not(self) -> str:
         """What is missing or contradictory: a sentence with the remedy; "" if nothing is.
 
-        The fields are assumed to be valid.
+        Invalid entries are not judged: their fields say what is wrong.
         """
         return (
             self.why_no_data()
@@ -92,16 +92,17 @@ class TransferDraft(MoveDraft, kw_only=True):
         return ""
 
     def _why_not_this_start(self) -> str:
-        if not self.start.strip():
+        try:
+            start = parse_start(self.start)
+        except ValueError:
             return ""
-        start = parse_start(self.start)
         files, streams = start.concurrency, start.parallelism
         for number, most, what in (
             (files, self.max_concurrency, "files at a time"),
             (streams, self.max_streams, "streams for each"),
             (files * streams, self.max_flows, "streams in total"),
         ):
-            if most.strip() and number > int(most):
+            if most.strip().isdecimal() and number > int(most):
                 return f"the start has {number} {what}, and {most.strip()} are allowed at most"
         return ""
 
