@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal
 
 import msgspec
@@ -192,7 +192,12 @@ def _heading_width(column: SessionColumn, look: Look) -> int:
 
 
 def _widest(column: SessionColumn, sessions: Sequence[SessionDigest], look: Look) -> int:
-    measured = sessions[:1] if column.name in _SAME_WIDTH else sessions
+    measured: Iterable[SessionDigest] = sessions
+    if column.name in _SAME_WIDTH:
+        measured = sessions[:1]
+    elif column.name == "pair":
+        # Of thousands of sessions there are few pairs.
+        measured = {session.pair: session for session in sessions}.values()
     return max((len(column.cell(session, look)) for session in measured), default=0)
 
 
