@@ -90,7 +90,7 @@ class Composition(msgspec.Struct, frozen=True, kw_only=True):
         return self.joint_bps / self.predicted_bps
 
 
-class Contender(msgspec.Struct, frozen=True, kw_only=True):
+class Contender(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One setting in the closing comparison.
 
     `role`: best, rival, frugal, default or globus default. `throughput`: mean in bit/s with its
@@ -150,7 +150,7 @@ class PriorAdvice(msgspec.Struct, frozen=True, kw_only=True):
     interval_bps: tuple[float, float]
 
 
-class Fulfilment(msgspec.Struct, frozen=True, kw_only=True):
+class Fulfilment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The throughput of a real transfer compared with the interval a session's advice predicted.
 
     `subject`: what was advised, "" where it is not known. `advised_s`: Unix time of the advice.

@@ -3,6 +3,7 @@ import os
 import shutil
 import socket
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -117,13 +118,16 @@ def fetch(folder: Path, **changes: object) -> None:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """With `data` in it, which the server's account may read."""
-    (tmp_path / "data").mkdir()
-    for one in (tmp_path, *tmp_path.parents[:3]):
-        one.chmod(one.stat().st_mode | 0o055)
-    tmp_path.chmod(0o777)
-    return tmp_path
+def folder() -> Iterator[Path]:
+    """With `data` in it, which the server's account may read.
+
+    Not below pytest's own folder: that one is closed to others whenever a pytest starts.
+    """
+    with tempfile.TemporaryDirectory(prefix="advisor-xrdcp-") as name:
+        folder = Path(name)
+        (folder / "data").mkdir()
+        folder.chmod(0o777)
+        yield folder
 
 
 @pytest.mark.usefixtures("programs")

@@ -32,7 +32,6 @@ _ROLES: Final = {
     "rival": "Runner-up",
     "frugal": "Cheaper",
     "default": "Untuned",
-    "globus default": "Globus",
 }
 """The names of an advice's contenders on screens."""
 
@@ -41,9 +40,9 @@ _TOOL_ROLES: Final = _ROLES | {"default": "Default"}
 
 
 def role_words(role: str, subject: str) -> str:
-    """A role as a name on a screen; a tool's own roles begin with a capital."""
+    """A role as a name on a screen; that of somebody's default is whose it is."""
     roles = _ROLES if subject in transports() else _TOOL_ROLES
-    return roles.get(role) or capitalised(role)
+    return roles.get(role) or capitalised(role.removesuffix(" default"))
 
 
 class ComparisonScreen(OutcomeStep):
