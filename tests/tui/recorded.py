@@ -1,4 +1,4 @@
-"""Real sessions, as they were told: one over 20 ms and 200 Mbit/s, and that of `advisor demo`."""
+"""Real sessions, as they were told: over two paths of a lab, and that of `advisor demo`."""
 
 import gzip
 from pathlib import Path
@@ -14,12 +14,13 @@ from advisor.tui.app import AdvisorApp
 from advisor.tui.features.advising.live_session import LiveSession
 from advisor.tui.features.advising.session_model import SessionModel
 
-_FILE = Path(__file__).parent / "recordings" / "lab-20ms-200mbit.jsonl.gz"
+_FOLDER = Path(__file__).parent / "recordings"
 
 
-def events() -> list[AnyEvent]:
+def events(name: str = "lab-20ms-200mbit") -> list[AnyEvent]:
     decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
-    return [decoder.decode(line) for line in gzip.decompress(_FILE.read_bytes()).splitlines()]
+    lines = gzip.decompress((_FOLDER / f"{name}.jsonl.gz").read_bytes()).splitlines()
+    return [decoder.decode(line) for line in lines]
 
 
 async def _nothing() -> None:

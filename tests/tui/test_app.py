@@ -6,6 +6,7 @@ from textual.theme import BUILTIN_THEMES
 from textual.widgets import DataTable, Static
 from textual.widgets._toast import ToastRack
 
+from advisor.domain.quantities import format_rate
 from advisor.store.history import Store
 from advisor.tui.features.advising.screens.where import WhereScreen
 from advisor.tui.features.advising.step import WALK
@@ -168,7 +169,7 @@ async def test_the_top_line_says_what_runs(new_app: NewApp) -> None:
         await pilot.pause()
         told = words(app, "#status")
         assert "lab:far-away" in told
-        assert "ADVISED 987 Mbit/s" in told
+        assert f"ADVISED {format_rate(app.session.model.advice.expected_bps)}" in told
 
 
 @pytest.mark.asyncio

@@ -418,7 +418,7 @@ def test_time_of_a_chart_of_one_probe_ends_near_its_data() -> None:
 
 
 def test_differences_are_sentences_with_the_faster_setting_first() -> None:
-    model = SessionModel(kept_events(shipped_recording()))
+    model = SessionModel(events("lab-46ms-1gbit"))
     assert differences(model)[1] == (
         "Smaller buffers and larger blocks were faster: 804 against 526 Mbit/s."
     )
