@@ -8,7 +8,7 @@ from advisor import registry
 from advisor.advising.contenders import Ranking
 from advisor.advising.judging import comparable
 from advisor.api.tool import CommandRequest, Kept
-from advisor.domain.advice import Advice, Command, Composition, Estimate, Limit
+from advisor.domain.advice import Advice, Command, Composition, Estimate, Limit, role_words
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Pair
 from advisor.domain.events import PastResult
@@ -242,17 +242,17 @@ def _against(ranking: Ranking, index: int) -> str:
     """The chosen contender compared with another one, and whether the difference is significant."""
     comparison, chosen = ranking.comparison, ranking.chosen
     other = ranking.candidates[index]
-    name = f"{other.role} ({describe(other.subject, other.setting)})"
+    name = f"{role_words(other.role)} ({describe(other.subject, other.setting)})"
     ratio = comparison.ratio(chosen, index)
     lower, upper = ratio.interval
     figures = f"× {ratio.value:.2f} (90 %: {lower:.2f} to {upper:.2f})"
     if not comparison.told_apart(chosen, index):
         if ratio.value < 1:
-            return f"{name} shows no clear difference ({figures}), and costs more"
-        return f"against {name}: {figures}, no clear difference"
+            return f"the {name} shows no clear difference ({figures}), and costs more"
+        return f"against the {name}: {figures}, no clear difference"
     if ratio.value > 1:
-        return f"against {name}: {figures}, a significant difference"
-    return f"{name} is faster by less than {PRACTICALLY_SAME:.0%} ({figures}), and costs more"
+        return f"against the {name}: {figures}, a significant difference"
+    return f"the {name} is faster by less than {PRACTICALLY_SAME:.0%} ({figures}), and costs more"
 
 
 def _commands(inputs: AdviceInputs, subject: str, settings: dict[str, Setting]) -> list[Command]:

@@ -165,7 +165,7 @@ async def _search(context: Context, stage: SearchStage, method: Method, until_le
         if context.control.is_skipped(stage.name):
             return "skipped"
         if context.budget.left_s - until_left_s < context.runner.next_probe_s(stage.subject):
-            return f"the time for {stage.name} is used up"
+            return "its time is used up"
         iteration = method.iteration
         purpose = ProbePurpose(stage=stage.name, kind="search", label=method.label)
         pending = await context.measure(stage.subject, setting, purpose)

@@ -1,6 +1,6 @@
 """Advice: the recommended setting, the expected throughput and the reasons."""
 
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -93,9 +93,10 @@ class Composition(msgspec.Struct, frozen=True, kw_only=True):
 class Contender(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One setting in the closing comparison.
 
-    `role`: best, rival, frugal, default or globus default. `throughput`: mean in bit/s with its
-    90 % interval. `probes`: the number of measurements behind it. `ratio`: its rate over that of
-    the advised setting; None for that setting itself, and in advice of earlier versions.
+    `role`: best, rival, frugal, default or Globus default, see `role_words`. `throughput`: mean
+    in bit/s with its 90 % interval. `probes`: the number of measurements behind it. `ratio`: its
+    rate over that of the advised setting; None for that setting itself, and in advice of earlier
+    versions.
     """
 
     role: str
@@ -104,6 +105,14 @@ class Contender(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     throughput: Estimate
     probes: int
     ratio: Estimate | None = None
+
+
+_ROLE_WORDS: Final = {"rival": "runner-up", "frugal": "cheaper setting"}
+
+
+def role_words(role: str) -> str:
+    """The role of a contender in the words of a reader; that of a default is its own."""
+    return _ROLE_WORDS.get(role, role)
 
 
 class Advice(msgspec.Struct, frozen=True, kw_only=True):

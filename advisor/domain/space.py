@@ -171,7 +171,7 @@ def flows_of(setting: Mapping[str, SettingValue], flow_names: Collection[str] = 
 
 
 class Baseline(msgspec.Struct, frozen=True):
-    """A default to compare with: `role` is `default` or `globus default`."""
+    """A default to compare with: `role` is `default` or `Globus default`."""
 
     role: str
     setting: Setting

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from advisor.domain.advice import Advice, Command, Contender, Estimate, Limit
+from advisor.domain.advice import Advice, Command, Contender, Estimate, Limit, role_words
 from advisor.domain.path import PathFacts
 from advisor.domain.printable import printable
 from advisor.domain.quantities import format_duration, format_rate, format_rates
@@ -102,7 +102,7 @@ def _composition(advice: Advice) -> list[str]:
 
 def _contenders(contenders: Iterable[Contender]) -> list[str]:
     rows = [
-        f"| {_text(c.role)} | {_text(describe(c.subject, c.setting))} "
+        f"| {_text(role_words(c.role))} | {_text(describe(c.subject, c.setting))} "
         f"| {format_rate(c.throughput.value)} | {format_rates(*c.throughput.interval)} "
         f"| {c.probes} |"
         for c in contenders

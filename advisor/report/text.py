@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterable
 from typing import Final
 
-from advisor.domain.advice import Advice, Command, Contender, Estimate, Limit
+from advisor.domain.advice import Advice, Command, Contender, Estimate, Limit, role_words
 from advisor.domain.quantities import format_duration, format_rate, format_rates
 from advisor.report.composition import composition_lines
 from advisor.traits import describe
@@ -81,7 +81,7 @@ def estimate_words(estimate: Estimate) -> str:
 def _contender(contender: Contender) -> str:
     times = "once" if contender.probes == 1 else f"{contender.probes} times"
     return (
-        f"{contender.role}: {estimate_words(contender.throughput)}, probed {times}; "
+        f"{role_words(contender.role)}: {estimate_words(contender.throughput)}, probed {times}; "
         f"{describe(contender.subject, contender.setting)}"
     )
 

@@ -106,7 +106,7 @@ class TcpIperf3:
         fixed: Setting = {"congestion": path.source.congestion} if path.source.congestion else {}
         return [
             Baseline("default", {"streams": 1, "buffer_bytes": 0} | fixed),
-            Baseline("globus default", {"streams": 16, "buffer_bytes": 0} | fixed),
+            Baseline("Globus default", {"streams": 16, "buffer_bytes": 0} | fixed),
         ]
 
     def receive(self, order: ReceiveOrder, channel: Channel) -> None:

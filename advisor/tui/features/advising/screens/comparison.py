@@ -1,13 +1,12 @@
 """Comparison: the results of the session beside the history and the untuned default."""
 
 from collections.abc import Iterable
-from typing import Final
 
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from advisor.domain.advice import Advice, Contender
+from advisor.domain.advice import Advice, Contender, role_words
 from advisor.domain.events import PastResult
 from advisor.domain.file_io import DISKS
 from advisor.domain.quantities import format_rate
@@ -27,22 +26,13 @@ from advisor.tui.kit.sentences import capitalised, count_words, sentence
 from advisor.tui.kit.times import age_words
 from advisor.tui.screens import screen_named
 
-_ROLES: Final = {
-    "best": "Fastest",
-    "rival": "Runner-up",
-    "frugal": "Cheaper",
-    "default": "Untuned",
-}
-"""The names of an advice's contenders on screens."""
 
-_TOOL_ROLES: Final = _ROLES | {"default": "Default"}
-"""The same where a tool was profiled, which has a default of its own."""
-
-
-def role_words(role: str, subject: str) -> str:
-    """A role as a name on a screen; that of somebody's default is whose it is."""
-    roles = _ROLES if subject in transports() else _TOOL_ROLES
-    return roles.get(role) or capitalised(role.removesuffix(" default"))
+def short_role(role: str, subject: str) -> str:
+    """A role as a name on a screen, without its noun; a profiled tool has a default of its own."""
+    if role == "default" and subject in transports():
+        return "Untuned"
+    name = role_words(role).removesuffix(" default").removesuffix(" setting")
+    return capitalised(name)
 
 
 class ComparisonScreen(OutcomeStep):
@@ -128,7 +118,7 @@ def _is_advised(one: Contender | PastResult, advice: Advice) -> bool:
 def _contender_bar(contender: Contender, advised: Contender | None, prefix: str) -> Bar:
     kind: BarKind = "default" if "default" in contender.role else "measured"
     is_advised = contender is advised
-    name = "Advised" if is_advised else role_words(contender.role, contender.subject)
+    name = "Advised" if is_advised else short_role(contender.role, contender.subject)
     return Bar(
         name=f"{prefix}{name}",
         detail=describe(contender.subject, contender.setting),
@@ -160,7 +150,7 @@ def probe_bar(probe: ProbeModel, prefix: str = "") -> Bar:
     untuned = probe.purpose == "baseline"
     subject = subject_name(probe.subject)
     found = f"{subject} alone" if probe.label == "alone" else f"Best {subject}"
-    name = role_words(probe.label, probe.subject) if untuned else found
+    name = short_role(probe.label, probe.subject) if untuned else found
     return Bar(
         name=f"{prefix}{name}",
         detail=describe(probe.subject, probe.setting),
