@@ -51,11 +51,14 @@ def session_status(model: "SessionModel") -> list[Content]:
 
 
 def _best(model: "SessionModel") -> list[Content]:
-    """The advised rate, else the best so far, and how many times the default it is."""
+    """The advised rate, else the best so far, and how many times the default it is.
+
+    Nothing is said of the gain of an advice that is not certain to be one.
+    """
     advice = model.advice
     if advice:
         rate_bps, word = advice.expected_bps, "ADVISED"
-        gain = advice.gain.value if advice.gain else None
+        gain = advice.gain.value if advice.gain and advice.gain.interval[0] > 1 else None
     elif model.best:
         rate_bps, word = model.best.throughput_bps, "BEST"
         default_bps = model.default_bps
@@ -90,6 +93,6 @@ def _moving(moving: FilesMoving | None, *, is_over: bool) -> list[Content]:
     moved = sum(one.moved_bytes for one in moving.classes)
     total = sum(one.total_bytes for one in moving.classes)
     left_s = about_left_s(moving)
-    left = "" if left_s is None else f" {format_duration(max(1, round(left_s)))} left"
+    left = "" if left_s is None else f" about {format_duration(max(1, round(left_s)))} left"
     share = moved / total if total else 0.0
     return [Content.styled(rate, "bold"), Content(f"{gauge(share, _GAUGE_CELLS)}{left}")]

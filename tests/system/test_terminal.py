@@ -36,7 +36,7 @@ def profile_localhost(shown: Terminal, home: Path) -> None:
     shown.run(f"{ADVISOR} --open history")
     shown.wait_for("Profile now")
     shown.press("C-n")
-    shown.wait_for("baseline", 30)
+    shown.wait_for(" s left", 30)
 
 
 @pytest.mark.parametrize(
@@ -81,9 +81,9 @@ def test_a_signal_leaves_the_terminal_as_it_was(
 def save_the_script(shown: Terminal, file: Path) -> None:
     """From a session that is over, on its screen, to the script on the disk."""
     shown.press("C-n")
-    shown.wait_for("Which differences are real")
+    shown.wait_for("Verdict")
     shown.press("C-n")
-    shown.wait_for("Expect")
+    shown.wait_for("from memory to memory")
     shown.press("s")
     shown.wait_for("Save the advice")
     shown.press("Tab")
@@ -130,7 +130,7 @@ def test_across_a_lab_to_a_copy_that_arrived(
         shown.press("C-n")
         shown.wait_for(on_the_next)
     shown.press("C-n")
-    shown.wait_for("baseline", 30)
+    shown.wait_for(" s left", 30)
     shown.wait_for("ctrl+n compares", 100)
     script = tmp_path / "move.sh"
     save_the_script(shown, script)

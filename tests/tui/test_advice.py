@@ -27,6 +27,7 @@ from advisor.tui.home import HomeScreen
 from advisor.tui.kit.dialogs.ask import AskScreen
 from advisor.tui.kit.dialogs.entry import EntryScreen
 from advisor.tui.kit.dialogs.save import SaveScreen, explained
+from advisor.tui.status import session_status
 
 from .conftest import NewApp
 from .driving import until
@@ -212,6 +213,14 @@ async def test_one_rate_is_the_advised_one_in_status_headline_and_comparison(
         app.open(AdviceScreen(model))
         await pilot.pause()
         await until(pilot, lambda: text_of(app).count("9 Gbit/s") == 2)
+
+
+@pytest.mark.parametrize(
+    ("gain", "is_told"), [(Estimate(3.0, (2.5, 3.5)), True), (Estimate(1.3, (0.6, 2.7)), False)]
+)
+def test_the_status_tells_a_gain_only_where_it_is_certain(gain: Estimate, is_told: bool) -> None:
+    status = session_status(SessionModel(some_events(an_advice(gain=gain))))
+    assert any("×" in part.plain for part in status) is is_told
 
 
 @pytest.mark.asyncio
