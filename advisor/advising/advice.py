@@ -1,6 +1,7 @@
 """Makes the advice from what was measured or stored."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
@@ -23,6 +24,10 @@ from advisor.models.limits import binding_limits, measured_limits
 from advisor.runtime.request import AdviceRequest
 from advisor.traits import describe, flow_names, subject_name, transport_labels
 
+_FAR_ABOVE: Final = 4.0
+"""A flow that reaches less than 1/4 of a ceiling is limited by something else: a ceiling is buffer
+÷ RTT, of which the kernel's bookkeeping may take half, and a flow that starts up as much again."""
+
 
 class AdviceInputs(msgspec.Struct, frozen=True, kw_only=True):
     """What an advice is based on."""
@@ -43,7 +48,7 @@ def advice_from_ranking(inputs: AdviceInputs, ranking: Ranking, incomplete: bool
     expected = comparison.next_one(index)
     default = ranking.default
     gain = None if default is None else _gain(comparison, index, default)
-    limits = _not_disproved(binding_limits(inputs.path), ranking)
+    limits = _binding(binding_limits(inputs.path), ranking)
     if measured := _newest(inputs.probes, chosen.subject, chosen.setting):
         limits += measured_limits(measured, inputs.path.capacity_bps)
     settings = _best_settings(ranking)
@@ -115,16 +120,21 @@ def _composed(inputs: AdviceInputs, joint_bps: float) -> Composition | None:
     return compose(inputs.probes, joint_bps, flow_names()) if inputs.request.tool else None
 
 
-def _not_disproved(limits: Sequence[Limit], ranking: Ranking) -> list[Limit]:
-    """Without the limits that any compared setting was measured to exceed.
+def _binding(limits: Sequence[Limit], ranking: Ranking) -> list[Limit]:
+    """Those of the limits that may hold the compared settings back.
 
-    A ceiling is that of one flow, so the fastest flow decides.
+    A ceiling is that of one flow, so the fastest flow decides. It may be exceeded, which disproves
+    the limit, or stay so far below that something else limits it.
     """
     fastest_bps = max(
         ranking.comparison.mean(index).value / flows_of(candidate.setting, flow_names())
         for index, candidate in enumerate(ranking.candidates)
     )
-    return [x for x in limits if x.ceiling_bps is None or x.ceiling_bps >= fastest_bps]
+    return [
+        x
+        for x in limits
+        if x.ceiling_bps is None or fastest_bps <= x.ceiling_bps < _FAR_ABOVE * fastest_bps
+    ]
 
 
 def _gain(comparison: Comparison, index: int, default: int) -> Estimate:

@@ -64,6 +64,16 @@ class Page(Screen[None]):
         # A screen may be shown, and resized, before its widgets are there.
         self.call_after_refresh(self.show_status)
 
+    @on(ScreenResume)
+    def _renew_message(self) -> None:
+        self.call_after_refresh(self._say_latest)
+
+    def _say_latest(self) -> None:
+        """Show a message of the screen before, if it has time left."""
+        latest = self.advisor.latest
+        if latest and not latest.has_expired:
+            self.query_one(MessageLine).say(latest)
+
     def trail(self) -> Content:
         """The left of the top line, which says where the user is."""
         return Content.styled(self.NAME, "bold")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from textual.app import App
 from textual.content import Content
 from textual.filter import LineFilter
-from textual.notifications import SeverityLevel
+from textual.notifications import Notification, SeverityLevel
 from textual.screen import Screen
 
 from advisor.store.history import Store
@@ -29,7 +29,7 @@ class Shell(App[int]):
 
     `session`, `transfer`, `shares`: the advice session, tuned transfer and transfer to several
     destinations that run, or ran last. `drawing`: what charts are drawn with: braille, block or
-    ascii.
+    ascii. `latest`: the last message.
     """
 
     def __init__(self, store: Store, draft: Draft, drawing: str) -> None:
@@ -41,6 +41,7 @@ class Shell(App[int]):
         self.session: LiveSession | None = None
         self.transfer: LiveTransfer | None = None
         self.shares: LiveShares | None = None
+        self.latest: Notification | None = None
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """What every drawn line passes: Textual's filters, and the guard against control codes."""
@@ -57,13 +58,13 @@ class Shell(App[int]):
     ) -> None:
         """Show a message. It is never markup, whatever a widget asks for: it may quote data.
 
-        A page shows it in its own line; over a dialog it is a toast.
+        A page shows it in its own line, that which follows too; over a dialog it is a toast.
         """
         super().notify(message, title=title, severity=severity, timeout=timeout, markup=False)
-        lines = self.screen.query(MessageLine)
-        if lines:
-            timeout_s = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
-            lines.first().say(message, title, severity, timeout_s)
+        timeout_s = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
+        self.latest = Notification(message, title, severity, timeout_s)
+        for line in self.screen.query(MessageLine):
+            line.say(self.latest)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The colours of all roles, for style sheets and charts."""

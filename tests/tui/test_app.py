@@ -4,7 +4,7 @@ import pytest
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES
 from textual.widgets import DataTable, Static
-from textual.widgets._toast import ToastRack
+from textual.widgets._toast import Toast, ToastRack
 
 from advisor.domain.quantities import format_rate
 from advisor.store.history import Store
@@ -149,17 +149,29 @@ def test_contrast_is_that_of_the_guidelines() -> None:
 @pytest.mark.asyncio
 async def test_messages_cover_nothing(new_app: NewApp) -> None:
     app = new_app()
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await pilot.pause()
         app.notify("of [b]all[/b] kinds", title="A message", severity="warning")
         await pilot.pause()
         line = app.screen.query_one(MessageLine)
         assert words(app, "#message") == "! A message: of [b]all[/b] kinds"
         assert line.region.y == app.screen.query_one("#body").region.bottom
-        assert not any(rack.display for rack in app.screen.query(ToastRack))
+        toasts = app.screen.query_one(ToastRack).query(Toast)
+        assert toasts
+        assert not any(toast.visible for toast in toasts)
         await pilot.click(MessageLine)
         await pilot.pause()
         assert words(app, "#message") == ""
+
+
+@pytest.mark.asyncio
+async def test_a_message_stays_when_another_screen_is_shown(new_app: NewApp) -> None:
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        app.notify("told in passing")
+        app.go("review")
+        await until(pilot, lambda: words(app, "#message") == "told in passing")
 
 
 @pytest.mark.asyncio

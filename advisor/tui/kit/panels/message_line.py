@@ -3,7 +3,7 @@
 from typing import Final
 
 from textual.content import Content
-from textual.notifications import SeverityLevel
+from textual.notifications import Notification
 from textual.timer import Timer
 from textual.widgets import Static
 
@@ -20,15 +20,14 @@ class MessageLine(Static):
 
     _timer: Timer | None = None
 
-    def say(self, message: str, title: str, severity: SeverityLevel, timeout_s: float) -> None:
-        """Show a message for this many seconds, instead of the one before. It is never markup."""
+    def say(self, said: Notification) -> None:
+        """Show a message for the rest of its time, instead of the one before; never as markup."""
         if self._timer:
             self._timer.stop()
-        style = _STYLES[severity]
-        head = f"{title}: " if title else ""
-        mark = _MARKS[severity]
-        self.update(Content.assemble((f"{mark}{head}", f"bold {style}".strip()), (message, style)))
-        self._timer = self.set_timer(timeout_s, self._forget)
+        style = _STYLES[said.severity]
+        head = f"{_MARKS[said.severity]}{said.title}{': ' if said.title else ''}"
+        self.update(Content.assemble((head, f"bold {style}".strip()), (said.message, style)))
+        self._timer = self.set_timer(max(0.0, said.time_left), self._forget)
 
     def _forget(self) -> None:
         self.update("")

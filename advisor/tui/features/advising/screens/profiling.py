@@ -1,7 +1,7 @@
 """Profiling: a running session live, and the user's orders to it."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar, Final
 
 from textual.binding import Binding, BindingType
@@ -19,6 +19,7 @@ from advisor.tui.features.advising.session_model import SessionModel, StageModel
 from advisor.tui.features.advising.step import Step
 from advisor.tui.features.advising.texts import best_setting, outcome_words
 from advisor.tui.features.advising.widgets.session_view import SESSION_PANELS, SessionView
+from advisor.tui.status import session_status
 
 _ALL_REDRAWN_EVERY_S: Final = 2.4
 _MORE_S: Final = 30.0
@@ -68,6 +69,10 @@ You need not do anything: it ends on its own; then ctrl+n compares the results."
     @property
     def _model(self) -> SessionModel | None:
         return self.advisor.session.model if self.advisor.session else None
+
+    def status(self) -> Sequence[Content]:
+        """How the session stands, or how it ended."""
+        return session_status(self._model) if self._model else super().status()
 
     def content(self) -> Iterable[Widget]:
         """A message if needed, and the session."""
