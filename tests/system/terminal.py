@@ -1,9 +1,9 @@
 """A real terminal to run `advisor` in: tmux on a socket of its own."""
 
 import os
-import secrets
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -16,14 +16,15 @@ class Terminal:
     """One window. `run` starts a command in its shell; what it shows is read as text."""
 
     def __init__(self, home: Path, columns: int = 120, lines: int = 40) -> None:
-        self._socket = f"shown-{secrets.token_hex(4)}"
+        # The name of a socket is limited to 107 bytes: pytest's own folder may be too long.
+        self._sockets = tempfile.TemporaryDirectory(prefix="tmux-")
         environment = own_environment(home) | {
             "TERM": "xterm-256color",
             "XDG_STATE_HOME": str(home / "state"),
             "XDG_CACHE_HOME": str(home / "cache"),
             "XDG_CONFIG_HOME": str(home / "config"),
             "LANG": "C.UTF-8",
-            "TMUX_TMPDIR": str(home),
+            "TMUX_TMPDIR": self._sockets.name,
         }
         self._environment = environment
         size = ["-x", str(columns), "-y", str(lines)]
@@ -38,7 +39,7 @@ class Terminal:
 
     def _tmux(self, *arguments: str) -> str:
         done = subprocess.run(
-            ["tmux", "-L", self._socket, *arguments],
+            ["tmux", *arguments],
             capture_output=True,
             text=True,
             env=self._environment,
@@ -94,3 +95,4 @@ class Terminal:
     def close(self) -> None:
         """Close the window; what runs in it is hung up."""
         self._tmux("kill-server")
+        self._sockets.cleanup()
