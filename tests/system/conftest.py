@@ -38,6 +38,8 @@ def own_environment(home: Path) -> dict[str, str]:
     return {
         "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin",
         "HOME": str(home),
+        # What a killed process leaves goes with the folder of the run.
+        "TMPDIR": tempfile.gettempdir(),
         "XDG_DATA_HOME": str(home / "data"),
         "ADVISOR_RUNTIME_DIR": str(home / "advisor"),
     }
