@@ -159,7 +159,7 @@ class HomeScreen(Page):
             self.query_one(PairCard).tell("No path is known yet", about)
             return
         had_rows = table.row_count
-        table.show(self._pairs, self.advisor.drawing, self.size.width)
+        table.show(self._pairs, self.size.width)
         if not had_rows and self.focused is None:
             table.focus()
         self._show_chosen()
@@ -169,7 +169,7 @@ class HomeScreen(Page):
 
     def _show_chosen(self) -> None:
         if chosen := self._chosen():
-            self.query_one(PairCard).show(chosen, self.advisor.drawing)
+            self.query_one(PairCard).show(chosen)
 
     def _show_under_way(self) -> None:
         """Show what is running, or else a session that can be resumed."""

@@ -88,8 +88,7 @@ class Page(Screen[None]):
             return
         trail, line = self.query_one("#trail", Static), self.query_one("#status", Static)
         width = self.size.width - trail.virtual_size.width - _GAP
-        bar = "|" if self.advisor.drawing == "ascii" else "│"
-        shown = joined(self.status(), width, bar)
+        shown = joined(self.status(), width)
         if shown != self._status_shown:
             self._status_shown = shown
             # Its place is fixed: an update without a layout of the whole screen.

@@ -15,6 +15,7 @@ from advisor.tui.features.advising.live_session import LiveSession
 from advisor.tui.features.shares.live_shares import LiveShares
 from advisor.tui.features.transfer.live_transfer import LiveTransfer
 from advisor.tui.features.transfer.move_draft import ONCE_FLAGS
+from advisor.tui.kit.ascii_lines import AsciiLines
 from advisor.tui.kit.colours import role_colours
 from advisor.tui.kit.open_history import OpenHistory
 from advisor.tui.kit.panels.message_line import MessageLine
@@ -44,8 +45,9 @@ class Shell(App[int]):
         self.latest: Notification | None = None
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """What every drawn line passes: Textual's filters, and the guard against control codes."""
-        return [*super().get_line_filters(), self._shown_text]
+        """What every drawn line passes: also the guard against control codes, and ASCII."""
+        ascii_lines = [AsciiLines()] if self.drawing == "ascii" else []
+        return [*super().get_line_filters(), self._shown_text, *ascii_lines]
 
     def notify(
         self,

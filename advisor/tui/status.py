@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 _GAUGE_CELLS: Final = 6
 
 
-def joined(parts: Sequence[Content], width: int, bar: str = "│") -> Content:
+def joined(parts: Sequence[Content], width: int) -> Content:
     """The parts in one line, with a bar between; those at the end that do not fit are left out."""
     line = Content("")
     for part in parts:
-        longer = Content.assemble(line, Content.styled(f" {bar} ", "$line"), part) if line else part
+        longer = Content.assemble(line, Content.styled(" │ ", "$line"), part) if line else part
         if longer.cell_length > width:
             break
         line = longer

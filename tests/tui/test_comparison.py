@@ -225,18 +225,16 @@ def test_each_reason_stands_once_and_so_does_each_other_transport() -> None:
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("drawing", ["braille", "ascii"])
 async def test_bars_are_from_zero_on_one_axis_the_best_first(
-    new_app: NewApp, size: tuple[int, int], drawing: str
+    new_app: NewApp, size: tuple[int, int]
 ) -> None:
-    app = new_app(drawing=drawing)
+    app = new_app()
     async with app.run_test(size=size) as pilot:
         bars = IntervalBars(
             [
                 Bar(name="half", detail="", value_bps=4e9, interval_bps=(3e9, 5e9)),
                 Bar(name="whole", detail="x" * 300, brief="x", value_bps=8e9, verdict="same"),
-            ],
-            drawing=drawing,
+            ]
         )
         await app.screen.query_one("#body").mount(bars)
         await pilot.pause()
@@ -250,7 +248,7 @@ async def test_bars_are_from_zero_on_one_axis_the_best_first(
     # Figures are right-aligned in one unit.
     assert whole.index("8.00") == half.index("4.00")
     assert all(len(line) <= size[0] for line in lines)
-    fill, point, left = ("=", "o", "[") if drawing == "ascii" else ("█", "●", "├")
+    fill, point, left = "█", "●", "├"
     start = header.index(" 0 ") + 1
     assert whole.index(fill) == start
     # The axis ends at 1.15 × 8 Gbit/s.
@@ -260,8 +258,6 @@ async def test_bars_are_from_zero_on_one_axis_the_best_first(
     assert (whole.rindex(fill) - start) / span == pytest.approx(8 / 9.2, abs=0.02)
     for tick in re.finditer(r"(?<= )\d+(?= )", header[start:]):
         assert tick.start() / span == pytest.approx(int(tick[0]) / 9.2, abs=0.02)
-    if drawing == "ascii":
-        assert all(ord(c) < 128 for line in lines for c in line)
 
 
 @pytest.mark.parametrize("columns", [16, 40, 120])

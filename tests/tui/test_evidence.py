@@ -506,7 +506,7 @@ def test_columns_fit(alike: Evidence, width: int, name: str) -> None:
         alike,
         groups=[msgspec.structs.replace(one, conditions=on(name)) for one in alike.groups],
     )
-    assert sum(column.width + 2 for column in columns_of(named, "braille", width)) <= width
+    assert sum(column.width + 2 for column in columns_of(named, width)) <= width
 
 
 def _as_high(group: SimilarGroup, factor: float) -> SimilarGroup:

@@ -118,11 +118,11 @@ def test_rows_have_one_unit_for_each_column() -> None:
             title="a path with a long title",
         ),
     }
-    rows = {key: [cell.plain for cell in cells] for key, cells in path_rows(paths, 80, "ascii")}
+    rows = {key: [cell.plain for cell in cells] for key, cells in path_rows(paths, 80)}
     assert rows["near"][1] == "20"
     assert rows["near"][3] == "1,000"
-    assert rows["far"][1:4] == ["80", "********", "100 / 10"]
-    assert rows["near"][2] == "**......"
+    assert rows["far"][1:4] == ["80", "████████", "100 / 10"]
+    assert rows["near"][2] == "██░░░░░░"
     _, cells = lab_row("far", LabHost("far", "lab:far", "✓ up 3 s", paths["far"]))
     assert [cell.plain for cell in cells] == ["lab:far", "✓ up 3 s", "80", "100 / 10", "0.01"]
 

@@ -21,7 +21,6 @@ from advisor.tui.features.shares.texts import (
     train_line,
 )
 from advisor.tui.features.shares.widgets.share_bar import (
-    GLYPHS,
     lower_cells,
     share_legend,
     upper_cells,
@@ -188,9 +187,7 @@ def test_the_command_that_learns_names_known_hosts() -> None:
     assert train_line(["dtn2", "dtn3"]) == "advisor share train dtn2 dtn3 --to FOLDER"
 
 
-@pytest.mark.parametrize("drawing", ["block", "ascii"])
-def test_parts_of_a_bar_are_told_apart_without_colour(drawing: str) -> None:
-    glyphs = GLYPHS[drawing]
+def test_parts_of_a_bar_are_told_apart_without_colour() -> None:
     row = RateRow(
         destination="kraken",
         asked_bps=6e8,
@@ -198,23 +195,22 @@ def test_parts_of_a_bar_are_told_apart_without_colour(drawing: str) -> None:
         expected_bps=5e8,
         interval_bps=(4e8, 7e8),
     )
-    upper = upper_cells(row, 11, 1e9, glyphs)
-    lower = lower_cells(row, 11, 1e9, glyphs)
-    assert "".join(c for c, _ in upper) == {"block": "█████┄◆    ", "ascii": "=====.V    "}[drawing]
-    assert "".join(c for c, _ in lower) == {"block": "░░░░├●─┤   ", "ascii": "::::[o-]   "}[drawing]
+    upper, lower = upper_cells(row, 11, 1e9), lower_cells(row, 11, 1e9)
+    assert "".join(c for c, _ in upper) == "█████┄◆    "
+    assert "".join(c for c, _ in lower) == "░░░░├●─┤   "
     looks: dict[str, set[str]] = {}
     for character, part in (*upper, *lower):
         looks.setdefault(part, set()).add(character)
     asked, expected, got = looks["asked"], looks["expected"], looks["got"]
     assert not (asked & expected | asked & got | expected & got)
     # Nothing is drawn that the legend does not show.
-    shown = {part: set(cells) for part, cells, _ in share_legend(glyphs)}
+    shown = {part: set(cells) for part, cells, _ in share_legend()}
     assert all(looks[part] <= shown[part] for part in shown)
 
 
 def test_a_mark_on_the_bar_stays_seen() -> None:
     row = RateRow(destination="kraken", asked_bps=4e8, got_bps=9e8)
-    cells = "".join(c for c, _ in upper_cells(row, 11, 1e9, GLYPHS["block"]))
+    cells = "".join(c for c, _ in upper_cells(row, 11, 1e9))
     assert cells == "████◆█████ "
 
 
@@ -225,4 +221,4 @@ def test_the_axis_holds_what_was_got_and_a_slip_of_the_hand_does_not_stretch_it(
     slip = RateRow(destination="mason", asked_bps=4e12)
     end_bps = shares_top_bps([usual, slip], 0.0)
     assert end_bps == 1.5e9
-    assert upper_cells(slip, 11, end_bps, GLYPHS["block"])[-1][0] == "»"
+    assert upper_cells(slip, 11, end_bps)[-1][0] == "»"

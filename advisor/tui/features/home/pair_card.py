@@ -28,12 +28,12 @@ class PairCard(Titled, Static):
     def __init__(self) -> None:
         super().__init__(id="pair")
 
-    def show(self, pair: PairSummary, drawing: str) -> None:
+    def show(self, pair: PairSummary) -> None:
         """The pair's advice, else its best result."""
         self.set_title(
             pair.pair.destination, f"{age_words(time.time() - pair.last_recorded_s)} ago"
         )
-        self.update(Content("\n").join(_lines(pair, drawing)))
+        self.update(Content("\n").join(_lines(pair)))
 
     def tell(self, title: str, text: str) -> None:
         """A text that is about no pair."""
@@ -41,7 +41,7 @@ class PairCard(Titled, Static):
         self.update(Content(text))
 
 
-def _lines(pair: PairSummary, drawing: str) -> Iterator[Content]:
+def _lines(pair: PairSummary) -> Iterator[Content]:
     best = best_of(pair)
     record = pair.last_advice
     if record:
@@ -63,7 +63,7 @@ def _lines(pair: PairSummary, drawing: str) -> Iterator[Content]:
         yield Content.styled("No successful probe is stored.", "dim")
     series = pair.series.get(best.subject, []) if best else []
     if series:
-        drawn = spark([rate for _, rate in series], _PAST, drawing)
+        drawn = spark([rate for _, rate in series], _PAST)
         yield Content.assemble((drawn, "$blue"), (f"  {count_words(len(series), 'probe')}", "dim"))
     limits = record.advice.limits[:_LIMITS] if record else []
     for limit in limits:

@@ -38,14 +38,14 @@ class PairTable(RowTable):
     def __init__(self) -> None:
         super().__init__("Known paths", id="pairs")
 
-    def show(self, pairs: Sequence[PairSummary], drawing: str, width: int) -> None:
+    def show(self, pairs: Sequence[PairSummary], width: int) -> None:
         """Fill it with these; `width` decides how much of each is shown."""
         bests = [best_of(pair) for pair in pairs]
         scale, unit = rate_unit(max((b.throughput_bps for b in bests if b), default=1.0))
         now_s = time.time()
         shown = width >= _WIDE
         rows = [
-            (str(pair.pair), _cells(pair, best, drawing, scale, now_s, wide=shown))
+            (str(pair.pair), _cells(pair, best, scale, now_s, wide=shown))
             for pair, best in zip(pairs, bests, strict=True)
         ]
         columns = ("Destination", unit, "Gain", "Setting", "Age", "Probes")
@@ -62,7 +62,6 @@ def best_of(pair: PairSummary) -> PastResult | None:
 def _cells(
     pair: PairSummary,
     best: PastResult | None,
-    drawing: str,
     scale: float,
     now_s: float,
     *,
@@ -75,7 +74,7 @@ def _cells(
         Text(_gain(pair), justify="right"),
         Text(_setting(pair, best, wide=wide)),
         Text(age_words(now_s - pair.last_recorded_s), justify="right"),
-        Text(spark([rate for _, rate in series], _PAST if wide else _PAST // 2, drawing)),
+        Text(spark([rate for _, rate in series], _PAST if wide else _PAST // 2)),
     )
 
 

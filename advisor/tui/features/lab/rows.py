@@ -10,7 +10,6 @@ from advisor.lab.control import tell
 from advisor.lab.messages import GetStatus
 from advisor.lab.paths import EmulatedPath
 from advisor.lab.state import LabError, LabFolder
-from advisor.tui.kit.charts.drawing import ASCII
 from advisor.tui.kit.charts.gauge import gauge
 from advisor.tui.kit.sentences import shortened
 
@@ -69,7 +68,7 @@ def lab_row(key: str, host: LabHost) -> Row:
     return key, cells
 
 
-def path_rows(paths: Mapping[str, EmulatedPath], width: int, drawing: str) -> list[Row]:
+def path_rows(paths: Mapping[str, EmulatedPath], width: int) -> list[Row]:
     """The rows of the paths to bring up; the bars compare round-trip times.
 
     `width`: of the screen, in terminal columns.
@@ -82,18 +81,13 @@ def path_rows(paths: Mapping[str, EmulatedPath], width: int, drawing: str) -> li
             (
                 Text(name),
                 _number(_rtt_ms(path)),
-                Text(_bar(path.rtt_s / longest_s, drawing), "dim"),
+                Text(gauge(path.rtt_s / longest_s, _BAR_CELLS), "dim"),
                 _number(_rate_mbps(path)),
                 Text(shortened(path.title, room)),
             ),
         )
         for name, path in paths.items()
     ]
-
-
-def _bar(share: float, drawing: str) -> str:
-    bar = gauge(share, _BAR_CELLS)
-    return bar.translate(ASCII) if drawing == "ascii" else bar
 
 
 def _number(text: str) -> Text:

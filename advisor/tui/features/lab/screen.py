@@ -111,7 +111,7 @@ class LabScreen(Page):
     def _draw_paths(self) -> None:
         table = self.query_one("#paths", RowTable)
         table.set_title(_PATHS, str(len(self._known)))
-        table.fill(path_rows(self._known, self.size.width, self.advisor.drawing))
+        table.fill(path_rows(self._known, self.size.width))
 
     def on_resize(self) -> None:
         self._draw_paths()

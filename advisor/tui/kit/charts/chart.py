@@ -12,7 +12,6 @@ from textual.theme import Theme
 from textual.widget import Widget
 from textual.widgets import Static
 
-from advisor.tui.kit.charts.drawing import ASCII
 from advisor.tui.kit.charts.legend import legend
 from advisor.tui.kit.charts.painter import Painter
 from advisor.tui.kit.charts.picture import RATE, Picture
@@ -72,15 +71,6 @@ class Chart(Titled, Widget, can_focus=True):
     def _redraw(self) -> None:
         self._draw()
 
-    @property
-    def _is_drawn_in_ascii(self) -> bool:
-        # It has a title before it has an application.
-        return self.is_attached and self._is_ascii
-
-    @property
-    def _drawing(self) -> str:
-        return str(getattr(self.app, "drawing", "braille"))
-
     def restart(self) -> None:
         """Reset the axes: what is shown next is unrelated."""
         self.picture = replace(self.picture, x_range=(0.0, 0.0), y_top=0.0)
@@ -130,8 +120,8 @@ class Chart(Titled, Widget, can_focus=True):
 
     def set_title(self, title: str | Content, value: str | Content = "") -> None:
         """`value`: how it stands now; the legend then is below the chart."""
-        self._given_title = _content(title, is_ascii=self._is_drawn_in_ascii)
-        self._given_value = _content(value, is_ascii=self._is_drawn_in_ascii)
+        self._given_title = Content(title) if isinstance(title, str) else title
+        self._given_value = Content(value) if isinstance(value, str) else value
         self._place_key()
 
     def _draw(self) -> None:
@@ -143,11 +133,11 @@ class Chart(Titled, Widget, can_focus=True):
             return
         self._drawn = wanted
         with plot.drawing():
-            unnamed = Painter(plot, self.picture, self._style, self._drawing).paint()
-        self._key = legend(self.picture.series, unnamed, self.app.theme_variables, self._drawing)
+            drawing = getattr(self.app, "drawing", "braille")
+            unnamed = Painter(plot, self.picture, self._style, drawing).paint()
+        self._key = legend(self.picture.series, unnamed, self.app.theme_variables)
         self._place_key()
-        words = self.picture.x_label
-        self.border_subtitle = escape(words.translate(ASCII) if self._is_ascii else words)
+        self.border_subtitle = escape(self.picture.x_label)
 
     def _place_key(self) -> None:
         """Put the legend into the title line, or below the chart."""
@@ -164,8 +154,3 @@ class Chart(Titled, Widget, can_focus=True):
 
     def _style(self, colour: str) -> str:
         return theme_style(self.app.theme_variables, colour)
-
-
-def _content(words: str | Content, *, is_ascii: bool) -> Content:
-    content = Content(words) if isinstance(words, str) else words
-    return Content(content.plain.translate(ASCII), list(content.spans)) if is_ascii else content

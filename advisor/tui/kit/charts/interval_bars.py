@@ -31,8 +31,7 @@ class _Glyphs(NamedTuple):
     line: str
 
 
-_BLOCKS: Final = _Glyphs("█", "▒", "├", "─", "┤", "●", "▶", "»", "┊")
-_ASCII: Final = _Glyphs("=", ".", "[", "-", "]", "o", ">", ">", ":")
+_GLYPHS: Final = _Glyphs("█", "▒", "├", "─", "┤", "●", "▶", "»", "┊")
 _MARKED: Final = ("advised", "limit")
 _COLOURS: Final = {"advised": "advised", "joint": "advised", "limit": "act", "default": "default"}
 """Of kinds that have a colour of their own; the others have that of the bar."""
@@ -102,7 +101,6 @@ class IntervalBars(Widget, can_focus=True):
         self,
         bars: Sequence[Bar] = (),
         *,
-        drawing: str = "block",
         best_first: bool = True,
         top_bps: float | None = None,
         unit_of_bps: float | None = None,
@@ -115,7 +113,6 @@ class IntervalBars(Widget, can_focus=True):
         self._heading = heading
         self.border_title = "Bars"
         self._bars: list[Bar] = []
-        self._glyphs = _ASCII if drawing == "ascii" else _BLOCKS
         self.show(bars)
 
     def show(self, bars: Sequence[Bar]) -> None:
@@ -178,9 +175,7 @@ class IntervalBars(Widget, can_focus=True):
         setting = shortened(self._setting(bar, in_full=widths.in_full), widths.setting)
         figure = f"{scale.figure(bar.value_bps):>{widths.figure}}"
         row = Text()
-        row.append(
-            f"{self._glyphs.mark if marked else ' '} {name}", style + _BOLD if marked else style
-        )
+        row.append(f"{_GLYPHS.mark if marked else ' '} {name}", style + _BOLD if marked else style)
         row.append(f"{_GAP}{set_cell_size(setting, widths.setting)}", self._dim)
         row.append(f"{_GAP}{figure}", style + _BOLD if marked else _BOLD)
         row.append(_GAP)
@@ -191,7 +186,7 @@ class IntervalBars(Widget, can_focus=True):
 
     def _drawn(self, bar: Bar, style: Style, scale: BarScale) -> Text:
         """The bar itself, over the lines of the ticks."""
-        glyphs = self._glyphs
+        glyphs = _GLYPHS
         end = scale.column(bar.value_bps)
         fill = glyphs.past if bar.kind == "past" else glyphs.fill
         cells = dict.fromkeys(range(end + 1), fill)
@@ -223,13 +218,13 @@ class IntervalBars(Widget, can_focus=True):
         return self._theme_style("line")
 
 
-def ruler(width: int, top_bps: float, mark: str) -> str:
+def ruler(width: int, top_bps: float) -> str:
     """The axis in two lines: tick marks, and their labels."""
     marks, words = [" "] * width, [" "] * width
     for rate_bps in ticks(top_bps, max(2, width // _TICK_COLUMNS)):
         label = format_rate(rate_bps) if rate_bps else "0"
         at = round(rate_bps / top_bps * (width - 2))
         begin = min(at, width - len(label))
-        marks[at] = mark
+        marks[at] = "│"
         words[begin : begin + len(label)] = label
     return "".join(marks).rstrip() + "\n" + "".join(words).rstrip()

@@ -6,17 +6,13 @@ from typing import Final
 
 from textual.content import Content
 
-from advisor.tui.kit.charts.drawing import ASCII, VERTICAL
-from advisor.tui.kit.charts.series import Series, VerticalLine
+from advisor.tui.kit.charts.series import VERTICAL, Series, VerticalLine
 
 _LINE: Final = "──"
 
 
 def legend(
-    series: Sequence[Series],
-    verticals: Sequence[VerticalLine],
-    colours: Collection[str],
-    drawing: str,
+    series: Sequence[Series], verticals: Sequence[VerticalLine], colours: Collection[str]
 ) -> Content:
     """Series and vertical lines with their marks, in those `colours` the theme knows."""
     marked = [
@@ -25,12 +21,8 @@ def legend(
         if one.in_legend and any(math.isfinite(y) for y in one.ys)
     ]
     marked += [(VERTICAL, line.colour, line.name) for line in verticals if line.name]
-    table = ASCII if drawing == "ascii" else {}
     parts = [
-        Content.assemble(
-            (mark.translate(table), f"${colour}" if colour in colours else ""),
-            f" {name.translate(table)}",
-        )
+        Content.assemble((mark, f"${colour}" if colour in colours else ""), f" {name}")
         for mark, colour, name in marked
     ]
     return Content("  ").join(parts)

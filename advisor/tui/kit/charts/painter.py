@@ -8,11 +8,16 @@ from typing import Final
 from textual_hires_canvas import HiResMode
 
 from advisor.tui.kit.charts.axis import rate_unit, ticks, ticks_in_rows
-from advisor.tui.kit.charts.drawing import VERTICAL
 from advisor.tui.kit.charts.frame import Frame
 from advisor.tui.kit.charts.picture import RATE, Picture
 from advisor.tui.kit.charts.plot import Plot
-from advisor.tui.kit.charts.series import Series, VerticalLine, runs_of, step_line
+from advisor.tui.kit.charts.series import (
+    VERTICAL,
+    Series,
+    VerticalLine,
+    runs_of,
+    step_line,
+)
 
 _MODES: Final = {"braille": HiResMode.BRAILLE, "block": HiResMode.QUADRANT}
 _ROWS_EACH: Final = 2
@@ -140,7 +145,7 @@ class Painter:
                 self._plot.draw_hires_lines(lines, mode, style)
             else:
                 cells = [(*_cell((x, y)), *_cell((to_x, to_y))) for x, y, to_x, to_y in lines]
-                self._plot.draw_lines(cells, style=style)
+                self._plot.draw_lines(cells, "*", style)
 
     def _draw_marks(self, series: Series) -> None:
         style = self._style(series.colour)

@@ -9,8 +9,6 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual_hires_canvas import Canvas
 
-from advisor.tui.kit.charts.drawing import ASCII
-
 
 class Plot(Canvas, can_focus=False):
     """Tells its parent by a `Resize` message when it has to be drawn again."""
@@ -36,11 +34,8 @@ class Plot(Canvas, can_focus=False):
             yield
         finally:
             self._is_held = False
-        is_ascii = getattr(self.app, "drawing", "") == "ascii"
-        before, self._strips = self._strips, []
-        for y in range(self.size.height):
-            strip = super().render_line(y)
-            self._strips.append(_in_ascii(strip) if is_ascii else strip)
+        before = self._strips
+        self._strips = [super(Plot, self).render_line(y) for y in range(self.size.height)]
         for y, strip in enumerate(self._strips):
             if y >= len(before) or strip != before[y]:
                 self.refresh(Region(0, y, self.size.width, 1))
@@ -67,8 +62,3 @@ class Plot(Canvas, can_focus=False):
             return self._strips[y]
         # Without colours every segment needs a style.
         return Strip.blank(self.size.width, self._base_style)
-
-
-def _in_ascii(strip: Strip) -> Strip:
-    drawn = [segment._replace(text=segment.text.translate(ASCII)) for segment in strip]
-    return Strip(drawn, strip.cell_length)

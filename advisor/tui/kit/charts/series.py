@@ -2,11 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
 SeriesKind = Literal["line", "points", "steps"]
+
+VERTICAL: Final = "╎"
+"""The character of vertical lines."""
 
 
 class Series(msgspec.Struct, frozen=True):

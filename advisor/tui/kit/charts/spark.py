@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from typing import Final
 
 _BLOCKS: Final = "▁▂▃▄▅▆▇█"
-_ASCII: Final = "_.-=+*#@"
 
 
-def spark(values: Sequence[float], width: int, drawing: str = "braille") -> str:
+def spark(values: Sequence[float], width: int) -> str:
     """The newest `width` values, all at least zero; the highest fills the line."""
-    marks = _ASCII if drawing == "ascii" else _BLOCKS
     shown = values[-width:]
     top = max(shown, default=0.0)
     if top <= 0:
-        return marks[0] * len(shown)
-    return "".join(marks[min(len(marks) - 1, int(value / top * len(marks)))] for value in shown)
+        return _BLOCKS[0] * len(shown)
+    highest = len(_BLOCKS) - 1
+    return "".join(_BLOCKS[min(highest, int(value / top * len(_BLOCKS)))] for value in shown)

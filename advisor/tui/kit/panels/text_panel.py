@@ -5,7 +5,6 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from advisor.tui.kit.charts.drawing import ASCII
 from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
 
 
@@ -31,8 +30,6 @@ class TextPanel(Titled, VerticalScroll):
         if not self.is_mounted or words.is_same(self._filled):
             return
         self._filled = words
-        if self._is_ascii:
-            words = Content(words.plain.translate(ASCII), list(words.spans))
         rows = len(words.wrap(max(self.content_size.width, 1)))
         # Layout is expensive: only when the scroll height changes.
         scrolls = max(rows, self._rows) > self.content_size.height

@@ -15,8 +15,6 @@ else:
 PANEL_CSS: Final = """
     border: round $line; border-title-color: $foreground; padding: 0 1;
     &:focus, &:focus-within { border: round $focus; border-title-color: $focus; }
-    &.-ascii { border: ascii $line; }
-    &.-ascii:focus, &.-ascii:focus-within { border: ascii $focus; }
 """
 """The look of a panel, to be put between the braces of its own rule."""
 
@@ -47,12 +45,7 @@ class Titled(_Mixin):
         """What it is, without the live value."""
         return self._title.plain
 
-    @property
-    def _is_ascii(self) -> bool:
-        return bool(getattr(self.app, "drawing", "") == "ascii")
-
     def on_mount(self) -> None:
-        self.set_class(self._is_ascii, "-ascii")
         self._fit_title()
 
     def on_resize(self, _: Resize) -> None:
@@ -70,8 +63,7 @@ class Titled(_Mixin):
         gap = self.outer_size.width - _CORNERS - self._title.cell_length - self._value.cell_length
         fitted = self._title
         if self._value.cell_length and gap >= _LEAST_GAP + 2:
-            dash = "-" if self._is_ascii else "─"
-            rule = Content.styled(dash * (gap - 2), "$focus" if focused else "$line")
+            rule = Content.styled("─" * (gap - 2), "$focus" if focused else "$line")
             fitted = Content.assemble(self._title, " ", rule, " ", self._value)
         if not fitted.is_same(self._fitted):
             self._fitted = self.border_title = fitted

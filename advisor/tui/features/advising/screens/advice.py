@@ -107,7 +107,7 @@ class AdviceScreen(OutcomeStep):
         if advice.composition is None:
             return
         yield heading("Disks and network")
-        yield CompositionBars(advice, drawing=self.advisor.drawing)
+        yield CompositionBars(advice)
         lines = FlowLines(model, advice.composition)
         if lines.series:
             chart = Chart("By flows or threads at once", id="flow-lines")

@@ -60,7 +60,7 @@ class ComparisonScreen(OutcomeStep):
                 yield Static(Content(f"The session gave no advice: {model.gave_up.message}."))
             return
         yield Static(_decided(model), id="decided")
-        yield IntervalBars(bars, drawing=self.advisor.drawing)
+        yield IntervalBars(bars)
         yield from self.past_transfers(model)
         if model.advice:
             yield heading("Why")

@@ -107,9 +107,7 @@ class EvidenceScreen(Page):
         if len(self._model.evidence) > 1:
             words.insert(0, f"Search {self._search}; n shows the next one.")
         self.query_one("#answer", Static).update(Text("\n".join(words)))
-        self.query_one(EvidenceTable).show(
-            evidence, self.advisor.drawing, self.size.width - _AROUND
-        )
+        self.query_one(EvidenceTable).show(evidence, self.size.width - _AROUND)
         self._draw_group()
 
     def on_data_table_row_highlighted(self) -> None:

@@ -128,7 +128,7 @@ class PathScreen(Step):
         if path is None:
             return
         rtts_s = [rtt_s for _, rtt_s in look.model.rtts] if look else []
-        self.query_one(WatchedPath).show([path.rtt_s, *rtts_s], self.advisor.drawing)
+        self.query_one(WatchedPath).show([path.rtt_s, *rtts_s])
         self._fill(path)
 
     def _trouble(self) -> str:

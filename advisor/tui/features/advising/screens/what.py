@@ -156,7 +156,7 @@ class WhatScreen(Step):
             words += f"\nClasses of size for {path.words}."
         self.query_one("#counted", Static).update(Content(words))
         self.query_one("#sizes", FileHistogram).show(
-            classify(of_bins(sizes), path.bdp_bytes), path.bdp_bytes, self.advisor.drawing
+            classify(of_bins(sizes), path.bdp_bytes), path.bdp_bytes
         )
 
     def _counts_a_path(self) -> bool:

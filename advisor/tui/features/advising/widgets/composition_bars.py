@@ -24,12 +24,14 @@ class CompositionBars(IntervalBars):
         "it is no limit. 9 in 10 transfers reach a rate in the bracket."
     )
 
-    def __init__(self, advice: Advice, *, drawing: str = "block") -> None:
+    def __init__(
+        self,
+        advice: Advice,
+    ) -> None:
         composed = advice.composition
         bars = list(composition_bars(advice, composed)) if composed else []
         super().__init__(
             bars,
-            drawing=drawing,
             best_first=False,
             top_bps=composition_top_bps(bars),
             unit_of_bps=advice.expected_bps,

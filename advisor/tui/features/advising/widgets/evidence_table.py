@@ -75,12 +75,12 @@ class EvidenceTable(RowTable):
         """The selected group; None if there is none."""
         return self._groups.get(self.chosen)
 
-    def show(self, evidence: Evidence, drawing: str, width: int) -> None:
+    def show(self, evidence: Evidence, width: int) -> None:
         """Fill it with this; `width` decides how much is said of each."""
         listed: list[Group] = [*evidence.groups, *evidence.left_out]
         self.set_title(_TITLE, f"{len(evidence.groups)} used, {len(evidence.left_out)} left out")
         self._groups = {str(number): group for number, group in enumerate(listed)}
-        columns = columns_of(evidence, drawing, width)
+        columns = columns_of(evidence, width)
         rows = zip(*(column.cells for column in columns), strict=True)
         kinds = [column.numeric for column in columns]
         self.fill(
@@ -92,11 +92,11 @@ class EvidenceTable(RowTable):
         )
 
 
-def columns_of(evidence: Evidence, drawing: str, width: int) -> list[EvidenceColumn]:
+def columns_of(evidence: Evidence, width: int) -> list[EvidenceColumn]:
     """The columns that fit the width; the network's name is cut to the rest."""
     listed: list[Group] = [*evidence.groups, *evidence.left_out]
     wide = width >= _WIDE
-    columns = [*_known(listed), *_said(evidence, drawing, wide=wide)]
+    columns = [*_known(listed), *_said(evidence, wide=wide)]
     networks = [group.conditions.network or "not known" for group in listed]
     best = EvidenceColumn(_BEST, [_best_setting(group) for group in listed])
     if wide:
@@ -126,7 +126,7 @@ def _known(listed: Sequence[Group]) -> list[EvidenceColumn]:
     ]
 
 
-def _said(evidence: Evidence, drawing: str, *, wide: bool) -> list[EvidenceColumn]:
+def _said(evidence: Evidence, *, wide: bool) -> list[EvidenceColumn]:
     """The cells of weight and prediction; empty for groups left out."""
     none = [""] * len(evidence.left_out)
     groups = evidence.groups
@@ -136,7 +136,7 @@ def _said(evidence: Evidence, drawing: str, *, wide: bool) -> list[EvidenceColum
         EvidenceColumn("alike", [f"{one.likeness:.2f}" for one in groups] + none, numeric=True),
         EvidenceColumn(
             "weight",
-            [_weight(one.share, drawing, wide=wide) for one in groups] + ["none"] * len(none),
+            [_weight(one.share, wide=wide) for one in groups] + ["none"] * len(none),
             numeric=not wide,
         ),
         EvidenceColumn(
@@ -156,12 +156,11 @@ def _of_sample(group: SimilarGroup, gave_bps: float, scale: float) -> str:
     return f"{group.sample_bps / scale:.3g} {group.sample_bps / gave_bps - 1:+.0%}"
 
 
-def _weight(share: float, drawing: str, *, wide: bool) -> str:
+def _weight(share: float, *, wide: bool) -> str:
     words = f"{share:.0%}"
     if not wide:
         return words
-    mark = "#" if drawing == "ascii" else "█"
-    return f"{words:>4} {mark * max(1, round(share * _RANGE_CELLS))}"
+    return f"{words:>4} {'█' * max(1, round(share * _RANGE_CELLS))}"
 
 
 def _day(began_s: float | None) -> str:

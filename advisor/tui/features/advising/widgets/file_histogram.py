@@ -24,7 +24,7 @@ class FileHistogram(Static, can_focus=False):
     )
     DEFAULT_CSS = "FileHistogram { height: auto; margin-top: 1; }"
 
-    def show(self, classes: Sequence[FileClass], bdp_bytes: float, drawing: str) -> None:
+    def show(self, classes: Sequence[FileClass], bdp_bytes: float) -> None:
         """Draw these; `bdp_bytes`: the bandwidth-delay product that defines the classes."""
         self.display = bool(classes)
         by_size = {found.size: found for found in classes}
@@ -37,7 +37,7 @@ class FileHistogram(Static, can_focus=False):
                 Text(_bounds(size, bdp_bytes), "dim"),
                 Text(f"{found.files:,} files" if found else "none", "" if found else "dim"),
                 Text(format_bytes(found.total_bytes) if found else "", justify="right"),
-                Text(_bar(found.total_bytes / max(1, total_bytes), drawing) if found else ""),
+                Text(_bar(found.total_bytes / max(1, total_bytes)) if found else ""),
             )
         words = Table.grid()
         words.add_row(grid)
@@ -54,7 +54,6 @@ def _bounds(size: Size, bdp_bytes: float) -> str:
     return f"below {format_bytes(below)}"
 
 
-def _bar(share: float, drawing: str) -> str:
+def _bar(share: float) -> str:
     """A bar of a share from 0 to 1; a share above zero has at least one mark."""
-    mark = "#" if drawing == "ascii" else "█"
-    return mark * max(1, round(share * _BAR)) + f" {share:.0%}"
+    return "█" * max(1, round(share * _BAR)) + f" {share:.0%}"

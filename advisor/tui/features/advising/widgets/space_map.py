@@ -27,7 +27,6 @@ from advisor.tui.features.advising.widgets.bins import (
 )
 from advisor.tui.features.advising.widgets.legend import mark_of
 from advisor.tui.kit.charts.axis import rate_unit
-from advisor.tui.kit.charts.drawing import ASCII
 from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
 
 _CELL: Final = 6
@@ -107,11 +106,8 @@ path of the search; underlined is the best of this map."""
             self.set_title(f"{word}: map of the settings")
             text = Text(f"No search of {word} yet: the map appears with its first setting.")
         else:
-            title = _title(word, space)
-            self.set_title(title.translate(ASCII) if self._is_ascii else title)
+            self.set_title(_title(word, space))
             text = self._map(stage, space, probes, running)
-        if self._is_ascii:
-            text.plain = text.plain.translate(ASCII)
         self.query_one(Static).update(text, layout=False)
 
     def _map(

@@ -24,7 +24,7 @@ class WatchedPath(Static, can_focus=False):
     )
     DEFAULT_CSS = "WatchedPath { height: auto; }"
 
-    def show(self, rtts_s: Sequence[float], drawing: str) -> None:
+    def show(self, rtts_s: Sequence[float]) -> None:
         """Draw these, the newest last."""
         if not rtts_s:
             self.update("")
@@ -37,6 +37,6 @@ class WatchedPath(Static, can_focus=False):
                 "Round trip ",
                 (format_duration(now), "bold"),
                 (others, "$default"),
-                (spark(rtts_s, width, drawing), "$blue"),
+                (spark(rtts_s, width), "$blue"),
             )
         )

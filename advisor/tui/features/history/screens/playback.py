@@ -11,12 +11,10 @@ from advisor.domain.quantities import format_duration
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.widgets.session_view import SESSION_PANELS, SessionView
 from advisor.tui.features.history.replay import Replay
-from advisor.tui.kit.charts.drawing import ASCII
 from advisor.tui.kit.charts.gauge import gauge
 from advisor.tui.page import Page
 
 _TICK_S: Final = 0.5
-_ASCII: Final = ASCII | str.maketrans("▶❚←→", ">|<>")
 
 
 class PlaybackPage(Page):
@@ -93,9 +91,7 @@ class PlaybackPage(Page):
 
     def _draw(self) -> None:
         if self._replay:
-            self.query_one("#film", Static).update(
-                playback_line(self._replay, self.advisor.drawing)
-            )
+            self.query_one("#film", Static).update(playback_line(self._replay))
             self.query_one(SessionView).show(self._replay.model)
 
     def _tick(self) -> None:
@@ -177,13 +173,12 @@ class PlaybackPage(Page):
             open_evidence(self.advisor, model)
 
 
-def playback_line(replay: Replay, drawing: str = "braille") -> str:
+def playback_line(replay: Replay) -> str:
     """The position and speed of the replay in one line."""
     share = replay.at_s / replay.length_s if replay.length_s else 0.0
     at = format_duration(replay.at_s) if replay.at_s else "0 s"
-    line = (
+    return (
         f"{'▶ playing' if replay.playing else '❚❚ paused'} {gauge(share)} "
         f"{at} of {format_duration(replay.length_s)}  probe {replay.probes_before} of "
         f"{replay.probes}  [dim]← → step, + − speed {replay.speed:g}×[/dim]"
     )
-    return line.translate(_ASCII) if drawing == "ascii" else line

@@ -104,9 +104,7 @@ class SideBySideScreen(Page):
         )
         bars = [bar for letter, _, model in lettered for bar in end_bars(letter, model)]
         self.query_one("#bars").mount(
-            IntervalBars(bars, drawing=self.advisor.drawing)
-            if bars
-            else Static("No probe of these sessions succeeded.")
+            IntervalBars(bars) if bars else Static("No probe of these sessions succeeded.")
         )
 
 

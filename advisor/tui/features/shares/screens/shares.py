@@ -70,7 +70,7 @@ class SharesScreen(Page):
 
     def content(self) -> Iterable[Widget]:
         yield Static("… reading the history, and fitting models to it", id="empty")
-        yield ShareView(self.advisor.drawing, id="view")
+        yield ShareView(id="view")
         yield Copyable(id="command")
 
     @property

@@ -5,7 +5,7 @@ A bullet chart: a bar that ends before the mark falls short of the request.
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import ClassVar, Final, NamedTuple
+from typing import ClassVar, Final
 
 from rich.text import Text
 from textual.events import MouseDown, MouseMove, MouseUp
@@ -17,24 +17,16 @@ from advisor.tui.features.shares.rows import RateRow
 LEAST_BAR_COLUMNS: Final = 8
 
 
-class Glyphs(NamedTuple):
-    """The characters of each part, distinguishable without colour."""
-
-    got: str
-    short: str
-    asked: str
-    expected: str
-    low: str
-    middle: str
-    high: str
-    point: str
-    beyond: str
-
-
-GLYPHS: Final = {
-    "block": Glyphs("█", "┄", "◆", "░", "├", "─", "┤", "●", "»"),
-    "ascii": Glyphs("=", ".", "V", ":", "[", "-", "]", "o", ">"),
-}
+_GOT: Final = "█"
+_SHORT: Final = "┄"
+_ASKED: Final = "◆"
+_EXPECTED: Final = "░"
+_LOW: Final = "├"
+_MIDDLE: Final = "─"
+_HIGH: Final = "┤"
+_POINT: Final = "●"
+_BEYOND: Final = "»"
+"""The characters of each part, distinguishable without colour."""
 
 BarCell = tuple[str, str]
 """A character and its part."""
@@ -42,53 +34,48 @@ BarCell = tuple[str, str]
 BLANK: Final[BarCell] = (" ", "none")
 
 
-def glyphs_of(drawing: str) -> Glyphs:
-    """`drawing`: braille, block or ascii."""
-    return GLYPHS["ascii" if drawing == "ascii" else "block"]
-
-
 def column_of(rate_bps: float, columns: int, top_bps: float) -> int:
     """The column of a rate on an axis from 0 to `top_bps`; the last column for rates beyond it."""
     return min(columns - 1, max(0, round(rate_bps / top_bps * (columns - 1))))
 
 
-def upper_cells(row: RateRow, columns: int, top_bps: float, glyphs: Glyphs) -> list[BarCell]:
+def upper_cells(row: RateRow, columns: int, top_bps: float) -> list[BarCell]:
     """The measured rate and the request."""
     cells = [BLANK] * columns
     if row.asked_bps is not None:
         asked = column_of(row.asked_bps, columns, top_bps)
-        cells[:asked] = [(glyphs.short, "asked")] * asked
+        cells[:asked] = [(_SHORT, "asked")] * asked
     if row.got_bps:
         end = column_of(row.got_bps, columns, top_bps) + 1
-        cells[:end] = [(glyphs.got, "got")] * end
+        cells[:end] = [(_GOT, "got")] * end
     if row.asked_bps is not None:
-        cells[asked] = (glyphs.beyond if row.asked_bps > top_bps else glyphs.asked, "asked")
+        cells[asked] = (_BEYOND if row.asked_bps > top_bps else _ASKED, "asked")
     return cells
 
 
-def lower_cells(row: RateRow, columns: int, top_bps: float, glyphs: Glyphs) -> list[BarCell]:
+def lower_cells(row: RateRow, columns: int, top_bps: float) -> list[BarCell]:
     """The prediction, with its interval if known."""
     cells = [BLANK] * columns
     if row.expected_bps is None:
         return cells
     at = column_of(row.expected_bps, columns, top_bps)
-    cells[:at] = [(glyphs.expected, "expected")] * at
+    cells[:at] = [(_EXPECTED, "expected")] * at
     if row.interval_bps:
         low, high = (column_of(bps, columns, top_bps) for bps in row.interval_bps)
-        cells[low : high + 1] = [(glyphs.middle, "expected")] * (high + 1 - low)
-        cells[low], cells[high] = (glyphs.low, "expected"), (glyphs.high, "expected")
+        cells[low : high + 1] = [(_MIDDLE, "expected")] * (high + 1 - low)
+        cells[low], cells[high] = (_LOW, "expected"), (_HIGH, "expected")
         if row.interval_bps[1] > top_bps:
-            cells[high] = (glyphs.beyond, "expected")
-    cells[at] = (glyphs.point, "expected")
+            cells[high] = (_BEYOND, "expected")
+    cells[at] = (_POINT, "expected")
     return cells
 
 
-def share_legend(glyphs: Glyphs) -> Iterator[tuple[str, str, str]]:
+def share_legend() -> Iterator[tuple[str, str, str]]:
     """Name, look and meaning of each part."""
-    point = f"{glyphs.expected * 2}{glyphs.low}{glyphs.middle}{glyphs.point}{glyphs.middle}"
-    yield "asked", glyphs.short * 2 + glyphs.asked, "asked (drag or arrows)"
-    yield "expected", point + glyphs.high, "expected, 90 % in brackets"
-    yield "got", glyphs.got * 3, "measured"
+    point = f"{_EXPECTED * 2}{_LOW}{_MIDDLE}{_POINT}{_MIDDLE}"
+    yield "asked", _SHORT * 2 + _ASKED, "asked (drag or arrows)"
+    yield "expected", point + _HIGH, "expected, 90 % in brackets"
+    yield "got", _GOT * 3, "measured"
 
 
 class ShareBar(Widget):
@@ -116,9 +103,8 @@ class ShareBar(Widget):
             self.rate_bps = rate_bps
             self.is_left = is_left
 
-    def __init__(self, drawing: str = "block") -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._glyphs = glyphs_of(drawing)
         self._shown: tuple[RateRow, float] | None = None
         self._is_held = False
         self._dragged_to: int | None = None
@@ -142,7 +128,7 @@ class ShareBar(Widget):
             return Text(row.remark, style, overflow="fold")
         text = Text(no_wrap=True, end="")
         for cells in (upper_cells, lower_cells):
-            for part, run in groupby(cells(row, self._columns, top_bps, self._glyphs), _part_of):
+            for part, run in groupby(cells(row, self._columns, top_bps), _part_of):
                 style = self.get_component_rich_style(f"share--{part}", partial=True)
                 text.append("".join(character for character, _ in run), style)
             text.append("\n")

@@ -83,7 +83,7 @@ class ShareRow(Horizontal, can_focus=True):
             self.rate_bps = rate_bps
             self.is_left = is_left
 
-    def __init__(self, destination: str, name: str, text: str, drawing: str = "block") -> None:
+    def __init__(self, destination: str, name: str, text: str) -> None:
         """`name`: its short name. `text`: its request."""
         super().__init__()
         self.destination = destination
@@ -96,7 +96,7 @@ class ShareRow(Horizontal, can_focus=True):
         self._who = Static(classes="who")
         self._files = Static(classes="files")
         self._numbers = Static(classes="numbers")
-        self._bar = ShareBar(drawing)
+        self._bar = ShareBar()
         self._input = Input(text, compact=True, select_on_focus=True, max_length=_LONGEST)
         self._input.border_title = Content(f"what is asked of {destination}")
 

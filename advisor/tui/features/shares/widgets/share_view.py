@@ -23,12 +23,10 @@ from advisor.tui.features.shares.texts import (
 from advisor.tui.features.shares.widgets.share_bar import (
     LEAST_BAR_COLUMNS,
     ShareBar,
-    glyphs_of,
     share_legend,
 )
 from advisor.tui.features.shares.widgets.share_log import ShareLog
 from advisor.tui.features.shares.widgets.share_row import ShareRow
-from advisor.tui.kit.charts.drawing import ASCII
 from advisor.tui.kit.charts.interval_bars import ruler
 from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
 from advisor.tui.kit.sentences import count_words
@@ -78,9 +76,8 @@ class ShareView(Container):
     ShareView.-live.-low #axis { height: 1; }
     """
 
-    def __init__(self, drawing: str, *, id: str | None = None) -> None:  # noqa: A002  # as every widget has it
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # as every widget has it
         super().__init__(id=id)
-        self._drawing = drawing
         self._chosen = ""
         self._drawn: object = None
 
@@ -97,7 +94,7 @@ class ShareView(Container):
 
     def _legend(self) -> Content:
         parts: list[str | tuple[str, str]] = []
-        for part, looks, words in share_legend(glyphs_of(self._drawing)):
+        for part, looks, words in share_legend():
             parts += [
                 "   " if parts else "",
                 (looks, _PART_COLOURS[part]),
@@ -131,7 +128,7 @@ class ShareView(Container):
         await rows.remove_children()
         names = shown(destinations)
         await rows.mount_all(
-            ShareRow(name, names[name], asked.get(name, ""), self._drawing) for name in destinations
+            ShareRow(name, names[name], asked.get(name, "")) for name in destinations
         )
         self._drawn = None
 
@@ -197,8 +194,7 @@ class ShareView(Container):
         if bar is None or bar.size.width <= LEAST_BAR_COLUMNS:
             return
         before = " " * (bar.region.x - axis.region.x)
-        mark = "|" if self._drawing == "ascii" else "│"
-        lines = ruler(bar.size.width, top_bps, mark).splitlines()
+        lines = ruler(bar.size.width, top_bps).splitlines()
         if self._is_low and self.has_class("-live"):
             lines = lines[-1:]
         axis.update(Content("\n".join(f"{before}{line}" for line in lines)))
@@ -211,10 +207,7 @@ class ShareView(Container):
         if not lines and board.learned:
             streams = board.learned.known.parallelism
             lines = [plan_line(board.plan, streams, is_wide=self._is_wide)]
-        far = "\n".join(lines)
-        if self._drawing == "ascii":
-            far = far.translate(ASCII)
-        self.query_one("#head", Static).update(Content(far))
+        self.query_one("#head", Static).update(Content("\n".join(lines)))
 
     def _say_the_end(self, model: SharesModel | None) -> None:
         lines = shares_end_lines(model) if model else []

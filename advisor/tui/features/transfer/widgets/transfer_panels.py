@@ -1,6 +1,5 @@
 """The panels above the charts: how far a transfer is, and what happened at its end."""
 
-from collections.abc import Iterable
 from typing import Final
 
 from textual.app import ComposeResult
@@ -17,7 +16,6 @@ from advisor.tui.features.transfer.texts import (
     rate_words,
 )
 from advisor.tui.features.transfer.transfer_model import TransferModel
-from advisor.tui.kit.charts.drawing import ASCII
 from advisor.tui.kit.copying.copyable import Copyable
 from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
 
@@ -40,8 +38,8 @@ class TransferProgress(Titled, Static):
         cells = max(_LEAST_CELLS, int(self.app.size.width * _BAR_SHARE))
         lines = progress_lines(model, cells)
         self.display = bool(lines)
-        self.set_title(*_drawn([Content(pair_words(model)), Content(left_or_state(model))], self))
-        self.update(Content("\n").join(_drawn(lines, self)))
+        self.set_title(pair_words(model), left_or_state(model))
+        self.update(Content("\n").join(lines))
 
 
 class TransferResult(Titled, Vertical):
@@ -64,16 +62,8 @@ class TransferResult(Titled, Vertical):
         """Show how it ended."""
         lines = end_lines(model)
         self.display = bool(lines)
-        [title] = _drawn([end_title(model)], self)
-        self.set_title(title, rate_words(model))
-        self.query_one("#result", Static).update(Content("\n").join(_drawn(lines, self)))
+        self.set_title(end_title(model), rate_words(model))
+        self.query_one("#result", Static).update(Content("\n").join(lines))
         receipt = model.ended.receipt if model.ended else None
         line = shell_line(["advisor", "verify", receipt]) if receipt else ""
         self.query_one("#check", Copyable).hold(line, "check it later")
-
-
-def _drawn(lines: Iterable[Content], panel: Titled) -> list[Content]:
-    """The lines with the characters that this terminal has."""
-    if getattr(panel.app, "drawing", "") != "ascii":
-        return list(lines)
-    return [Content(line.plain.translate(ASCII), list(line.spans)) for line in lines]
