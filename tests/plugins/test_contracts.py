@@ -75,6 +75,13 @@ def test_udt_packets_fill_the_path_mtu() -> None:
         assert blocks.quantum == mss_bytes - 44
 
 
+def test_udt_packets_fill_the_path_mtu_over_ipv6() -> None:
+    """libudt's MSS counts the 20 bytes of an IPv4 header where IPv6 has 40."""
+    udt = registry.transport("udt")
+    path = a_path(mtu_bytes=1500, destination_address="2001:db8::2")
+    assert udt.variants(path, []) == [{"mss_bytes": 1480}]
+
+
 def test_an_over_sized_udt_buffer_is_not_searched_once_tcp_showed_the_rate() -> None:
     udt, path = registry.transport("udt"), a_path(bandwidth_bps=None)
     fixed = udt.variants(path, [])[0]
