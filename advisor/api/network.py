@@ -8,7 +8,7 @@ from advisor.hosts.path_mtu import kernel_path_mtu
 from advisor.hosts.peer_filter import comes_from, only_from
 from advisor.hosts.port_watch import Accepted, PortWatch
 from advisor.hosts.tcp_info import TcpSockets, TcpTotals
-from advisor.models.buffer_range import BufferRange, buffer_range
+from advisor.models.buffer_range import BufferRange, autotuning_alone, buffer_range
 
 __all__ = [
     "Accepted",
@@ -16,6 +16,7 @@ __all__ = [
     "PortWatch",
     "TcpSockets",
     "TcpTotals",
+    "autotuning_alone",
     "borrowed",
     "buffer_range",
     "comes_from",

@@ -48,7 +48,9 @@ class TestGlobus(ToolContract):
 def test_tcp_asks_for_no_more_than_both_kernels_grant() -> None:
     """libiperf fails outright where a kernel would clamp."""
     path = a_path(
-        source=a_host(send_max_bytes=8 * 2**20), destination=a_host(receive_max_bytes=2 * 2**20)
+        bandwidth_bps=1e9,
+        source=a_host(send_max_bytes=8 * 2**20),
+        destination=a_host(receive_max_bytes=2 * 2**20),
     )
     tcp = registry.transport("tcp")
     space = tcp.space(path, tcp.variants(path, [])[0], SpaceOptions())

@@ -45,7 +45,7 @@ class Bayes:
             usual.learn(past, constants["noise"])
         flow_names = knowledge.flow_names
         self._flow_names = [p.name for p in space.parameters if p.name in flow_names]
-        self._other_names = [p.name for p in space.parameters if p.name not in flow_names]
+        self._others = [p for p in space.parameters if p.name not in flow_names]
         # The straight lines through the box: fewer cannot distinguish a rise from a fall.
         self._least_probes = space.dimensions + 2
         self._settings = candidates(space)
@@ -66,7 +66,8 @@ class Bayes:
 
     def _octaves(self, setting: Setting) -> float:
         flows = sum(math.log2(float(setting[name])) for name in self._flow_names)
-        return flows + 0.1 * sum(math.log2(float(setting[name])) for name in self._other_names)
+        # What is left to the kernel costs no more than the least.
+        return flows + 0.1 * sum(math.log2(float(setting[p.name]) or p.lower) for p in self._others)
 
     @property
     def iteration(self) -> int:
