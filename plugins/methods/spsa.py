@@ -176,6 +176,10 @@ class Spsa:
             self._finish_iteration()
         self._check_gain_ratio(bps)
 
+    def move_to(self, space: Space) -> None:
+        """θ' stays; it is mapped to the new bounds."""
+        self._space = space
+
     def _perturb(self) -> None:
         """Draw Δ_k and compute θ'+ and θ'− for the new iteration."""
         c = self._k["c"] * self._k["tau_c"] ** self._growths
