@@ -76,17 +76,22 @@ def candidates_of(probes: Sequence[ProbeRecord]) -> list[Candidate]:
             role = probe.label if probe.purpose == "baseline" else known.role
             known = msgspec.structs.replace(known, role=role, earlier_bps=(*known.earlier_bps, bps))
         found[key] = known
-    for key, expected_bps in _recommended(probes).items():
+    for key, (stage, expected_bps) in _recommended(probes).items():
         if key in found:
-            found[key] = msgspec.structs.replace(found[key], recommended_bps=expected_bps)
+            # A default that a search recommends counts as found by it.
+            found[key] = msgspec.structs.replace(
+                found[key], stage=stage, recommended_bps=expected_bps
+            )
     return list(found.values())
 
 
-def _recommended(probes: Sequence[ProbeRecord]) -> dict[tuple[str, SettingKey], float]:
-    """What each search recommended last, with its prediction in bit/s."""
+def _recommended(
+    probes: Sequence[ProbeRecord],
+) -> dict[tuple[str, SettingKey], tuple[str, float]]:
+    """What each search recommended last, with its stage and its prediction in bit/s."""
     last = {p.stage: p for p in probes if p.purpose == "search"}
     return {
-        (p.subject, setting_key(p.recommended[0])): p.recommended[1]
+        (p.subject, setting_key(p.recommended[0])): (p.stage, p.recommended[1])
         for p in last.values()
         if p.recommended
     }

@@ -89,6 +89,11 @@ class Context:
         """All probes of the session so far, also those before it was resumed."""
         return self.recorder.probes
 
+    @property
+    def path_now(self) -> PathFacts:
+        """The path at the smoothed round-trip time."""
+        return msgspec.structs.replace(self.path, rtt_s=self.runner.rtt_s)
+
     @contextlib.asynccontextmanager
     async def stage(
         self, name: str, subject: str, budget_s: float, space: Space | None = None
@@ -149,11 +154,6 @@ class Context:
         """Whether every other setting would fail too. A tool's server may be restarted once."""
         is_gone = failure.kind is FailureKind.REFUSED and not self.runner.is_transport(subject)
         return failure.kind in _HOPELESS or (is_gone and not retried)
-
-    async def update_rtt(self) -> None:
-        """Measure the round-trip time once more, unless the user gave it."""
-        if not self.request.rtt_s:
-            await self.runner.update_rtt()
 
     async def apply_orders(self) -> None:
         """Extend the budget and wait while paused, as the user ordered. Raises Stopped."""

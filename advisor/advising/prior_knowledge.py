@@ -3,26 +3,49 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
+from advisor import registry
 from advisor.advising.context import Context
 from advisor.domain.measurement import Measurement
+from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, SettingKey, setting_key
 from advisor.methods.api import Knowledge, PastSurface
 from advisor.models.past_transfers import completed
+from advisor.models.saturation import saturated_bps
 from advisor.traits import flow_names
 
 
 def knowledge_of(context: Context, subject: str) -> Knowledge:
     """What is known of the path and the files to move, and from earlier searches of the subject."""
     return Knowledge(
-        path=context.path,
-        bandwidth_bps=context.path.capacity_bps,
+        path=context.path_now,
+        bandwidth_bps=capacity_bps(context.path, [*context.history.past, *context.probes]),
         past=[p for p in context.history.past if p.subject == subject],
         dataset=context.request.dataset,
         surfaces=surfaces_of(p for p in context.history.past_of_similar if p.subject == subject),
         transfers=list(completed(context.history.transfers, context.pair, context.path)),
         flow_names=flow_names(),
     )
+
+
+def capacity_bps(path: PathFacts, probes: Iterable[ProbeRecord]) -> float | None:
+    """The best evidence of the path's capacity.
+
+    What was reserved; else the rate at which transports of this pair were seen to saturate it; else
+    the slower interface, which is but an upper bound.
+    """
+    if path.bandwidth_bps:
+        return path.bandwidth_bps
+    transports = {transport.name for transport in registry.transports()}
+    seen_bps = saturated_bps(
+        (
+            (probe.setting, probe.result.throughput_bps)
+            for probe in probes
+            if probe.subject in transports and isinstance(probe.result, Measurement)
+        ),
+        flow_names(),
+    )
+    return min((bps for bps in (seen_bps, path.link_bps) if bps), default=None)
 
 
 def surfaces_of(probes: Iterable[ProbeRecord]) -> tuple[PastSurface, ...]:

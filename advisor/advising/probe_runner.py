@@ -13,7 +13,7 @@ from advisor.domain.space import Setting
 from advisor.models.smoothing import smoothed
 from advisor.models.steadiness import ProbeLength, probe_length
 from advisor.runtime.connect import FarEnd
-from advisor.runtime.round_trip import rtt_again_s
+from advisor.runtime.round_trip import GIVEN, rtt_again_s
 from advisor.runtime.stop import Stopped, unless_stopped
 
 _FIRST_OVERHEAD_S: Final = 0.3
@@ -80,6 +80,7 @@ class ProbeRunner:
         self._overhead_s = _FIRST_OVERHEAD_S
         self.rtt_s = path.rtt_s
         """The smoothed round-trip time, in seconds."""
+        self._is_rtt_fixed = False
 
     @property
     def link(self) -> AgentLink:
@@ -142,10 +143,17 @@ class ProbeRunner:
         self._is_lost = False
 
     async def update_rtt(self) -> None:
-        """Measure the round-trip time of the idle path once more, and smooth it."""
+        """Measure the round-trip time of the idle path once more, and smooth it.
+
+        One that was given because nothing answers stays as it is.
+        """
+        if self._is_rtt_fixed:
+            return
         rtt_s = await rtt_again_s(self._far_end.reached, self._path)
         if rtt_s is not None:  # A lost packet says nothing about the RTT.
             self.rtt_s = smoothed(self.rtt_s, rtt_s)
+        elif self._path.rtt_method == GIVEN:
+            self._is_rtt_fixed = True
 
     async def close(self) -> None:
         """End the processes that are kept ready. The connection is the session's."""

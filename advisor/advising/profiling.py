@@ -18,7 +18,8 @@ from advisor.domain import events as ev
 from advisor.domain.measurement import Failure, Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Baseline, Setting, Space
-from advisor.methods.api import Method, WithEvidence
+from advisor.methods.api import Method, WithEvidence, WithMovableSpace
+from advisor.models.smoothing import is_other_rtt
 
 BASELINE: Final = "baseline"
 CONFIRM: Final = "confirm"
@@ -68,14 +69,14 @@ class TransportStage(msgspec.Struct, frozen=True):
         return f"{self.transport.name}/{congestion}" if congestion else self.transport.name
 
     def space(self, context: Context) -> Space:
-        """The space to search on this path."""
+        """The space to search on this path, at the smoothed round-trip time."""
         request = context.request
         options = SpaceOptions(
             buffer_scale=request.buffer_scale,
             max_streams=request.max_streams,
             seen_bps=_seen_elsewhere(context.probes, self.name),
         )
-        return self.transport.space(context.path, self.fixed, options)
+        return self.transport.space(context.path_now, self.fixed, options)
 
 
 def stages_of(context: Context) -> list[TransportStage]:
@@ -154,12 +155,14 @@ async def profile(context: Context, stage: SearchStage, until_left_s: float) -> 
     method = _method_of(context, stage, space)
     budget_s = max(0.0, context.budget.left_s - until_left_s)
     async with context.stage(stage.name, stage.subject, budget_s, space) as stage_end:
-        stage_end.reason = await _search(context, stage, method, until_left_s)
+        stage_end.reason = await _search(context, stage, method, space, until_left_s)
 
 
-async def _search(context: Context, stage: SearchStage, method: Method, until_left_s: float) -> str:
+async def _search(
+    context: Context, stage: SearchStage, method: Method, space: Space, until_left_s: float
+) -> str:
     """Ask, probe and tell; returns why the search ended."""
-    failures = 0
+    failures, space_rtt_s = 0, context.runner.rtt_s
     while (setting := method.ask()) is not None:
         await apply_user_orders(context)
         if context.control.is_skipped(stage.name):
@@ -181,11 +184,25 @@ async def _search(context: Context, stage: SearchStage, method: Method, until_le
                 ev.MethodMoved, stage=stage.name, iteration=iteration, reason=method.move_reason
             )
         if method.iteration > iteration:
-            await context.update_rtt()
+            await context.runner.update_rtt()
+            if is_other_rtt(context.runner.rtt_s, space_rtt_s):
+                space_rtt_s = context.runner.rtt_s
+                space = _follow_rtt(context, stage, method, space)
         failures = failures + 1 if isinstance(outcome, Failure) else 0
         if failures >= _FAILURES_IN_A_ROW and isinstance(outcome, Failure):
             return f"{failures} probes in a row failed, the last one: {outcome.message}"
     return method.stop_reason or "the method has no more settings to try"
+
+
+def _follow_rtt(context: Context, stage: SearchStage, method: Method, space: Space) -> Space:
+    """Move the search to the space at the present round-trip time, if it can; the space it has."""
+    moved = stage.space(context)
+    names = [[p.name for p in one.parameters] for one in (space, moved)]
+    if not isinstance(method, WithMovableSpace) or names[0] != names[1] or moved == space:
+        return space
+    method.move_to(moved)
+    context.events.emit(ev.SpaceMoved, stage=stage.name, space=moved, rtt_s=context.runner.rtt_s)
+    return moved
 
 
 def _tell_evidence(context: Context, stage: SearchStage, method: Method) -> None:

@@ -6,6 +6,12 @@ from advisor.methods.api import Constant, Knowledge, Method, MethodPlugin, PastS
 from advisor.methods.climbing import Climb
 from advisor.methods.lattice import Lattice, Point, step_values
 from advisor.methods.online_tuning import OnlineTuning
+from advisor.methods.perturbing import (
+    PERTURBATION_CONSTANTS,
+    PERTURBATION_TRAITS,
+    Array,
+    Perturbation,
+)
 from advisor.methods.sampling import SampleThenAnswer
 from advisor.methods.searching import (
     Memory,
@@ -23,8 +29,11 @@ from advisor.models.unimodality import unimodal_share
 
 __all__ = [
     "EPSILON",
+    "PERTURBATION_CONSTANTS",
+    "PERTURBATION_TRAITS",
     "Answer",
     "Answers",
+    "Array",
     "Climb",
     "Constant",
     "GaugeLabel",
@@ -36,6 +45,7 @@ __all__ = [
     "MethodTraits",
     "OnlineTuning",
     "PastSurface",
+    "Perturbation",
     "Point",
     "ProbeLabel",
     "SampleThenAnswer",

@@ -4,10 +4,11 @@ from advisor.hosts.compiled import shared_library
 from advisor.hosts.libraries import libiperf_version, libudt_version
 from advisor.hosts.own_sockets import borrowed, listening_fd, own_address_facing, usable_address
 from advisor.hosts.pacing import repeat_every
+from advisor.hosts.path_mtu import kernel_path_mtu
 from advisor.hosts.peer_filter import comes_from, only_from
 from advisor.hosts.port_watch import Accepted, PortWatch
 from advisor.hosts.tcp_info import TcpSockets, TcpTotals
-from advisor.models.buffer_range import BufferRange, buffer_range
+from advisor.models.buffer_range import BufferRange, autotuning_alone, buffer_range
 
 __all__ = [
     "Accepted",
@@ -15,9 +16,11 @@ __all__ = [
     "PortWatch",
     "TcpSockets",
     "TcpTotals",
+    "autotuning_alone",
     "borrowed",
     "buffer_range",
     "comes_from",
+    "kernel_path_mtu",
     "libiperf_version",
     "libudt_version",
     "listening_fd",

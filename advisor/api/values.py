@@ -9,6 +9,7 @@ from advisor.domain.measurement import Failure, FailureKind, Interval, Measureme
 from advisor.domain.path import HostFacts, PathFacts
 from advisor.domain.quantities import format_bytes, format_rate
 from advisor.domain.space import (
+    AUTOMATIC,
     FLOW_NAMES,
     Baseline,
     Parameter,
@@ -30,6 +31,7 @@ from advisor.models.transfer_parameters import (
 )
 
 __all__ = [
+    "AUTOMATIC",
     "AVAILABLE",
     "FLOW_NAMES",
     "GLOBUS_LARGE_FILES",

@@ -12,13 +12,18 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Measurement
 from advisor.domain.quantities import format_bytes, format_duration
 from advisor.domain.records import ProbeRecord
-from advisor.domain.space import Scale, SettingKey, setting_key
+from advisor.domain.space import AUTOMATIC, Scale, SettingKey, SettingValue, setting_key
 from advisor.models.past_transfers import transfers_of
 from advisor.store.ranking import of_this_path
 from advisor.traits import describe, flow_names, subject_name
 
 # Numbers that a transport holds fixed while it searches the others.
 _HELD: Final = {"mss_bytes"}
+
+
+def _is_varied(name: str, value: SettingValue) -> bool:
+    """Whether the value may be one of several. 0 is none: a buffer is left to the kernel."""
+    return isinstance(value, int) and name not in _HELD and value != AUTOMATIC
 
 
 class _Profile(NamedTuple):
@@ -38,7 +43,8 @@ def history_tables(probes: Iterable[ProbeRecord], least_cells: int = 5) -> list[
     """The profiles with at least `least_cells` settings, at least one of which gave a throughput.
 
     Probes with a different RTT are of another path, even between the same pair. Settings that leave
-    the buffers to the kernel are outside the space. The bounds are those of the measured settings.
+    the buffers to the kernel make a table of their own. The bounds are those of the measured
+    settings.
     """
     profiles: dict[_Profile, list[ProbeRecord]] = defaultdict(list)
     for probe in sorted(probes, key=lambda probe: probe.recorded_s):
@@ -58,9 +64,7 @@ def history_tables(probes: Iterable[ProbeRecord], least_cells: int = 5) -> list[
 def _profile(probe: ProbeRecord) -> _Profile | None:
     """None for a setting that is not a point of a space."""
     setting = probe.setting
-    names = tuple(
-        sorted(n for n, value in setting.items() if isinstance(value, int) and n not in _HELD)
-    )
+    names = tuple(sorted(n for n, value in setting.items() if _is_varied(n, value)))
     if not names or any(int(setting[name]) < 1 for name in names):
         return None
     fixed = setting_key({n: value for n, value in setting.items() if n not in names})

@@ -101,7 +101,7 @@ class ReachOptions(Options, frozen=True):
         typer.Option(
             "--rtt",
             **p.DURATION,
-            help="The round-trip time, as in 47ms, where it cannot be measured.",
+            help="The initial round-trip time, as in 47ms; measured again during the session.",
             rich_help_panel=CONNECTION,
         ),
     ] = None

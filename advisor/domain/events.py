@@ -150,6 +150,14 @@ class MethodMoved(Event, frozen=True, kw_only=True, tag="method_moved"):
     reason: str
 
 
+class SpaceMoved(Event, frozen=True, kw_only=True, tag="space_moved"):
+    """The search goes on in other bounds, since the smoothed round-trip time is now `rtt_s`."""
+
+    stage: str
+    space: Space
+    rtt_s: float
+
+
 class EvidenceFound(Event, frozen=True, kw_only=True, tag="evidence_found"):
     """What past transfers indicate, as weighed by the search of `stage`."""
 
@@ -427,6 +435,7 @@ AnyEvent: TypeAlias = (
     | ProbeEnded
     | SearchStands
     | MethodMoved
+    | SpaceMoved
     | EvidenceFound
     | BestChanged
     | StageEnded

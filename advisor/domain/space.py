@@ -19,6 +19,12 @@ program gets.
 
 SettingKey: TypeAlias = tuple[tuple[str, SettingValue], ...]
 
+AUTOMATIC: Final = 0
+"""The value of an automatic parameter that leaves it to the kernel."""
+
+_LINEAR_STEPS: Final = 24
+"""Steps of a size on a linear scale, as between the 25 places of ProbData's iterative range."""
+
 FLOW_NAMES: Final = frozenset({"concurrency", "parallelism", "streams"})
 """Parameters whose product is the number of flows, whatever the plugin. A transport may name one
 more in its traits: see `advisor.traits.flow_names`."""
@@ -90,6 +96,9 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
     `lower` and `upper` are inclusive and in `unit`. `quantum` is the profiling unit μ of the
     papers: every value, including the bounds, is a multiple of it (one payload for a block size,
     one byte for a buffer, one for streams).
+
+    `automatic`: the value 0 leaves the parameter to the kernel. It lies one step above the upper
+    bound, as a buffer that grows as far as it is needed.
     """
 
     name: str
@@ -98,6 +107,8 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
     upper: int
     scale: Scale = Scale.LINEAR
     quantum: int = 1
+    # Unset, it is not written: events of versions without it are written as they were.
+    automatic: bool | msgspec.UnsetType = msgspec.UNSET
 
     def __post_init__(self) -> None:
         if self.quantum < 1 or not 1 <= self.lower <= self.upper:
@@ -106,8 +117,14 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"{self.name}: bounds are not multiples of {self.quantum}")
 
     def value_at(self, fraction: float) -> int:
-        """The value at `fraction` in [0, 1] between lower and upper on this scale."""
-        fraction = min(1.0, max(0.0, fraction))
+        """The value at `fraction` in [0, 1] between lower and upper on this scale.
+
+        Of an automatic parameter, 1 and the last half step before it are the automatic value.
+        """
+        step = self._automatic_step
+        if self.automatic and fraction > 1 - step / 2:
+            return AUTOMATIC
+        fraction = min(1.0, max(0.0, fraction / (1 - step)))
         if self.scale is Scale.LOG2:
             raw = self.lower * (self.upper / self.lower) ** fraction
         else:
@@ -115,18 +132,50 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
         return self.nearest(raw)
 
     def nearest(self, value: float) -> int:
-        """The parameter value nearest to `value`: a multiple of the quantum, within the bounds."""
+        """The parameter value nearest to `value`: a multiple of the quantum, within the bounds.
+
+        0 is the automatic value, where there is one.
+        """
+        if self.automatic and value == AUTOMATIC:
+            return AUTOMATIC
         multiple: int = round(value / self.quantum) * self.quantum
         return min(self.upper, max(self.lower, multiple))
 
     def fraction_of(self, value: float) -> float:
-        """The position of `value` between the bounds on this scale, clipped to [0, 1]."""
+        """The position of `value` on this scale, clipped to [0, 1]: the reverse of `value_at`."""
+        if self.automatic and value == AUTOMATIC:
+            return 1.0
         if self.upper == self.lower:
             return 0.0
+        explicit = 1 - self._automatic_step
         clipped = min(self.upper, max(self.lower, value))
         if self.scale is Scale.LOG2:
-            return math.log2(clipped / self.lower) / math.log2(self.upper / self.lower)
-        return (clipped - self.lower) / (self.upper - self.lower)
+            return explicit * math.log2(clipped / self.lower) / math.log2(self.upper / self.lower)
+        return explicit * (clipped - self.lower) / (self.upper - self.lower)
+
+    @property
+    def _automatic_step(self) -> float:
+        """The distance of the automatic value from the upper bound; 0 where there is none."""
+        if not self.automatic:
+            return 0.0
+        octaves = math.log2(self.upper / self.lower)
+        return 1 / (1 + (octaves if self.scale is Scale.LOG2 else _LINEAR_STEPS))
+
+    def contains(self, value: float) -> bool:
+        """Whether the value is within the bounds, or the automatic one."""
+        return self.lower <= value <= self.upper or bool(self.automatic and value == AUTOMATIC)
+
+    def doubled(self, value: int) -> int:
+        """Twice the value, at most the upper bound; from there to the automatic value."""
+        if self.automatic and value in (AUTOMATIC, self.upper):
+            return AUTOMATIC
+        return self.nearest(2 * value)
+
+    def halved(self, value: int) -> int:
+        """Half the value, at least the lower bound; from the automatic value the upper bound."""
+        if self.automatic and value == AUTOMATIC:
+            return self.upper
+        return self.nearest(max(1, value // 2))
 
 
 class Space(msgspec.Struct, frozen=True, kw_only=True):

@@ -147,6 +147,14 @@ class WithEvidence(Protocol):
 
 
 @runtime_checkable
+class WithMovableSpace(Protocol):
+    """A method that can go on in a space with the same parameters and other bounds."""
+
+    def move_to(self, space: Space) -> None:
+        """Search here from now on; what was measured counts as before."""
+
+
+@runtime_checkable
 class MethodPlugin(Protocol):
     """How a method is found and made: what a file in plugins/methods exports as `plugin`."""
 

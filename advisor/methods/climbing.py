@@ -84,7 +84,8 @@ class Climb(Search[ClimbMemory]):
         while memory.turn < len(self._order):
             parameter = self._order[memory.turn]
             value = int(memory.held[parameter.name])
-            if (higher := self._raised(parameter, value)) > value:
+            higher = self._raised(parameter, value)
+            if parameter.fraction_of(higher) > parameter.fraction_of(value):
                 memory.trial = memory.held | {parameter.name: higher}
                 memory.label = f"{parameter.name} up"
                 return

@@ -1,7 +1,8 @@
 """The settings of a space that a search may visit, numbered along every parameter.
 
 The direct searches of the papers work on integers. Here the integers are places on a lattice: each
-parameter has an ascending row of values, and a point is one place in each row, counted from 0.
+parameter has an ascending row of values, and a point is one place in each row, counted from 0. The
+automatic value of a parameter is the last of its row.
 """
 
 import itertools
@@ -9,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
-from advisor.domain.space import Parameter, Scale, Setting, Space
+from advisor.domain.space import AUTOMATIC, Parameter, Scale, Setting, Space
 
 Point: TypeAlias = tuple[int, ...]
 
@@ -25,18 +26,27 @@ def step_values(parameter: Parameter) -> tuple[int, ...]:
     the iterative range of ProbData (2017). On a log2 scale a step is a doubling from the lower
     bound, and the last step ends at the upper bound.
     """
-    lower, upper = parameter.lower, parameter.upper
+    lower, upper, last = parameter.lower, parameter.upper, _automatic(parameter)
     if parameter.scale is Scale.LOG2:
         doublings = (lower << n for n in itertools.count())
-        return (*itertools.takewhile(lambda value: value < upper, doublings), upper)
+        return (*itertools.takewhile(lambda value: value < upper, doublings), upper, *last)
     if (upper - lower) // parameter.quantum >= MOST_COUNTED:
         return spread_values(parameter, SIZES)
-    return (*range(lower, upper, parameter.quantum), upper)
+    return (*range(lower, upper, parameter.quantum), upper, *last)
 
 
 def spread_values(parameter: Parameter, count: int) -> tuple[int, ...]:
-    """At most `count` (2 or more) distinct values, evenly spaced on the scale, with the bounds."""
-    return tuple(sorted({parameter.value_at(i / (count - 1)) for i in range(count)}))
+    """At most `count` (2 or more) distinct values, evenly spaced on the scale, with the bounds.
+
+    The automatic value is one more.
+    """
+    top = parameter.fraction_of(parameter.upper)
+    spread = {parameter.value_at(i / (count - 1) * top) for i in range(count)}
+    return (*sorted(spread), *_automatic(parameter))
+
+
+def _automatic(parameter: Parameter) -> tuple[int, ...]:
+    return (AUTOMATIC,) if parameter.automatic else ()
 
 
 class Lattice:

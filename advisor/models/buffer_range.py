@@ -30,6 +30,9 @@ kernel's own autotuning reaches this size on every path."""
 
 SPAN: Final = 64
 
+_USEFUL_SHARE: Final = 1 / 4
+_AUTOTUNED_DATA_SHARE: Final = 1 / 2
+
 
 class BufferRange(msgspec.Struct, frozen=True):
     """From `lower_bytes` to `upper_bytes`, both inclusive; `reason` is a sentence for the user."""
@@ -71,6 +74,22 @@ def buffer_range(
         why += f", and the hosts grant at most {format_bytes(granted)}"
     reason = f"buffers of {format_bytes(lower)} to {format_bytes(upper)}: {why}"
     return BufferRange(lower, upper, reason)
+
+
+def autotuning_alone(
+    rtt_s: float, bandwidth_bps: float | None, granted_max_bytes: int | None, autotuned: int | None
+) -> bool:
+    """Whether a buffer that a program asks for cannot win against the kernel's autotuning.
+
+    `autotuned`: the maxima of net.ipv4.tcp_wmem and tcp_rmem, the smaller one; None if not known.
+    It cannot where the largest that both hosts grant carries less than a quarter of the bandwidth
+    and autotuning holds at least twice as much. About half of an autotuned buffer holds data; of a
+    requested one, the kernel allocates twice what was asked.
+    """
+    if not (bandwidth_bps and granted_max_bytes and autotuned):
+        return False
+    is_short = granted_max_bytes * 8 / rtt_s < _USEFUL_SHARE * bandwidth_bps
+    return is_short and autotuned * _AUTOTUNED_DATA_SHARE >= 2 * granted_max_bytes
 
 
 def _check(rtt_s: float, bandwidth_bps: float | None, granted_max_bytes: int | None) -> None:

@@ -6,6 +6,17 @@ BETA: Final = 0.125
 """The weight of the newest RTT in ProbData."""
 
 
+_OTHER: Final = 1.25
+"""The factor between two round-trip times from which the range of buffers follows. The range spans
+a factor of 64 or more, so that less hardly moves it; and each move costs the search some of what
+it has learnt."""
+
+
+def is_other_rtt(rtt_s: float, than_s: float) -> bool:
+    """Whether two round-trip times, both above zero, differ by more than 25 %."""
+    return max(rtt_s, than_s) > _OTHER * min(rtt_s, than_s)
+
+
 def smoothed(srtt_s: float, rtt_s: float, beta: float = BETA) -> float:
     """SRTT = (1 − β)·SRTT + β·RTT, in seconds.
 

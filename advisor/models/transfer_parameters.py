@@ -8,7 +8,7 @@ concurrency × parallelism.
 from enum import StrEnum
 from typing import Final
 
-from advisor.domain.space import Parameter, Setting, Space
+from advisor.domain.space import AUTOMATIC, Parameter, Setting, Space
 from advisor.domain.transfers import Levels
 
 
@@ -58,7 +58,7 @@ def _wanted(parameter: Parameter, levels: Levels) -> int:
             return levels.concurrency * levels.parallelism
         case Role.BUFFER:
             # An unset buffer is left to the kernel, which grows it up to its limit.
-            return parameter.upper
+            return AUTOMATIC if parameter.automatic else parameter.upper
         case Role.OTHER:
             return parameter.lower
 
@@ -66,8 +66,8 @@ def _wanted(parameter: Parameter, levels: Levels) -> int:
 def setting_of(space: Space, levels: Levels) -> Setting:
     """The setting of the space nearest to a published one.
 
-    An unpublished parameter has the value of an untuned program: a buffer its upper bound, anything
-    else its lower.
+    An unpublished parameter has the value of an untuned program: a buffer the kernel's own or its
+    upper bound, anything else its lower.
     """
     return {p.name: p.nearest(_wanted(p, levels)) for p in space.parameters} | space.fixed
 

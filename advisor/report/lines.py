@@ -49,6 +49,8 @@ def line_of(event: ev.AnyEvent) -> str | None:
 def _other_line(event: ev.AnyEvent) -> str | None:
     """The line for file plans, past transfers, orders, and a watched path."""
     match event:
+        case ev.SpaceMoved():
+            return f"  round trip now {format_duration(event.rtt_s)}: {event.space.note}"
         case ev.FilesPlanned():
             return "\n".join(files_lines(event))
         case ev.EvidenceFound():

@@ -23,7 +23,7 @@ from advisor.hosts.facts import host_facts
 from advisor.hosts.path_mtu import UdpBlocked, kernel_path_mtu, probe_path_mtu
 from advisor.lab.state import AGENT_PORT, LabError, LabFolder, state_of
 from advisor.runtime.request import ConnectionOptions
-from advisor.runtime.round_trip import measured_rtt
+from advisor.runtime.round_trip import GIVEN, measured_rtt
 
 
 def pair_of(request: ConnectionOptions) -> Pair:
@@ -100,7 +100,7 @@ async def look_at_path(reached: Reached, request: ConnectionOptions) -> PathFact
     answered_s = time.time()
     source = await asyncio.to_thread(host_facts, address)
     if request.rtt_s:
-        rtt_s, method = request.rtt_s, "given"
+        rtt_s, method = request.rtt_s, GIVEN
     else:
         found = await measured_rtt(reached, address)
         rtt_s, method = found.rtt_s, found.method

@@ -14,6 +14,8 @@ from advisor.hosts.tcp_info import minimum_rtt_s
 
 CONNECTION: Final = "the agent's TCP connection"
 MESSAGES: Final = "timed messages to the agent"
+GIVEN: Final = "given"
+"""The method of a round-trip time that the user gave: the initial value of the smoothed one."""
 
 _COUNT: Final = 5
 _TIMEOUT_S: Final = 2.0
@@ -32,11 +34,15 @@ async def measured_rtt(reached: Reached, address: str) -> RttResult:
 
 
 async def rtt_again_s(reached: Reached, path: PathFacts) -> float | None:
-    """One more RTT, by the method that worked before; None if the packet was lost."""
+    """One more RTT, by the method that worked before; None if the packet was lost.
+
+    A given one is measured by ICMP echo or TCP handshake, but not through the agent: the user knows
+    better than a connection that may take another way.
+    """
     try:
         if path.rtt_method in (CONNECTION, MESSAGES):
             return (await _agent_rtt(reached.link, 1)).rtt_s
-        ports, icmp = reached.answering_ports, path.rtt_method == "icmp"
+        ports, icmp = reached.answering_ports, path.rtt_method in ("icmp", GIVEN)
         address = path.destination_address
         return (await measure_rtt(address, ports, 1, _AGAIN_TIMEOUT_S, icmp=icmp)).rtt_s
     except (Unreachable, PeerError):

@@ -173,7 +173,7 @@ class MethodContract:
             for parameter in space.parameters:
                 value = setting[parameter.name]
                 assert isinstance(value, int)
-                assert parameter.lower <= value <= parameter.upper
+                assert parameter.contains(value)
                 assert value % parameter.quantum == 0
 
     @on_every_space

@@ -90,16 +90,20 @@ def a_transfer_space() -> Space:
 
 
 def odd_spaces() -> dict[str, Space]:
-    """Spaces of a single point, of one dimension, and of five with every kind of parameter."""
+    """Spaces of a point, of one dimension, with autotuning, and of five of all kinds."""
     streams = Parameter(name="streams", unit="", lower=1, upper=25)
     block = Parameter(name="block_bytes", unit="B", lower=1456, upper=14560, quantum=1456)
     concurrency = Parameter(name="concurrency", unit="", lower=2, upper=40, scale=Scale.LOG2)
     window = Parameter(name="window_bytes", unit="B", lower=1000, upper=10**6)
     stripes = Parameter(name="stripes", unit="", lower=2, upper=4, quantum=2)
     still = Parameter(name="streams", unit="", lower=4, upper=4)
+    buffer = Parameter(name="buffer_bytes", unit="B", lower=2**14, upper=2**22, automatic=True)
     five = (block, concurrency, streams, window, stripes)
     return {
         "a single point": Space(parameters=(still,), cost_order=("streams",)),
+        "buffers or the kernel's own": Space(
+            parameters=(buffer, streams), cost_order=("streams", "buffer_bytes")
+        ),
         "one dimension": Space(parameters=(streams,), cost_order=("streams",)),
         "five dimensions": Space(
             parameters=five, cost_order=("streams", "concurrency"), fixed={"congestion": "cubic"}

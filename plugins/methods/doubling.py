@@ -225,7 +225,7 @@ class Doubling(Search[_Memory]):
 
 def _stepped(parameter: Parameter, held: Setting, *, up: bool) -> int:
     value = int(held[parameter.name])
-    return parameter.nearest(2 * value if up else value // 2)
+    return parameter.doubled(value) if up else parameter.halved(value)
 
 
 plugin = SearchPlugin(

@@ -24,7 +24,8 @@ CONSTANTS: Final = (EPSILON,)
 
 
 def _a_step_up(parameter: Parameter, value: int) -> int:
-    return next((v for v in step_values(parameter) if v > value), value)
+    at = parameter.fraction_of(value)
+    return next((v for v in step_values(parameter) if parameter.fraction_of(v) > at), value)
 
 
 def _make(

@@ -32,10 +32,6 @@ _ORDER: Final = (
 )
 
 
-def _doubled(parameter: Parameter, value: int) -> int:
-    return parameter.nearest(2 * value)
-
-
 def _make(
     space: Space, rng: np.random.Generator, knowledge: Knowledge, constants: Mapping[str, float]
 ) -> Climb:
@@ -44,7 +40,7 @@ def _make(
         rng,
         start=setting_of(space, knowledge.start or GLOBUS_LARGE_FILES),
         order=in_order(space, *_ORDER),
-        raised=_doubled,
+        raised=Parameter.doubled,
         gain_percent=constants["epsilon"],
     )
 

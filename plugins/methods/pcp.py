@@ -42,10 +42,6 @@ _ORDERS: Final = {
 }
 
 
-def _doubled(parameter: Parameter, value: int) -> int:
-    return parameter.nearest(2 * value)
-
-
 def _size(knowledge: Knowledge) -> Size | None:
     """The class that has the most bytes."""
     bdp_bytes = knowledge.bdp_bytes
@@ -62,7 +58,7 @@ def _make(
         rng,
         start=setting_of(space, Levels(concurrency=1, parallelism=1)),
         order=in_order(space, *_ORDERS[_size(knowledge)], Role.OTHER),
-        raised=_doubled,
+        raised=Parameter.doubled,
         gain_percent=constants["gain"],
     )
 

@@ -48,7 +48,9 @@ class TestGlobus(ToolContract):
 def test_tcp_asks_for_no_more_than_both_kernels_grant() -> None:
     """libiperf fails outright where a kernel would clamp."""
     path = a_path(
-        source=a_host(send_max_bytes=8 * 2**20), destination=a_host(receive_max_bytes=2 * 2**20)
+        bandwidth_bps=1e9,
+        source=a_host(send_max_bytes=8 * 2**20),
+        destination=a_host(receive_max_bytes=2 * 2**20),
     )
     tcp = registry.transport("tcp")
     space = tcp.space(path, tcp.variants(path, [])[0], SpaceOptions())
@@ -73,6 +75,13 @@ def test_udt_packets_fill_the_path_mtu() -> None:
         blocks = udt.space(path, fixed, SpaceOptions()).parameters[0]
         assert (blocks.lower, blocks.upper) == (mss_bytes - 44, 25 * (mss_bytes - 44))
         assert blocks.quantum == mss_bytes - 44
+
+
+def test_udt_packets_fill_the_path_mtu_over_ipv6() -> None:
+    """libudt's MSS counts the 20 bytes of an IPv4 header where IPv6 has 40."""
+    udt = registry.transport("udt")
+    path = a_path(mtu_bytes=1500, destination_address="2001:db8::2")
+    assert udt.variants(path, []) == [{"mss_bytes": 1480}]
 
 
 def test_an_over_sized_udt_buffer_is_not_searched_once_tcp_showed_the_rate() -> None:

@@ -12,6 +12,10 @@ class TestSpsa(MethodContract):
     plugin = registry.method("spsa")
 
 
+class TestSpsaProbData(MethodContract):
+    plugin = registry.method("spsa-probdata")
+
+
 class TestDepthWidth(MethodContract):
     plugin = registry.method("depth-width")
 

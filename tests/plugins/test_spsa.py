@@ -1,8 +1,12 @@
+"""SPSA: the paper's form by its equations, and what differs in the one for any rate."""
+
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from advisor import registry
-from advisor.domain.measurement import Outcome
+from advisor.domain.measurement import Measurement, Outcome
 from advisor.domain.space import Parameter, Scale, Setting, Space
 from advisor.methods.api import Knowledge, Method
 from advisor.testing.samples import a_space, failed, measured
@@ -17,11 +21,16 @@ def linear_space() -> Space:
 
 
 def make(
-    space: Space | None = None, *, seed: int = 1, bandwidth_bps: float | None = None, **k: float
+    space: Space | None = None,
+    *,
+    name: str = "spsa-probdata",
+    seed: int = 1,
+    bandwidth_bps: float | None = None,
+    **k: float,
 ) -> Method:
     knowledge = Knowledge(bandwidth_bps=bandwidth_bps)
     rng = np.random.default_rng(seed)
-    return registry.method("spsa").create(space or linear_space(), rng, knowledge, k)
+    return registry.method(name).create(space or linear_space(), rng, knowledge, k)
 
 
 def step(method: Method, bps: float) -> Setting:
@@ -189,10 +198,11 @@ GOLDEN = [
 ]
 
 
-def test_it_finds_the_peak_more_often_than_not() -> None:
+@pytest.mark.parametrize("name", ["spsa", "spsa-probdata"])
+def test_it_finds_the_peak_more_often_than_not(name: str) -> None:
     reached = 0
     for seed in range(40):
-        method = make(a_space(), seed=seed)
+        method = make(a_space(), name=name, seed=seed)
         while (setting := method.ask()) is not None:
             method.tell(setting, peak(setting))
         best = method.best()
@@ -212,3 +222,63 @@ def test_scales_are_the_spaces_own() -> None:
     logs = sorted(np.log2([float(plus["w"]), float(minus["w"])]) - 10)
     expected = sorted(np.clip([theta + 5.5, theta - 5.5], 1, 25))
     assert logs == pytest.approx(expected, abs=0.001)
+
+
+def asked_on(name: str, bps_of: Callable[[Setting], float], *, seed: int) -> list[Setting]:
+    method = make(a_space(), name=name, seed=seed)
+    asked: list[Setting] = []
+    while len(asked) < 60 and (setting := method.ask()) is not None:
+        asked.append(setting)
+        method.tell(setting, measured(bps_of(setting)))
+    return asked
+
+
+def hill(setting: Setting) -> float:
+    found = peak(setting)
+    assert isinstance(found, Measurement)
+    return found.throughput_bps
+
+
+@pytest.mark.parametrize("factor", [0.05, 50.0])
+def test_the_same_surface_at_another_rate_is_searched_in_the_same_way(factor: float) -> None:
+    at_2_gbps = asked_on("spsa", hill, seed=7)
+    assert asked_on("spsa", lambda setting: factor * hill(setting), seed=7) == at_2_gbps
+    paper = asked_on("spsa-probdata", hill, seed=7)
+    assert asked_on("spsa-probdata", lambda s: factor * hill(s), seed=7) != paper
+
+
+def test_on_a_full_path_of_10_gbps_it_moves_as_in_the_paper() -> None:
+    moves = []
+    for name in ("spsa", "spsa-probdata"):
+        method = make(seed=12, name=name)
+        theta = [10.0, 12.0]
+        points = {"theta": theta, "plus": [15.5, 6.5], "minus": [4.5, 17.5]}
+        method.restore(method.state() | points)
+        step(method, 10e9)
+        step(method, 9e9)
+        moves.append(method.state()["theta"])
+    assert moves[0] == pytest.approx(moves[1])
+    assert moves[0] != theta
+
+
+@pytest.mark.parametrize(("name", "inside"), [("spsa", True), ("spsa-probdata", False)])
+def test_impeded_the_paper_sees_corners_alone(name: str, inside: bool) -> None:
+    method = make(name=name, seed=3, L=40, N=100)
+    seen: list[bool] = []
+    while method.ask() is not None:
+        is_late, label = method.state()["growths"] >= 7, method.label
+        setting = step(method, 1e9)
+        if is_late and label != "y*":
+            seen.append(all(setting[one] in (1000, 25000) for one in ("p", "w")))
+    assert len(seen) > 5
+    assert all(seen) is not inside
+
+
+def test_no_step_is_longer_than_half_the_range() -> None:
+    method = make(name="spsa", seed=5, a=1e6)
+    before = np.array(method.state()["theta"])
+    step(method, 1e9)
+    step(method, 1e8)
+    moved = np.abs(np.array(method.state()["theta"]) - before)
+    assert moved.max() <= 12
+    assert moved.max() > 0

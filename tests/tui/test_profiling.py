@@ -1,3 +1,4 @@
+import msgspec
 import pytest
 from textual.geometry import Size
 from textual.pilot import Pilot
@@ -243,6 +244,9 @@ def test_what_is_filled_in_is_read_as_the_same() -> None:
         typed = filled_in(buffer, {"buffer_bytes": value})
         assert read_value(buffer, typed) == value
     assert read_value(buffer, filled_in(buffer, {"buffer_bytes": 0})) == 16800
+    automatic = msgspec.structs.replace(buffer, automatic=True)
+    assert filled_in(automatic, {"buffer_bytes": 0}) == "auto"
+    assert [read_value(automatic, typed) for typed in ("auto", "0", "1MiB")] == [0, 0, 2**20]
 
 
 def test_best_of_a_search_is_one_that_has_its_parameters() -> None:

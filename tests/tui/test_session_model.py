@@ -2,6 +2,7 @@ import msgspec
 
 from advisor.domain import events as ev
 from advisor.domain.measurement import Failure, FailureKind
+from advisor.domain.space import Parameter, Space
 from advisor.tui.features.advising.session_model import SessionModel
 from tests.tui.recorded import events
 from tests.tui.similar_transfers import BUSY, QUIET, found
@@ -89,3 +90,17 @@ def test_evidence_of_each_search_is_kept_as_it_was_told_last() -> None:
     assert list(model.evidence.items()) == [("b", other), ("a", second)]
     model.apply(_started(resumed=True))
     assert model.evidence["a"] is second
+
+
+def test_a_space_that_moved_is_shown_with_the_settings_of_before() -> None:
+    def space(lower: int, upper: int) -> Space:
+        buffer = Parameter(name="buffer_bytes", unit="B", lower=lower, upper=upper)
+        return Space(parameters=(buffer,), cost_order=(), note=f"from {lower}")
+
+    begun = ev.StageStarted(at_s=1, stage="tcp", subject="tcp", budget_s=60, space=space(10, 40))
+    moved = ev.SpaceMoved(at_s=9, stage="tcp", space=space(20, 80), rtt_s=0.02)
+    stage = SessionModel([_started(), begun, moved]).stage
+    assert stage is not None
+    assert stage.space is not None
+    assert [(p.lower, p.upper) for p in stage.space.parameters] == [(10, 80)]
+    assert stage.moves == [(9, "from 20")]

@@ -1,8 +1,9 @@
+import msgspec
 import pytest
 
 from advisor.domain.space import Parameter, Scale, Space
 from advisor.tui.features.advising.session_model import ProbeModel
-from advisor.tui.features.advising.widgets.bins import Axis, Grid, trail, zoomed
+from advisor.tui.features.advising.widgets.bins import Axis, Grid, trail, value_words, zoomed
 
 STREAMS = Parameter(name="streams", unit="", lower=1, upper=25)
 BUFFER = Parameter(name="buffer_bytes", unit="B", lower=1024, upper=2**20, scale=Scale.LOG2)
@@ -95,3 +96,19 @@ def test_counts_have_no_more_cells_than_numbers() -> None:
     grid = Grid.of_doublings(Space(parameters=(streams,), cost_order=()), 40, 10)
     values = [grid.across.value_at(index) for index in range(grid.across.count)]
     assert len(set(values)) == len(values) > 2
+
+
+def test_the_kernels_own_buffers_are_the_last_cell_of_the_map() -> None:
+    buffer = msgspec.structs.replace(BUFFER, automatic=True)
+    plane = Space(parameters=(buffer, STREAMS), cost_order=())
+    probes = [_probe(1, 2048, 5, ""), _probe(2, 8192, 7, ""), _probe(3, 0, 8, "")]
+    found = zoomed(plane, probes)
+    assert found is not None
+    across = Grid.of_doublings(found, 4, 4).across
+    values = [across.value_at(index) for index in range(across.count)]
+    assert values == [2048, 4096, 8192, 0]
+    assert [across.index_of(value) for value in values] == [0, 1, 2, 3]
+    assert value_words(across.parameter, across.top) == "auto"
+    alone = zoomed(plane, probes[2:])
+    assert alone is not None
+    assert Grid.of_doublings(alone, 4, 4).cell_of({"buffer_bytes": 0, "streams": 8}) is not None

@@ -24,6 +24,8 @@ equations 2.23, 2.24 and 2.41).
 - The recommendation is the best posterior mean among the settings measured. A single best sample
   is usually the luckiest: among 200 settings whose repeats differ by 15 %, one is 40 % above its
   mean.
+- A parameter that may be left to the kernel is a choice in addition to its sizes: the rate may jump
+  there by any factor, and grow with the other parameters otherwise than at the upper bound.
 - A failed probe counts as e^-2.5 of the best rate, which is also the floor of every other probe:
   how bad a bad setting is says nothing about the good ones.
 - Two probes in a row that are both more than three standard deviations off on the same side mean

@@ -144,7 +144,10 @@ class Belief:
 
     def restore(self, state: Mapping[str, Any], told: Sequence[tuple[int, float]]) -> None:
         """Resume from the value of `state`; `told`: the same probes, as candidates."""
-        self._lay_out([(np.array(mean), np.array(cov)) for mean, cov in state["beliefs"]])
+        beliefs = [(np.array(mean), np.array(cov)) for mean, cov in state["beliefs"]]
+        # An older version saved fewer terms: then the present table applies.
+        if beliefs[0][0].shape == self._coefficients[0][0].shape:
+            self._lay_out(beliefs)
         self.told = list(told)
         self._weighed = None
         self.changed_at = int(state["changed_at"])

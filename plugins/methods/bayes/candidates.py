@@ -6,13 +6,20 @@ from typing import Final
 
 import numpy as np
 
-from advisor.api.values import Parameter, Setting, Space
+from advisor.api.values import AUTOMATIC, Parameter, Setting, Space
 
 _MOST_CANDIDATES: Final = 500
 
 
 def _levels(parameter: Parameter, fine: bool) -> list[int]:
-    """Values an octave (half an octave where fine) apart, both bounds among them."""
+    """Values an octave (half an octave where fine) apart, both bounds among them.
+
+    The automatic value, where there is one, is one more.
+    """
+    return [*_sized_levels(parameter, fine), *([AUTOMATIC] if parameter.automatic else [])]
+
+
+def _sized_levels(parameter: Parameter, fine: bool) -> list[int]:
     octaves = math.log2(parameter.upper / parameter.lower)
     if octaves == 0:
         return [parameter.lower]

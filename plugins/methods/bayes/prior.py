@@ -20,6 +20,13 @@ PRIOR: Final[Mapping[tuple[str, ...], Row]] = {
     ("parallelism", "pipelining"): (-0.03, -0.04, 0.03),
     ("pipelining", "pipelining"): (-0.03, 0.01, 0.03),
 }
+BY_ITSELF: Final = "by itself"
+"""In a term: the parameter is left to the kernel."""
+
+# Against the largest value that may be asked for. Autotuning may be allowed much more than a
+# program is, or less, so either is as likely.
+_CHOICE: Final[Row] = (0.0, 0.0, 0.4)
+_CHOICE_MIXED: Final[Row] = (0.0, 0.0, 0.2)
 # For any other parameter: a rise that levels off at the upper bound, with a wide spread.
 _RISE: Final[Row] = (0.3, 0.0, 0.3)
 _BEND: Final[Row] = (-0.1, 0.0, 0.15)
@@ -28,6 +35,8 @@ _MIXED: Final[Row] = (0.0, 0.0, 0.07)
 
 def row_of(term: tuple[str, ...], shipped: bool) -> Row:
     """The row of a term of φ; `shipped` False: as if nothing were known."""
+    if term[0] == BY_ITSELF:
+        return _CHOICE if len(term) == 1 else _CHOICE_MIXED
     general = _RISE if len(term) == 1 else _BEND if term[0] == term[1] else _MIXED
     if not shipped:
         return general

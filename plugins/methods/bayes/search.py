@@ -37,7 +37,22 @@ class Bayes:
         constants: Mapping[str, float],
     ) -> None:
         self._k = constants
+        self._knowledge = knowledge
         self._bandwidth_bps = knowledge.bandwidth_bps
+        self._seconds: list[float] = []
+        self._best: tuple[Setting, float] | None = None
+        self._stop_reason: str | None = None
+        self._move_reason: str | None = None
+        self._lay_out(space)
+        self._label = "prior"
+        self._next = int((self._belief.prior_mean - self._price).argmax())
+        if constants["history"] and (peak := peak_of_transfers(space, knowledge)):
+            self._label = "history"
+            self._next = self._number(setting_of(space, peak.levels))
+
+    def _lay_out(self, space: Space) -> None:
+        """The candidates of a space, and what is believed of them before any probe."""
+        constants, knowledge = self._k, self._knowledge
         shipped = constants["shipped"] != 0
         file_bytes = knowledge.mean_file_bytes
         usual, strange = (Surface(space, file_bytes, table) for table in (shipped, False))
@@ -45,7 +60,7 @@ class Bayes:
             usual.learn(past, constants["noise"])
         flow_names = knowledge.flow_names
         self._flow_names = [p.name for p in space.parameters if p.name in flow_names]
-        self._other_names = [p.name for p in space.parameters if p.name not in flow_names]
+        self._others = [p for p in space.parameters if p.name not in flow_names]
         # The straight lines through the box: fewer cannot distinguish a rise from a fall.
         self._least_probes = space.dimensions + 2
         self._settings = candidates(space)
@@ -54,19 +69,17 @@ class Bayes:
         self._price = constants["octave_cost"] * octaves
         self._surface = usual
         self._belief = Belief(self._settings, (usual, strange), constants["noise"])
-        self._seconds: list[float] = []
-        self._best: tuple[Setting, float] | None = None
-        self._stop_reason: str | None = None
-        self._move_reason: str | None = None
-        self._label = "prior"
-        self._next = int((self._belief.prior_mean - self._price).argmax())
-        if constants["history"] and (peak := peak_of_transfers(space, knowledge)):
-            self._label = "history"
-            self._next = self._number(setting_of(space, peak.levels))
+
+    def move_to(self, space: Space) -> None:
+        """Search here from now on: each probe counts for the nearest setting of the new grid."""
+        state = self.state()
+        self._lay_out(space)
+        self.restore(state)
 
     def _octaves(self, setting: Setting) -> float:
         flows = sum(math.log2(float(setting[name])) for name in self._flow_names)
-        return flows + 0.1 * sum(math.log2(float(setting[name])) for name in self._other_names)
+        # What is left to the kernel costs no more than the least.
+        return flows + 0.1 * sum(math.log2(float(setting[p.name]) or p.lower) for p in self._others)
 
     @property
     def iteration(self) -> int:

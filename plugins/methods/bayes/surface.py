@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.api.method import PastSurface
-from advisor.api.values import Parameter, Space
+from advisor.api.values import AUTOMATIC, Parameter, Space
 
-from .prior import row_of, ships
+from .prior import BY_ITSELF, row_of, ships
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -24,13 +24,21 @@ _SAME_PAIR: Final = 0.25  # variance between two times on one pair, over that be
 
 
 class Surface:
-    """φ of a space, and what is believed of w: normal with `mean` and `covariance`."""
+    """φ of a space, and what is believed of w: normal with `mean` and `covariance`.
+
+    A parameter that may be left to the kernel has a further column in u: 1 where it is, else 0. Its
+    place is then that of the upper bound, and φ also holds the column and its products with the t
+    of the others: how much faster or slower, and how it changes what the others do.
+    """
 
     def __init__(self, space: Space, file_bytes: float | None, shipped: bool) -> None:
         self._parameters = space.parameters
         names = [p.name for p in space.parameters]
+        self._automatic = [i for i, p in enumerate(space.parameters) if p.automatic]
         self.size = math.log2((file_bytes or _TYPICAL_FILE_BYTES) / _TYPICAL_FILE_BYTES) / OCTAVES
         terms = [(n,) for n in names] + list(combinations_with_replacement(names, 2))
+        for i in self._automatic:
+            terms += [(BY_ITSELF,), *((BY_ITSELF, n) for n in _others(names, i))]
         rows = [row_of(term, shipped) for term in terms]
         self.known = shipped and ships(names)
         d = len(terms)
@@ -45,19 +53,24 @@ class Surface:
         self._own: list[tuple[Array, Array]] = []
 
     def places(self, settings: Sequence[Mapping[str, Any]]) -> Array:
-        """u of settings, one row each."""
+        """u of settings, one row each, with the columns of the automatic parameters at the end."""
         columns = [
             [_place(p, float(setting[p.name])) for setting in settings] for p in self._parameters
         ]
-        return np.array(columns, dtype=float).T.reshape(len(settings), len(self._parameters))
+        for parameter in (self._parameters[i] for i in self._automatic):
+            columns.append([float(s[parameter.name] == AUTOMATIC) for s in settings])
+        return np.array(columns, dtype=float).T.reshape(len(settings), len(columns))
 
     def features(self, u: Array) -> Array:
         """φ(u), one row each."""
-        t = 2 * u.T - 1
+        sized = len(self._parameters)
+        t, flags = 2 * u.T[:sized] - 1, u.T[sized:]
         second = [
             1.5 * t[i] ** 2 - 0.5 if i == j else t[i] * t[j]
             for i, j in combinations_with_replacement(range(len(t)), 2)
         ]
+        for i, flag in zip(self._automatic, flags, strict=True):
+            second += [flag, *(flag * other for other in _others(list(t), i))]
         columns: Array = np.stack([*t, *second], axis=1).astype(np.float64)
         return columns
 
@@ -99,12 +112,20 @@ class Surface:
         return mean, (covariance + covariance.T) / 2
 
 
+def _others(values: list[Any], index: int) -> list[Any]:
+    return values[:index] + values[index + 1 :]
+
+
 def _is_near(parameter: Parameter, value: object) -> bool:
-    """Within an octave of the bounds; 0 (kernel autotuning) is not."""
-    return isinstance(value, int | float) and parameter.lower / 2 <= value <= parameter.upper * 2
+    """Within an octave of the bounds, or the automatic value where the space has one."""
+    if not isinstance(value, int | float):
+        return False
+    return parameter.contains(value) or parameter.lower / 2 <= value <= parameter.upper * 2
 
 
 def _place(parameter: Parameter, value: float) -> float:
+    if parameter.automatic and value == AUTOMATIC:
+        value = parameter.upper
     if parameter.unit == "":
         return math.log2(max(value, 1.0)) / OCTAVES
     if parameter.upper == parameter.lower:

@@ -6,6 +6,10 @@ libiperf's text but from the kernel's TCP_INFO of its sockets, which is exact at
 text is kept as the raw output. The pairing token is sent as iperf3's "extra data" and is checked
 before anything is counted. Who else connects while a probe begins is disconnected (receiving.py).
 
+The kernel's own buffers (`buffer_bytes` 0, autotuning) are one more value of the buffer, as in the
+flows of tuned hosts that Rao et al. (2016) profile. Where a program may ask for far less than
+autotuning may use, that is the only value, and streams alone are searched.
+
 Equation 11 bounds the buffer by the bandwidth-delay product. If no bandwidth was given, the best
 throughput of the defaults is used instead. The scaling function λ of the buffer is linear, as in
 the paper: it performed better than powers of two (docs/methods.md).
@@ -13,9 +17,10 @@ the paper: it performed better than powers of two (docs/methods.md).
 
 import ctypes
 
-from advisor.api.network import buffer_range, libiperf_version
+from advisor.api.network import autotuning_alone, buffer_range, libiperf_version
 from advisor.api.transport import Channel, ReceiveOrder, SendOrder, SpaceOptions, TransportTraits
 from advisor.api.values import (
+    AUTOMATIC,
     AVAILABLE,
     Availability,
     Baseline,
@@ -25,6 +30,7 @@ from advisor.api.values import (
     Scale,
     Setting,
     Space,
+    format_bytes,
 )
 
 from .receiving import receive
@@ -81,10 +87,21 @@ class TcpIperf3:
         return [{"congestion": wanted} for wanted in congestion]
 
     def space(self, path: PathFacts, fixed: Setting, options: SpaceOptions) -> Space:
-        """θ_TCP = [w, p] of equation 7: the buffer by equation 11, streams from 1."""
-        maxima = (path.source.send_max_bytes, path.destination.receive_max_bytes)
-        granted = min((size for size in maxima if size), default=None)
-        buffers = buffer_range(path.rtt_s, path.bandwidth_bps or options.seen_bps, granted)
+        """θ_TCP = [w, p] of equation 7: the buffer by equation 11 or automatic, streams from 1."""
+        granted, autotuned = _granted_bytes(path), _autotuned_bytes(path)
+        bandwidth_bps = path.bandwidth_bps or options.seen_bps
+        streams = Parameter(name="streams", unit="", lower=1, upper=options.max_streams)
+        if autotuning_alone(path.rtt_s, bandwidth_bps, granted, autotuned):
+            return Space(
+                parameters=(streams,),
+                cost_order=("streams",),
+                fixed=fixed | {"buffer_bytes": AUTOMATIC},
+                note=(
+                    f"the kernel's own buffers, up to {format_bytes(autotuned or 0)}: a program "
+                    f"may ask for {format_bytes(granted or 0)} at most"
+                ),
+            )
+        buffers = buffer_range(path.rtt_s, bandwidth_bps, granted)
         return Space(
             parameters=(
                 Parameter(
@@ -93,12 +110,13 @@ class TcpIperf3:
                     lower=buffers.lower_bytes,
                     upper=buffers.upper_bytes,
                     scale=options.buffer_scale or Scale.LINEAR,
+                    automatic=True,
                 ),
-                Parameter(name="streams", unit="", lower=1, upper=options.max_streams),
+                streams,
             ),
             cost_order=("streams", "buffer_bytes"),
             fixed=fixed,
-            note=buffers.reason,
+            note=f"{buffers.reason}; or the kernel's own",
         )
 
     def baselines(self, path: PathFacts) -> list[Baseline]:
@@ -116,6 +134,18 @@ class TcpIperf3:
     def send(self, order: SendOrder, channel: Channel) -> None:
         """An iperf3 client that sends until it is stopped."""
         send(order, channel)
+
+
+def _granted_bytes(path: PathFacts) -> int | None:
+    """The largest buffer that both hosts grant to a program; None where it is not known."""
+    maxima = (path.source.send_max_bytes, path.destination.receive_max_bytes)
+    return min((size for size in maxima if size), default=None)
+
+
+def _autotuned_bytes(path: PathFacts) -> int | None:
+    """The most that both kernels use by themselves; None where it is not known."""
+    ranges = (path.source.tcp_wmem_bytes, path.destination.tcp_rmem_bytes)
+    return min((known[2] for known in ranges if known), default=None)
 
 
 plugin = TcpIperf3()

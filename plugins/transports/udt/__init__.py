@@ -2,9 +2,10 @@
 
 θ_UDT = [l, f] of ProbData's equation 4: the block size l is a whole number of payloads, the
 buffer f is libudt's sending and receiving buffer alike. The packet size is not searched but taken
-from the path MTU (equation 3: payload = MTU − 44), and there is one stream, since UDT is not
-designed for several (ProbData, III.B). The flow window FC is set to cover the buffer; otherwise
-libudt would reduce the buffer silently. The UDP socket keeps libudt's default kernel buffers.
+from the path MTU (equation 3: payload = MTU − 44; over IPv6, whose header is 20 bytes longer than
+the one that libudt counts, MTU − 64), and there is one stream, since UDT is not designed for
+several (ProbData, III.B). The flow window FC is set to cover the buffer; otherwise libudt would
+reduce the buffer silently. The UDP socket keeps libudt's default kernel buffers.
 
 Equation 11 bounds the buffer by the bandwidth-delay product. If no bandwidth was given, the best
 throughput seen before is used instead: an oversized buffer slows UDT down (figure 2 of the paper),
@@ -21,6 +22,7 @@ from typing import Final
 
 from advisor.api.network import (
     buffer_range,
+    kernel_path_mtu,
     libudt_version,
     only_from,
     own_address_facing,
@@ -65,6 +67,9 @@ _LEAST_PACKETS: Final = 32
 
 _DEFAULT_WINDOW: Final = 25600
 _UDP_HEADER_BYTES: Final = 28
+_LONGER_IN_IPV6_BYTES: Final = 20
+"""An IPv6 packet is longer than libudt's MSS, which counts IPv4's header."""
+
 _MEMORY_SHARE: Final = 1 / 16
 """The share of either host's memory that one end's buffer may take."""
 
@@ -80,8 +85,18 @@ _AT_ONCE: Final = 32
 _NO_ANSWER: Final = 1001
 
 
-def _options(setting: Setting) -> dict[Option, int]:
+def _fitting_mss(mtu_bytes: int, address: str) -> int:
+    """The MSS whose packets to `address` fill the path MTU."""
+    longer_bytes = _LONGER_IN_IPV6_BYTES if _family(address) == socket.AF_INET6 else 0
+    return min(MSS_RANGE[1], max(MSS_RANGE[0], mtu_bytes - longer_bytes))
+
+
+def _options(setting: Setting, address: str) -> dict[Option, int]:
+    """libudt's options. A setting of another path may have too large packets for this one."""
     mss, buffer_bytes = int(setting["mss_bytes"]), int(setting["buffer_bytes"])
+    # Without a route, connecting fails and says so.
+    with contextlib.suppress(OSError):
+        mss = min(mss, _fitting_mss(kernel_path_mtu(address), address))
     packets = -(-buffer_bytes // (mss - _UDP_HEADER_BYTES))
     return {
         Option.MSS: mss,
@@ -127,7 +142,7 @@ class Udt:
 
     def variants(self, path: PathFacts, congestion: list[str]) -> list[Setting]:
         """One: the packet size of this path. libudt brings its own congestion control."""
-        return [{"mss_bytes": min(MSS_RANGE[1], max(MSS_RANGE[0], path.mtu_bytes))}]
+        return [{"mss_bytes": _fitting_mss(path.mtu_bytes, path.destination_address)}]
 
     def space(self, path: PathFacts, fixed: Setting, options: SpaceOptions) -> Space:
         """θ_UDT = [l, f] on this path."""
@@ -187,9 +202,8 @@ class Udt:
         """Show the token, then send block after block until the ceiling."""
         repeat = shared_library(REPEAT_SOURCE)
         with Socket(_family(order.address)) as sender:
-            granted = {
-                "send_buffer_bytes": sender.configure(_options(order.setting))[Option.SNDBUF]
-            }
+            chosen = sender.configure(_options(order.setting, order.address))
+            granted = {"send_buffer_bytes": chosen[Option.SNDBUF]}
             channel.versions({"libudt": "4"})
             try:
                 sender.connect((order.address, order.port))
@@ -223,7 +237,7 @@ def _listener(order: ReceiveOrder, channel: Channel) -> Socket | None:
             continue
         listener = Socket(family)
         try:
-            listener.configure(_options(order.setting))
+            listener.configure(_options(order.setting, order.source_address))
             listener.bind_onto(udp)
             listener.listen()
         except UdtError as error:

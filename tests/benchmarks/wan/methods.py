@@ -64,7 +64,7 @@ def spsa(lab: Lab, case: Case, plan: Plan, seed: int) -> Run:
         tcp = registry.transport("tcp")
         (fixed,) = tcp.variants(path, [case.control])
         space = tcp.space(path, fixed, SpaceOptions(buffer_scale=Scale.LINEAR, max_streams=25))
-        search = registry.method("spsa").create(
+        search = registry.method("spsa-probdata").create(
             space,
             np.random.default_rng([seed, ord(case.key)]),
             Knowledge(path=path, bandwidth_bps=RATE_BPS),

@@ -204,3 +204,13 @@ def test_a_default_measured_before_others_came_does_not_win_by_that() -> None:
     ranking = rank_contenders(contenders(probes, [], SPACES), SPACES)
     assert ranking is not None
     assert ranking.candidates[ranking.chosen].setting == tcp(16)
+
+
+def test_a_default_that_a_search_recommends_leaves_the_other_defaults_as_measured() -> None:
+    default = probe("tcp", DEFAULT, 0.9, "baseline", "default", stage="baseline")
+    globus = probe("tcp", tcp(16, 0), 0.95, "baseline", "Globus default", stage="baseline")
+    again = msgspec.structs.replace(probe("tcp", DEFAULT, 0.9), recommended=(DEFAULT, 0.9e9))
+    lucky = msgspec.structs.replace(probe("tcp", tcp(4, 0), 1.2), recommended=(DEFAULT, 0.9e9))
+    found = select(candidates_of([default, globus, again, lucky]), [], SPACES)
+    assert found[0].setting == tcp(16, 0)
+    assert {c.role for c in found} >= {"default", "Globus default"}

@@ -5,12 +5,15 @@ from typing import Any
 
 import pytest
 
+from advisor.advising import probe_runner
 from advisor.advising.probe_runner import PeerLost, ProbeRunner
 from advisor.advising.prober import Probed, Watcher
 from advisor.agent.client import PeerError, PeerGone
 from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement
+from advisor.domain.path import PathFacts
 from advisor.domain.space import Setting
 from advisor.models.steadiness import ProbeLength
+from advisor.runtime.round_trip import GIVEN
 from advisor.runtime.stop import Stopped
 from advisor.testing.samples import a_path
 
@@ -39,6 +42,10 @@ class FakeFarEnd:
     @property
     def link(self) -> str:
         return f"link {self.connected}"
+
+    @property
+    def reached(self) -> str:
+        return self.link
 
     async def connect(self) -> None:
         if not self.is_there:
@@ -85,10 +92,11 @@ class Bench:
         self.transports = FakeTransports(*results)
         self.stop = asyncio.Event()
         self.notices: list[str] = []
+        self.runner = self.runner_on(a_path())
+
+    def runner_on(self, path: PathFacts) -> ProbeRunner:
         far_end: Any = self.far_end
-        self.runner = ProbeRunner(
-            far_end, self.transports, a_path(), self.stop, self.notices.append
-        )
+        return ProbeRunner(far_end, self.transports, path, self.stop, self.notices.append)
 
     async def run(self, subject: str = "tcp") -> Probed:
         return await self.runner.run(subject, SETTING, WATCHER)
@@ -151,3 +159,45 @@ async def test_closing_ends_what_is_kept_ready() -> None:
     bench = Bench()
     await bench.runner.close()
     assert bench.transports.is_closed
+
+
+def answering(monkeypatch: pytest.MonkeyPatch, *rtts_s: float | None) -> None:
+    """Round trips measured from now on."""
+    left = list(rtts_s)
+
+    async def again(*_: Any) -> float | None:
+        return left.pop(0)
+
+    monkeypatch.setattr(probe_runner, "rtt_again_s", again)
+
+
+@pytest.mark.asyncio
+async def test_a_given_round_trip_time_is_the_initial_value(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runner = Bench().runner_on(a_path(rtt_s=0.1, rtt_method=GIVEN))
+    answering(monkeypatch, *[0.02] * 30)
+    for _ in range(30):
+        await runner.update_rtt()
+    assert 0.02 < runner.rtt_s < 0.023
+
+
+@pytest.mark.asyncio
+async def test_a_given_round_trip_time_stays_where_nothing_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runner = Bench().runner_on(a_path(rtt_s=0.1, rtt_method=GIVEN))
+    answering(monkeypatch, None)
+    for _ in range(3):
+        await runner.update_rtt()
+    assert runner.rtt_s == 0.1
+
+
+@pytest.mark.asyncio
+async def test_a_lost_packet_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    runner = Bench().runner_on(a_path(rtt_s=0.1))
+    answering(monkeypatch, None, 0.2)
+    await runner.update_rtt()
+    assert runner.rtt_s == 0.1
+    await runner.update_rtt()
+    assert runner.rtt_s == pytest.approx(0.1125)

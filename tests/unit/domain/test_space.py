@@ -20,6 +20,37 @@ def test_a_value_is_always_within_its_bounds(fraction: float, scale: Scale) -> N
     assert parameter.lower <= parameter.value_at(fraction) <= parameter.upper
 
 
+def automatic(scale: Scale) -> Parameter:
+    return Parameter(
+        name="buffer_bytes", unit="B", lower=2**14, upper=2**24, scale=scale, automatic=True
+    )
+
+
+@given(st.floats(min_value=-1, max_value=2), st.sampled_from(Scale))
+def test_what_the_kernel_may_choose_is_a_size_or_0(fraction: float, scale: Scale) -> None:
+    assert automatic(scale).contains(automatic(scale).value_at(fraction))
+
+
+@pytest.mark.parametrize("scale", Scale)
+def test_the_kernels_own_lies_one_step_above_the_upper_bound(scale: Scale) -> None:
+    parameter = automatic(scale)
+    top = parameter.fraction_of(parameter.upper)
+    assert parameter.value_at(top) == parameter.upper
+    assert parameter.value_at(1.0) == 0
+    assert parameter.fraction_of(0) == 1.0
+    assert top < 1.0
+    assert parameter.value_at(top + 0.4 * (1 - top)) == parameter.upper
+    assert parameter.value_at(top + 0.6 * (1 - top)) == 0
+
+
+def test_the_kernels_own_is_twice_the_largest_size() -> None:
+    parameter = automatic(Scale.LINEAR)
+    assert [parameter.doubled(v) for v in (2**20, 2**23, 2**24, 0)] == [2**21, 2**24, 0, 0]
+    assert [parameter.halved(v) for v in (0, 2**24, 2**14)] == [2**24, 2**23, 2**14]
+    assert buffers(Scale.LINEAR).doubled(2**24) == 2**24
+    assert not buffers(Scale.LINEAR).contains(0)
+
+
 def test_scales_differ_in_the_middle() -> None:
     assert buffers(Scale.LINEAR).value_at(0.5) == (2**14 + 2**24) // 2
     assert buffers(Scale.LOG2).value_at(0.5) == 2**19

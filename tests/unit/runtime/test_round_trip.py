@@ -18,7 +18,7 @@ from advisor.hosts.path_mtu import kernel_path_mtu
 from advisor.hosts.rtt import FLOOR_S
 from advisor.runtime.connect import look_at_path
 from advisor.runtime.request import AdviceRequest
-from advisor.runtime.round_trip import CONNECTION, MESSAGES, measured_rtt, rtt_again_s
+from advisor.runtime.round_trip import CONNECTION, GIVEN, MESSAGES, measured_rtt, rtt_again_s
 from advisor.testing.samples import a_path
 
 
@@ -104,6 +104,18 @@ async def test_later_round_trips_are_measured_in_the_same_way(method: str) -> No
         rtt_s = await rtt_again_s(reached, path)
     assert rtt_s is not None
     assert rtt_s >= FLOOR_S
+
+
+@pytest.mark.asyncio
+async def test_a_given_round_trip_time_is_measured_again_but_not_through_the_agent() -> None:
+    path = a_path(rtt_method=GIVEN, destination_address="127.0.0.1")
+    async with embedded((1,)) as reached:
+        rtt_s = await rtt_again_s(reached, path)
+        assert rtt_s is not None
+        assert rtt_s < 0.02
+    async with embedded(()) as reached:
+        unreachable = msgspec.structs.replace(path, destination_address="192.0.2.1")
+        assert await rtt_again_s(reached, unreachable) is None
 
 
 @pytest.mark.asyncio

@@ -57,8 +57,9 @@ _ENTRIES: Final = {
     ),
     "rtt": _Entry(
         "Round trip",
-        "as in 93.6ms, where it cannot be measured",
-        "The round-trip time, for paths that block ping.",
+        "as in 93.6ms, to begin with",
+        "The initial round-trip time. It is measured again during the session, where the path "
+        "answers.",
         parse_duration,
     ),
 }

@@ -52,6 +52,35 @@ class StageModel(msgspec.Struct, kw_only=True):
     moves: list[tuple[float, str]] = []
 
 
+def _apply_to_stage(stage: StageModel, event: ev.AnyEvent, at_s: float) -> bool:
+    match event:
+        case ev.StageEnded():
+            stage.ended_s, stage.reason = at_s, event.reason
+        case ev.SearchStands():
+            stage.iteration, stage.gauges = event.iteration, event.gauges
+        case ev.MethodMoved():
+            stage.moves.append((at_s, event.reason))
+        case ev.SpaceMoved():
+            stage.space = covering(stage.space, event.space)
+            stage.moves.append((at_s, event.space.note))
+        case _:
+            return False
+    return True
+
+
+def covering(one: Space | None, other: Space) -> Space:
+    """The box around two spaces of the same parameters."""
+    if one is None:
+        return other
+    bounds = {p.name: (p.lower, p.upper) for p in one.parameters}
+    parameters = []
+    for p in other.parameters:
+        lower, upper = bounds.get(p.name, (p.lower, p.upper))
+        wider = {"lower": min(p.lower, lower), "upper": max(p.upper, upper)}
+        parameters.append(msgspec.structs.replace(p, **wider))
+    return msgspec.structs.replace(other, parameters=tuple(parameters))
+
+
 class SessionModel:
     """A listener. Its attributes are the session as it stands; `version` grows with every event.
 
@@ -208,20 +237,11 @@ class SessionModel:
                         space=event.space,
                     )
                 )
-            case ev.StageEnded():
-                if self.stage:
-                    self.stage.ended_s, self.stage.reason = at_s, event.reason
-            case ev.SearchStands():
-                if self.stage:
-                    self.stage.iteration, self.stage.gauges = event.iteration, event.gauges
-            case ev.MethodMoved():
-                if self.stage:
-                    self.stage.moves.append((at_s, event.reason))
             case ev.EvidenceFound():
                 self.evidence.pop(event.stage, None)
                 self.evidence[event.stage] = event.evidence
             case _:
-                return False
+                return self.stage is not None and _apply_to_stage(self.stage, event, at_s)
         return True
 
     def _apply_probe(self, event: ev.AnyEvent, at_s: float) -> None:

@@ -26,7 +26,9 @@ class Option(enum.IntEnum):
     """
 
     MSS = 0
-    """Largest packet with IP and UDP headers; the smaller of both ends counts. See `MSS_RANGE`."""
+    """Largest packet with UDP and IPv4 headers; the smaller of both ends counts. See `MSS_RANGE`.
+
+    Over IPv6 packets are 20 bytes longer than this."""
     SNDSYN = 1
     """Whether `send` waits for room (bool)."""
     RCVSYN = 2

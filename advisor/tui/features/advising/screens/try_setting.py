@@ -11,9 +11,9 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Label, Static
 
 from advisor.domain.quantities import format_bytes, parse_size
-from advisor.domain.space import Parameter, Setting, Space
+from advisor.domain.space import AUTOMATIC, Parameter, Setting, Space
 from advisor.traits import subject_name
-from advisor.tui.features.advising.widgets.bins import name_of, value_words
+from advisor.tui.features.advising.widgets.bins import AUTO, name_of, value_words
 
 
 class TrySettingScreen(ModalScreen[Setting | None]):
@@ -87,6 +87,8 @@ def bounds_words(parameter: Parameter) -> str:
     words = (
         f"{value_words(parameter, parameter.lower)} to {value_words(parameter, parameter.upper)}"
     )
+    if parameter.automatic:
+        words += f", or {AUTO} for the kernel's own"
     if parameter.quantum > 1:
         words += f", in steps of {parameter.quantum} {parameter.unit}".rstrip()
     return words
@@ -98,6 +100,8 @@ def filled_in(parameter: Parameter, start: Setting) -> str:
     if not isinstance(value, int | float):
         value = parameter.lower
     inside = parameter.value_at(parameter.fraction_of(value))
+    if parameter.automatic and inside == AUTOMATIC:
+        return AUTO
     if parameter.unit == "B" and parse_size(format_bytes(inside)) == inside:
         return format_bytes(inside)
     return str(inside)
@@ -106,12 +110,14 @@ def filled_in(parameter: Parameter, start: Setting) -> str:
 def read_value(parameter: Parameter, typed: str) -> int:
     """Parse a typed value. Raises ValueError with a sentence that names the remedy."""
     name = name_of(parameter)
+    if parameter.automatic and typed.strip().lower() in (AUTO, str(AUTOMATIC)):
+        return AUTOMATIC
     try:
         value = parse_size(typed) if parameter.unit == "B" else int(typed)
     except ValueError:
         example = "a size, as in 4MiB" if parameter.unit == "B" else "a whole number"
         raise ValueError(f"{name}: write {example}, {bounds_words(parameter)}") from None
-    if not parameter.lower <= value <= parameter.upper:
+    if not parameter.contains(value):
         raise ValueError(f"{name}: write something from {bounds_words(parameter)}")
     if value % parameter.quantum:
         below = value - value % parameter.quantum

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from advisor.domain.quantities import format_bytes
-from advisor.domain.space import Parameter, Scale, Setting, Space
+from advisor.domain.space import AUTOMATIC, Parameter, Scale, Setting, Space
 from advisor.tui.features.advising.session_model import ProbeModel
 
 GridCell = tuple[int, int]
@@ -16,6 +16,9 @@ GridCell = tuple[int, int]
 
 _SAID: Final = {"concurrency": "files at a time", "parallelism": "streams each"}
 _SAID_SHORTER: Final = {"concurrency": "files", "parallelism": "streams"}
+
+
+AUTO: Final = "auto"
 
 
 class Axis(msgspec.Struct, frozen=True):
@@ -31,8 +34,8 @@ class Axis(msgspec.Struct, frozen=True):
     @classmethod
     def fitting(cls, parameter: Parameter, most: int) -> "Axis":
         """As many parts as fit, but no more than there are values."""
-        values = (parameter.upper - parameter.lower) // parameter.quantum + 1
-        return cls(parameter, max(1, min(values, most)))
+        sizes = (parameter.upper - parameter.lower) // parameter.quantum + 1
+        return cls(parameter, max(1, min(sizes + bool(parameter.automatic), most)))
 
     def index_of(self, value: float) -> int:
         """The index of the part that contains a value, from the lowest."""
@@ -47,9 +50,16 @@ class Axis(msgspec.Struct, frozen=True):
             return self.parameter.value_at(index / max(1, self.count - 1))
         return self.parameter.value_at(index / self.count)
 
+    @property
+    def top(self) -> int:
+        """The highest value."""
+        return self.parameter.value_at(1.0)
+
 
 def value_words(parameter: Parameter, value: float) -> str:
-    """A value as text."""
+    """A value as text; `auto` is the kernel's own."""
+    if parameter.automatic and value == AUTOMATIC:
+        return AUTO
     return format_bytes(value) if parameter.unit == "B" else f"{value:g}"
 
 
@@ -95,14 +105,14 @@ class Grid(msgspec.Struct, frozen=True):
             value = setting.get(axis.parameter.name)
             if not isinstance(value, int | float):
                 return None
-            if not axis.parameter.lower <= value <= axis.parameter.upper:
+            if not axis.parameter.contains(value):
                 return None
             indices.append(axis.index_of(value))
         return indices[0], indices[1]
 
 
 def _doubled(parameter: Parameter, most: int) -> Axis:
-    doublings = round(math.log2(parameter.upper / parameter.lower))
+    doublings = round(math.log2(parameter.upper / parameter.lower)) + bool(parameter.automatic)
     # No cell may lie between two successive values.
     finest = int(1 / math.log2(1 + parameter.quantum / parameter.lower))
     each = max(1, min(finest, (most - 1) // max(1, doublings)))
@@ -120,7 +130,8 @@ def zoomed(space: Space, probes: Iterable[ProbeModel]) -> Space | None:
         return None
     parameters = []
     for parameter in space.parameters:
-        values = [float(setting[parameter.name]) for setting in settings]
+        all_values = [float(setting[parameter.name]) for setting in settings]
+        values = [value for value in all_values if value != AUTOMATIC] or [parameter.upper]
         lower, upper = math.floor(math.log2(min(values))), math.ceil(math.log2(max(values)))
         parameters.append(
             Parameter(
@@ -129,6 +140,7 @@ def zoomed(space: Space, probes: Iterable[ProbeModel]) -> Space | None:
                 lower=2**lower,
                 upper=2 ** max(upper, lower + 1),
                 scale=Scale.LOG2,
+                automatic=parameter.automatic,
             )
         )
     return Space(parameters=tuple(parameters), cost_order=())

@@ -214,7 +214,7 @@ def _row_label(axis: Axis | None, row: int) -> str:
     if axis is None:
         return ""
     if row == axis.count - 1:
-        return value_words(axis.parameter, axis.parameter.upper)
+        return value_words(axis.parameter, axis.top)
     return value_words(axis.parameter, axis.value_at(row))
 
 
@@ -222,7 +222,7 @@ def _column_labels(axis: Axis) -> str:
     """The values of every other cell or so, and the upper bound at the end."""
     width = axis.count * _CELL
     labels = [" "] * width
-    upper = value_words(axis.parameter, axis.parameter.upper)
+    upper = value_words(axis.parameter, axis.top)
     free_until = width - len(upper) - 1
     used = 0
     for index in range(axis.count - 1):
