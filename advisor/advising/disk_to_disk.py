@@ -35,7 +35,7 @@ from advisor.hosts.file_io import (
 from advisor.hosts.filesystems import filesystem_of
 from advisor.models.composition import NETWORK
 from advisor.models.file_io import quick_jobs
-from advisor.models.filesystems import notes_on
+from advisor.models.filesystems import notes_on, takes_direct_io
 from advisor.models.slicing import slice_bytes
 from advisor.models.transfer_length import transfer_length
 from advisor.runtime.request import AdviceRequest
@@ -181,6 +181,9 @@ class DiskToDisk:
         prober.most_bytes = min(wanted, int(_MOST_SHARE * there.free_bytes))
         if not prober.most_bytes:
             raise ValueError(f"{there.folder} has no free space at the destination: free some")
+        both = takes_direct_io(here) and takes_direct_io(there)
+        limits = msgspec.structs.replace(stage.limits, direct_io=both)
+        stage = msgspec.structs.replace(stage, limits=limits)
         disks = _disks(context, here, there)
         _tell_plan(context, prober, here, there, disks)
         context.runner.use(stage.subject, prober)

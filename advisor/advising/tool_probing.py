@@ -38,6 +38,9 @@ and its mean would make the next slice as small."""
 
 _SUPPOSED_BPS: Final = 1e9
 _FEW_INTERVALS: Final = 4
+_IO_MODE: Final = "direct"
+"""Settings with this parameter are compared by when their data are on the disk: buffered writing is
+over in memory before that."""
 
 
 class _ProbeFailed(Exception):
@@ -153,7 +156,7 @@ class ToolProber:
             await uninterrupted(self._make_scratch(link, setting))
             taken = self._slice()
             ran = await self._run(link, taken, setting, watcher)
-            outcome = await uninterrupted(self._outcome(link, taken, ran))
+            outcome = await uninterrupted(self._outcome(link, setting, taken, ran))
             if isinstance(outcome, Measurement) and ran.status == 0 and self._request.keep:
                 await uninterrupted(self._keep(link, taken))
             elif self._keeps_ranges:
@@ -249,7 +252,9 @@ class ToolProber:
             # No other setting helps with what a tool cannot move.
             raise _ProbeFailed(FailureKind.NO_ACCESS, str(error)) from None
 
-    async def _outcome(self, link: AgentLink, taken: _Slice, ran: Ran) -> Measurement:
+    async def _outcome(
+        self, link: AgentLink, setting: Setting, taken: _Slice, ran: Ran
+    ) -> Measurement:
         """The result of the run. Raises _ProbeFailed."""
         for part, piece in zip(taken.parts, taken.pieces, strict=True):
             if not is_unchanged(Path(piece.source), part.file):
@@ -265,6 +270,9 @@ class ToolProber:
                 FailureKind.TIMED_OUT, f"no data arrived within {ran.elapsed_s:.0f} s of the start"
             )
         measurement = measurement_of(ran, self._path.rtt_s)
+        if _IO_MODE in setting:
+            written_s = await link.sync([piece.target for piece in taken.pieces])
+            measurement = with_write_back(measurement, ran.moved_bytes, written_s)
         self._peak_bps = max(self._peak_bps, _peak_bps(ran.intervals))
         return measurement
 
@@ -332,6 +340,18 @@ def measurement_of(ran: Ran, rtt_s: float) -> Measurement:
         retransmits=ran.retransmits,
         rtt_s=ran.rtt_s,
         overhead_s=ran.elapsed_s - ran.moved_bytes * 8 / bps,
+    )
+
+
+def with_write_back(measurement: Measurement, moved_bytes: int, written_s: float) -> Measurement:
+    """The measurement as if its data had flowed until they were on the disk, `written_s` later."""
+    bits = moved_bytes * 8
+    slower = 1 / (1 + written_s * measurement.throughput_bps / bits)
+    return msgspec.structs.replace(
+        measurement,
+        throughput_bps=measurement.throughput_bps * slower,
+        stderr_bps=measurement.stderr_bps * slower,
+        elapsed_s=measurement.elapsed_s + written_s,
     )
 
 

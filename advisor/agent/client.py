@@ -249,6 +249,13 @@ class AgentLink:
             sizes += (await self.work(m.GetSizes(paths=some), m.SizesFound)).sizes
         return sizes
 
+    async def sync(self, paths: Sequence[str]) -> float:
+        """Write files there back to the disk; the seconds that took. Raises PeerError."""
+        elapsed_s = 0.0
+        for some in in_messages(paths, weight):
+            elapsed_s += (await self.work(m.SyncFiles(paths=some), m.FilesSynced)).elapsed_s
+        return elapsed_s
+
     async def checksum(self, path: str, seen: Callable[[int], None] | None = None) -> str:
         """The SHA-256 of a file there, in hexadecimal; calls `seen` with the bytes read so far.
 

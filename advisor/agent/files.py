@@ -11,6 +11,7 @@ import functools
 import os
 import posixpath
 import stat
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -161,6 +162,17 @@ def folder_of(rights: FileRights, path: str) -> Filesystem:
     folder = _existing(rights, path)
     try:
         return filesystem_of(folder)
+    except OSError as error:
+        raise _refused(path, error) from None
+
+
+def sync_file(rights: FileRights, path: str) -> None:
+    """Write a file back to the disk, if it is there. Raises FilesRefused."""
+    try:
+        with open_file(rights, path) as file:
+            os.fsync(file.fileno())
+    except (FileNotFoundError, NotADirectoryError):
+        return
     except OSError as error:
         raise _refused(path, error) from None
 
@@ -341,6 +353,11 @@ class FileWork:
                 return m.FolderFound(filesystem=folder_of(rights, path))
             case m.GetSizes(paths=paths):
                 return m.SizesFound(sizes=[file_size(rights, path) for path in reading.each(paths)])
+            case m.SyncFiles(paths=paths):
+                began_s = time.monotonic()
+                for path in reading.each(paths):
+                    sync_file(rights, path)
+                return m.FilesSynced(elapsed_s=time.monotonic() - began_s)
             case m.GetChecksums(paths=paths):
                 openings = [functools.partial(open_file, rights, path) for path in paths]
                 checksums = [checksum_of(opening, reading) for opening in openings]

@@ -113,6 +113,12 @@ class GetSizes(FileRequest, frozen=True, kw_only=True, tag="get_sizes"):
     paths: Paths
 
 
+class SyncFiles(FileRequest, frozen=True, kw_only=True, tag="sync_files"):
+    """Write files back to the disk, those that are there: `FilesSynced`."""
+
+    paths: Paths
+
+
 class GetChecksums(FileRequest, frozen=True, kw_only=True, tag="get_checksums"):
     """Compute the checksums of whole files: `ChecksumsFound`."""
 
@@ -187,6 +193,7 @@ Work: TypeAlias = (
     GetFolder
     | RunFileIo
     | GetSizes
+    | SyncFiles
     | GetChecksums
     | MakeScratch
     | MoveFiles
@@ -312,6 +319,12 @@ class SizesFound(AgentMessage, frozen=True, kw_only=True, tag="sizes_found"):
     sizes: Annotated[list[ByteCount | None], SEVERAL]
 
 
+class FilesSynced(AgentMessage, frozen=True, kw_only=True, tag="files_synced"):
+    """The files are on the disk. `elapsed_s`: how long that took."""
+
+    elapsed_s: Annotated[float, msgspec.Meta(ge=0, le=1e9)]
+
+
 class ChecksumsFound(AgentMessage, frozen=True, kw_only=True, tag="checksums_found"):
     """A checksum for each file, or why there is none; `seen_bytes`: bytes read for them."""
 
@@ -373,6 +386,7 @@ Reply: TypeAlias = (
     | FolderFound
     | FileIoMeasured
     | SizesFound
+    | FilesSynced
     | ChecksumsFound
     | ScratchMade
     | FilesMoved

@@ -220,10 +220,14 @@ class ToolTrouble(msgspec.Struct, frozen=True):
 
 
 class ToolLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The user's limits for a profiled tool: concurrent files, and streams for each."""
+    """The limits for a profiled tool: concurrent files, and streams for each, as the user allows.
+
+    `direct_io`: whether the file systems of both ends support direct I/O.
+    """
 
     max_concurrency: int = 16
     max_streams: int = 8
+    direct_io: bool = False
 
 
 @runtime_checkable

@@ -17,8 +17,8 @@ from advisor.models.past_transfers import transfers_of
 from advisor.store.ranking import of_this_path
 from advisor.traits import describe, flow_names, subject_name
 
-# Numbers that a transport holds fixed while it searches the others.
-_HELD: Final = {"mss_bytes"}
+# Numbers that are no points of a scale: a table has one of them.
+_HELD: Final = {"mss_bytes", "direct"}
 
 
 def _is_varied(name: str, value: SettingValue) -> bool:

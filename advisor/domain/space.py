@@ -98,7 +98,8 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
     one byte for a buffer, one for streams).
 
     `automatic`: the value 0 leaves the parameter to the kernel. It lies one step above the upper
-    bound, as a buffer that grows as far as it is needed.
+    bound, as a buffer that grows as far as it is needed. With equal bounds it is a choice of two,
+    as between direct I/O and the page cache.
     """
 
     name: str
@@ -124,6 +125,8 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
         step = self._automatic_step
         if self.automatic and fraction > 1 - step / 2:
             return AUTOMATIC
+        if self.lower == self.upper:
+            return self.lower
         fraction = min(1.0, max(0.0, fraction / (1 - step)))
         if self.scale is Scale.LOG2:
             raw = self.lower * (self.upper / self.lower) ** fraction
@@ -158,8 +161,15 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
         """The distance of the automatic value from the upper bound; 0 where there is none."""
         if not self.automatic:
             return 0.0
+        if self.lower == self.upper:
+            return 1.0
         octaves = math.log2(self.upper / self.lower)
         return 1 / (1 + (octaves if self.scale is Scale.LOG2 else _LINEAR_STEPS))
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether it has two values: one, and the automatic one."""
+        return bool(self.automatic) and self.lower == self.upper
 
     def contains(self, value: float) -> bool:
         """Whether the value is within the bounds, or the automatic one."""

@@ -167,6 +167,7 @@ class TransferToolContract(ToolContract):
         ToolLimits(max_concurrency=12, max_streams=6),
         ToolLimits(max_concurrency=64, max_streams=1),
         ToolLimits(max_concurrency=1, max_streams=64),
+        ToolLimits(direct_io=True),
     )
 
     def _spaces(self) -> Iterator[tuple[Dataset, ToolLimits, Space]]:
@@ -177,7 +178,7 @@ class TransferToolContract(ToolContract):
     def _settings(self) -> list[Setting]:
         """Both ends of a space, and the baselines."""
         dataset = _FOLDER if self.plugin.moves_several else _FILE
-        space = self.plugin.space(a_path(), dataset, ToolLimits())
+        space = self.plugin.space(a_path(), dataset, ToolLimits(direct_io=True))
         baselines = self.plugin.baselines(a_path(), dataset)
         return [*_ends(space), *(baseline.setting for baseline in baselines)]
 
@@ -201,7 +202,7 @@ class TransferToolContract(ToolContract):
     def test_a_space_is_worth_searching(self) -> None:
         for _, _, space in self._spaces():
             names = {p.name for p in space.parameters}
-            assert all(p.lower < p.upper for p in space.parameters)
+            assert all(p.lower < p.upper or p.is_choice for p in space.parameters)
             assert set(space.cost_order) <= names
             assert not names & set(space.fixed)
             assert space.note

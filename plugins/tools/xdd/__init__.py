@@ -122,7 +122,7 @@ class Xdd:
         return tcp_lines(request, tcp) if tcp else []
 
     def space(self, path: PathFacts, dataset: Dataset, limits: ToolLimits) -> Space:
-        """Flows × request size, direct I/O held fixed."""
+        """Flows × request size × direct or buffered I/O."""
         return space_for(dataset, limits)
 
     def baselines(self, path: PathFacts, dataset: Dataset) -> list[Baseline]:

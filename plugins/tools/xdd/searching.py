@@ -1,8 +1,8 @@
 """The search space for profiling xdd, and the baseline.
 
-Direct I/O is held fixed, and off. A probe moves a few seconds' worth of data, which may fit in the
-destination's page cache: buffered writing would win such a comparison and lose the transfer of
-terabytes that follows. A measurement of the disks alone, which accounts for the cache, shows more.
+Direct I/O is a choice where both file systems support it. A probe moves a few seconds' worth of
+data, which may fit in the destination's page cache, so the time until it is on the disk counts:
+else buffered writing would win such a comparison and lose the transfer of terabytes that follows.
 """
 
 from typing import Final
@@ -16,10 +16,11 @@ _MIB: Final = 2**20
 _LARGEST_REQUEST_BYTES: Final = 8 * _MIB
 _ENOUGH_FLOWS: Final = 16
 _BUFFERED: Final[Setting] = {"direct": 0}
+_DIRECT: Final = Parameter(name="direct", unit="", lower=1, upper=1, automatic=True)
 
 
 def space_for(dataset: Dataset, limits: ToolLimits) -> Space:
-    """Flows × request size.
+    """Flows × request size × direct or buffered I/O.
 
     xdd moves a single file, so it may use as many flows as the user allows for all files together,
     up to 16, or as many as are allowed for each file if that is more.
@@ -41,11 +42,16 @@ def space_for(dataset: Dataset, limits: ToolLimits) -> Space:
         ),
     )
     searched = parameters if flows > 1 else parameters[1:]
+    fixed: Setting = {} if flows > 1 else {"streams": 1}
+    if limits.direct_io:
+        searched, modes = (*searched, _DIRECT), "direct or buffered I/O"
+    else:
+        fixed, modes = fixed | _BUFFERED, "buffered I/O"
     return Space(
         parameters=searched,
         cost_order=tuple(parameter.name for parameter in searched),
-        fixed=_BUFFERED if flows > 1 else {"streams": 1, **_BUFFERED},
-        note=f"up to {flows} flows for the one file ({allowed} streams allowed), buffered I/O",
+        fixed=fixed,
+        note=f"up to {flows} flows for the one file ({allowed} streams allowed), {modes}",
     )
 
 

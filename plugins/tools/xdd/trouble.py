@@ -1,4 +1,7 @@
-"""What xdd's errors mean, on either side; all but the last three were provoked with 7.0.0.rc.
+"""What xdd's errors mean, on either side.
+
+All were provoked with 7.0.0.rc, but for the last three and that of a file system without direct
+I/O.
 
 The message that it was not compiled with XFS_ENABLED looks like an error and is none.
 """
@@ -44,6 +47,11 @@ _CASES: Final = (
         _OPEN + "No such file or directory",
         FailureKind.NO_ACCESS,
         "{path} or its folder does not exist: create the folder, or correct the path.",
+    ),
+    _Case(
+        _OPEN + "Invalid argument",
+        FailureKind.REJECTED_SETTING,
+        "xdd cannot open {path} for direct I/O, which its file system lacks: omit -dio.",
     ),
     _Case(
         _OPEN + "(?P<why>.*)",

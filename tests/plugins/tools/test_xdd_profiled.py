@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 
 from advisor import registry
@@ -16,7 +17,8 @@ from advisor.api.tool import CommandRequest, OutputReader, Piece, Step, ToolLimi
 from advisor.domain.dataset import Dataset
 from advisor.domain.space import Setting
 from advisor.hosts.processes import Child, running
-from advisor.testing.samples import a_path
+from advisor.methods.api import Knowledge
+from advisor.testing.samples import a_path, measured
 from advisor.testing.tools import TransferToolContract
 
 PLUGIN = registry.transfer_tool("xdd")
@@ -78,12 +80,55 @@ def test_flows_are_bounded_by_what_is_allowed_and_by_requests(
     assert flows_up_to(a_file_of(size_bytes), **limits) == flows
 
 
-def test_flows_and_requests_are_searched_and_direct_io_is_not() -> None:
+def test_flows_and_requests_are_searched_and_direct_io_not_where_a_disk_lacks_it() -> None:
     space = PLUGIN.space(a_path(), a_file_of(10**12), ToolLimits())
     requests = next(p for p in space.parameters if p.name == "request_bytes")
     assert [requests.value_at(step / 3) for step in range(4)] == [2**20 << n for n in range(4)]
     assert space.fixed == {"direct": 0}
     assert space.cost_order == ("streams", "request_bytes")
+
+
+def test_direct_io_is_a_choice_where_both_disks_support_it() -> None:
+    space = PLUGIN.space(a_path(), a_file_of(10**12), ToolLimits(direct_io=True))
+    assert [p.name for p in space.parameters] == ["streams", "request_bytes", "direct"]
+    assert space.parameters[2].is_choice
+    assert not space.fixed
+    alone = PLUGIN.space(a_path(), a_file_of(1), ToolLimits(direct_io=True))
+    assert alone.fixed == {"streams": 1}
+
+
+def advised_lines(method: str, direct_wins: bool) -> list[list[str]]:
+    """The lines after a search on a surface in which one mode is a third faster."""
+    space = PLUGIN.space(a_path(), a_file_of(10**12), ToolLimits(direct_io=True))
+    noise = np.random.default_rng(5)
+    search = registry.method(method).create(space, np.random.default_rng(1), Knowledge(), {})
+    for _ in range(60):
+        if (setting := search.ask()) is None:
+            break
+        # More flows than 6 slow buffered writing down (Rao et al. 2016, section IV).
+        flows = min(1.0, int(setting["streams"]) / 6)
+        mode = 1.0 if bool(setting["direct"]) == direct_wins else 0.75
+        search.tell(setting, measured(2e9 * flows * mode * noise.lognormal(0, 0.05)))
+    found = search.recommended()
+    assert found is not None
+    request = CommandRequest(
+        subject="xdd",
+        settings={"xdd": found[0]},
+        labels={},
+        path=a_path(),
+        destination_host="dtn2",
+        dataset=a_file_of(10**12),
+        source_path="/data/f",
+        destination_path="/store/f",
+    )
+    return [list(command.argv) for command in PLUGIN.commands(request)]
+
+
+@pytest.mark.parametrize("method", ["bayes", "depth-width", "compass"])
+@pytest.mark.parametrize("direct_wins", [True, False])
+def test_direct_io_is_advised_where_it_wins(method: str, direct_wins: bool) -> None:
+    lines = advised_lines(method, direct_wins)
+    assert [("-dio" in argv) for argv in lines] == [direct_wins] * 2
 
 
 def test_the_destination_is_first_and_says_when_it_listens() -> None:

@@ -1,13 +1,22 @@
 """What a probe of a tool makes of the moments it saw."""
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from advisor.advising.tool_probing import measurement_of
+from advisor import registry
+from advisor.advising.tool_probing import ToolProber, measurement_of, with_write_back
+from advisor.api.tool import Piece
+from advisor.domain.dataset import Dataset
+from advisor.domain.endpoints import Endpoint
 from advisor.domain.measurement import Interval
+from advisor.domain.space import Setting
 from advisor.models.slicing import whole_bps
 from advisor.probing.transfer import Ran
+from advisor.runtime.request import AdviceRequest
+from advisor.testing.samples import a_path
 
 
 def _ran(mbytes: Sequence[float], begun_s: float = 0.5, closing_s: float = 0.5) -> Ran:
@@ -46,3 +55,56 @@ def test_the_end_of_a_slice_belongs_to_the_whole() -> None:
 def test_a_few_moments_count_together() -> None:
     found = measurement_of(_ran([1, 5, 9]), 0.02)
     assert found.throughput_bps == pytest.approx(15 * 8e6 / 0.3)
+
+
+def test_data_count_when_they_are_on_the_disk() -> None:
+    ran = _ran([100.0] * 20)
+    buffered = measurement_of(ran, 0.02)
+    found = with_write_back(buffered, ran.moved_bytes, 6.0)
+    assert buffered.throughput_bps == pytest.approx(8e9)
+    assert found.throughput_bps == pytest.approx(8e9 * 2 / (2 + 6))
+    assert found.elapsed_s == pytest.approx(buffered.elapsed_s + 6)
+    assert with_write_back(buffered, ran.moved_bytes, 0.0) == buffered
+
+
+class _Destination:
+    """Writes back at this pace, and knows no sizes but the right ones."""
+
+    def __init__(self, piece: Piece, written_s: float) -> None:
+        self._piece = piece
+        self._written_s = written_s
+        self.synced: list[str] = []
+
+    async def sync(self, paths: Sequence[str]) -> float:
+        self.synced += paths
+        return self._written_s
+
+    async def sizes(self, paths: Sequence[str]) -> list[int | None]:
+        return [self._piece.size_bytes for _ in paths]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("mode", "synced"), [({"direct": 0}, True), ({"direct": 1}, True), ({}, False)]
+)
+async def test_where_direct_io_is_a_choice_every_probe_ends_on_the_disk(
+    tmp_path: Path, mode: Setting, synced: bool
+) -> None:
+    source = tmp_path / "f"
+    source.write_bytes(b"x" * 2000)
+    request = AdviceRequest(
+        destination=Endpoint("dtn2"),
+        tool="xdd",
+        dataset=Dataset(total_bytes=2000, path=str(source), files=1, sizes=((10, 1, 2000),)),
+        destination_path="/store/f",
+    )
+    prober = ToolProber.of(registry.transfer_tool("xdd"), request, a_path(), 2000, 1)
+    prober._scratch = "/store/.advisor-1"
+    taken = prober._slice()
+    [piece] = taken.pieces
+    link: Any = _Destination(piece, written_s=2.0)
+    ran = _ran([100.0] * 20)
+    found = await prober._outcome(link, mode, taken, ran)
+    prober._own_folder.cleanup()
+    assert link.synced == ([piece.target] if synced else [])
+    assert found.throughput_bps == pytest.approx(8e9 / (2 if synced else 1))

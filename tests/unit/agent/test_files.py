@@ -136,6 +136,25 @@ def test_a_checksum_that_is_cancelled(tmp_path: Path) -> None:
     assert str(sparse) not in {file.path for file in psutil.Process().open_files()}
 
 
+def test_files_are_written_back_and_missing_ones_have_nothing_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = []
+    fsync = os.fsync
+
+    def noted(descriptor: int) -> None:
+        written.append(str(Path(f"/proc/self/fd/{descriptor}").readlink()))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    file = tmp_path / "000000"
+    file.write_bytes(b"x" * 2**20)
+    paths = [str(file), str(tmp_path / "none")]
+    elapsed_s = asked(lambda link: link.sync(paths))
+    assert written == [str(file)]
+    assert 0 <= elapsed_s < 30
+
+
 def test_only_one_piece_of_work_at_a_time(tmp_path: Path) -> None:
     sparse = tmp_path / "sparse"
     sparse.touch()

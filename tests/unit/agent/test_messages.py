@@ -39,6 +39,7 @@ VALID: list[m.Request] = [
     m.GetFolder(path="/data"),
     m.RunFileIo(folder="/data", job=JOB),
     m.GetSizes(paths=["/data/a", "/data/b c"]),
+    m.SyncFiles(paths=["/data/a"]),
     m.GetChecksums(paths=["/data/a"]),
     m.MakeScratch(folder="/data/run42"),
     m.MoveFiles(pairs=[("/data/.advisor-1/a", "/data/a")]),

@@ -87,6 +87,8 @@ def bounds_words(parameter: Parameter) -> str:
     words = (
         f"{value_words(parameter, parameter.lower)} to {value_words(parameter, parameter.upper)}"
     )
+    if parameter.is_choice:
+        return f"{parameter.upper} ({value_words(parameter, parameter.upper)}) or 0"
     if parameter.automatic:
         words += f", or {AUTO} for the kernel's own"
     if parameter.quantum > 1:
@@ -100,7 +102,7 @@ def filled_in(parameter: Parameter, start: Setting) -> str:
     if not isinstance(value, int | float):
         value = parameter.lower
     inside = parameter.value_at(parameter.fraction_of(value))
-    if parameter.automatic and inside == AUTOMATIC:
+    if parameter.automatic and inside == AUTOMATIC and not parameter.is_choice:
         return AUTO
     if parameter.unit == "B" and parse_size(format_bytes(inside)) == inside:
         return format_bytes(inside)

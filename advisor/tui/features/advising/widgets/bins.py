@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from advisor.domain.quantities import format_bytes
-from advisor.domain.space import AUTOMATIC, Parameter, Scale, Setting, Space
+from advisor.domain.space import AUTOMATIC, Parameter, Scale, Setting, Space, setting_words
 from advisor.tui.features.advising.session_model import ProbeModel
 
 GridCell = tuple[int, int]
@@ -57,7 +57,9 @@ class Axis(msgspec.Struct, frozen=True):
 
 
 def value_words(parameter: Parameter, value: float) -> str:
-    """A value as text; `auto` is the kernel's own."""
+    """A value as text; `auto` is the kernel's own. Of a choice, its words."""
+    if parameter.is_choice:
+        return setting_words({parameter.name: int(value)})
     if parameter.automatic and value == AUTOMATIC:
         return AUTO
     return format_bytes(value) if parameter.unit == "B" else f"{value:g}"
