@@ -265,4 +265,4 @@ async def test_a_destination_that_cannot_write_says_so(tmp_path: Path) -> None:
         await said(child, "Could not start plan")
         trouble = PLUGIN.trouble(status, "", child.stderr.decode())
     assert trouble is not None
-    assert "make the folder" in trouble.message
+    assert "create the folder" in trouble.message
