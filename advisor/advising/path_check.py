@@ -31,8 +31,8 @@ async def check_path(
         await far_end.connect()
         path = await look_at_path(far_end.reached, request)
         events.emit(ev.PathFound, path=path, limits=binding_limits(path))
-        past = store.best(pair_of(request), time.time(), path.rtt_s)
-        events.emit(ev.HistoryFound, results=past)
+        past = store.past(pair_of(request), time.time(), path)
+        events.emit(ev.HistoryFound, results=past.results, notes=past.notes)
         while watch:
             await asyncio.sleep(_LOOK_EVERY_S)
             rtt_s = await rtt_again_s(far_end.reached, path)

@@ -42,7 +42,7 @@ from advisor.runtime.lifecycle import Session
 from advisor.runtime.request import AdviceRequest
 from advisor.runtime.stop import Stopped
 from advisor.store.errors import StoreError
-from advisor.store.history import Store
+from advisor.store.history import Past, Store
 from advisor.traits import transport_traits
 
 # Shares of the time; the next stage gets what one leaves over. The closing comparison gets the time
@@ -112,39 +112,38 @@ class _AdviceSession(Session):
         await super()._close()
 
     async def _run(self) -> int:
-        past = self._past(None)
-        if self._request.accept_history and past:
-            stored_path = self._stored_path()
-            if stored_path:
-                return self._advise_from_history(stored_path, past)
+        stored_path = self._stored_path()
+        if self._request.accept_history and stored_path:
+            known, _ = self._past(stored_path)
+            if known:
+                return self._advise_from_history(stored_path, known)
         await self._far_end.connect()
         path = await look_at_path(self._far_end.reached, self._request)
         context = self._begin(path)
         self.events.emit(ev.PathFound, path=path, limits=binding_limits(path))
-        stored, past = past, self._past(path.rtt_s)
-        self.events.emit(ev.HistoryFound, results=past)
-        if stored and not past:
-            self.events.notice(
-                "the stored results of this pair were measured at another round-trip time and are "
-                "left out"
-            )
+        past, notes = self._past(path)
+        self.events.emit(ev.HistoryFound, results=past, notes=notes)
         if past and not self._interrupted and await self._is_history_enough(context, past):
             return self._advise_from_history(path, past)
         # From here on the order to stop ends the measuring, and the best so far is advised.
         self.ends_itself = True
         return await self._measure(context, past)
 
-    def _past(self, rtt_s: float | None) -> list[ev.PastResult]:
+    def _past(self, path: PathFacts) -> Past:
         """Stored results of this pair for the subjects of this session."""
         tool = self._request.tool
         names = {tool} if tool else {transport.name for transport in registry.transports()}
-        found = self.store.best(self._pair, time.time(), rtt_s)
-        return [result for result in found if result.subject in names]
+        found = self.store.past(self._pair, time.time(), path)
+        return found._replace(results=[r for r in found.results if r.subject in names])
 
     def _stored_path(self) -> PathFacts | None:
         records = self.store.records(self._pair)
         paths = [r.path for r in records if isinstance(r, SessionRecord)]
-        return paths[-1] if paths else None
+        if not paths:
+            return None
+        # No more is promised than is reserved now.
+        reserved_bps = self._request.bandwidth_bps or paths[-1].bandwidth_bps
+        return msgspec.structs.replace(paths[-1], bandwidth_bps=reserved_bps)
 
     async def _is_history_enough(self, context: Context, past: list[ev.PastResult]) -> bool:
         if self._request.accept_history:
@@ -184,7 +183,7 @@ class _AdviceSession(Session):
             path=path,
             budget=self._budget(path, earlier),
             history=PriorResults(
-                past=self.store.prior(self._pair, path.rtt_s),
+                past=self.store.prior(self._pair, path),
                 past_of_similar=self.store.prior_of_similar(
                     self._pair, path.rtt_s, path.bandwidth_bps
                 ),

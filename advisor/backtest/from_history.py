@@ -14,7 +14,7 @@ from advisor.domain.quantities import format_bytes, format_duration
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import AUTOMATIC, Scale, SettingKey, SettingValue, setting_key
 from advisor.models.past_transfers import transfers_of
-from advisor.store.ranking import of_this_path
+from advisor.store.matching import of_this_rtt
 from advisor.traits import describe, flow_names, subject_name
 
 # Numbers that are no points of a scale: a table has one of them.
@@ -77,7 +77,7 @@ def _by_path(probes: Sequence[ProbeRecord]) -> list[list[ProbeRecord]]:
     paths = []
     left = list(probes)
     while left:
-        mine = of_this_path(left, _newest_rtt_s(left))
+        mine = of_this_rtt(left, _newest_rtt_s(left))
         paths.append(mine)
         taken = {id(probe) for probe in mine}
         left = [probe for probe in left if id(probe) not in taken]

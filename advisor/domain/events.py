@@ -67,9 +67,13 @@ class PastResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HistoryFound(Event, frozen=True, kw_only=True, tag="history_found"):
-    """The stored results for this pair; `results` is empty when there are none."""
+    """The stored results for this pair; `results` is empty when there are none.
+
+    `notes`: sentences on what does not apply to the present connection, and why.
+    """
 
     results: list[PastResult]
+    notes: list[str] = []
 
 
 class StageStarted(Event, frozen=True, kw_only=True, tag="stage_started"):

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from advisor.domain.advice import Advice
+from advisor.domain.connection import Connection
 from advisor.domain.endpoints import Pair
 from advisor.domain.events import Purpose
 from advisor.domain.measurement import Outcome
@@ -38,6 +39,7 @@ class ProbeRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record",
     where the search predicts a better one than its best measurement. `file_bytes`, `files`: the
     mean size and the number of the files that a tool moved part of; None from memory to memory.
     `buffer_bytes`: the largest socket buffer available on this path, None where it is not known.
+    `connection`: not in records of versions before it was asked, nor in imported ones.
     """
 
     pair: Pair
@@ -60,6 +62,8 @@ class ProbeRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record",
     file_bytes: float | None = None
     files: int | None = None
     buffer_bytes: int | None = None
+    # Unset, it is not written: records of versions without it are written as they were.
+    connection: Connection | msgspec.UnsetType = msgspec.UNSET
 
 
 class AdviceRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag="advice"):

@@ -106,9 +106,9 @@ def _disk_words(disk: Filesystem, io_bytes: int, done: str) -> str:
 
 
 def _history_lines(event: ev.HistoryFound) -> str:
-    if not event.results:
-        return "history: nothing stored for this pair"
-    return "\n".join(f"history: {past_words(result)}" for result in event.results)
+    found = [past_words(result) for result in event.results]
+    nothing = "nothing stored applies" if event.notes else "nothing stored for this pair"
+    return "\n".join(f"history: {line}" for line in [*(found or [nothing]), *event.notes])
 
 
 def past_words(past: ev.PastResult) -> str:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from advisor.domain.connection import Connection
 from advisor.domain.path import PathFacts
 from advisor.models.transfer_heuristics import buffer_of
 
@@ -13,6 +14,7 @@ def path_fields(path: PathFacts, rtt_s: float | None = None) -> dict[str, Any]:
         "mtu_bytes": path.mtu_bytes,
         "bandwidth_bps": path.bandwidth_bps,
         "buffer_bytes": buffer_of(path),
+        "connection": Connection.of(path),
     }
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from advisor.domain.advice import Estimate
+from advisor.domain.connection import Connection
 from advisor.domain.endpoints import Pair
 from advisor.domain.file_io import DISKS
 from advisor.domain.measurement import Measurement
@@ -49,7 +50,7 @@ class SessionFacts(msgspec.Struct, kw_only=True):
     """What was recorded of one session, without remarks.
 
     `opened_s`: when its request was recorded. `probes` includes failures. `records`: their number;
-    `first_s` and `last_s`: the times of the oldest and newest.
+    `first_s` and `last_s`: the times of the oldest and newest. `connection`: the newest one.
     """
 
     session: str
@@ -64,6 +65,7 @@ class SessionFacts(msgspec.Struct, kw_only=True):
     transports: list[str] = msgspec.field(default_factory=list)
     rtt_s: float | None = None
     bandwidth_bps: float | None = None
+    connection: Connection | None = None
     advice: AdviceFacts | None = None
     advised: bool = False
     closed: bool = False
@@ -179,6 +181,7 @@ class Digester:
                 facts.opened_s = max(facts.opened_s or record.recorded_s, record.recorded_s)
                 facts.method = str(record.request.get("method", facts.method))
                 facts.rtt_s, facts.bandwidth_bps = record.path.rtt_s, record.path.bandwidth_bps
+                facts.connection = Connection.of(record.path)
             case AdviceRecord():
                 facts.advised |= not record.advice.incomplete
                 if facts.advice is None or record.recorded_s > facts.advice.recorded_s:
@@ -200,6 +203,7 @@ class Digester:
         if facts.opened_s is None:
             facts.rtt_s = probe.rtt_s or facts.rtt_s
             facts.bandwidth_bps = probe.bandwidth_bps or facts.bandwidth_bps
+            facts.connection = probe.connection or facts.connection
         if probe.subject in DISKS:
             facts.failures += not isinstance(probe.result, Measurement)
             return

@@ -4,13 +4,15 @@ import gzip
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 from platformdirs import user_cache_path, user_data_path
 
+from advisor.domain.connection import Connection
 from advisor.domain.endpoints import Pair
 from advisor.domain.events import AnyEvent, PastResult
+from advisor.domain.path import PathFacts
 from advisor.domain.records import (
     AdviceRecord,
     ClosingRecord,
@@ -27,18 +29,32 @@ from advisor.store.event_log import EventLog, kept_events
 from advisor.store.files import make_directory, replace_file
 from advisor.store.journal import JournalStorage, JournalTable
 from advisor.store.layout import JOURNAL, pair_directory, safe_name
-from advisor.store.ranking import best_results, of_this_path
+from advisor.store.matching import (
+    Matched,
+    connections_of,
+    is_in_lab,
+    of_this_connection,
+    of_this_rtt,
+)
+from advisor.store.ranking import best_results, with_caution
 from advisor.store.reading import bounded_lines
 from advisor.store.remarks import counting, standing_of
 from advisor.store.session_digests import SessionDigest, session_digests
 from advisor.store.stored_sessions import StoredSessions
 from advisor.store.summaries import PairSummary, SimilarPair, summary
 
-__all__ = ["PairSummary", "SessionDigest", "SimilarPair", "Store"]
+__all__ = ["PairSummary", "Past", "SessionDigest", "SimilarPair", "Store"]
 
 _REFERENCE_CAUTION: Final = "From a reference profile shipped with the program, not measured here."
 # Paths that differ by more than a factor of four in total say little about each other.
 _ALIKE: Final = 0.25
+
+
+class Past(NamedTuple):
+    """The best result of each subject, and sentences on what was left out or included, and why."""
+
+    results: list[PastResult]
+    notes: list[str]
 
 
 class Store:
@@ -197,21 +213,44 @@ class Store:
         """The user's own probes of a pair, in the order they were stored."""
         return [r for r in self.records(pair) if isinstance(r, ProbeRecord)]
 
-    def prior(self, pair: Pair, rtt_s: float | None = None) -> list[ProbeRecord]:
+    def prior(self, pair: Pair, path: PathFacts | None = None) -> list[ProbeRecord]:
         """The probes to learn from: the user's own, or a reference's if there are none.
 
-        Outliers and deleted sessions do not count, here and in `best`.
-        With `rtt_s` only those of a path with a similar RTT.
+        Outliers and deleted sessions do not count, here and in `past`. With `path` only those that
+        apply to it, under any name of its hosts: see matching.py.
         """
-        own = of_this_path(counting(self.records(pair)), rtt_s)
-        return own or of_this_path(self._reference_probes(pair), rtt_s)
+        found = self._own(pair, path).probes
+        return found or of_this_connection(self._reference_probes(pair), path, {}).probes
+
+    def _own(self, pair: Pair, path: PathFacts | None) -> Matched:
+        records = self.records(pair)
+        for other in self._other_names(pair, path):
+            records += self.records(other)
+        return of_this_connection(list(counting(records)), path, connections_of(records))
+
+    def _other_names(self, pair: Pair, path: PathFacts | None) -> list[Pair]:
+        """The pairs that are the hosts of `path` under other names."""
+        if path is None or is_in_lab(pair):
+            return []
+        present = Connection.of(path)
+        found = []
+        for journal in self._journals():
+            other = self._digests.look(journal)[0]
+            if other.pair in (None, pair) or is_in_lab(other.pair):
+                continue
+            newest = max(other.sessions, key=lambda facts: facts.last_s, default=None)
+            if newest and newest.connection and newest.connection.joins_the_hosts_of(present):
+                found.append(other.pair)
+        return found
 
     def prior_of_similar(
         self, pair: Pair, rtt_s: float, bandwidth_bps: float | None
     ) -> list[ProbeRecord]:
         """The probes of other pairs with a similar path, to learn from."""
         alike = self.similar(pair, rtt_s, bandwidth_bps)
-        return [probe for other in alike for probe in self.prior(other.pair, other.rtt_s)]
+        return [
+            probe for other in alike for probe in of_this_rtt(self.prior(other.pair), other.rtt_s)
+        ]
 
     def transfers(self) -> list[PastTransfer]:
         """All file transfers of the user's own history, between any hosts."""
@@ -230,22 +269,30 @@ class Store:
                 return probes
         return []
 
-    def best(self, pair: Pair, now_s: float, rtt_s: float | None = None) -> list[PastResult]:
+    def best(self, pair: Pair, now_s: float, path: PathFacts | None = None) -> list[PastResult]:
+        """The results of `past`."""
+        return self.past(pair, now_s, path).results
+
+    def past(self, pair: Pair, now_s: float, path: PathFacts | None = None) -> Past:
         """The best stored setting of each subject, by name; see ranking.py for how it is chosen.
 
         Subjects the user never measured come from a reference profile, with a caution. `now_s` is
-        the Unix time that ages are relative to. With `rtt_s` only probes of a path with a similar
-        RTT count.
+        the Unix time that ages are relative to. With `path` only what applies to it counts, under
+        any name of its hosts: see matching.py.
         """
-        own = best_results(of_this_path(counting(self.records(pair)), rtt_s), now_s)
-        known = {result.subject for result in own}
-        reference = best_results(of_this_path(self._reference_probes(pair), rtt_s), now_s)
+        own = self._own(pair, path)
+        results = [with_caution(r, own.caution) for r in best_results(own.probes, now_s)]
+        known = {result.subject for result in results}
+        reference = of_this_connection(self._reference_probes(pair), path, {}).probes
         borrowed = [
-            msgspec.structs.replace(r, caution=f"{_REFERENCE_CAUTION} {r.caution}".strip())
-            for r in reference
+            with_caution(r, _REFERENCE_CAUTION)
+            for r in best_results(reference, now_s)
             if r.subject not in known
         ]
-        return sorted(own + borrowed, key=lambda result: result.subject)
+        notes = [f"Ignored: {why}." for why in own.ignored]
+        if others := {str(probe.pair) for probe in own.probes if probe.pair != pair}:
+            notes.append(f"Includes the same hosts under other names: {', '.join(sorted(others))}.")
+        return Past(sorted(results + borrowed, key=lambda result: result.subject), notes)
 
     def latest_unfinished_session(
         self, pair: Pair | None = None

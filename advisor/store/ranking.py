@@ -5,6 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+import msgspec
+
 from advisor.domain.events import PastResult
 from advisor.domain.file_io import DISKS
 from advisor.domain.measurement import Measurement
@@ -22,22 +24,6 @@ THIN_PROBES: Final = 3
 # the weight of two of them.
 ASSUMED_SPREAD: Final = 0.15
 _ASSUMED_WEIGHT: Final = 2.0
-
-# A path whose RTT differs by more than both of these is another path: rerouted, or a testbed that
-# was created again with other options under the same name. Its results do not apply here.
-OTHER_RTT_SHARE: Final = 0.2
-OTHER_RTT_S: Final = 0.002
-
-
-def of_this_path(probes: Iterable[ProbeRecord], rtt_s: float | None) -> list[ProbeRecord]:
-    """The probes measured on a path with about this RTT; all, where it is not known.
-
-    Probes whose RTT was not recorded are included.
-    """
-    if rtt_s is None:
-        return list(probes)
-    margin_s = max(OTHER_RTT_SHARE * rtt_s, OTHER_RTT_S)
-    return [p for p in probes if p.rtt_s is None or abs(p.rtt_s - rtt_s) <= margin_s]
 
 
 class SettingRates:
@@ -120,6 +106,11 @@ def _past_result(subject: str, best: _Group, now_s: float) -> PastResult:
         age_s=age_s,
         caution=_caution(best.count, age_s),
     )
+
+
+def with_caution(past: PastResult, caution: str) -> PastResult:
+    """It with one more reason not to rely on it, in front of the others."""
+    return msgspec.structs.replace(past, caution=f"{caution} {past.caution}".strip())
 
 
 def _caution(probes: int, age_s: float) -> str:

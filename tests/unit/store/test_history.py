@@ -11,6 +11,7 @@ from advisor.domain.records import AdviceRecord, ClosingRecord, ProbeRecord, Rec
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.store.layout import pair_directory, safe_name, shipped_profiles
+from advisor.testing.samples import a_path
 
 Probe = Callable[..., ProbeRecord]
 Session = Callable[..., SessionRecord]
@@ -211,10 +212,12 @@ def test_what_was_measured_on_a_path_of_another_rtt_is_left_out(
     near, far, unknown = make_probe(9e8, rtt_s=0.040), make_probe(5e8, rtt_s=0.093), make_probe(1e8)
     for probe in (near, far, unknown):
         store.append(probe)
-    assert store.prior(pair, 0.090) == [far, unknown]
-    assert store.prior(pair, 0.044) == [near, unknown]
+    assert store.prior(pair, a_path(rtt_s=0.090)) == [far, unknown]
+    assert store.prior(pair, a_path(rtt_s=0.044)) == [near, unknown]
     assert store.prior(pair) == [near, far, unknown]
-    assert [r.probes for r in store.best(pair, 1000.0, 0.045)] == [2]
+    found = store.past(pair, 1000.0, a_path(rtt_s=0.045))
+    assert [r.probes for r in found.results] == [2]
+    assert found.notes == ["Ignored: 1 probe at a round-trip time of 93 ms; it is 45 ms now."]
 
 
 def test_on_a_short_path_two_milliseconds_are_no_other_path(
@@ -222,8 +225,8 @@ def test_on_a_short_path_two_milliseconds_are_no_other_path(
 ) -> None:
     probe = make_probe(rtt_s=0.0004)
     store.append(probe)
-    assert store.prior(pair, 0.0021) == [probe]
-    assert store.prior(pair, 0.0030) == []
+    assert store.prior(pair, a_path(rtt_s=0.0021)) == [probe]
+    assert store.prior(pair, a_path(rtt_s=0.0030)) == []
 
 
 def test_transfers_of_files_are_found_whichever_hosts_they_were_between(

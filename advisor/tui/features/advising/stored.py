@@ -15,9 +15,13 @@ ProbesBySubject = dict[str, list[tuple[float, float]]]
 
 
 class Stored(msgspec.Struct, frozen=True, kw_only=True):
-    """`past`: the best results of the pair. `probes`: all its probes. `similar`: other pairs."""
+    """`past`: the best results of the pair; `notes` on them. `probes`: all its probes.
+
+    `similar`: other pairs.
+    """
 
     past: list[PastResult] = []
+    notes: list[str] = []
     probes: ProbesBySubject = {}
     similar: list[SimilarPair] = []
 
@@ -32,15 +36,17 @@ def stored_for(draft: Draft, store: Store) -> Stored:
     pair = _pair(draft)
     if pair is None:
         return Stored()
-    seen = draft.path_seen
-    rtt_s = seen.path.rtt_s if seen else None
-    capacity_bps = seen.path.capacity_bps if seen else None
+    path = draft.path_seen.path if draft.path_seen else None
+    past = store.past(pair, time.time(), path)
     known = next((one for one in store.pairs() if one.pair == pair), None)
     probes = known.series if known else {}
     return Stored(
-        past=[r for r in store.best(pair, time.time(), rtt_s) if _is_meant(r.subject, draft)],
+        past=[r for r in past.results if _is_meant(r.subject, draft)],
+        notes=past.notes,
         probes={subject: rates for subject, rates in probes.items() if _is_meant(subject, draft)},
-        similar=store.similar(pair, rtt_s, capacity_bps),
+        similar=store.similar(
+            pair, path.rtt_s if path else None, path.capacity_bps if path else None
+        ),
     )
 
 

@@ -61,6 +61,7 @@ class StoredResults(Vertical):
         past = found.past
         words = "" if past else f"Nothing is stored for {where} as it is now."
         lines = [Content(words), *(_caution(result) for result in past if result.caution)]
+        lines += [Content(note) for note in found.notes]
         shown = Content("\n").join(line for line in lines if line)
         self.query_one("#past", Static).update(shown)
         self.query_one("#past").display = bool(shown)
