@@ -13,6 +13,7 @@ from advisor.domain.advice import Advice, Command, Composition, Estimate, Limit,
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Pair
 from advisor.domain.events import PastResult
+from advisor.domain.file_io import IO_MODE
 from advisor.domain.measurement import Measurement
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import format_rate
@@ -52,7 +53,7 @@ def advice_from_ranking(inputs: AdviceInputs, ranking: Ranking, incomplete: bool
     if measured := _newest(inputs.probes, chosen.subject, chosen.setting):
         limits += measured_limits(measured, inputs.path.capacity_bps)
     settings = _best_settings(ranking)
-    composition = _composed(inputs, expected.value)
+    composition = _composed(inputs, chosen.setting, expected.value)
     reasons = _reasons(inputs, ranking, gain)
     if composition:
         reasons.insert(0, limit_words(composition))
@@ -115,9 +116,11 @@ def advice_from_history(inputs: AdviceInputs) -> Advice:
     )
 
 
-def _composed(inputs: AdviceInputs, joint_bps: float) -> Composition | None:
+def _composed(inputs: AdviceInputs, setting: Setting, joint_bps: float) -> Composition | None:
     """What the disks and the network alone allow; None where no tool was profiled."""
-    return compose(inputs.probes, joint_bps, flow_names()) if inputs.request.tool else None
+    if not inputs.request.tool:
+        return None
+    return compose(inputs.probes, joint_bps, flow_names(), setting.get(IO_MODE))
 
 
 def _binding(limits: Sequence[Limit], ranking: Ranking) -> list[Limit]:

@@ -22,7 +22,14 @@ from advisor.agent.client import AgentLink, PeerError, PeerGone
 from advisor.api.tool import ToolLimits, TransferTool
 from advisor.domain import events as ev
 from advisor.domain.dataset import Dataset
-from advisor.domain.file_io import DESTINATION_DISK, SOURCE_DISK, FileIoJob, Filesystem
+from advisor.domain.file_io import (
+    DESTINATION_DISK,
+    IO_MODE,
+    SOURCE_DISK,
+    FileIoJob,
+    Filesystem,
+    IoDirection,
+)
 from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement, Outcome
 from advisor.domain.quantities import format_bytes
 from advisor.domain.space import Baseline, Setting, Space, setting_key
@@ -184,7 +191,7 @@ class DiskToDisk:
         both = takes_direct_io(here) and takes_direct_io(there)
         limits = msgspec.structs.replace(stage.limits, direct_io=both)
         stage = msgspec.structs.replace(stage, limits=limits)
-        disks = _disks(context, here, there)
+        disks = _disks(context, here, there, both_modes=_has_modes(stage.space(context)))
         _tell_plan(context, prober, here, there, disks)
         context.runner.use(stage.subject, prober)
         return cls(context, stage, prober, disks)
@@ -277,13 +284,21 @@ def _folder_of(dataset: Dataset) -> str:
     return str(path if path.is_dir() else path.parent)
 
 
-def _disks(context: Context, here: Filesystem, there: Filesystem) -> dict[str, DiskProber]:
+def _has_modes(space: Space) -> bool:
+    """Whether direct or buffered I/O is a choice of the search."""
+    return any(parameter.name == IO_MODE for parameter in space.parameters)
+
+
+def _disks(
+    context: Context, here: Filesystem, there: Filesystem, *, both_modes: bool
+) -> dict[str, DiskProber]:
     """A prober for each disk that can be measured; for the others the reason is told."""
     ends = {SOURCE_DISK: here, DESTINATION_DISK: there}
     probers = {}
     for name, filesystem in ends.items():
         is_here = name == SOURCE_DISK
-        jobs = quick_jobs("read" if is_here else "write", filesystem)
+        direction: IoDirection = "read" if is_here else "write"
+        jobs = quick_jobs(direction, filesystem, both_modes=both_modes)
         missing = fio_available()
         if is_here and not missing.ok:
             why = f"{missing.reason} ({missing.remedy})"

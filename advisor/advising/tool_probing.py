@@ -15,6 +15,7 @@ from advisor.advising.prober import Probed, Watcher
 from advisor.agent.client import AgentLink, PeerError, PeerGone
 from advisor.api.tool import CommandRequest, Kept, Piece, Step, TransferOrder, TransferTool
 from advisor.domain.dataset import Dataset
+from advisor.domain.file_io import IO_MODE
 from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement, Outcome
 from advisor.domain.path import PathFacts
 from advisor.domain.proof import Algorithm
@@ -38,9 +39,6 @@ and its mean would make the next slice as small."""
 
 _SUPPOSED_BPS: Final = 1e9
 _FEW_INTERVALS: Final = 4
-_IO_MODE: Final = "direct"
-"""Settings with this parameter are compared by when their data are on the disk: buffered writing is
-over in memory before that."""
 
 
 class _ProbeFailed(Exception):
@@ -270,7 +268,8 @@ class ToolProber:
                 FailureKind.TIMED_OUT, f"no data arrived within {ran.elapsed_s:.0f} s of the start"
             )
         measurement = measurement_of(ran, self._path.rtt_s)
-        if _IO_MODE in setting:
+        if IO_MODE in setting:
+            # Compared by when the data are on the disk: buffered writing is over in memory before.
             written_s = await link.sync([piece.target for piece in taken.pieces])
             measurement = with_write_back(measurement, ran.moved_bytes, written_s)
         self._peak_bps = max(self._peak_bps, _peak_bps(ran.intervals))

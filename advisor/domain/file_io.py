@@ -16,6 +16,9 @@ IoDirection = Literal["read", "write"]
 _Text = Annotated[str, msgspec.Meta(max_length=4096)]
 _Bytes = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 
+IO_MODE: Final = "direct"
+"""The name in settings: 1 bypasses the page cache, 0 leaves reading and writing to the kernel."""
+
 SOURCE_DISK: Final = "source disk"
 DESTINATION_DISK: Final = "destination disk"
 DISKS: Final = frozenset({SOURCE_DISK, DESTINATION_DISK})

@@ -8,11 +8,11 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from advisor.domain.advice import Composition, Subsystem
-from advisor.domain.file_io import DESTINATION_DISK, SOURCE_DISK
+from advisor.domain.file_io import DESTINATION_DISK, IO_MODE, SOURCE_DISK
 from advisor.domain.measurement import Measurement
 from advisor.domain.quantities import format_rate
 from advisor.domain.records import ProbeRecord
-from advisor.domain.space import FLOW_NAMES, flows_of
+from advisor.domain.space import FLOW_NAMES, SettingValue, flows_of
 
 NETWORK: Final = "network"
 SUBSYSTEMS: Final = (SOURCE_DISK, NETWORK, DESTINATION_DISK)
@@ -23,21 +23,31 @@ ABOUT_ALL: Final = 0.9
 
 
 def compose(
-    probes: Sequence[ProbeRecord], joint_bps: float, flow_names: Collection[str] = FLOW_NAMES
+    probes: Sequence[ProbeRecord],
+    joint_bps: float,
+    flow_names: Collection[str] = FLOW_NAMES,
+    mode: SettingValue | None = None,
 ) -> Composition | None:
     """The composition of a session's probes; None where no subsystem was measured alone.
 
     `joint_bps`: the throughput of the whole transfer. `flow_names`: the parameters that count
-    flows.
+    flows. `mode`: the transfer's direct (1) or buffered (0) I/O, in which its disks count where
+    they were measured in it; None where the tool has no choice.
     """
-    found = [
-        _subsystem(name, [p for p in probes if p.stage == name], flow_names) for name in SUBSYSTEMS
-    ]
+    found = [_subsystem(name, _alone(probes, name, mode), flow_names) for name in SUBSYSTEMS]
     subsystems = [one for one in found if one]
     if not subsystems:
         return None
     predicted_bps = min(one.throughput_bps for one in subsystems)
     return Composition(subsystems=subsystems, predicted_bps=predicted_bps, joint_bps=joint_bps)
+
+
+def _alone(
+    probes: Sequence[ProbeRecord], name: str, mode: SettingValue | None
+) -> list[ProbeRecord]:
+    """The probes of a subsystem alone: those in this mode, if there are any."""
+    every = [probe for probe in probes if probe.stage == name]
+    return [probe for probe in every if probe.setting.get(IO_MODE) == mode] or every
 
 
 def _subsystem(

@@ -39,10 +39,16 @@ def most_bytes(filesystem: Filesystem) -> int:
     return 0 if share < _LEAST_BYTES else min(share, _MOST_BYTES)
 
 
-def quick_jobs(direction: IoDirection, filesystem: Filesystem) -> list[FileIoJob]:
-    """Three measurements of a second, direct where possible; none without enough space."""
+def quick_jobs(
+    direction: IoDirection, filesystem: Filesystem, *, both_modes: bool = False
+) -> list[FileIoJob]:
+    """Three measurements of a second, direct where possible; none without enough space.
+
+    `both_modes`: as many buffered ones after direct ones.
+    """
     direct = takes_direct_io(filesystem)
-    grid = [(threads, _QUICK_REQUEST_BYTES, direct) for threads in _QUICK_THREADS]
+    modes = (True, False) if direct and both_modes else (direct,)
+    grid = [(t, _QUICK_REQUEST_BYTES, mode) for mode in modes for t in _QUICK_THREADS]
     return _jobs(direction, grid, _QUICK_S, min(_QUICK_BYTES, most_bytes(filesystem)))
 
 

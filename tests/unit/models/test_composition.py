@@ -62,5 +62,24 @@ def test_what_reaches_it_is_limited_by_it() -> None:
     )
 
 
+def _disk_at(direct: int, bps: float) -> ProbeRecord:
+    return _probe(DESTINATION_DISK, _threads(4) | {"direct": direct}, bps)
+
+
+@pytest.mark.parametrize(("mode", "predicted_bps"), [(1, 7e8), (0, 5e8), (None, 7e8)])
+def test_disks_count_in_the_mode_that_is_advised(mode: int | None, predicted_bps: float) -> None:
+    network = _probe(NETWORK, {"streams": 4, "buffer_bytes": 0}, 9e9)
+    probes = [network, _disk_at(1, 7e8), _disk_at(0, 5e8)]
+    composition = compose(probes, 4e8, mode=mode)
+    assert composition is not None
+    assert composition.predicted_bps == predicted_bps
+
+
+def test_disks_of_another_mode_count_where_the_advised_one_was_not_measured() -> None:
+    composition = compose([_disk_at(1, 7e8)], 4e8, mode=0)
+    assert composition is not None
+    assert composition.predicted_bps == 7e8
+
+
 def test_nothing_alone_is_no_composition() -> None:
     assert compose(PROBES[-1:], 1e9) is None

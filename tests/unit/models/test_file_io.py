@@ -56,6 +56,12 @@ def test_direct_only_where_it_can_be(kind: str) -> None:
     assert {j.direct for j in quick_jobs("write", filesystem)} == {kind == "xfs"}
 
 
+@pytest.mark.parametrize(("kind", "modes"), [("xfs", [True, False]), ("tmpfs", [False])])
+def test_both_modes_where_a_tool_has_the_choice(kind: str, modes: list[bool]) -> None:
+    jobs = quick_jobs("write", with_free(2**40, kind), both_modes=True)
+    assert [(j.direct, j.threads) for j in jobs] == [(m, t) for m in modes for t in (1, 4, 16)]
+
+
 def test_quick_ones_fit_into_a_session() -> None:
     jobs = quick_jobs("write", with_free(2**40))
     assert [j.threads for j in jobs] == [1, 4, 16]
