@@ -14,7 +14,7 @@ from advisor.report.ndjson import schema
 
 from .conftest import SHORT, Run, Start, children_left, wait_until
 
-SEEDED = ["--seed", "1", "--budget", "30"]
+SEEDED = ["--seed", "1", "--budget", "40"]
 
 
 class Session:
@@ -59,7 +59,7 @@ def test_the_main_job(session: Session) -> None:
     assert {"path_found", "history_found", "interval", "method_moved"} <= set(kinds)
     ended = [e for e in session.events if e["event"] == "probe_ended"]
     measured = {e["transport"] for e in ended if e["result"]["outcome"] == "measured"}
-    assert measured == {"tcp", "udt"}
+    assert measured == {"tcp", "udt"}, session.done.stderr
     assert "Traceback" not in session.done.stderr
     shown = session.begin("history", "replay", "localhost").finish()
     assert shown.returncode == 0, shown.stderr

@@ -10,9 +10,15 @@ from advisor.tui.app import AdvisorApp
 
 
 async def until(pilot: Pilot[int], condition: Callable[[], object], timeout_s: float = 60) -> None:
-    async with asyncio.timeout(timeout_s):
-        while not condition():
-            await pilot.pause(0.05)
+    """Return as soon as it holds. Raises AssertionError with the screen if it does not in time."""
+    try:
+        async with asyncio.timeout(timeout_s):
+            while not condition():
+                await pilot.pause(0.05)
+    except TimeoutError:
+        strips = pilot.app.screen._compositor.render_strips()
+        lines = ["".join(segment.text for segment in strip).rstrip() for strip in strips]
+        raise AssertionError("\n".join([f"not within {timeout_s} s:", *lines])) from None
 
 
 def words(app: AdvisorApp, selector: str) -> str:
