@@ -112,8 +112,7 @@ class _AdviceSession(Session):
         await super()._close()
 
     async def _run(self) -> int:
-        stored_path = self._stored_path()
-        if self._request.accept_history and stored_path:
+        if self._request.accept_history and (stored_path := self._stored_path()):
             known, _ = self._past(stored_path)
             if known:
                 return self._advise_from_history(stored_path, known)

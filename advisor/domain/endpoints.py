@@ -15,6 +15,11 @@ LAB_NAME: Final = re.compile(r"^[A-Za-z0-9][A-Za-z0-9-]{0,30}$")
 _LAB: Final = "lab:"
 
 
+def is_in_lab(host: str) -> bool:
+    """Whether a name is of a lab's host, as in `lab:NAME`."""
+    return host.startswith(_LAB)
+
+
 class LabHost(msgspec.Struct, frozen=True):
     """A host of an emulated path on this machine: `lab:NAME`, or `lab:NAME:HOST` among several."""
 
@@ -46,7 +51,7 @@ class Endpoint(msgspec.Struct, frozen=True):
         A leading dash is refused: ssh would take it for an option.
         """
         user, at, host = text.strip().rpartition("@")
-        if host.startswith(_LAB):
+        if is_in_lab(host):
             LabHost.parse(host)
             if at:
                 raise ValueError(f"'{text}': a lab has no users: write {host}")
@@ -64,7 +69,7 @@ class Endpoint(msgspec.Struct, frozen=True):
     @property
     def lab_host(self) -> LabHost | None:
         """The lab host that is meant; None for a real host."""
-        return LabHost.parse(self.host) if self.host.startswith(_LAB) else None
+        return LabHost.parse(self.host) if is_in_lab(self.host) else None
 
     def __str__(self) -> str:
         return f"{self.user}@{self.host}" if self.user else self.host

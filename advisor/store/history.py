@@ -10,7 +10,7 @@ import msgspec
 from platformdirs import user_cache_path, user_data_path
 
 from advisor.domain.connection import Connection
-from advisor.domain.endpoints import Pair
+from advisor.domain.endpoints import Pair, is_in_lab
 from advisor.domain.events import AnyEvent, PastResult
 from advisor.domain.path import PathFacts
 from advisor.domain.records import (
@@ -32,7 +32,6 @@ from advisor.store.layout import JOURNAL, pair_directory, safe_name
 from advisor.store.matching import (
     Matched,
     connections_of,
-    is_in_lab,
     of_this_connection,
     of_this_rtt,
 )
@@ -230,13 +229,14 @@ class Store:
 
     def _other_names(self, pair: Pair, path: PathFacts | None) -> list[Pair]:
         """The pairs that are the hosts of `path` under other names."""
-        if path is None or is_in_lab(pair):
+        # All labs have the same addresses and host name.
+        if path is None or is_in_lab(pair.destination):
             return []
         present = Connection.of(path)
         found = []
         for journal in self._journals():
             other = self._digests.look(journal)[0]
-            if other.pair in (None, pair) or is_in_lab(other.pair):
+            if other.pair in (None, pair) or is_in_lab(other.pair.destination):
                 continue
             newest = max(other.sessions, key=lambda facts: facts.last_s, default=None)
             if newest and newest.connection and newest.connection.joins_the_hosts_of(present):

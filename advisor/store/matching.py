@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from advisor.domain.connection import Connection
-from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Measurement
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import format_duration, format_rate
@@ -58,11 +57,6 @@ def of_this_connection(
         [_count_words(number, why) for why, number in Counter(filter(None, reasons)).items()],
         _caution([connection for _, connection in kept], path),
     )
-
-
-def is_in_lab(pair: Pair) -> bool:
-    """Whether its destination is of a lab: all labs have the same addresses and host name."""
-    return pair.destination.startswith("lab:")
 
 
 def connections_of(records: Iterable[Record]) -> dict[str, Connection]:

@@ -6,7 +6,7 @@ It differs in two ways from the paper, whose exact form is `spsa-probdata`:
   Here throughputs are in tenths of the highest so far, which is the same on such a connection once
   it is full: the same relative difference between y+ and y− moves the point equally far at any
   rate.
-- While the search is impeded, the distance to y+ and y− is drawn anew in each dimension, between
+- While the search is impeded, the distance to y+ and y− is drawn again in each dimension, between
   c_k and the enlarged one, which is half the range at most; and no step is longer than half the
   range. The paper's enlarged steps soon reach from one corner of the box to the opposite one in
   every iteration, and see nothing of what is between. Distances that are drawn between two positive

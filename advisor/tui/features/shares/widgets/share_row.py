@@ -10,6 +10,7 @@ from textual.events import DescendantBlur, Key
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from advisor.domain.endpoints import is_in_lab
 from advisor.domain.quantities import format_rate
 from advisor.tui.features.shares.adjusting import LARGE_STEP, STEP
 from advisor.tui.features.shares.rows import RateRow
@@ -189,7 +190,7 @@ def who(seen: RateRow, name: str, columns: int) -> str:
     room = columns - len(mark) - 1 - len(state)
     if len(name) > room:
         # Names of lab hosts differ at the end.
-        name = f"…{name[1 - room :]}" if name.startswith("lab:") else f"{name[: room - 1]}…"
+        name = f"…{name[1 - room :]}" if is_in_lab(name) else f"{name[: room - 1]}…"
     return f"{mark} {name}{state}"
 
 
