@@ -4,6 +4,8 @@ from typing import Any
 
 import msgspec
 
+from advisor.domain.advice import Advice
+from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Failure, FailureKind, Measurement
 from advisor.domain.path import HostFacts, PathFacts
 from advisor.domain.space import Parameter, Scale, Space
@@ -48,6 +50,26 @@ def a_path(**changes: Any) -> PathFacts:
         destination=_HOST,
     )
     return msgspec.structs.replace(path, **changes)
+
+
+def an_advice(pair: Pair, **changes: Any) -> Advice:
+    """4 streams over TCP and 1 Gbit/s to be expected, with nothing to compare with."""
+    advice = Advice(
+        pair=pair,
+        subject="tcp",
+        setting={"streams": 4, "buffer_bytes": 4194304},
+        expected_bps=1e9,
+        interval_bps=(0.9e9, 1.1e9),
+        default_bps=None,
+        gain=None,
+        limits=[],
+        reasons=[],
+        commands=[],
+        contenders=[],
+        incomplete=False,
+        session="feed",
+    )
+    return msgspec.structs.replace(advice, **changes)
 
 
 def a_space() -> Space:

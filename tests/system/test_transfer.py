@@ -15,12 +15,12 @@ import msgspec
 import psutil
 import pytest
 
-from advisor.domain.advice import Advice
 from advisor.domain.measurement import Measurement
 from advisor.domain.records import AdviceRecord, TransferRecord
 from advisor.domain.space import Setting
 from advisor.report.ndjson import schema
 from advisor.store.history import Store
+from advisor.testing.samples import an_advice
 from tests.benchmarks.disk.files import difference
 from tests.soak.ranges import Range
 from tests.soak.runs import Journal
@@ -287,19 +287,12 @@ def test_whether_an_advice_came_true(
         AdviceRecord(
             pair=pair_here(),
             recorded_s=time.time(),
-            advice=Advice(
-                pair=pair_here(),
+            advice=an_advice(
+                pair_here(),
                 subject=subject,
                 setting=setting,
                 expected_bps=1.5e3,
                 interval_bps=(1e3, 2e3),
-                default_bps=None,
-                gain=None,
-                limits=[],
-                reasons=[],
-                commands=[],
-                contenders=[],
-                incomplete=False,
                 session="feedcafe",
             ),
         )

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from advisor.domain.advice import Advice
 from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.path import HostFacts, PathFacts
 from advisor.domain.records import AdviceRecord, ProbeRecord, SessionRecord
+from advisor.testing.samples import an_advice
 
 PAIR = Pair("dtn1.example.org", "dtn2.example.org")
 
@@ -72,21 +72,7 @@ def make_a_session(session: str, recorded_s: float, pair: Pair = PAIR) -> Sessio
 
 
 def make_an_advice(session: str, recorded_s: float, *, incomplete: bool = False) -> AdviceRecord:
-    advice = Advice(
-        pair=PAIR,
-        subject="tcp",
-        setting={"streams": 4, "buffer_bytes": 4194304},
-        expected_bps=1e9,
-        interval_bps=(0.9e9, 1.1e9),
-        default_bps=None,
-        gain=None,
-        limits=[],
-        reasons=[],
-        commands=[],
-        contenders=[],
-        incomplete=incomplete,
-        session=session,
-    )
+    advice = an_advice(PAIR, incomplete=incomplete, session=session)
     return AdviceRecord(pair=PAIR, recorded_s=recorded_s, advice=advice)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from advisor.domain.advice import Advice, PriorAdvice
+from advisor.domain.advice import PriorAdvice
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import AdviceRecord
@@ -14,7 +14,7 @@ from advisor.domain.transfers import Levels
 from advisor.methods.tuning import TunerBounds
 from advisor.store.history import Store
 from advisor.store.ranking import STALE_S
-from advisor.testing.samples import a_path
+from advisor.testing.samples import a_path, an_advice
 from advisor.transfer.engine.outcome import TransferOutcome
 from advisor.transfer.tuned.prior_advice import (
     advised_levels,
@@ -36,19 +36,12 @@ def store(tmp_path: Path) -> Store:
 
 
 def keep(store: Store, session: str, subject: str, setting: Setting, age_s: float) -> None:
-    advice = Advice(
-        pair=PAIR,
+    advice = an_advice(
+        PAIR,
         subject=subject,
         setting=setting,
         expected_bps=9.75e8,
         interval_bps=(9e8, 1.05e9),
-        default_bps=None,
-        gain=None,
-        limits=[],
-        reasons=[],
-        commands=[],
-        contenders=[],
-        incomplete=False,
         session=session,
     )
     store.append(AdviceRecord(pair=PAIR, recorded_s=NOW_S - age_s, advice=advice))
