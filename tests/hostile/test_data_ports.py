@@ -180,8 +180,9 @@ def _strangers(come: Stranger, port: int) -> Iterator[None]:
 @pytest.mark.parametrize("setting", ["tcp", "tcp, buffers"])
 @pytest.mark.parametrize("stranger", STRANGERS)
 def test_the_peer_is_measured_though_a_stranger(stranger: str, setting: str) -> None:
-    # One who comes again and again may win the race on a busy machine, but not each time.
-    for left in reversed(range(3 if "again" in stranger else 1)):
+    # On a busy machine a stranger may win the race, but not each time: a session repeats a
+    # spoilt probe once, and who comes again and again has one more chance.
+    for left in reversed(range(3 if "again" in stranger else 2)):
         try:
             _measure_beside(stranger, setting)
         except AssertionError:
