@@ -27,6 +27,7 @@ class _Advisor(LazyGroup):
         "path": ("advise.path", "Check the path and both hosts, without sending any load."),
         "file-io": ("file_io", "Measure how fast a folder is read and written."),
         "verify": ("transfer.verify", "Compare what arrived at DESTINATION with what was sent."),
+        "profile": ("profile.command", "Measure a grid of settings, and keep it as a profile."),
         "history": ("history.command", "List, show, import and export past results."),
         "backtest": ("backtest.command", "Replay search methods against recorded transfers."),
         "lab": ("lab.command", "Create an emulated wide-area path on this machine."),

@@ -11,6 +11,7 @@ from advisor.domain.advice import Advice, Fulfilment, Limit, PriorAdvice
 from advisor.domain.endpoints import Pair
 from advisor.domain.evidence import Evidence
 from advisor.domain.file_io import Filesystem
+from advisor.domain.grid import Grid
 from advisor.domain.measurement import Outcome
 from advisor.domain.path import PathFacts
 from advisor.domain.plan import ClassProgress, TransferPlan
@@ -398,6 +399,39 @@ class SharesEnded(Event, frozen=True, kw_only=True, tag="shares_ended"):
     rows: list[ShareOutcome]
 
 
+class ProfileStarted(Event, frozen=True, kw_only=True, tag="profile_started"):
+    """A profile begins, or continues where it was interrupted.
+
+    `probes`: measurements in all, `earlier` of them done before. The rest takes at most
+    `longest_s`.
+    """
+
+    session: str
+    pair: Pair
+    name: str
+    grids: list[Grid]
+    repeats: int
+    seed: int
+    probes: int
+    earlier: int
+    longest_s: float
+
+
+class ProfileEnded(Event, frozen=True, kw_only=True, tag="profile_ended"):
+    """The last event of a profile. `complete`: every declared measurement was tried.
+
+    `measured`, `failed`: probes in all, also those of earlier runs. `message`: why it ended.
+    """
+
+    session: str
+    name: str
+    complete: bool
+    measured: int
+    failed: int
+    message: str
+    exit_code: int
+
+
 class Notice(Event, frozen=True, kw_only=True, tag="notice"):
     """Something the user should know that does not stop the session; made printable."""
 
@@ -461,6 +495,8 @@ AnyEvent: TypeAlias = (
     | SharesChanged
     | DestinationEnded
     | SharesEnded
+    | ProfileStarted
+    | ProfileEnded
     | Notice
     | AdviceGiven
     | GaveUp

@@ -5,7 +5,7 @@ and later remarks on them.
 a default, but none renamed or removed.
 """
 
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
@@ -13,8 +13,10 @@ from advisor.domain.advice import Advice
 from advisor.domain.connection import Connection
 from advisor.domain.endpoints import Pair
 from advisor.domain.events import Purpose
+from advisor.domain.grid import Grid
 from advisor.domain.measurement import Outcome
 from advisor.domain.path import PathFacts
+from advisor.domain.printable import ShownText
 from advisor.domain.shares import Served, SharePurpose
 from advisor.domain.space import Setting
 
@@ -143,6 +145,36 @@ class ShareRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record",
     purpose: SharePurpose
 
 
+class ProfileRecord(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    tag_field="record",
+    tag="profile",
+    omit_defaults=True,
+):
+    """A profile: its name, and the measurements it consists of.
+
+    Those are the probes of the same `session`; or, of a profile made from the history, the probes
+    with these `members` as digests (see store/identity.py). `grids`: what was declared, empty for a
+    profile made from what there was. Each setting is measured `repeats` times in an order that
+    `seed` decides. `request` resumes it, and is empty where it cannot be. `path`: as it was at the
+    start, None where it was not recorded. `about`: where and for what it was measured.
+    """
+
+    session: str
+    pair: Pair
+    recorded_s: float
+    name: ShownText
+    path: PathFacts | None = None
+    grids: list[Grid] = []
+    repeats: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 1
+    seed: int = 0
+    request: dict[str, Any] = {}
+    members: list[ShownText] = []
+    about: ShownText = ""
+
+
 Record: TypeAlias = (
     SessionRecord
     | ProbeRecord
@@ -151,4 +183,5 @@ Record: TypeAlias = (
     | RemarkRecord
     | TransferRecord
     | ShareRecord
+    | ProfileRecord
 )

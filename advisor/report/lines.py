@@ -57,6 +57,8 @@ def _other_line(event: ev.AnyEvent) -> str | None:
             return "\n".join(f"  {line}" for line in evidence_lines(event.evidence))
         case ev.RttSeen():
             return f"RTT {format_duration(event.rtt_s)}"
+        case ev.ProfileStarted():
+            return _profile_line(event)
         case ev.Paused():
             return "  paused"
         case ev.Resumed():
@@ -66,6 +68,16 @@ def _other_line(event: ev.AnyEvent) -> str | None:
             return f"  {format_duration(event.by_s)} more: {left} left"
         case _:
             return None
+
+
+def _profile_line(event: ev.ProfileStarted) -> str:
+    earlier = f", {event.earlier} of them measured before" if event.earlier else ""
+    settings = sum(len(grid.settings) for grid in event.grids)
+    return (
+        f"{event.name}: {event.pair}: {settings} settings, {event.repeats} times each: "
+        f"{event.probes} probes{earlier}, at most {format_duration(event.longest_s)} "
+        f"(seed {event.seed})"
+    )
 
 
 def _path_line(path: PathFacts) -> str:

@@ -1,12 +1,17 @@
 """What users ask of sessions. Rates in bit/s, times in seconds; None where nothing was said."""
 
+from typing import Final
+
 import msgspec
 
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import LOCALHOST, Endpoint
 from advisor.domain.manifest import ListingRules
-from advisor.domain.space import Scale
+from advisor.domain.space import Scale, SettingValue
 from advisor.traits import default_method, default_tools, default_transports
+
+PROFILE: Final = "profile"
+"""What records of a profile's probes have in place of a search method, and as their stage."""
 
 
 class ConnectionOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,6 +88,49 @@ class AdviceRequest(ConnectionOptions, frozen=True, kw_only=True):
                 "--profile-tool needs --data and --to: what to move, and where it goes"
             )
         return ProfiledFiles(self.tool, dataset, dataset.path, self.destination_path)
+
+
+class AxisValues(msgspec.Struct, frozen=True, kw_only=True):
+    """The values of one parameter to measure: a list, or `count` of them from `low` to `high`.
+
+    `subject`: the transport or tool, "" for every one that has the parameter.
+    """
+
+    name: str
+    subject: str = ""
+    values: tuple[SettingValue, ...] = ()
+    low: int = 0
+    high: int = 0
+    count: int = 0
+
+
+class ProfileRequest(ConnectionOptions, frozen=True, kw_only=True):
+    """What a profile measures. Parameters that no `axes` name get `points` values each.
+
+    `name`: of the profile, "" for one made of the destination and the date. `tool`, `dataset`,
+    `destination_path`: as in an AdviceRequest; with a tool no transport is measured.
+    """
+
+    name: str = ""
+    transports: list[str] = msgspec.field(default_factory=default_transports)
+    congestion: list[str] = []
+    axes: list[AxisValues] = []
+    points: int = 4
+    repeats: int = 5
+    max_streams: int = 16
+    max_concurrency: int = 16
+    seed: int = 0
+    tool: str | None = None
+    dataset: Dataset | None = None
+    destination_path: str | None = None
+    about: str = ""
+
+    @property
+    def probing(self) -> AdviceRequest:
+        """What its probes are measured and recorded with."""
+        own = msgspec.structs.asdict(self)
+        shared = {name: own[name] for name in AdviceRequest.__struct_fields__ if name in own}
+        return AdviceRequest(method=PROFILE, tools=[], **shared)
 
 
 class TransferRequest(ConnectionOptions, frozen=True, kw_only=True):

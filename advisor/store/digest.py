@@ -19,6 +19,7 @@ from advisor.domain.records import (
     AdviceRecord,
     ClosingRecord,
     ProbeRecord,
+    ProfileRecord,
     Record,
     RemarkRecord,
     SessionRecord,
@@ -51,6 +52,7 @@ class SessionFacts(msgspec.Struct, kw_only=True):
 
     `opened_s`: when its request was recorded. `probes` includes failures. `records`: their number;
     `first_s` and `last_s`: the times of the oldest and newest. `connection`: the newest one.
+    `profile`: the name of the profile that it is, "" for none. `imported`: without its request.
     """
 
     session: str
@@ -69,6 +71,8 @@ class SessionFacts(msgspec.Struct, kw_only=True):
     advice: AdviceFacts | None = None
     advised: bool = False
     closed: bool = False
+    profile: str = ""
+    imported: bool = False
 
 
 class Rates:
@@ -166,7 +170,7 @@ class Digester:
 
     def _add_to_session(
         self,
-        record: SessionRecord | ProbeRecord | AdviceRecord | ClosingRecord,
+        record: SessionRecord | ProbeRecord | AdviceRecord | ClosingRecord | ProfileRecord,
         offset: int,
         length: int,
     ) -> None:
@@ -182,12 +186,19 @@ class Digester:
                 facts.method = str(record.request.get("method", facts.method))
                 facts.rtt_s, facts.bandwidth_bps = record.path.rtt_s, record.path.bandwidth_bps
                 facts.connection = Connection.of(record.path)
+                facts.imported = not record.request
             case AdviceRecord():
                 facts.advised |= not record.advice.incomplete
                 if facts.advice is None or record.recorded_s > facts.advice.recorded_s:
                     facts.advice = _advice_facts(record, offset, length)
             case ClosingRecord():
                 facts.closed = True
+            case ProfileRecord():
+                facts.profile = record.name
+                facts.opened_s = record.recorded_s
+                if record.path:
+                    facts.rtt_s, facts.bandwidth_bps = record.path.rtt_s, record.path.bandwidth_bps
+                    facts.connection = Connection.of(record.path)
 
     def _facts(self, session: str, recorded_s: float) -> SessionFacts:
         sessions = self.digest.sessions

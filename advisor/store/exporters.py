@@ -1,9 +1,10 @@
 """Records exported for other programs and for people. Nothing here opens or closes a file."""
 
 import csv
+import gzip
+import io
 import re
-from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final, Protocol
 
@@ -14,43 +15,13 @@ from advisor.domain.printable import json_text, printable
 from advisor.domain.quantities import format_rate
 from advisor.domain.records import ProbeRecord, Record
 from advisor.domain.space import setting_words
+from advisor.store.importers.own_records import seal_of
+from advisor.store.probdata_lines import line_of
+from advisor.store.probe_rows import CSV_COLUMNS, row_of, utc_text
 from advisor.store.remarks import session_of, standing_of
 
 # Markdown and HTML in a name, and what would end a cell.
 _SPECIAL: Final = re.compile(r"([\\`|<\[\]])")
-
-# New columns go at the end: users' scripts rely on the order.
-CSV_COLUMNS: Final = (
-    "recorded_utc",
-    "source",
-    "destination",
-    "subject",
-    "streams",
-    "buffer_bytes",
-    "block_bytes",
-    "mss_bytes",
-    "congestion",
-    "setting_json",
-    "outcome",
-    "throughput_bps",
-    "stderr_bps",
-    "intervals",
-    "steady_intervals",
-    "retransmits",
-    "rtt_s",
-    "mtu_bytes",
-    "bandwidth_bps",
-    "elapsed_s",
-    "failure",
-    "purpose",
-    "stage",
-    "label",
-    "method",
-    "seed",
-    "session",
-    "origin",
-    "outlier",
-)
 
 
 class TextWriter(Protocol):
@@ -66,8 +37,20 @@ def write_jsonl(records: Iterable[Record], stream: TextWriter) -> None:
         stream.write(json_text(msgspec.json.encode(record)) + "\n")
 
 
+def write_sealed(records: Sequence[Record], program: str) -> bytes:
+    """Records as a compressed file that is only read if nothing of it was changed.
+
+    `program`: what writes it, and its version.
+    """
+    lines = io.StringIO()
+    write_jsonl(records, lines)
+    body = lines.getvalue()
+    # Without a time: the same records give the same file.
+    return gzip.compress((seal_of(body, len(records), program) + body).encode(), mtime=0)
+
+
 def write_csv(records: Iterable[Record], stream: TextWriter) -> None:
-    """The probes, one per row under CSV_COLUMNS; missing values are empty.
+    """The probes, one per row as in probe_rows.py; missing values are empty.
 
     Those of deleted sessions are left out, and outliers have `yes` in the last column. The records
     of a pair, including its remarks, must be consecutive.
@@ -75,7 +58,19 @@ def write_csv(records: Iterable[Record], stream: TextWriter) -> None:
     writer = csv.DictWriter(stream, CSV_COLUMNS, lineterminator="\n")
     writer.writeheader()
     for probe, is_outlier in _shown(records):
-        writer.writerow(_row(probe) | {"outlier": "yes" if is_outlier else ""})
+        writer.writerow(row_of(probe, is_outlier=is_outlier))
+
+
+def write_probdata(records: Iterable[Record], stream: TextWriter) -> int:
+    """The measurements as ProbData's .PROF; returns how many that format cannot hold."""
+    left_out = 0
+    for probe, is_outlier in _shown(records):
+        line = None if is_outlier else line_of(probe)
+        if line is None:
+            left_out += 1
+        else:
+            stream.write(line + "\n")
+    return left_out
 
 
 def write_markdown(records: Iterable[Record], stream: TextWriter) -> None:
@@ -91,11 +86,6 @@ def _cell(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", printable(text.replace("\n", " ")))
 
 
-def utc_text(unix_s: float) -> str:
-    """A Unix time as `2026-03-01T12:00:00Z`."""
-    return datetime.fromtimestamp(unix_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 def _shown(records: Iterable[Record]) -> Iterator[tuple[ProbeRecord, bool]]:
     """The probes that were not deleted, each with a flag for outliers."""
     for _, of_pair in groupby(records, lambda record: record.pair):
@@ -105,49 +95,6 @@ def _shown(records: Iterable[Record]) -> Iterator[tuple[ProbeRecord, bool]]:
             session = session_of(record)
             if isinstance(record, ProbeRecord) and session not in said.deleted:
                 yield record, not said.counts(session, record.recorded_s)
-
-
-def _row(probe: ProbeRecord) -> dict[str, object]:
-    names = ("streams", "buffer_bytes", "block_bytes", "mss_bytes", "congestion")
-    return {
-        "recorded_utc": utc_text(probe.recorded_s),
-        "source": probe.pair.source,
-        "destination": probe.pair.destination,
-        "subject": probe.subject,
-        **{name: probe.setting.get(name) for name in names},
-        "setting_json": msgspec.json.encode(probe.setting, order="sorted").decode(),
-        **_result_columns(probe),
-        "rtt_s": probe.rtt_s,
-        "mtu_bytes": probe.mtu_bytes,
-        "bandwidth_bps": probe.bandwidth_bps,
-        "purpose": probe.purpose,
-        "stage": probe.stage,
-        "label": probe.label,
-        "method": probe.method,
-        "seed": probe.seed,
-        "session": probe.session,
-        "origin": probe.origin,
-    }
-
-
-def _result_columns(probe: ProbeRecord) -> dict[str, object]:
-    result = probe.result
-    if isinstance(result, Measurement):
-        return {
-            "outcome": "measured",
-            "throughput_bps": result.throughput_bps,
-            "stderr_bps": result.stderr_bps,
-            "intervals": len(result.intervals),
-            "steady_intervals": len(result.intervals) - result.steady_from,
-            "retransmits": result.retransmits,
-            "rtt_s": result.rtt_s,
-            "elapsed_s": result.elapsed_s,
-        }
-    return {
-        "outcome": "failed",
-        "elapsed_s": result.elapsed_s,
-        "failure": f"{result.kind}: {result.message}",
-    }
 
 
 def _cells(probe: ProbeRecord, is_outlier: bool) -> list[str]:

@@ -27,6 +27,7 @@ from advisor.store.digest_cache import DigestCache
 from advisor.store.errors import StoreError, explaining
 from advisor.store.event_log import EventLog, kept_events
 from advisor.store.files import make_directory, replace_file
+from advisor.store.identity import missing_from
 from advisor.store.journal import JournalStorage, JournalTable
 from advisor.store.layout import JOURNAL, pair_directory, safe_name
 from advisor.store.matching import (
@@ -112,6 +113,28 @@ class Store:
             if missing:
                 table.insert_multiple(missing)
         return len(missing)
+
+    def append_missing(self, records: Iterable[Record]) -> int:
+        """Store those that are not stored yet, compared by their content; return their number.
+
+        For the records of another history: importing the same twice stores it once.
+        """
+        by_pair: dict[Pair, list[Record]] = {}
+        for record in records:
+            by_pair.setdefault(record.pair, []).append(record)
+        added = 0
+        for pair, of_pair in by_pair.items():
+            table = self._table(self.directory, pair)
+            with table.journal.locked():
+                new = missing_from(self.records(pair), of_pair)
+                if new:
+                    table.insert_multiple([_document(record) for record in new])
+            added += len(new)
+        return added
+
+    def references(self) -> "list[Store]":
+        """The folders of reference profiles, each as a history that is only read."""
+        return [Store(folder, cache=self._cache) for folder in self._reference]
 
     def keep_raw(self, pair: Pair, session: str, name: str, data: bytes) -> Path:
         """Store a tool's output next to the pair's records, compressed; return the path.
@@ -312,7 +335,8 @@ class Store:
             digest, said, _ = self._digests.look(journal)
             left_out = said.deleted | said.outliers
             for facts in digest.sessions:
-                open_s = None if facts.advised or facts.closed else facts.opened_s
+                ended = facts.advised or facts.closed or facts.profile or facts.imported
+                open_s = None if ended else facts.opened_s
                 if open_s is None or digest.pair is None or facts.session in left_out:
                     continue
                 if newest is None or open_s > newest[0]:
@@ -375,7 +399,9 @@ def _unfinished(records: list[Record]) -> tuple[SessionRecord, list[ProbeRecord]
     ended |= {r.session for r in records if isinstance(r, ClosingRecord)}
     said = standing_of(records)
     ended |= said.deleted | said.outliers
-    opened = [r for r in records if isinstance(r, SessionRecord) and r.session not in ended]
+    opened = [
+        r for r in records if isinstance(r, SessionRecord) and r.session not in ended and r.request
+    ]
     if not opened:
         return None
     newest = max(opened, key=lambda r: r.recorded_s)

@@ -13,7 +13,9 @@ from advisor.domain.space import Setting
 from advisor.store.digest import AdviceFacts, JournalDigest, SessionFacts
 from advisor.store.remarks import OWN_ORIGIN, Note, Standing
 
-State = Literal["advised", "incomplete", "interrupted", "nothing usable", "imported", "planned"]
+State = Literal[
+    "advised", "incomplete", "interrupted", "nothing usable", "imported", "planned", "profile"
+]
 """Planned: files were moved by a plan, without advice."""
 
 
@@ -126,8 +128,12 @@ def _best_probes(digest: JournalDigest, said: Standing) -> dict[int, BestProbe]:
 def _state(facts: SessionFacts) -> State:
     if facts.origin != OWN_ORIGIN:
         return "imported"
+    if facts.profile:
+        return "profile"
     if facts.advised:
         return "advised"
+    if facts.imported:
+        return "imported"
     if facts.closed:
         return "nothing usable"
     if facts.opened_s is None and facts.advice is None:

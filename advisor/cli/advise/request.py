@@ -1,6 +1,7 @@
 """Makes the request of `advisor advise` from its options, and checks them."""
 
 import secrets
+from pathlib import Path
 from typing import Any, Final
 
 import typer
@@ -154,10 +155,15 @@ def _dataset(options: DataOptions) -> Dataset | None:
         return Dataset(total_bytes=options.size)
     if not options.data:
         return None
+    return scanned_dataset(options.data)
+
+
+def scanned_dataset(data: Path) -> Dataset:
+    """The files below `data`, with a line on those that cannot be read. Raises UsageError."""
     try:
-        found = scan(options.data)
+        found = scan(data)
     except (OSError, ValueError) as error:
-        raise UsageError.about(f"--data {options.data}", error) from None
+        raise UsageError.about(f"--data {data}", error) from None
     if found.unreadable:
         say(
             f"advisor: --data: {found.unreadable} files or directories cannot be read and are not "

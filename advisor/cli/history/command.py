@@ -24,8 +24,9 @@ from advisor.domain.records import AdviceRecord, ProbeRecord, Record
 from advisor.domain.space import setting_words
 from advisor.report.output import PrintableStream, say, say_json
 from advisor.report.tables import print_table
-from advisor.store.exporters import utc_text, write_csv
+from advisor.store.exporters import write_csv
 from advisor.store.history import PairSummary, Store
+from advisor.store.probe_rows import utc_text
 from advisor.store.remarks import session_of, visible
 
 AsJson = Annotated[bool, json_option("Print JSON, instead of tables.")]

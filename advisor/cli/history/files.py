@@ -20,16 +20,23 @@ from advisor.cli.parameters import parsed
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import ProbeRecord, Record
 from advisor.report.output import PrintableStream, say, say_json
-from advisor.store.exporters import TextWriter, write_csv, write_jsonl, write_markdown
+from advisor.store.exporters import (
+    TextWriter,
+    write_csv,
+    write_jsonl,
+    write_markdown,
+    write_probdata,
+)
 from advisor.store.history import Store
 from advisor.store.importers import BadEntry, read_files
 from advisor.store.importers.refused import RefusedEntries
-from advisor.store.remarks import counting, session_of
+from advisor.store.remarks import OWN_ORIGIN, counting, session_of
 
-_WRITERS: Final[dict[str, Callable[[Iterable[Record], TextWriter], None]]] = {
+_WRITERS: Final[dict[str, Callable[[Iterable[Record], TextWriter], int | None]]] = {
     "jsonl": write_jsonl,
     "csv": write_csv,
     "markdown": write_markdown,
+    "prof": write_probdata,
 }
 _FLENT: Final = "flent"
 _NOTHING_USABLE: Final = 1
@@ -55,19 +62,26 @@ def import_files(
             "would.",
         ),
     ] = None,
+    restore: Annotated[
+        bool,
+        typer.Option(
+            "--restore",
+            help="Take requests and command lines too, from exports of your own history only.",
+        ),
+    ] = False,
     as_json: Annotated[bool, json_option("End with one line of JSON.")] = False,
 ) -> None:
-    """Import what other programs measured or logged; gzip is unpacked.
+    """Import what advisor exported, or what other programs measured or logged; gzip is unpacked.
 
-    FILE is a GridFTP server's transfer log (-log-transfer) or usage records, a CSV table of
-    transfers as the HARP papers published them, a .PROF file of ProbData, or what `iperf3 -J`
-    printed. The same measurement is never stored twice. What cannot be imported is reported on
-    stderr.
+    FILE is a history or profile that was exported (jsonl, csv, sealed), a GridFTP server's transfer
+    log (-log-transfer) or usage records, a CSV table of transfers as the HARP papers published
+    them, a .PROF file of ProbData, or what `iperf3 -J` printed. The same measurement is never
+    stored twice. What cannot be imported is reported on stderr.
     """
     done = _Imported()
     try:
         with _progress(files) as seen, _without_cycles():
-            _import(read_files(files, pair, seen), store, done)
+            _import(read_files(files, pair, seen, restore=restore), store, done)
     except KeyboardInterrupt:
         done.interrupted = True
     # After the bar, which would be torn by lines between.
@@ -77,30 +91,32 @@ def import_files(
     if done.interrupted:
         say("advisor: interrupted: repeat the import for the rest", err=True)
         raise typer.Exit(_INTERRUPTED)
-    if not done.probes:
+    if not done.records:
         raise typer.Exit(_NOTHING_USABLE)
 
 
 class _Imported:
-    """The progress of an import: the probes that were read, and those that were new."""
+    """The progress of an import: the records that were read, and those that were new."""
 
     def __init__(self) -> None:
-        self.probes = 0
+        self.records = 0
         self.new = 0
         self.refused = RefusedEntries()
         self.interrupted = False
 
 
 def _import(
-    entries: Iterable[tuple[Path, ProbeRecord | BadEntry]], store: Store, done: _Imported
+    entries: Iterable[tuple[Path, Record | BadEntry]], store: Store, done: _Imported
 ) -> None:
-    """Store the probes in batches that fit into memory, each batch as a whole or not at all."""
-    batch: list[ProbeRecord] = []
+    """Store the records in batches that fit into memory, each batch as a whole or not at all."""
+    batch: list[Record] = []
 
     def keep() -> None:
+        foreign = [r for r in batch if isinstance(r, ProbeRecord) and r.origin != OWN_ORIGIN]
+        own = [r for r in batch if not isinstance(r, ProbeRecord) or r.origin == OWN_ORIGIN]
         with store_errors():
-            done.new += store.append_new(batch)
-        done.probes += len(batch)
+            done.new += store.append_new(foreign) + store.append_missing(own)
+        done.records += len(batch)
         batch.clear()
 
     for path, entry in entries:
@@ -149,7 +165,7 @@ def _size_bytes(path: Path) -> int:
 
 
 def _tell_imported(done: _Imported, as_json: bool) -> None:
-    refused, already_there = done.refused.total, done.probes - done.new
+    refused, already_there = done.refused.total, done.records - done.new
     if as_json:
         totals: dict[str, object] = {"event": "import", "imported": done.new, "refused": refused}
         if already_there:
@@ -185,7 +201,7 @@ def export(
         ),
     ] = None,
     format_name: Annotated[
-        Literal["jsonl", "csv", "markdown", "flent"],
+        Literal["jsonl", "csv", "prof", "markdown", "flent"],
         typer.Option("--format", help="The format of the output."),
     ] = "jsonl",
     output: Annotated[
@@ -195,7 +211,9 @@ def export(
 ) -> None:
     """Write the records of PAIR, or of all pairs.
 
-    CSV and Markdown have the probes only, without deleted sessions. flent is a data file for flent
+    jsonl has everything, and can be imported again. CSV has the probes without loss, prof
+    (ProbData's .PROF) what that format holds of TCP and UDT, Markdown rounded figures; all three
+    without deleted sessions. flent is a data file for flent
     of one PAIR or --session, which needs --output FILE.flent.gz; outliers are left out of it.
     """
     if format_name == _FLENT and not (pair or session):
@@ -209,10 +227,19 @@ def export(
             records = (r for r in records if session_of(r) == wanted)
         if format_name == _FLENT and output is not None:
             _write_flent(output, list(records), wanted or str(pairs[0]))
-        elif output is None:
-            _WRITERS[format_name](records, PrintableStream(sys.stdout))
         else:
-            _write_file(output, records, _WRITERS[format_name])
+            write_records(format_name, records, output)
+
+
+def write_records(format_name: str, records: Iterable[Record], output: Path | None) -> None:
+    """Write records to a file, or to standard output; say how many the format cannot hold."""
+    write = _WRITERS[format_name]
+    if output is None:
+        left_out = write(records, PrintableStream(sys.stdout))
+    else:
+        left_out = _write_file(output, records, write)
+    if left_out:
+        say(f"advisor: left out {left_out} probes that this format cannot hold", err=True)
 
 
 def _wanted(store: Store, pair: str | None, session: str | None) -> tuple[list[Pair], str | None]:
@@ -234,19 +261,22 @@ def _write_flent(path: Path, records: list[Record], title: str) -> None:
         data = flent_data(counting(records), title)
     except NoProbes as error:
         raise CommandFailed.about("", error) from error
-    with _output_errors(path):
+    with output_errors(path):
         path.write_bytes(gzip.compress(data, mtime=0))
 
 
 def _write_file(
-    path: Path, records: Iterable[Record], write: Callable[[Iterable[Record], TextWriter], None]
-) -> None:
-    with _output_errors(path), path.open("w", encoding="utf-8", newline="") as stream:
-        write(records, stream)
+    path: Path,
+    records: Iterable[Record],
+    write: Callable[[Iterable[Record], TextWriter], int | None],
+) -> int | None:
+    with output_errors(path), path.open("w", encoding="utf-8", newline="") as stream:
+        return write(records, stream)
 
 
 @contextmanager
-def _output_errors(path: Path) -> Iterator[None]:
+def output_errors(path: Path) -> Iterator[None]:
+    """A file that cannot be written ends the command with its sentence and exit code 1."""
     try:
         yield
     except OSError as error:

@@ -16,8 +16,8 @@ from advisor.domain.quantities import format_rate, format_rates
 from advisor.domain.records import RemarkRecord, TransferRecord
 from advisor.report.output import say, say_json
 from advisor.report.tables import print_table
-from advisor.store.exporters import utc_text
 from advisor.store.history import SessionDigest, Store
+from advisor.store.probe_rows import utc_text
 
 _COLUMNS: Final = ("session", "began", "pair", "state", "probes", "best", "advice", "remarks")
 _CAME_TRUE: Final[dict[CameTrue, str]] = {

@@ -5,8 +5,16 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from advisor.domain.endpoints import Pair
-from advisor.domain.records import ProbeRecord
-from advisor.store.importers import gridftp_log, gridftp_usage, harp_csv, iperf3, probdata
+from advisor.domain.records import Record
+from advisor.store.importers import (
+    gridftp_log,
+    gridftp_usage,
+    harp_csv,
+    iperf3,
+    own_csv,
+    own_records,
+    probdata,
+)
 from advisor.store.importers.entries import BadEntry
 from advisor.store.importers.opening import HEAD_BYTES, UNREADABLE, OpenFile, opened
 from advisor.store.importers.server_logs import ServerLog, Taken
@@ -15,12 +23,12 @@ from advisor.store.transfer_tables import is_header
 __all__ = ["BadEntry", "read_file", "read_files"]
 
 _KNOWN = (
-    "neither ProbData's .PROF, iperf3 -J, a GridFTP server's transfer log or usage records, nor a "
-    "CSV table of transfers"
+    "neither what `advisor` exports, ProbData's .PROF, iperf3 -J, a GridFTP server's transfer log "
+    "or usage records, nor a CSV table of transfers"
 )
 _LINES_BETWEEN_TELLING = 1000
 
-Entry = ProbeRecord | BadEntry
+Entry = Record | BadEntry
 Seen = Callable[[int], object]
 
 
@@ -31,18 +39,22 @@ def read_file(path: Path, pair: Pair | None = None) -> Iterator[Entry]:
 
 
 def read_files(
-    paths: Iterable[Path], pair: Pair | None = None, seen: Seen = lambda _: None
+    paths: Iterable[Path],
+    pair: Pair | None = None,
+    seen: Seen = lambda _: None,
+    *,
+    restore: bool = False,
 ) -> Iterator[tuple[Path, Entry]]:
-    """The probes in files of any known format, and what in each file is not imported.
+    """The records in files of any known format, and what in each file is not imported.
 
-    The format is detected from the content, also of a gzip file: ProbData's .PROF, the output of
-    `iperf3 -J`, a GridFTP server's transfer log or usage records, or a CSV table of transfers.
-    `pair`: the actual source and destination; without it, those in the file. A transfer logged in
-    several of the files is reassembled. The `session` of a record is derived from its content, so
-    that Store.append_new stores it only once. `seen` is called with the number of bytes read so far
-    from all files, as stored on disk.
+    The format is detected from the content, also of a gzip file: advisor's own JSON lines, CSV and
+    sealed profiles, ProbData's .PROF, the output of `iperf3 -J`, a GridFTP server's transfer log or
+    usage records, or a CSV table of transfers. `pair`: the actual source and destination; without
+    it, those in the file. A transfer logged in several of the files is reassembled. The `session`
+    of a record of another program is derived from its content. `seen` is called with the number of
+    bytes read so far from all files, as stored on disk. `restore`: see own_records.py.
     """
-    reading = _Reading(pair, seen)
+    reading = _Reading(pair, seen, restore)
     for path in paths:
         yield from reading.file(path)
     yield from reading.rest()
@@ -51,8 +63,9 @@ def read_files(
 class _Reading:
     """Files of one import, one after another."""
 
-    def __init__(self, pair: Pair | None, seen: Seen) -> None:
+    def __init__(self, pair: Pair | None, seen: Seen, restore: bool) -> None:
         self._pair = pair
+        self._restore = restore
         self._seen = seen
         self._seen_bytes = 0
         self._logs: dict[str, Path] = {}
@@ -87,8 +100,21 @@ class _Reading:
         elif any(gridftp_usage.looks_like(line) for line in lines):
             yield from self._with_paths(self._usage.take(log, self._telling(file.lines(), file)))
         else:
-            for entry in _of_small_file(path, file, self._pair):
+            for entry in self._own(lines, file) or _of_small_file(path, file, self._pair):
                 yield path, entry
+
+    def _own(self, head: list[str], file: OpenFile) -> Iterator[Entry] | None:
+        """The records of a file that advisor wrote; None for any other."""
+        first = head[0] if head else ""
+        if own_csv.looks_like(first):
+            return own_csv.read(self._telling(file.lines(), file), self._pair)
+        if own_records.is_sealed(first):
+            text = file.rest().decode("utf-8", "replace")
+            return own_records.read_sealed(text, self._pair, restore=self._restore)
+        if own_records.looks_like(first):
+            lines = self._telling(file.lines(), file)
+            return own_records.read(lines, self._pair, restore=self._restore)
+        return None
 
     def _with_paths(self, taken: Iterable[Taken]) -> Iterator[tuple[Path, Entry]]:
         for (log, _), entry in taken:

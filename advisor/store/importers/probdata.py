@@ -14,7 +14,8 @@
 | 16, 17 | rate over the actual duration, and its unit |
 
 The bytes are those the sender handed to its buffers, not those that arrived. A line is refused if
-the buffers could hold so much of it that the rate says little about the path. Some lines use Mbps
+the buffers could hold so much of it that the rate says little about the path. In lines that advisor
+wrote (probdata_lines.py) they are those that arrived. Some lines use Mbps
 of 2^20 bit; these are detected by the bytes, which match the duration exactly then.
 """
 
@@ -28,6 +29,7 @@ from advisor.domain.printable import shortened
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting
 from advisor.store.importers.entries import BadEntry, RefusedError, identity, pair_of
+from advisor.store.probdata_lines import PROGRAM, TCP_HEADERS
 
 FIELDS: Final = 17
 ORIGIN: Final = "ProbData"
@@ -39,7 +41,6 @@ _RATES: Final = {"bps": 1.0, "Kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9}
 _HIDDEN_SHARE: Final = 0.1
 # The maximum relative difference between actual and requested duration.
 _TIME_SHARE: Final = 0.25
-_TCP_HEADERS: Final = 40
 _LONGEST_VERSION: Final = 100
 
 
@@ -70,8 +71,10 @@ def _probe(fields: list[str], pair: Pair | None) -> ProbeRecord:
     packet_bytes = int(_number("segment or packet size", fields[6]))
     buffer_bytes = int(_quantity("buffer", fields[7:9], _BYTES))
     block_bytes = int(_quantity("block", fields[9:11], _BYTES))
+    program, _, congestion = fields[4].partition(":")
     if protocol == "TCP":
         setting: Setting = {"streams": streams, "buffer_bytes": buffer_bytes}
+        setting |= {"congestion": congestion} if congestion and program == PROGRAM else {}
     else:
         setting = {
             "block_bytes": block_bytes,
@@ -84,10 +87,10 @@ def _probe(fields: list[str], pair: Pair | None) -> ProbeRecord:
         pair=pair or _pair(fields),
         subject=protocol.lower(),
         setting=setting,
-        result=_measurement(fields, streams * buffer_bytes),
+        result=_measurement(fields, 0 if program == PROGRAM else streams * buffer_bytes),
         recorded_s=_time(fields[2]),
         session=identity(" ".join(fields)),
-        mtu_bytes=packet_bytes + (_TCP_HEADERS if protocol == "TCP" else 0),
+        mtu_bytes=packet_bytes + (TCP_HEADERS if protocol == "TCP" else 0),
         origin=ORIGIN,
     )
 

@@ -21,6 +21,7 @@ _STATES: Final[Mapping[str, tuple[str, Role]]] = {
     "nothing usable": ("✗", "failed"),
     "imported": ("·", "plain"),
     "planned": ("·", "plain"),
+    "profile": ("·", "plain"),
 }
 _CAME_TRUE: Final[Mapping[str, tuple[str, Role]]] = {
     "within": ("✓ within", "advised"),

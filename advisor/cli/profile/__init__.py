@@ -1,0 +1,1 @@
+"""`advisor profile`: measures, shows, compares and exchanges profiles."""

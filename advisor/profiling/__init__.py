@@ -1,0 +1,1 @@
+"""Profiles: the measurements of a connection over a declared grid, kept as an artefact."""

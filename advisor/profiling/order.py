@@ -1,0 +1,48 @@
+"""The order in which a profile is measured. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+import numpy as np
+
+from advisor.domain.grid import Grid
+from advisor.domain.space import Setting, SettingKey, setting_key
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One measurement. `round`: which of the repeats it is, from 1."""
+
+    subject: str
+    setting: Setting
+    round: int
+
+    @property
+    def cell(self) -> tuple[str, SettingKey]:
+        """What is measured, as a key."""
+        return self.subject, setting_key(self.setting)
+
+    @property
+    def label(self) -> str:
+        """What its record is labelled with."""
+        return f"round {self.round}"
+
+
+def steps_of(
+    grids: Sequence[Grid],
+    repeats: int,
+    seed: int,
+    tried: Mapping[tuple[str, SettingKey], int],
+) -> Iterator[Step]:
+    """What is left to measure: in each round every setting once, in an order of its own.
+
+    So a path that changes meanwhile, or a repeat that fails, affects all settings alike. `tried`:
+    in how many rounds each was measured already; the order does not depend on it.
+    """
+    cells = [(grid.subject, setting) for grid in grids for setting in grid.settings]
+    for number in range(1, repeats + 1):
+        rng = np.random.default_rng(np.random.SeedSequence([seed, number]))
+        for place in rng.permutation(len(cells)):
+            subject, setting = cells[place]
+            step = Step(subject, setting, number)
+            if tried.get(step.cell, 0) < number:
+                yield step

@@ -1,0 +1,24 @@
+"""When two records are the same: when all that they say is the same. Pure."""
+
+import hashlib
+from collections.abc import Iterable
+
+import msgspec
+
+from advisor.domain.records import Record
+
+
+def record_digest(record: Record) -> str:
+    """A name that depends on the content alone, in every version that writes the record alike."""
+    return hashlib.sha256(msgspec.json.encode(record, order="sorted")).hexdigest()[:16]
+
+
+def missing_from(stored: Iterable[Record], records: Iterable[Record]) -> list[Record]:
+    """Those of `records` that are not among `stored`, each once, in their order."""
+    known = {record_digest(record) for record in stored}
+    new = []
+    for record in records:
+        if (digest := record_digest(record)) not in known:
+            known.add(digest)
+            new.append(record)
+    return new

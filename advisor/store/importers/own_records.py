@@ -1,0 +1,155 @@
+"""Advisor's own JSON lines: exported histories and profiles, and sealed profiles.
+
+What is taken are measurements and remarks. A request could start programs when it is resumed, and
+an advice has lines that people run: they are taken only where the user says that the file is their
+own (`restore`). A sealed file begins with a line that counts and digests the rest; nothing of it is
+taken unless both agree.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from advisor.domain.endpoints import Pair
+from advisor.domain.measurement import Measurement
+from advisor.domain.printable import is_printable
+from advisor.domain.records import AdviceRecord, ProbeRecord, ProfileRecord, Record, SessionRecord
+from advisor.hosts.decoding import BadData, decoded
+from advisor.store.importers.entries import BadEntry, RefusedError
+
+SEALED: Final = "advisor profile"
+FORMAT: Final = 1
+_LONGEST_LINE: Final = 2**20
+_FASTEST_BPS: Final = 1e15
+_LATEST_S: Final = 2.0**33
+_MOST_INTERVALS: Final = 100_000
+
+_decoder: Final[msgspec.json.Decoder[Record]] = msgspec.json.Decoder(Record)
+
+
+class Seal(msgspec.Struct, frozen=True, kw_only=True):
+    """The first line of a sealed file: what the rest consists of, and what wrote it."""
+
+    sealed: str
+    format: int
+    program: str
+    records: int
+    sha256: str
+
+
+_seals: Final = msgspec.json.Decoder(Seal)
+
+
+def looks_like(line: str) -> bool:
+    """Whether a file with this first line consists of records, sealed or not."""
+    return _has(line, "record") or is_sealed(line)
+
+
+def is_sealed(line: str) -> bool:
+    """Whether a file with this first line is sealed."""
+    return _has(line, "sealed")
+
+
+def _has(line: str, name: str) -> bool:
+    try:
+        found = msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return isinstance(found, dict) and isinstance(found.get(name), str)
+
+
+def read(
+    lines: Iterable[str], pair: Pair | None, *, restore: bool = False, first: int = 1
+) -> Iterator[Record | BadEntry]:
+    """The records of the lines, and those that are not taken. `pair` replaces theirs.
+
+    `restore`: the file is the user's own, and everything in it is taken. `first`: the number of the
+    first line.
+    """
+    for number, line in enumerate(lines, first):
+        if not line.strip():
+            continue
+        try:
+            record = _record(line, restore)
+        except RefusedError as refused:
+            yield BadEntry(f"line {number}", str(refused))
+            continue
+        yield msgspec.structs.replace(record, pair=pair) if pair else record
+
+
+def read_sealed(text: str, pair: Pair | None, *, restore: bool) -> Iterator[Record | BadEntry]:
+    """The records of a sealed file, or the one reason why none is taken."""
+    head, _, rest = text.partition("\n")
+    try:
+        seal = decoded(_seals, head.encode(), _LONGEST_LINE)
+    except BadData as error:
+        yield BadEntry("line 1", f"its seal is damaged: {error}")
+        return
+    lines = rest.splitlines()
+    if seal.sealed != SEALED or seal.format != FORMAT:
+        yield BadEntry("line 1", f"it was sealed by another version ({seal.program}): update this")
+    elif hashlib.sha256(rest.encode()).hexdigest() != seal.sha256 or len(lines) != seal.records:
+        yield BadEntry("", "it is not what was sealed: it was damaged or changed on its way")
+    else:
+        yield from read(lines, pair, restore=restore, first=2)
+
+
+def seal_of(body: str, records: int, program: str) -> str:
+    """The first line of a sealed file with this rest."""
+    seal = Seal(
+        sealed=SEALED,
+        format=FORMAT,
+        program=program,
+        records=records,
+        sha256=hashlib.sha256(body.encode()).hexdigest(),
+    )
+    return msgspec.json.encode(seal).decode() + "\n"
+
+
+def _record(line: str, restore: bool) -> Record:
+    """The record of a line. Raises RefusedError."""
+    try:
+        record = decoded(_decoder, line.encode(), _LONGEST_LINE)
+    except BadData as error:
+        raise RefusedError(f"it is no record of the history: {error}") from None
+    require_usable(record)
+    return record if restore else _without_orders(record)
+
+
+def require_usable(record: Record) -> None:
+    """Raises RefusedError for what no advisor has recorded."""
+    if not _is_shown(msgspec.to_builtins(record)):
+        raise RefusedError("it contains characters that cannot be shown")
+    if not 0 <= record.recorded_s <= _LATEST_S:
+        raise RefusedError(f"its time {record.recorded_s} is out of range")
+    if isinstance(record, ProbeRecord) and isinstance(record.result, Measurement):
+        result = record.result
+        if not 0 <= result.throughput_bps <= _FASTEST_BPS or result.stderr_bps < 0:
+            raise RefusedError(f"its throughput {result.throughput_bps} is out of range")
+        if len(result.intervals) > _MOST_INTERVALS:
+            raise RefusedError(f"it has more than {_MOST_INTERVALS} intervals")
+
+
+def _without_orders(record: Record) -> Record:
+    """The record without what another person could have this one run. Raises RefusedError."""
+    if isinstance(record, AdviceRecord):
+        raise RefusedError(
+            "an advice has command lines: give --restore to take those of your own files"
+        )
+    if isinstance(record, SessionRecord | ProfileRecord):
+        return msgspec.structs.replace(record, request={})
+    return record
+
+
+def _is_shown(value: Any) -> bool:
+    match value:
+        case str():
+            return is_printable(value.replace("\n", "").replace("\t", ""))
+        case dict():
+            return all(_is_shown(one) for pair in value.items() for one in pair)
+        case list() | tuple():
+            return all(map(_is_shown, value))
+        case _:
+            return True

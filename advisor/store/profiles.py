@@ -1,0 +1,115 @@
+"""The profiles of a history: what was declared, and the probes that belong to each."""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from advisor.domain.measurement import Failure, FailureKind, Measurement
+from advisor.domain.records import ProbeRecord, ProfileRecord
+from advisor.domain.space import SettingKey, setting_key
+from advisor.store.history import Store
+from advisor.store.identity import record_digest
+from advisor.store.remarks import counting, standing_of
+
+Cell = tuple[str, SettingKey]
+"""One subject at one setting."""
+
+
+class StoredProfile(msgspec.Struct, frozen=True, kw_only=True):
+    """A profile and its probes, in the order they were measured.
+
+    Outliers are left out. `shipped`: a reference profile of the program.
+    """
+
+    record: ProfileRecord
+    probes: list[ProbeRecord]
+    shipped: bool = False
+
+    @property
+    def rates_bps(self) -> dict[Cell, list[float]]:
+        """The throughputs of each cell in bit/s, in the order of the grid, then of measuring."""
+        found: dict[Cell, list[float]] = {cell: [] for cell in self.declared}
+        for probe in self.probes:
+            if isinstance(probe.result, Measurement):
+                cell = (probe.subject, setting_key(probe.setting))
+                found.setdefault(cell, []).append(probe.result.throughput_bps)
+        return {cell: rates for cell, rates in found.items() if rates}
+
+    @property
+    def declared(self) -> list[Cell]:
+        """The cells of its grids."""
+        grids = self.record.grids
+        return [(grid.subject, setting_key(one)) for grid in grids for one in grid.settings]
+
+    @property
+    def measured(self) -> int:
+        """The number of probes with a throughput."""
+        return sum(isinstance(probe.result, Measurement) for probe in self.probes)
+
+    @property
+    def failed(self) -> int:
+        """The number of probes that failed."""
+        return sum(isinstance(probe.result, Failure) for probe in self.probes)
+
+    @property
+    def left(self) -> int:
+        """The number of measurements that are declared and were not tried yet."""
+        return sum(max(0, self.record.repeats - tried) for tried in self.tried.values())
+
+    @property
+    def tried(self) -> dict[Cell, int]:
+        """How often each declared cell was measured or failed for good."""
+        rounds: dict[Cell, set[str]] = {cell: set() for cell in self.declared}
+        rejected: set[Cell] = set()
+        for probe in self.probes:
+            cell = (probe.subject, setting_key(probe.setting))
+            if cell in rounds:
+                rounds[cell].add(probe.label)
+                if _is_rejected(probe):
+                    rejected.add(cell)
+        most = self.record.repeats
+        return {c: most if c in rejected else len(labels) for c, labels in rounds.items()}
+
+
+def _is_rejected(probe: ProbeRecord) -> bool:
+    """Whether the setting was refused, which it would be again."""
+    result = probe.result
+    return isinstance(result, Failure) and result.kind is FailureKind.REJECTED_SETTING
+
+
+def stored_profiles(store: Store) -> list[StoredProfile]:
+    """The user's own profiles, the newest first, and then the reference profiles."""
+    own = _profiles_of(store, shipped=False)
+    return own + [p for one in store.references() for p in _profiles_of(one, shipped=True)]
+
+
+def _profiles_of(store: Store, *, shipped: bool) -> list[StoredProfile]:
+    found = []
+    for pair in store.stored_pairs():
+        records = store.records(pair)
+        declared = [r for r in records if isinstance(r, ProfileRecord)]
+        if not declared:
+            continue
+        deleted = standing_of(records).deleted
+        probes = counting(records)
+        found += [
+            StoredProfile(record=one, probes=probes_of(one, probes), shipped=shipped)
+            for one in declared
+            if one.session not in deleted
+        ]
+    return sorted(found, key=lambda p: p.record.recorded_s, reverse=True)
+
+
+def probes_of(profile: ProfileRecord, probes: Iterable[ProbeRecord]) -> list[ProbeRecord]:
+    """Those of its pair's probes that belong to a profile."""
+    if profile.members:
+        members = set(profile.members)
+        return [probe for probe in probes if record_digest(probe) in members]
+    return [probe for probe in probes if probe.session == profile.session]
+
+
+def named(profiles: Sequence[StoredProfile], text: str) -> list[StoredProfile]:
+    """Those with this name, or else with an id that begins so; the newest of each name first."""
+    return [p for p in profiles if p.record.name == text] or [
+        p for p in profiles if text and p.record.session.startswith(text)
+    ]
