@@ -30,7 +30,7 @@ from advisor.domain.file_io import (
     Filesystem,
     IoDirection,
 )
-from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement, Outcome
+from advisor.domain.measurement import Failure, FailureKind, Measurement
 from advisor.domain.quantities import format_bytes
 from advisor.domain.space import Baseline, Setting, Space, setting_key
 from advisor.hosts.file_io import (
@@ -134,16 +134,8 @@ class DiskProber:
             elapsed_s = asyncio.get_running_loop().time() - began_s
             kind = FailureKind.REJECTED_SETTING
             return Probed(Failure(kind=kind, message=str(error), elapsed_s=elapsed_s), b"")
-        outcome: Outcome = Measurement(
-            throughput_bps=result.throughput_bps,
-            stderr_bps=0.0,
-            intervals=[Interval(0.0, result.elapsed_s, result.moved_bytes)],
-            steady_from=0,
-            settled=True,
-            elapsed_s=asyncio.get_running_loop().time() - began_s,
-            versions={"fio": result.program},
-        )
-        return Probed(outcome, b"")
+        elapsed_s = asyncio.get_running_loop().time() - began_s
+        return Probed(msgspec.structs.replace(result.measurement, elapsed_s=elapsed_s), b"")
 
 
 class DiskToDisk:

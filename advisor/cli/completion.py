@@ -55,3 +55,19 @@ def transfer_tools(incomplete: str) -> list[tuple[str, str]]:
 
     known = (tool for tool in registry.tools() if isinstance(tool, TransferTool))
     return [(tool.name, tool.summary) for tool in known if tool.name.startswith(incomplete)]
+
+
+def profiles(incomplete: str) -> list[tuple[str, str]]:
+    """The profiles of the history, and the reference profiles."""
+    from advisor.store.errors import StoreError
+    from advisor.store.profiles import stored_profiles
+
+    try:
+        known = stored_profiles(history_to_complete())
+    except StoreError:
+        return []
+    return [
+        (one.record.name, str(one.record.pair))
+        for one in known
+        if one.record.name.startswith(incomplete)
+    ]

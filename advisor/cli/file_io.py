@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import signal
 import socket
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Protocol
@@ -16,7 +17,8 @@ from advisor.cli.commands import command, option_of
 from advisor.cli.completion import destinations
 from advisor.cli.connection import ReachOptions, with_host_defaults
 from advisor.cli.errors import UsageError
-from advisor.cli.options import CONNECTION, ResultAsJson
+from advisor.cli.history.lookup import store_errors
+from advisor.cli.options import CONNECTION, ResultAsJson, StoreOption
 from advisor.domain.advice import Side
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem, IoDirection
@@ -36,6 +38,9 @@ from advisor.runtime.exit_codes import (
     EXIT_USAGE,
 )
 from advisor.runtime.request import AdviceRequest
+from advisor.runtime.session_id import new_session_id
+from advisor.store.file_io_profiles import file_io_records
+from advisor.store.history import Store
 
 _SIDES: Final[dict[IoDirection, Side]] = {"read": "source", "write": "destination"}
 
@@ -81,6 +86,7 @@ def file_io(
     agent: Annotated[p.HostPort | None, option_of(ReachOptions, "agent")] = None,
     secret_file: Annotated[Path | None, option_of(ReachOptions, "secret_file")] = None,
     agent_command: Annotated[str | None, option_of(ReachOptions, "agent_command")] = None,
+    store: StoreOption,
     as_json: ResultAsJson = False,
 ) -> int:
     """Measure how fast files are read and written in FOLDER, with fio.
@@ -90,7 +96,8 @@ def file_io(
     advisor file-io /store --write --at dtn02
 
     It writes its own file there, of at most 5 % of the free space and 4 GiB, and removes it, also
-    on Ctrl-C. Exits with 0 when something was measured, else with 1.
+    on Ctrl-C. The results are kept as a profile, which 'advisor profile show' and 'compare' take.
+    Exits with 0 when something was measured, else with 1.
     """
     directions: tuple[IoDirection, ...] = ("read",) if read and not write else ("write",)
     if read == write:
@@ -109,7 +116,25 @@ def file_io(
         say_json(msgspec.json.encode(report))
     else:
         _print(report)
-    return EXIT_DONE if any(one.measured for one in report.profiles) else EXIT_FAILED
+    measured = [(one.job, one.result) for profile in report.profiles for one in profile.measured]
+    if not measured:
+        return EXIT_FAILED
+    _keep(store, report, measured)
+    return EXIT_DONE
+
+
+def _keep(store: Store, report: Report, measured: Sequence[tuple[FileIoJob, FileIoResult]]) -> None:
+    """Store the measurements as a profile."""
+    profile, probes = file_io_records(
+        report.host,
+        report.filesystem,
+        measured,
+        session=new_session_id(),
+        recorded_s=time.time(),
+    )
+    with store_errors():
+        store.append_missing([profile, *probes])
+    say(f"Kept as a profile: advisor profile show {profile.name}", err=True)
 
 
 class _Unreachable(Exception):

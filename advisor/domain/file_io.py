@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
+from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.printable import SHOWN
 from advisor.domain.space import Setting
 
@@ -94,3 +95,16 @@ class FileIoResult(msgspec.Struct, frozen=True, kw_only=True):
     def throughput_bps(self) -> float:
         """Mean over the whole, in bit/s."""
         return self.moved_bytes * 8 / self.elapsed_s
+
+    @property
+    def measurement(self) -> Measurement:
+        """The result as stored in records."""
+        return Measurement(
+            throughput_bps=self.throughput_bps,
+            stderr_bps=0.0,
+            intervals=[Interval(0.0, self.elapsed_s, self.moved_bytes)],
+            steady_from=0,
+            settled=True,
+            elapsed_s=self.elapsed_s,
+            versions={"fio": self.program},
+        )

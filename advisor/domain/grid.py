@@ -8,10 +8,13 @@ from typing import Annotated, Final
 import msgspec
 
 from advisor.domain.printable import ShownText
-from advisor.domain.space import Setting, SettingValue, flows_of
+from advisor.domain.space import Setting, SettingKey, SettingValue, flows_of
 
 MOST_CELLS: Final = 100_000
 """More settings than anybody measures; a file that declares more is refused."""
+
+Cell = tuple[str, SettingKey]
+"""One subject, a transport or tool, at one setting."""
 
 
 class Axis(msgspec.Struct, frozen=True):

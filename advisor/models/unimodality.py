@@ -44,3 +44,23 @@ def unimodal_share(traces: Sequence[Sequence[float]], depth: int = 1) -> float:
             )
         rising, falling = higher, lower
     return min(1.0, sum(rising.values()) + sum(falling.values()))
+
+
+def confidence_by_depth_and_width(
+    curves: Sequence[Sequence[Sequence[float]]], depths: Sequence[int], widths: Sequence[int]
+) -> dict[tuple[int, int], float]:
+    """The mean share over the curves for each depth d and width w, where they allow it.
+
+    As the method probes them: from the last point of a curve down, every w-th one. Left out are
+    curves with fewer than d traces at a point, and those that have fewer than three points left:
+    they cannot have two maxima.
+    """
+    found = {}
+    for depth in depths:
+        for width in widths:
+            probed = [curve[::-1][::width] for curve in curves]
+            usable = [c for c in probed if len(c) > 2 and all(len(t) >= depth for t in c)]
+            if usable:
+                shares = [unimodal_share(curve, depth) for curve in usable]
+                found[depth, width] = math.fsum(shares) / len(shares)
+    return found

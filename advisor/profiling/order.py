@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 import numpy as np
 
-from advisor.domain.grid import Grid
-from advisor.domain.space import Setting, SettingKey, setting_key
+from advisor.domain.grid import Cell, Grid
+from advisor.domain.space import Setting, setting_key
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -17,7 +17,7 @@ class Step(msgspec.Struct, frozen=True):
     round: int
 
     @property
-    def cell(self) -> tuple[str, SettingKey]:
+    def cell(self) -> Cell:
         """What is measured, as a key."""
         return self.subject, setting_key(self.setting)
 
@@ -31,7 +31,7 @@ def steps_of(
     grids: Sequence[Grid],
     repeats: int,
     seed: int,
-    tried: Mapping[tuple[str, SettingKey], int],
+    tried: Mapping[Cell, int],
 ) -> Iterator[Step]:
     """What is left to measure: in each round every setting once, in an order of its own.
 

@@ -15,11 +15,11 @@ from advisor.advising.prober import Prober
 from advisor.advising.profiling import SearchStage, stages_of
 from advisor.advising.recorder import ProbePurpose, ProbeRecorder
 from advisor.domain import events as ev
+from advisor.domain.grid import Cell
 from advisor.domain.measurement import Failure, FailureKind, Measurement
 from advisor.domain.path import PathFacts
 from advisor.domain.problem import Problem, ProblemKind
 from advisor.domain.records import ProbeRecord, ProfileRecord
-from advisor.domain.space import SettingKey
 from advisor.models.limits import binding_limits
 from advisor.profiling.grids import grids_of
 from advisor.profiling.order import Step, steps_of
@@ -194,7 +194,7 @@ class _ProfileSession(Session):
     async def _measure_all(
         self, context: Context, steps: Sequence[Step], work: RemainingWork, stage_end: StageEnd
     ) -> None:
-        rejected: set[tuple[str, SettingKey]] = set()
+        rejected: set[Cell] = set()
         failures = 0
         for step in steps:
             await context.apply_orders()

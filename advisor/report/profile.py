@@ -18,14 +18,12 @@ from advisor.domain.space import (
     setting_words,
 )
 from advisor.store.probe_rows import utc_text
-from advisor.store.profiles import Cell, StoredProfile
+from advisor.store.profiles import Rates, StoredProfile
 from advisor.traits import subject_name
 
 LIST_COLUMNS: Final = ("profile", "pair", "begun", "of", "probes", "state")
 BOX_COLUMNS: Final = ("flows", "probes", "lowest", "lower quartile", "median", "upper", "highest")
 _QUARTERS: Final = (0, 25, 50, 75, 100)
-
-Rates = dict[Cell, list[float]]
 
 
 class ResponseMap(msgspec.Struct, frozen=True, kw_only=True):

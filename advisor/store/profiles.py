@@ -4,15 +4,16 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from advisor.domain.grid import Cell
 from advisor.domain.measurement import Failure, FailureKind, Measurement
 from advisor.domain.records import ProbeRecord, ProfileRecord
-from advisor.domain.space import SettingKey, setting_key
+from advisor.domain.space import setting_key
 from advisor.store.history import Store
 from advisor.store.identity import record_digest
 from advisor.store.remarks import counting, standing_of
 
-Cell = tuple[str, SettingKey]
-"""One subject at one setting."""
+Rates = dict[Cell, list[float]]
+"""Throughputs in bit/s."""
 
 
 class StoredProfile(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,11 +27,11 @@ class StoredProfile(msgspec.Struct, frozen=True, kw_only=True):
     shipped: bool = False
 
     @property
-    def rates_bps(self) -> dict[Cell, list[float]]:
+    def rates_bps(self) -> Rates:
         """The throughputs of each cell in bit/s, in the order of the grid, then of measuring."""
-        found: dict[Cell, list[float]] = {cell: [] for cell in self.declared}
+        found: Rates = {cell: [] for cell in self.declared}
         for probe in self.probes:
-            if isinstance(probe.result, Measurement):
+            if isinstance(probe.result, Measurement) and probe.result.throughput_bps > 0:
                 cell = (probe.subject, setting_key(probe.setting))
                 found.setdefault(cell, []).append(probe.result.throughput_bps)
         return {cell: rates for cell, rates in found.items() if rates}

@@ -7,7 +7,7 @@ from typer.core import TyperGroup
 from advisor.cli.commands import group
 from advisor.cli.profile.exchange import delete, export, import_profiles
 from advisor.cli.profile.measuring import measure, resume
-from advisor.cli.profile.showing import list_, show
+from advisor.cli.profile.showing import compare, list_, show
 
 
 class _WithDestination(TyperGroup):
@@ -33,5 +33,5 @@ def profile() -> None:
     """
 
 
-for _command in (measure, resume, list_, show, export, import_profiles, delete):
+for _command in (measure, resume, list_, show, compare, export, import_profiles, delete):
     profile.add_command(_command)

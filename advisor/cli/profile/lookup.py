@@ -4,6 +4,7 @@ from typing import Annotated, Final
 
 import typer
 
+from advisor.cli.completion import profiles
 from advisor.cli.errors import CommandFailed, UsageError
 from advisor.store.history import Store
 from advisor.store.profiles import StoredProfile, named, stored_profiles
@@ -12,7 +13,11 @@ _MOST_CHOICES: Final = 5
 
 ProfileArgument = Annotated[
     str,
-    typer.Argument(metavar="PROFILE", help="Its name in 'advisor profile list', or its id."),
+    typer.Argument(
+        metavar="PROFILE",
+        autocompletion=profiles,
+        help="Its name in 'advisor profile list', or its id.",
+    ),
 ]
 
 

@@ -72,7 +72,7 @@ def measure(
             parser=p.parsed(parse_axis),
             metavar="PARAMETER=VALUES",
             help="The values of a parameter, as in streams=1,4,16, buffer=auto,4MiB or "
-            "udt.block=8KiB..1MiB:5. Can be repeated.",
+            "block=8KiB..1MiB:5; TRANSPORT.buffer=… is for one of them. Can be repeated.",
             rich_help_panel=_GRID,
         ),
     ] = None,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.models.unimodality import unimodal_share
+from advisor.models.unimodality import confidence_by_depth_and_width, unimodal_share
 
 
 def counted(traces: list[list[int]], depth: int) -> float:
@@ -46,3 +46,11 @@ def test_it_is_the_share_of_all_choices(data: st.DataObject) -> None:
 def test_a_depth_needs_as_many_traces(depth: int) -> None:
     with pytest.raises(ValueError, match="depth"):
         unimodal_share([[1, 2], [1, 2, 3]], depth)
+
+
+def test_confidence_by_depth_and_width() -> None:
+    peaked = [[1.0, 1.1], [3.0, 3.1], [2.0, 2.1], [1.5, 1.6], [1.0, 1.1]]
+    two_peaks = [[1.0, 1.1], [3.0, 3.1], [2.0, 2.1], [3.0, 3.2], [1.0, 1.1]]
+    found = confidence_by_depth_and_width([peaked, two_peaks], depths=[1, 2, 3], widths=[1, 2, 3])
+    # Of every second point from the last one down, the second maximum is not seen.
+    assert found == {(1, 1): 0.5, (2, 1): 0.5, (1, 2): 1.0, (2, 2): 1.0}

@@ -157,8 +157,8 @@ def test_an_interrupted_import_keeps_whole_batches(
     log = tmp_path / "log"
     log.write_text("\n".join(PROF.replace("59:58", f"59:{n}") for n in range(10, 30)))
 
-    def interrupted(*arguments: Any) -> Iterator[Any]:
-        for number, entry in enumerate(read_files(*arguments)):
+    def interrupted(*arguments: Any, **named: Any) -> Iterator[Any]:
+        for number, entry in enumerate(read_files(*arguments, **named)):
             if number == 7:
                 raise KeyboardInterrupt
             yield entry

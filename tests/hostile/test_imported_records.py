@@ -1,0 +1,122 @@
+"""Exported histories and profiles from somebody else: damaged, changed, or made to harm."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from advisor.store.exporters import write_sealed
+from advisor.store.importers import BadEntry, read_file
+from advisor.store.importers.own_records import seal_of
+from tests.unit.store.conftest import make_a_probe, make_a_session
+
+SEALED = gzip.decompress(write_sealed([make_a_probe(), make_a_session("s", 5.0)], "advisor 1"))
+LINES = SEALED.decode().splitlines(keepends=True)
+PROBE = json.loads(LINES[1])
+
+
+def refused(file: Path) -> list[str]:
+    """Why each entry is refused; fails if anything is taken."""
+    entries = list(read_file(file))
+    assert entries
+    assert all(isinstance(one, BadEntry) for one in entries), entries
+    return [f"{one.place} {one.why}" for one in entries if isinstance(one, BadEntry)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LINES[0] + LINES[2] + LINES[1],
+        LINES[0] + LINES[1],
+        LINES[0] + LINES[1] + LINES[2] + LINES[2],
+        LINES[0] + LINES[1].replace("1000000000", "9000000000") + LINES[2],
+        LINES[0].replace('"records":2', '"records":1') + LINES[1] + LINES[2],
+        LINES[0].replace('"format":1', '"format":2') + LINES[1] + LINES[2],
+        LINES[0].replace('"format":1', '"format":"1"') + LINES[1] + LINES[2],
+        LINES[0].replace("advisor profile", "another thing") + LINES[1] + LINES[2],
+        LINES[0],
+    ],
+)
+def test_nothing_is_taken_of_a_sealed_file_that_was_changed(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "it.gz"
+    file.write_bytes(gzip.compress(text.encode()))
+    assert len(refused(file)) == 1
+
+
+@pytest.mark.parametrize("length", range(1, 200, 17))
+def test_nothing_is_taken_of_one_that_was_cut(tmp_path: Path, length: int) -> None:
+    file = tmp_path / "it.gz"
+    file.write_bytes(write_sealed([make_a_probe()], "advisor 1")[:-length])
+    assert len(refused(file)) == 1
+
+
+def changed(**fields: Any) -> str:
+    result = {k: v for k, v in fields.items() if k in PROBE["result"]}
+    rest = {k: v for k, v in fields.items() if k not in result}
+    return json.dumps(PROBE | rest | {"result": PROBE["result"] | result}) + "\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        changed(subject="tcp\x1b[2J"),
+        changed(label="a\u202eb"),
+        changed(pair={"source": "a\x07", "destination": "b"}),
+        changed(setting={"x\x1b]0;": 1}),
+        changed(throughput_bps=-1.0),
+        changed(throughput_bps=1e16),
+        changed(stderr_bps=-5.0),
+        changed(recorded_s=1e300),
+        changed(recorded_s=-1.0),
+        changed(throughput_bps="fast"),
+        changed(intervals=[[0, 1, "x"]]),
+        changed(record="command"),
+        changed(method_state="x" * 2**20),
+        changed(setting={"a": {"b": 1}}),
+        '{"record":"probe"}\n',
+        '{"record":"probe",' + '"a":[' * 5000 + "]" * 5000 + "}\n",
+        '{"record":"profile","session":"s","pair":{"source":"a","destination":"b"},'
+        '"recorded_s":1.0,"name":"n","grids":[{"subject":"tcp","axes":['
+        + ",".join(['{"name":"a","values":[' + ",".join(map(str, range(1000))) + "]}"] * 3)
+        + "]}]}\n",
+    ],
+)
+@pytest.mark.parametrize("is_sealed", [True, False])
+def test_what_no_advisor_recorded_is_refused_with_its_line(
+    tmp_path: Path, line: str, is_sealed: bool
+) -> None:
+    file = tmp_path / "file"
+    file.write_text((seal_of(line, 1, "advisor 1") if is_sealed else "") + line)
+    (why,) = refused(file)
+    assert why.isprintable()
+
+
+def test_a_request_of_somebody_else_is_never_resumed(tmp_path: Path) -> None:
+    session = json.loads(LINES[2]) | {"request": {"agent_command": "rm -rf ~"}}
+    profile = {
+        "record": "profile",
+        "session": "s",
+        "pair": session["pair"],
+        "recorded_s": 1.0,
+        "name": "n",
+        "request": {"agent_command": "rm -rf ~"},
+    }
+    file = tmp_path / "file"
+    file.write_text(json.dumps(session) + "\n" + json.dumps(profile) + "\n")
+    requests = [getattr(one, "request", None) for one in read_file(file)]
+    assert requests == [{}, {}]
+
+
+@pytest.mark.parametrize(
+    "row",
+    ["", "x", '"', ",".join(["x"] * 30), ",".join([""] * 29) + ',"{""a"":1}"', "\x00" * 40],
+)
+def test_a_damaged_row_of_a_table_is_refused(tmp_path: Path, row: str) -> None:
+    from advisor.store.probe_rows import CSV_COLUMNS
+
+    file = tmp_path / "file.csv"
+    file.write_text(",".join(CSV_COLUMNS) + "\n" + row + "\n")
+    found = list(read_file(file))
+    assert all(isinstance(one, BadEntry) for one in found)

@@ -1,0 +1,217 @@
+"""A history that is exported and imported: equal records, equal answers, nothing twice."""
+
+import io
+import random
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from advisor.domain.endpoints import Pair
+from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement
+from advisor.domain.records import ProbeRecord, Record, RemarkRecord, SessionRecord
+from advisor.store import exporters
+from advisor.store.history import Store
+from advisor.store.identity import record_digest
+from advisor.store.importers import BadEntry, read_file
+from advisor.store.remarks import session_of
+from tests.unit.store.conftest import make_a_session, make_an_advice
+
+PAIRS = [Pair("dtn1.example.org", "dtn2.example.org"), Pair("192.0.2.1", "2001:db8::7")]
+NOW_S = 1_800_000_000.0
+MANY = 10_000
+
+
+def _result(dice: random.Random) -> Measurement | Failure:
+    rate_bps = dice.lognormvariate(21, 1)
+    if dice.random() < 0.05:
+        return Failure(kind=FailureKind.TIMED_OUT, message='a "line",\nand two', elapsed_s=3.0)
+    intervals = [
+        Interval(n * 0.5, n * 0.5 + 0.5, int(rate_bps * dice.uniform(0.9, 1.1) / 16))
+        for n in range(4)
+    ]
+    return Measurement(
+        throughput_bps=rate_bps,
+        stderr_bps=rate_bps * dice.random() / 50,
+        intervals=intervals,
+        steady_from=dice.randrange(3),
+        settled=dice.random() < 0.5,
+        elapsed_s=dice.uniform(2, 3),
+        retransmits=dice.choice([None, 0, 17]),
+        granted={"source": 2**22},
+        versions={"source": "iperf 3.12"},
+    )
+
+
+def _setting(dice: random.Random, subject: str) -> dict[str, int | str]:
+    buffer_bytes = 2 ** dice.randrange(16, 26)
+    if subject == "udt":
+        block_bytes = 1024 * dice.randrange(1, 40)
+        return {"block_bytes": block_bytes, "buffer_bytes": buffer_bytes, "mss_bytes": 1500}
+    congestion = dice.choice(["cubic", "bbr"])
+    return {"streams": dice.randrange(1, 9), "buffer_bytes": buffer_bytes, "congestion": congestion}
+
+
+def probe(dice: random.Random, number: int, **changes: object) -> ProbeRecord:
+    subject = dice.choice(["tcp", "udt"])
+    fields: dict[str, object] = {
+        "pair": dice.choice(PAIRS),
+        "subject": subject,
+        "setting": _setting(dice, subject),
+        "result": _result(dice),
+        "recorded_s": NOW_S - MANY * 2 + number + dice.random(),
+        "session": f"s{number // 40}",
+        "stage": "tcp/cubic",
+        "label": "y+ … ✓",
+        "method": "spsa",
+        "seed": dice.randrange(2**32),
+        "method_state": {"x": [dice.random(), dice.random()], "k": number},
+        "rtt_s": dice.uniform(1e-4, 0.3),
+        "mtu_bytes": 1500,
+        "bandwidth_bps": dice.choice([None, 1e9]),
+    }
+    return ProbeRecord(**(fields | changes))  # type: ignore[arg-type] # the fields vary by test
+
+
+def history(count: int = MANY) -> list[Record]:
+    dice = random.Random(5)
+    records: list[Record] = [probe(dice, number) for number in range(count)]
+    records.append(make_a_session("s0", NOW_S - 3 * MANY))
+    marked = records[7]
+    records.append(
+        RemarkRecord(
+            pair=marked.pair,
+            recorded_s=NOW_S - 5,
+            session=session_of(marked),
+            probe_s=marked.recorded_s,
+            kind="outlier",
+        )
+    )
+    return sorted(records, key=lambda record: str(record.pair))
+
+
+def stored(folder: Path, records: Iterable[Record]) -> Store:
+    store = Store(folder / "history", cache=folder / "cache")
+    store.append_missing(records)
+    return store
+
+
+def exported(path: Path, write: Callable[..., object], records: Iterable[Record]) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        write(records, stream)
+    return path
+
+
+def sealed(path: Path, records: Iterable[Record]) -> Path:
+    path.write_bytes(exporters.write_sealed(list(records), "advisor test"))
+    return path
+
+
+def imported(path: Path) -> list[Record]:
+    entries = list(read_file(path))
+    assert [one for one in entries if isinstance(one, BadEntry)] == []
+    return [one for one in entries if not isinstance(one, BadEntry)]
+
+
+def answers(store: Store) -> list[object]:
+    """What advice starts from: the best of each subject, and all that counts."""
+    found: list[object] = []
+    for pair in PAIRS:
+        found += [store.best(pair, NOW_S), sorted(map(record_digest, store.prior(pair)))]
+    return found
+
+
+def _without_request(record: Record) -> Record:
+    return (
+        msgspec.structs.replace(record, request={}) if isinstance(record, SessionRecord) else record
+    )
+
+
+@pytest.mark.parametrize("form", ["jsonl", "sealed", "csv"])
+def test_ten_thousand_records_come_back_as_they_were(tmp_path: Path, form: str) -> None:
+    records = history()
+    file = tmp_path / "file"
+    if form == "sealed":
+        sealed(file, records)
+    else:
+        exported(file, {"jsonl": exporters.write_jsonl, "csv": exporters.write_csv}[form], records)
+    back = imported(file)
+    if form == "csv":
+        # A table of probes: what else is in a history is not in it, but for the outliers.
+        assert [r for r in back if isinstance(r, ProbeRecord)] == [
+            r for r in records if isinstance(r, ProbeRecord)
+        ]
+    else:
+        assert back == [_without_request(record) for record in records]
+    original, copy = stored(tmp_path / "a", records), stored(tmp_path / "b", back)
+    assert answers(copy) == answers(original)
+    assert copy.append_missing(imported(file)) == 0
+
+
+def test_prof_holds_what_the_format_has_of_ten_thousand(tmp_path: Path) -> None:
+    records = [record for record in history() if isinstance(record, ProbeRecord)]
+    stream = io.StringIO()
+    left_out = exporters.write_probdata(records, stream)
+    file = tmp_path / "own.PROF"
+    file.write_text(stream.getvalue())
+    back = [record for record in imported(file) if isinstance(record, ProbeRecord)]
+    held = [record for record in records if isinstance(record.result, Measurement)]
+    assert left_out == len(records) - len(held)
+
+    def figures(probe: ProbeRecord) -> tuple[object, ...]:
+        assert isinstance(probe.result, Measurement)
+        rate_bps = float(f"{probe.result.throughput_bps:.9e}")
+        return str(probe.pair), probe.subject, probe.setting, int(probe.recorded_s), rate_bps
+
+    assert list(map(figures, back)) == list(map(figures, held))
+    original, copy = stored(tmp_path / "a", held), stored(tmp_path / "b", back)
+    for pair in PAIRS:
+        best = [(r.subject, r.setting) for r in original.best(pair, NOW_S)]
+        assert [(r.subject, r.setting) for r in copy.best(pair, NOW_S)] == best
+    assert copy.append_new(imported(file)) == 0
+
+
+def test_prof_says_what_it_cannot_hold(tmp_path: Path) -> None:
+    dice = random.Random(1)
+    result = _result(random.Random(2))
+    kernels = {"streams": 2, "buffer_bytes": 0}
+    held = probe(
+        dice, 1, subject="tcp", setting={"streams": 2, "buffer_bytes": 65536}, result=result
+    )
+    others = [
+        msgspec.structs.replace(held, setting=kernels),
+        msgspec.structs.replace(held, subject="globus-url-copy"),
+        msgspec.structs.replace(held, pair=Pair("two words", "b")),
+        msgspec.structs.replace(held, mtu_bytes=None),
+    ]
+    stream = io.StringIO()
+    assert exporters.write_probdata([held, *others], stream) == len(others)
+    assert len(stream.getvalue().splitlines()) == 1
+
+
+def test_an_advice_is_taken_only_from_ones_own_file(tmp_path: Path) -> None:
+    records: list[Record] = [make_a_session("s", 10.0), make_an_advice("s", 20.0)]
+    file = exported(tmp_path / "file", exporters.write_jsonl, records)
+    session, refused = read_file(file)
+    assert isinstance(session, SessionRecord)
+    assert session.request == {}
+    assert isinstance(refused, BadEntry)
+    assert "--restore" in refused.why
+    from advisor.store.importers import read_files
+
+    assert [one for _, one in read_files([file], restore=True)] == records
+
+
+def test_a_sealed_file_is_the_same_each_time_and_says_what_wrote_it() -> None:
+    records = history(50)
+    assert exporters.write_sealed(records, "advisor 1") == exporters.write_sealed(
+        records, "advisor 1"
+    )
+
+
+def test_a_pair_that_is_given_replaces_the_files(tmp_path: Path) -> None:
+    file = exported(tmp_path / "file", exporters.write_jsonl, history(20))
+    pair = Pair("here", "there")
+    entries = list(read_file(file, pair))
+    assert {one.pair for one in entries if not isinstance(one, BadEntry)} == {pair}
