@@ -85,6 +85,11 @@ def _value(value: SettingValue, parameter: Parameter) -> int:
     """The nearest value that the parameter can have. Raises ValueError for what it never has."""
     if value == AUTOMATIC and parameter.automatic:
         return AUTOMATIC
+    if value == AUTOMATIC and parameter.name not in FLOW_NAMES:
+        raise ValueError(
+            f"--set {parameter.name}: a transport or tool has no automatic value: "
+            "write SUBJECT.PARAMETER=auto for the one that has"
+        )
     most = MOST_FLOWS if parameter.name in FLOW_NAMES else MOST_BYTES
     if isinstance(value, str) or not 0 < value <= most:
         unit = f" {parameter.unit}" if parameter.unit else ""

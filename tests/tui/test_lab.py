@@ -5,11 +5,11 @@ from textual.widgets import DataTable
 
 from advisor.lab import catalogue
 from advisor.lab.paths import Direction, EmulatedPath
+from advisor.runtime.advisor_child import AdvisorChild
 from advisor.tui.app import AdvisorApp
 from advisor.tui.features.advising.screens.where import WhereScreen
 from advisor.tui.features.lab.rows import LabHost, lab_row, path_rows
 from advisor.tui.features.lab.screen import LabScreen
-from advisor.tui.kit.commands.child import AdvisorChild
 from advisor.tui.kit.dialogs.ask import AskScreen
 
 from .conftest import NewApp

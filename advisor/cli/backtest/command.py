@@ -24,8 +24,9 @@ from advisor.cli.history.lookup import store_errors
 from advisor.cli.options import OUTPUT, StoreOption, json_option
 from advisor.methods.api import MethodPlugin
 from advisor.report.backtest import left_out_sentence, progress
-from advisor.report.backtest_plot import CannotPlot, check_plot, write_plot
+from advisor.report.backtest_plot import write_plot
 from advisor.report.output import say
+from advisor.report.plotting import CannotPlot, check_plot
 
 _ALL: Final = "all"
 _NOTHING_USABLE: Final = 1

@@ -4,6 +4,7 @@ from advisor.cli.commands import group
 from advisor.cli.lab.changing import cut, load, restore, schedule, set_
 from advisor.cli.lab.lifecycle import down, up
 from advisor.cli.lab.looking import check, paths, status
+from advisor.cli.lab.profile import profile
 from advisor.cli.lab.running import exec_
 
 
@@ -21,5 +22,18 @@ def lab() -> None:
     """
 
 
-for _command in (up, set_, cut, restore, load, schedule, status, check, down, paths, exec_):
+for _command in (
+    up,
+    set_,
+    cut,
+    restore,
+    load,
+    schedule,
+    status,
+    check,
+    profile,
+    down,
+    paths,
+    exec_,
+):
     lab.add_command(_command)

@@ -7,6 +7,7 @@ from typer.core import TyperGroup
 from advisor.cli.commands import group
 from advisor.cli.profile.exchange import delete, export, import_profiles
 from advisor.cli.profile.measuring import measure, resume
+from advisor.cli.profile.rtt import rtt
 from advisor.cli.profile.showing import compare, list_, show
 
 
@@ -33,5 +34,5 @@ def profile() -> None:
     """
 
 
-for _command in (measure, resume, list_, show, compare, export, import_profiles, delete):
+for _command in (measure, resume, list_, show, compare, rtt, export, import_profiles, delete):
     profile.add_command(_command)

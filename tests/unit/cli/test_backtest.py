@@ -17,7 +17,7 @@ from advisor.backtest.scores import MethodScore
 from advisor.cli.backtest.command import backtest
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import ProbeRecord, RemarkRecord
-from advisor.report import backtest_plot
+from advisor.report import plotting
 from advisor.report.backtest import conclusion
 from advisor.store.history import Store
 from advisor.testing.samples import measured
@@ -400,7 +400,7 @@ def test_an_unknown_destination_is_told(run: Run, tmp_path: Path) -> None:
 def test_without_matplotlib_it_says_how_to_get_it_before_anything_is_run(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backtest_plot.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(plotting.importlib.util, "find_spec", lambda _: None)
     result = run("synthetic", "--plot", tmp_path / "r.svg")
     assert "pip install 'data-transfer-advisor[plot]'" in str(result.exception)
     assert result.output == ""

@@ -103,7 +103,7 @@ def test_more_flows_than_allowed_are_left_out() -> None:
         ("streams=500", "500 is not from 1 to 128"),
         ("block=0,8KiB", "at least one byte"),
         ("block=9GiB", "is not from 1024"),
-        ("block=auto", "is not from 1024"),
+        ("block=auto", "no automatic value"),
     ],
 )
 def test_what_cannot_be_measured_is_refused(typed: str, sentence: str) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from advisor.domain.events import HistoryFound
 from advisor.domain.problem import Problem, ProblemError
+from advisor.runtime.advisor_child import AdvisorChild
 from advisor.tui.features.advising.draft import Draft, PathSeen
 from advisor.tui.features.advising.session_model import SessionModel
-from advisor.tui.kit.commands.child import AdvisorChild
 from advisor.tui.kit.open_history import OpenHistory
 
 

@@ -14,6 +14,7 @@ from textual.widgets import DataTable, Static
 from advisor.lab import catalogue
 from advisor.lab.paths import BadPath, EmulatedPath
 from advisor.lab.state import labs
+from advisor.runtime.advisor_child import AdvisorChild
 from advisor.tui.features.lab.rows import (
     PATH_COLUMNS,
     UP_COLUMNS,
@@ -22,7 +23,6 @@ from advisor.tui.features.lab.rows import (
     lab_row,
     path_rows,
 )
-from advisor.tui.kit.commands.child import AdvisorChild
 from advisor.tui.kit.dialogs.ask import AskScreen
 from advisor.tui.kit.tables.row_table import RowTable
 from advisor.tui.page import Page

@@ -6,7 +6,7 @@ from typing import Generic, Protocol, TypeVar
 
 from advisor.domain.events import AnyEvent, GaveUp
 from advisor.domain.orders import Order
-from advisor.tui.kit.commands.child import AdvisorChild
+from advisor.runtime.advisor_child import AdvisorChild
 
 
 class _Model(Protocol):

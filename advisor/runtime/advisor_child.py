@@ -1,4 +1,4 @@
-"""The commands that the screens start: a session runs in a process of its own.
+"""The commands that screens and labs start: a session runs in a process of its own.
 
 So drawing never delays a measurement, foreign code cannot print on the screen, and a session in a
 lab can enter its network. The end of its standard input orders it to stop: if this process is
