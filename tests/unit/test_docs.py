@@ -68,13 +68,13 @@ def parsed(group: TyperGroup, words: list[str]) -> None:
     _, rest, _ = group.make_parser(context).parse_args(list(words))
     if not rest:
         return
-    command = group.get_command(context, rest[0])
-    assert command is not None, f"there is no {rest[0]}"
+    name, command, rest = group.resolve_command(context, rest)
+    assert command is not None, f"there is no {name}"
     if isinstance(command, TyperGroup):
-        parsed(command, rest[1:])
+        parsed(command, rest)
         return
-    below = typer.Context(command, info_name=rest[0])
-    options, left, _ = command.make_parser(below).parse_args(rest[1:])
+    below = typer.Context(command, info_name=name)
+    options, left, _ = command.make_parser(below).parse_args(rest)
     assert not left, f"too much: {left}"
     for one in command.params:
         value = options.get(one.name)

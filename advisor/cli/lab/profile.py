@@ -95,7 +95,7 @@ def profile(
         typer.Option(
             "--tools",
             **p.NAMES,
-            help="Tools to measure as well, from memory to memory: globus-url-copy, xdd.",
+            help="Tools of 'advisor plugins' to measure as well, from memory to memory.",
         ),
     ] = None,
     plot: Annotated[
