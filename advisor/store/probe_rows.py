@@ -122,16 +122,24 @@ def _for_people(probe: ProbeRecord) -> dict[str, object]:
 
 def records_in(lines: Iterable[str]) -> Iterator[tuple[int, ProbeRecord | ValueError, bool]]:
     """Each row: its line, the probe or why it is none, and whether it is marked as an outlier."""
-    csv.field_size_limit(_LONGEST_CELL)
     rows = csv.DictReader(lines, restval="")
     try:
-        for row in rows:
+        while (row := _next(rows)) is not None:
             try:
                 yield rows.line_num, _probe_in(row), row.get("outlier") == "yes"
             except (ValueError, TypeError, AttributeError, RecursionError) as error:
                 yield rows.line_num, ValueError(f"it is no probe: {error}"), False
     except csv.Error as error:
         yield rows.line_num, ValueError(f"it is no row of a table: {error}"), False
+
+
+def _next(rows: "csv.DictReader[str]") -> dict[str, str] | None:
+    """The next row. Its last cell may be longer than csv allows otherwise, in this process."""
+    usual = csv.field_size_limit(_LONGEST_CELL)
+    try:
+        return next(rows, None)
+    finally:
+        csv.field_size_limit(usual)
 
 
 def _probe_in(row: Mapping[str, str]) -> ProbeRecord:
