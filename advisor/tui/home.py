@@ -10,7 +10,7 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.events import Resize, ScreenResume
 from textual.widget import Widget
-from textual.widgets import DataTable, Static
+from textual.widgets import DataTable
 
 from advisor.domain.events import FilesMoving
 from advisor.domain.quantities import format_duration
@@ -23,6 +23,7 @@ from advisor.tui.features.home.pair_table import PairTable
 from advisor.tui.features.home.start_panel import StartPanel
 from advisor.tui.features.transfer.draft import load_transfer_draft, of_draft
 from advisor.tui.kit.sentences import count_words
+from advisor.tui.kit.static import Static
 from advisor.tui.page import Page
 from advisor.tui.screens import SCREENS, HomeKey, screen_named
 

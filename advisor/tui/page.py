@@ -11,9 +11,9 @@ from textual.content import Content
 from textual.events import Mount, Resize, ScreenResume
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Static
 
 from advisor.tui.kit.panels.message_line import MessageLine
+from advisor.tui.kit.static import Static
 from advisor.tui.kit.steady_footer import SteadyFooter
 from advisor.tui.shell import Shell
 from advisor.tui.status import joined

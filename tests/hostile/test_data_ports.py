@@ -48,7 +48,7 @@ class End:
             [*_without_filter(), sys.executable, "-P", "-m", "advisor.probing.child"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
         )
         assert self.process.stdin
         self.process.stdin.write(msgspec.json.encode(task) + b"\n")
@@ -61,15 +61,23 @@ class End:
         deadline_s = time.monotonic() + LONG_S
         while True:
             line = self._reports.line(deadline_s)
-            assert line, f"no report of {kind} came"
+            assert line, f"no report of {kind} came: {self._state()}"
             report: dict[str, Any] = json.loads(line)
             assert report["report"] in (kind, "versions", "sample"), report
             if report["report"] == kind:
                 return report
 
+    def _state(self) -> str:
+        """What the process says of itself: whether it has ended, and its standard error."""
+        status = self.process.poll()
+        self.process.kill()
+        assert self.process.stderr
+        said = self.process.stderr.read().decode(errors="replace")
+        return f"status {status}, {said or 'nothing said'}"
+
     def close(self) -> None:
         self.process.kill()
-        for stream in (self.process.stdin, self.process.stdout):
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             assert stream
             with contextlib.suppress(BrokenPipeError):
                 stream.close()

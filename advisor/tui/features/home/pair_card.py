@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from textual.content import Content
-from textual.widgets import Static
 
 from advisor.domain.quantities import format_rate, format_rates
 from advisor.store.summaries import PairSummary
@@ -14,6 +13,7 @@ from advisor.tui.features.home.pair_table import best_of
 from advisor.tui.kit.charts.spark import spark
 from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
 from advisor.tui.kit.sentences import count_words
+from advisor.tui.kit.static import Static
 from advisor.tui.kit.times import age_words
 
 _LIMITS: Final = 2

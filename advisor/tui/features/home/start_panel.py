@@ -6,9 +6,9 @@ from typing import Final
 from textual.content import Content
 from textual.events import Resize
 from textual.style import Style
-from textual.widgets import Static
 
 from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
+from advisor.tui.kit.static import Static
 from advisor.tui.screens import HomeKey
 
 _COLUMN: Final = 22

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import ScreenResume
 from textual.widget import Widget
-from textual.widgets import DataTable, Static
+from textual.widgets import DataTable
 
 from advisor.lab import catalogue
 from advisor.lab.paths import BadPath, EmulatedPath
@@ -24,6 +24,7 @@ from advisor.tui.features.lab.rows import (
     path_rows,
 )
 from advisor.tui.kit.dialogs.ask import AskScreen
+from advisor.tui.kit.static import Static
 from advisor.tui.kit.tables.row_table import RowTable
 from advisor.tui.page import Page
 

@@ -10,7 +10,6 @@ from textual.content import Content
 from textual.markup import escape
 from textual.theme import Theme
 from textual.widget import Widget
-from textual.widgets import Static
 
 from advisor.tui.kit.charts.legend import legend
 from advisor.tui.kit.charts.painter import Painter
@@ -19,6 +18,7 @@ from advisor.tui.kit.charts.plot import Plot
 from advisor.tui.kit.charts.series import Level, Series, VerticalLine
 from advisor.tui.kit.charts.theme_style import theme_style
 from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
+from advisor.tui.kit.static import Static
 
 _AROUND_TITLE: Final = 10
 """Columns of the title line that neither title nor legend may take."""

@@ -4,10 +4,10 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widgets import Static
 
 from advisor.domain.problem import Problem
 from advisor.tui.kit.copying.clipboard import told_of_copying
+from advisor.tui.kit.static import Static
 
 
 class Copyable(Static, can_focus=True):

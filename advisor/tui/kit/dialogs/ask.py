@@ -7,9 +7,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.markup import escape
 from textual.screen import ModalScreen
-from textual.widgets import Button, Static
+from textual.widgets import Button
 
 from advisor.tui.kit.dialogs.style import DIALOG_CSS
+from advisor.tui.kit.static import Static
 
 
 class AskScreen(ModalScreen[bool]):

@@ -9,9 +9,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.markup import escape
 from textual.screen import ModalScreen
-from textual.widgets import Button, Input, Label, Static
+from textual.widgets import Button, Input, Label
 
 from advisor.tui.kit.dialogs.style import DIALOG_CSS
+from advisor.tui.kit.static import Static
 
 
 class DialogField(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,7 +9,8 @@ from textual.containers import VerticalScroll
 from textual.dom import DOMNode
 from textual.markup import escape
 from textual.screen import ModalScreen, Screen
-from textual.widgets import Static
+
+from advisor.tui.kit.static import Static
 
 _EVERYWHERE: Final = "Everywhere"
 _HERE: Final = "This screen"

@@ -9,7 +9,8 @@ from textual.events import Key, MouseUp
 from textual.geometry import Offset
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
-from textual.widgets import Static
+
+from advisor.tui.kit.static import Static
 
 
 class JumpScreen(ModalScreen[None]):

@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.markup import escape
 from textual.screen import ModalScreen
-from textual.widgets import Button, Input, Label, RadioSet, Static
+from textual.widgets import Button, Input, Label, RadioSet
 from textual.worker import get_current_worker
 
 from advisor.store.errors import StoreError
@@ -22,6 +22,7 @@ from advisor.tui.kit.dialogs.ask import AskScreen
 from advisor.tui.kit.dialogs.style import DIALOG_CSS
 from advisor.tui.kit.fields.choice import Choice
 from advisor.tui.kit.sentences import capitalised
+from advisor.tui.kit.static import Static
 
 
 class Format(msgspec.Struct, frozen=True, kw_only=True):

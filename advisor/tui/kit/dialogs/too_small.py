@@ -4,7 +4,8 @@ from typing import Final
 
 from textual.app import ComposeResult
 from textual.screen import Screen
-from textual.widgets import Static
+
+from advisor.tui.kit.static import Static
 
 LEAST_COLUMNS: Final = 80
 LEAST_LINES: Final = 24

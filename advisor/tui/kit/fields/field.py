@@ -9,7 +9,9 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.suggester import Suggester
-from textual.widgets import Input, Label, Static
+from textual.widgets import Input, Label
+
+from advisor.tui.kit.static import Static
 
 Check = Callable[[str], Any]
 

@@ -5,7 +5,8 @@ from typing import Final
 from textual.content import Content
 from textual.notifications import Notification
 from textual.timer import Timer
-from textual.widgets import Static
+
+from advisor.tui.kit.static import Static
 
 _STYLES: Final = {"information": "", "warning": "$act", "error": "$failed"}
 _MARKS: Final = {"information": "", "warning": "! ", "error": "✗ "}

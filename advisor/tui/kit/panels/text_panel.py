@@ -3,9 +3,9 @@
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widgets import Static
 
 from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
+from advisor.tui.kit.static import Static
 
 
 class TextPanel(Titled, VerticalScroll):

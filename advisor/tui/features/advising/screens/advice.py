@@ -14,7 +14,6 @@ from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
 
 from advisor.domain.advice import Advice, Command
 from advisor.domain.printable import printable_lines
@@ -47,6 +46,7 @@ from advisor.tui.kit.copying import clipboard
 from advisor.tui.kit.dialogs.save import Format, SaveScreen
 from advisor.tui.kit.open_history import OpenHistory
 from advisor.tui.kit.sentences import capitalised
+from advisor.tui.kit.static import Static
 from advisor.tui.screens import screen_named
 
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
 
 from advisor.domain.advice import Advice, Contender, role_words
 from advisor.domain.events import PastResult
@@ -23,6 +22,7 @@ from advisor.tui.features.advising.screens.outcome_step import OutcomeStep, bull
 from advisor.tui.features.advising.session_model import ProbeModel, SessionModel
 from advisor.tui.kit.charts.interval_bars import Bar, BarKind, IntervalBars
 from advisor.tui.kit.sentences import capitalised, count_words, sentence
+from advisor.tui.kit.static import Static
 from advisor.tui.kit.times import age_words
 from advisor.tui.screens import screen_named
 

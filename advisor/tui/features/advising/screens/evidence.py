@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.events import Resize
 from textual.widget import Widget
-from textual.widgets import DataTable, Static
+from textual.widgets import DataTable
 
 from advisor.domain.evidence import Evidence, GroupLeftOut, Level, SimilarGroup
 from advisor.domain.quantities import format_rate
@@ -19,6 +19,7 @@ from advisor.tui.features.advising.widgets.evidence_table import EvidenceTable
 from advisor.tui.features.advising.widgets.level_keys import LevelKeys
 from advisor.tui.features.advising.widgets.slice_chart import LEVELS, SliceChart, slice_of
 from advisor.tui.kit.sentences import count_words
+from advisor.tui.kit.static import Static
 from advisor.tui.page import Page
 from advisor.tui.shell import Shell
 

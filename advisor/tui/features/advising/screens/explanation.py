@@ -8,7 +8,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
-from textual.widgets import Static
 
 from advisor.domain.events import FilesPlanned
 from advisor.domain.quantities import format_duration, format_rate
@@ -17,6 +16,7 @@ from advisor.traits import describe, subject_name, transports
 from advisor.tui.features.advising.session_model import SessionModel, StageModel
 from advisor.tui.features.advising.widgets.legend import DISK_MARKS, FAILED, roles
 from advisor.tui.features.advising.widgets.stop_gauges import gauge_lines
+from advisor.tui.kit.static import Static
 
 _MOVES_SHOWN: Final = 4
 

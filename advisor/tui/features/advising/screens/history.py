@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import ScreenResume
 from textual.widget import Widget
-from textual.widgets import Collapsible, Static
+from textual.widgets import Collapsible
 
 from advisor.advising.budget import default_budget_s
 from advisor.domain.names import parse_names
@@ -28,6 +28,7 @@ from advisor.tui.kit.fields.checks import whole_number
 from advisor.tui.kit.fields.field import Field, first_problem
 from advisor.tui.kit.panels.field_group import FieldGroup
 from advisor.tui.kit.sentences import sentence
+from advisor.tui.kit.static import Static
 
 _MOST_STREAMS: Final = 128
 _FOLLOWED_EVERY_S: Final = 0.2

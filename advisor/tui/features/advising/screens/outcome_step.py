@@ -9,10 +9,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
 
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.step import Step
+from advisor.tui.kit.static import Static
 from advisor.tui.page import past_trail
 from advisor.tui.status import session_status
 

@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.events import ScreenResume, ScreenSuspend
 from textual.screen import ModalScreen
 from textual.widget import Widget
-from textual.widgets import DataTable, Static
+from textual.widgets import DataTable
 
 from advisor.domain.path import PathFacts
 from advisor.models.findings import Finding, Remedy, Severity
@@ -22,6 +22,7 @@ from advisor.tui.kit.charts.theme_style import theme_style
 from advisor.tui.kit.copying.copyable import Copyable
 from advisor.tui.kit.panels.field_group import FieldGroup
 from advisor.tui.kit.sentences import sentence
+from advisor.tui.kit.static import Static
 from advisor.tui.kit.tables.row_table import RowTable
 
 _REDRAW_S: Final = 1.0

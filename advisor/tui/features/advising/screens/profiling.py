@@ -7,7 +7,6 @@ from typing import ClassVar, Final
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
 
 from advisor.domain import orders as o
 from advisor.domain.quantities import format_duration
@@ -19,6 +18,7 @@ from advisor.tui.features.advising.session_model import SessionModel, StageModel
 from advisor.tui.features.advising.step import Step
 from advisor.tui.features.advising.texts import best_setting, outcome_words
 from advisor.tui.features.advising.widgets.session_view import SESSION_PANELS, SessionView
+from advisor.tui.kit.static import Static
 from advisor.tui.status import session_status
 
 _ALL_REDRAWN_EVERY_S: Final = 2.4

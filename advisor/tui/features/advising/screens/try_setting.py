@@ -8,12 +8,13 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Button, Input, Label, Static
+from textual.widgets import Button, Input, Label
 
 from advisor.domain.quantities import format_bytes, parse_size
 from advisor.domain.space import AUTOMATIC, Parameter, Setting, Space
 from advisor.traits import subject_name
 from advisor.tui.features.advising.widgets.bins import AUTO, name_of, value_words
+from advisor.tui.kit.static import Static
 
 
 class TrySettingScreen(ModalScreen[Setting | None]):

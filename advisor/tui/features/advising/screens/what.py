@@ -7,7 +7,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import ScreenResume
 from textual.widget import Widget
-from textual.widgets import RadioSet, Static
+from textual.widgets import RadioSet
 
 from advisor.domain.addresses import parse_server
 from advisor.domain.dataset import Dataset
@@ -22,6 +22,7 @@ from advisor.tui.features.advising.widgets.tool_section import ToolSection
 from advisor.tui.kit.fields.choice import Choice, ChoiceSet
 from advisor.tui.kit.fields.field import Field, first_problem
 from advisor.tui.kit.panels.field_group import FieldGroup
+from advisor.tui.kit.static import Static
 
 _REDRAW_S: Final = 0.5
 _AMOUNTS: Final[dict[What, str]] = {

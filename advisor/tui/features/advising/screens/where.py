@@ -10,7 +10,7 @@ from textual.events import Resize, ScreenResume, ScreenSuspend
 from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widget import Widget
-from textual.widgets import Collapsible, RadioSet, Static
+from textual.widgets import Collapsible, RadioSet
 
 from advisor.domain.quantities import format_duration, format_rate
 from advisor.tui.features.advising.draft import Draft, Way
@@ -24,6 +24,7 @@ from advisor.tui.kit.fields.choice import Choice, ChoiceSet
 from advisor.tui.kit.fields.field import Field, first_problem
 from advisor.tui.kit.fields.scanned_field import AFTER_LAST_KEY_S
 from advisor.tui.kit.panels.field_group import FieldGroup
+from advisor.tui.kit.static import Static
 
 _KNOWN_FROM: Final = 110
 _WAYS: Final[dict[Way, str]] = {

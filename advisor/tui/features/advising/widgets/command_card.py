@@ -13,12 +13,12 @@ from rich.table import Table
 from rich.text import Text
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.widgets import Static
 
 from advisor.domain.advice import Command, Limit
 from advisor.report.flags import explained
 from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
 from advisor.tui.kit.sentences import capitalised
+from advisor.tui.kit.static import Static
 
 _FLAG_COLUMNS: Final = 24
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?]) ")

@@ -5,10 +5,10 @@ from typing import Final
 
 from rich.table import Table
 from rich.text import Text
-from textual.widgets import Static
 
 from advisor.domain.quantities import format_bytes
 from advisor.models.file_classes import BELOW_BDP, FileClass, Size
+from advisor.tui.kit.static import Static
 
 _BAR: Final = 24
 _LOWER: Final = dict(zip(list(Size)[1:], list(BELOW_BDP.values()), strict=False))

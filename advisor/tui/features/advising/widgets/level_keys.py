@@ -4,10 +4,10 @@ from collections.abc import Collection
 
 from textual.content import Content
 from textual.style import Style
-from textual.widgets import Static
 
 from advisor.domain.evidence import Level
 from advisor.tui.features.advising.widgets.slice_chart import LEVELS
+from advisor.tui.kit.static import Static
 
 
 class LevelKeys(Static):

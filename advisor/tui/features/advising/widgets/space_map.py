@@ -9,7 +9,6 @@ from textual.color import Color
 from textual.events import Resize
 from textual.theme import Theme
 from textual.widget import Widget
-from textual.widgets import Static
 
 from advisor.domain.space import Space
 from advisor.traits import subject_name
@@ -28,6 +27,7 @@ from advisor.tui.features.advising.widgets.bins import (
 from advisor.tui.features.advising.widgets.legend import mark_of
 from advisor.tui.kit.charts.axis import rate_unit
 from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
+from advisor.tui.kit.static import Static
 
 _CELL: Final = 6
 _MARGIN: Final = 10

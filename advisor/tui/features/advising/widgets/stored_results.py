@@ -7,7 +7,6 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Static
 
 from advisor.domain.events import PastResult
 from advisor.domain.quantities import format_duration, format_rate
@@ -15,6 +14,7 @@ from advisor.store.history import SimilarPair
 from advisor.traits import describe, subject_name, transport_traits
 from advisor.tui.features.advising.stored import ProbesBySubject, Stored
 from advisor.tui.features.advising.widgets.age_axis import AgeAxis
+from advisor.tui.kit.static import Static
 from advisor.tui.kit.tables.row_table import RowTable
 from advisor.tui.kit.times import age_words
 

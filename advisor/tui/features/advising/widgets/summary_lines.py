@@ -1,11 +1,11 @@
 """What is tried, the best and the time left, where only one panel has room."""
 
 from textual.content import Content
-from textual.widgets import Static
 
 from advisor.domain.quantities import format_duration, format_rate
 from advisor.traits import describe
 from advisor.tui.features.advising.session_model import SessionModel
+from advisor.tui.kit.static import Static
 
 
 class SummaryLines(Static):

@@ -5,7 +5,7 @@ from typing import Final, cast
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Checkbox, RadioSet, Static
+from textual.widgets import Checkbox, RadioSet
 
 from advisor.advising.budget import default_budget_s
 from advisor.domain.quantities import format_duration
@@ -15,6 +15,7 @@ from advisor.tui.features.advising.draft import Draft, Profiled
 from advisor.tui.kit.fields.checks import whole_number
 from advisor.tui.kit.fields.choice import Choice, ChoiceSet, Tick
 from advisor.tui.kit.fields.field import Field
+from advisor.tui.kit.static import Static
 
 _PROFILED: Final[dict[Profiled, str]] = {
     "network": "only the network, from memory to memory: no file is touched",

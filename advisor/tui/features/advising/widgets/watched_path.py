@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from textual.content import Content
-from textual.widgets import Static
 
 from advisor.domain.quantities import format_duration
 from advisor.tui.kit.charts.spark import spark
+from advisor.tui.kit.static import Static
 
 _LEAST_WIDTH: Final = 10
 _WORDS_WIDTH: Final = 62

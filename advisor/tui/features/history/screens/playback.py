@@ -5,13 +5,13 @@ from typing import ClassVar, Final
 
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
-from textual.widgets import Static
 
 from advisor.domain.quantities import format_duration
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.widgets.session_view import SESSION_PANELS, SessionView
 from advisor.tui.features.history.replay import Replay
 from advisor.tui.kit.charts.gauge import gauge
+from advisor.tui.kit.static import Static
 from advisor.tui.page import Page
 
 _TICK_S: Final = 0.5

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.markup import escape
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input
 from textual.worker import get_current_worker
 
 from advisor.store.errors import StoreError
@@ -21,6 +21,7 @@ from advisor.tui.features.history.widgets.session_table import SessionTable
 from advisor.tui.features.transfer.past_events import past_transfer_events
 from advisor.tui.kit.dialogs.save import SaveScreen
 from advisor.tui.kit.sentences import capitalised, count_words
+from advisor.tui.kit.static import Static
 from advisor.tui.page import Page
 
 _NOTHING_YET = (

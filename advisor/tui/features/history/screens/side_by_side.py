@@ -10,7 +10,6 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.markup import escape
 from textual.widget import Widget
-from textual.widgets import Static
 from textual.worker import get_current_worker
 
 from advisor.domain.quantities import format_rate
@@ -29,6 +28,7 @@ from advisor.tui.kit.charts.interval_bars import Bar, IntervalBars
 from advisor.tui.kit.charts.series import Series
 from advisor.tui.kit.panels.field_group import FieldGroup
 from advisor.tui.kit.sentences import count_words
+from advisor.tui.kit.static import Static
 from advisor.tui.kit.times import local_time
 from advisor.tui.page import Page, past_trail
 

@@ -6,10 +6,10 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
 
 from advisor.tui.features.shares.draft import SharesDraft, asked_words, load_shares_draft
 from advisor.tui.features.transfer.move_form import MoveForm
+from advisor.tui.kit.static import Static
 
 
 class SharesFormScreen(MoveForm):

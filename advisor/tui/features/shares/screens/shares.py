@@ -9,7 +9,6 @@ from textual import work
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
 from textual.worker import get_current_worker
 
 from advisor.domain import orders as o
@@ -26,6 +25,7 @@ from advisor.tui.features.shares.widgets.share_view import ShareView
 from advisor.tui.kit.copying.clipboard import told_of_copying
 from advisor.tui.kit.copying.copyable import Copyable
 from advisor.tui.kit.dialogs.ask import AskScreen
+from advisor.tui.kit.static import Static
 from advisor.tui.page import Page
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.events import DescendantBlur, Key
 from textual.message import Message
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from advisor.domain.endpoints import is_in_lab
 from advisor.domain.quantities import format_rate
@@ -16,6 +16,7 @@ from advisor.tui.features.shares.adjusting import LARGE_STEP, STEP
 from advisor.tui.features.shares.rows import RateRow
 from advisor.tui.features.shares.widgets.share_bar import ShareBar
 from advisor.tui.kit.sentences import count_words
+from advisor.tui.kit.static import Static
 
 _BEGINS_TYPING: Final = frozenset("0123456789.@")
 _LONGEST: Final = 12

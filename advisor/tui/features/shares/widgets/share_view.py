@@ -7,7 +7,6 @@ from textual.app import ComposeResult
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
 from textual.events import DescendantFocus, Resize
-from textual.widgets import Static
 
 from advisor.report.share_names import shown
 from advisor.tui.features.shares.board import Board
@@ -30,6 +29,7 @@ from advisor.tui.features.shares.widgets.share_row import ShareRow
 from advisor.tui.kit.charts.interval_bars import ruler
 from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
 from advisor.tui.kit.sentences import count_words
+from advisor.tui.kit.static import Static
 
 _WIDE_FROM: Final = 108
 _ENOUGH: Final = 14

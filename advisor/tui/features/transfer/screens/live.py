@@ -5,7 +5,6 @@ from typing import ClassVar, Final
 
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
-from textual.widgets import Static
 
 from advisor.domain import events as ev
 from advisor.domain import orders as o
@@ -14,6 +13,7 @@ from advisor.tui.features.transfer.transfer_model import TransferModel
 from advisor.tui.features.transfer.widgets.transfer_panels import TransferProgress, TransferResult
 from advisor.tui.features.transfer.widgets.transfer_view import TRANSFER_PANELS, TransferView
 from advisor.tui.kit.dialogs.ask import AskScreen
+from advisor.tui.kit.static import Static
 from advisor.tui.page import Page
 from advisor.tui.screens import screen_named
 

@@ -7,7 +7,6 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.markup import escape
 from textual.widget import Widget
-from textual.widgets import Static
 
 from advisor.domain.events import AnyEvent, EpochEnded
 from advisor.store.session_digests import SessionDigest
@@ -16,6 +15,7 @@ from advisor.tui.features.transfer.end_texts import fulfilment_line
 from advisor.tui.features.transfer.transfer_model import TransferModel
 from advisor.tui.features.transfer.widgets.transfer_view import TRANSFER_PANELS, TransferView
 from advisor.tui.kit.panels.field_group import FieldGroup
+from advisor.tui.kit.static import Static
 from advisor.tui.page import Page, past_trail
 
 

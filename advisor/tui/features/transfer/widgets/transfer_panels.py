@@ -5,7 +5,6 @@ from typing import Final
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Static
 
 from advisor.domain.shell import shell_line
 from advisor.tui.features.transfer.end_texts import end_lines, end_title
@@ -18,6 +17,7 @@ from advisor.tui.features.transfer.texts import (
 from advisor.tui.features.transfer.transfer_model import TransferModel
 from advisor.tui.kit.copying.copyable import Copyable
 from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
+from advisor.tui.kit.static import Static
 
 _LEAST_CELLS: Final = 10
 _BAR_SHARE: Final = 0.3
