@@ -1,5 +1,6 @@
 """What the program asks the system for, where it may not install it by itself."""
 
+import contextlib
 import os
 import pty
 import subprocess
@@ -78,6 +79,15 @@ def test_sudo_is_used_where_that_was_allowed_before(
     assert "apt-get -qq install -y" in (tmp_path / "asked").read_text()
 
 
+def _all_from(terminal: int) -> str:
+    """What a terminal was written, which comes in parts, until nobody has it open any more."""
+    parts = []
+    with contextlib.suppress(OSError):
+        while part := os.read(terminal, 65536):
+            parts.append(part)
+    return b"".join(parts).decode()
+
+
 @pytest.mark.parametrize(("answer", "is_used"), [("y", True), ("n", False), ("", False)])
 def test_sudo_asks_on_a_terminal(
     tmp_path: Path, with_sudo: dict[str, str], answer: str, is_used: bool
@@ -93,9 +103,9 @@ def test_sudo_asks_on_a_terminal(
             timeout=30,
             check=False,
         )
-        said = os.read(ours, 65536).decode()
     finally:
         os.close(theirs)
+        said = _all_from(ours)
         os.close(ours)
     assert "Install with sudo? [y/N]" in said
     assert (done.returncode == 0) is is_used
