@@ -7,6 +7,7 @@ from typing import Final
 from advisor.agent.client import PeerError
 from advisor.agent.secret import BadSecret
 from advisor.domain import events as ev
+from advisor.hosts.source_address import NoSourceAddress
 from advisor.models.limits import binding_limits
 from advisor.runtime.connect import FarEnd, look_at_path, pair_of
 from advisor.runtime.events import EventEmitter, Publish
@@ -38,7 +39,7 @@ async def check_path(
             rtt_s = await rtt_again_s(far_end.reached, path)
             if rtt_s is not None:
                 events.emit(ev.RttSeen, rtt_s=rtt_s)
-    except (PeerError, BadSecret) as error:
+    except (PeerError, BadSecret, NoSourceAddress) as error:
         code = EXIT_PEER if isinstance(error, PeerError) else EXIT_USAGE
         events.emit(ev.GaveUp, message=str(error), exit_code=code, problem=error.problem)
         return code

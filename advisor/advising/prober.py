@@ -19,6 +19,7 @@ from advisor.domain.measurement import (
     Measurement,
     Outcome,
 )
+from advisor.domain.path import PathFacts
 from advisor.domain.space import Setting
 from advisor.models.steadiness import ProbeLength, SteadyPart, steady_part
 from advisor.probing.end import ProbeEnd, Spares
@@ -141,12 +142,17 @@ class _Probe:
     """One running probe."""
 
     def __init__(
-        self, link: AgentLink, spares: Spares, request: m.OpenProbe, address: str, course: _Course
+        self,
+        link: AgentLink,
+        spares: Spares,
+        request: m.OpenProbe,
+        path: PathFacts,
+        course: _Course,
     ) -> None:
         self._link = link
         self._spares = spares
         self._request = request
-        self._address = address
+        self._path = path
         self._course = course
         self._clock = asyncio.get_running_loop().time
         self._raw = b""
@@ -198,12 +204,13 @@ class _Probe:
     async def _send(self, port: int, replies: Replies) -> None:
         order = SendOrder(
             setting=self._request.setting,
-            address=self._address,
+            address=self._path.destination_address,
             port=port,
             token=self._request.token,
             ceiling_s=self._request.ceiling_s,
             connect_timeout_s=_CONNECT_S,
             sample_every_s=self._request.sample_every_s,
+            own_address=self._path.bound_address,
         )
         async with self._spares.take() as end:
             try:
@@ -258,11 +265,11 @@ def _failure(kind: FailureKind | None, message: str) -> _Failed:
 
 
 class Prober:
-    """Measures settings of transports between this host and one agent, given IP addresses."""
+    """Measures settings of transports between this host and one agent, bound to its source address
+    if the user chose that."""
 
-    def __init__(self, source_address: str, destination_address: str) -> None:
-        self._source_address = source_address
-        self._destination_address = destination_address
+    def __init__(self, path: PathFacts) -> None:
+        self._path = path
         self._spares = Spares()
 
     async def close(self) -> None:
@@ -287,12 +294,13 @@ class Prober:
         request = m.OpenProbe(
             transport=transport,
             setting=setting,
-            source_address=self._source_address,
-            destination_address=self._destination_address.partition("%")[0],
+            source_address=self._path.source_address,
+            destination_address=self._path.destination_address.partition("%")[0],
             token=secrets.token_hex(16),
             ceiling_s=length.ceiling_s + set_up_s,
             sample_every_s=length.sample_every_s,
+            chose_source=self._path.chose_source,
         )
         course = _Course(length, watcher.interval)
-        probe = _Probe(link, self._spares, request, self._destination_address, course)
+        probe = _Probe(link, self._spares, request, self._path, course)
         return await probe.run(watcher)

@@ -175,7 +175,7 @@ class _AdviceSession(Session):
 
     def _make_context(self, path: PathFacts) -> Context:
         earlier = self._interrupted.probes if self._interrupted else []
-        prober = Prober(path.source_address, path.destination_address)
+        prober = Prober(path)
         return Context(
             request=self._request,
             pair=self._pair,

@@ -177,13 +177,16 @@ class AgentLink:
         except TimeoutError:
             raise PeerGone("the agent stopped answering") from None
 
-    async def facts(self, facing: str) -> m.Facts:
-        """The destination's facts."""
-        return await self._ask(m.GetFacts(facing=facing), m.Facts)
+    async def facts(self, facing: str, bound: str = "") -> m.Facts:
+        """The destination's facts. `bound`: the source address, if the user chose it."""
+        request = m.GetFacts(facing=facing, chose_source=bool(bound) or msgspec.UNSET)
+        return await self._ask(request, m.Facts)
 
-    async def open_echo(self, source_address: str, token: str) -> int:
+    async def open_echo(self, source_address: str, token: str, bound: str = "") -> int:
         """The UDP port of an echo for the path MTU."""
-        request = m.OpenEcho(source_address=source_address, token=token)
+        request = m.OpenEcho(
+            source_address=source_address, token=token, chose_source=bool(bound) or msgspec.UNSET
+        )
         return (await self._ask(request, m.EchoReady)).port
 
     async def close_echo(self) -> None:

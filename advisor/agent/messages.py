@@ -58,9 +58,15 @@ class KeepAlive(AdvisorMessage, frozen=True, kw_only=True, tag="keepalive"):
 
 
 class GetFacts(AdvisorMessage, frozen=True, kw_only=True, tag="facts"):
-    """Request the host's facts; `facing` is the advisor's own address."""
+    """Request the host's facts; `facing` is the advisor's own address.
+
+    `chose_source`, here and below: the user chose that address, so that it is not the one of this
+    connection. Otherwise the agent takes the connection's, which NAT may have changed.
+    """
 
     facing: Address
+    # Unset, it is not written: agents of versions without it are asked as they were.
+    chose_source: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class OpenEcho(AdvisorMessage, frozen=True, kw_only=True, tag="open_echo"):
@@ -68,6 +74,7 @@ class OpenEcho(AdvisorMessage, frozen=True, kw_only=True, tag="open_echo"):
 
     source_address: Address
     token: Token
+    chose_source: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class CloseEcho(AdvisorMessage, frozen=True, kw_only=True, tag="close_echo"):
@@ -88,6 +95,7 @@ class OpenProbe(AdvisorMessage, frozen=True, kw_only=True, tag="open_probe"):
     token: Token
     ceiling_s: Seconds
     sample_every_s: Seconds
+    chose_source: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class CloseProbe(AdvisorMessage, frozen=True, kw_only=True, tag="close_probe"):

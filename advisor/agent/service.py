@@ -138,7 +138,7 @@ class _Conversation:
         match request:
             case m.GetFacts():
                 names = [t.name for t in registry.transports() if t.available().ok]
-                facts = host_facts(self._peer or request.facing)
+                facts = host_facts(self._source(request.facing, request.chose_source))
                 await self._say(m.Facts(facts=facts, transports=names))
             case m.OpenEcho():
                 await self._open_echo(request)
@@ -158,9 +158,13 @@ class _Conversation:
             case m.Hello():
                 raise ValueError("a greeting comes once")
 
+    def _source(self, address: str, chose_source: bool | msgspec.UnsetType) -> str:
+        """The address that data come from: the connection's, as it is seen here, or the chosen."""
+        return address if chose_source else self._peer or address
+
     async def _open_echo(self, request: m.OpenEcho) -> None:
         self._end_echo()
-        source = self._peer or request.source_address
+        source = self._source(request.source_address, request.chose_source)
         try:
             self._echo = await UdpEcho.open(request.token, source, self._service.ports)
         except OSError as error:
@@ -193,7 +197,7 @@ class _Conversation:
     async def _receive(self, request: m.OpenProbe) -> m.ProbeEnded:
         order = ReceiveOrder(
             setting=request.setting,
-            source_address=self._peer or request.source_address,
+            source_address=self._source(request.source_address, request.chose_source),
             token=request.token,
             ports=self._service.ports,
             ceiling_s=request.ceiling_s,

@@ -21,6 +21,7 @@ __all__ = [
     "placeholder_note",
     "shell_line",
     "shell_word",
+    "source_note",
 ]
 
 
@@ -30,11 +31,22 @@ def bracketed(host: str) -> str:
 
 
 def path_notes(request: CommandRequest, argv: Sequence[str]) -> list[str]:
-    """The notes on the paths of this line that are missing or not absolute."""
-    notes = placeholder_note(request, argv)
+    """The notes on this line's source address, and on paths that are missing or not absolute."""
+    notes = [*source_note(request, argv), *placeholder_note(request, argv)]
     if any(path and not path.startswith("/") for path in _paths_given(request).values()):
         notes.append("Paths must be absolute.")
     return notes
+
+
+def source_note(request: CommandRequest, argv: Sequence[str]) -> list[str]:
+    """The note that the line does not send from the address that the user chose; else none."""
+    bound = request.path.bound_address
+    if not bound or any(bound in word for word in argv):
+        return []
+    return [
+        f"{argv[0]} has no option to send from {bound}: it sends from the address that the routes "
+        "choose."
+    ]
 
 
 def placeholder_note(request: CommandRequest, argv: Sequence[str]) -> list[str]:

@@ -53,7 +53,10 @@ class ReceiveOrder(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SendOrder(msgspec.Struct, frozen=True, kw_only=True):
-    """One probe, for the sending end. `address`, `port`: where the receiver listens."""
+    """One probe, for the sending end. `address`, `port`: where the receiver listens.
+
+    `own_address`: the address of this host to send from; "" where the kernel chooses.
+    """
 
     setting: Setting
     address: str
@@ -62,6 +65,7 @@ class SendOrder(msgspec.Struct, frozen=True, kw_only=True):
     ceiling_s: float
     connect_timeout_s: float
     sample_every_s: float
+    own_address: str = ""
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True, tag_field="report", tag="sample"):

@@ -113,7 +113,7 @@ class ReachOptions(Options, frozen=True):
             "agent": self.agent,
             "secret_file": str(self.secret_file.absolute()) if self.secret_file else None,
             "agent_command": self.agent_command,
-            "address": self._address(),
+            "address": _address("--address", self.address),
             "ports": self.ports or (0, 0),
             "bandwidth_bps": self.bandwidth,
             "rtt_s": self.rtt,
@@ -130,11 +130,47 @@ class ReachOptions(Options, frozen=True):
             )
         return destination or Endpoint(self.agent[0] if self.agent else "")
 
-    def _address(self) -> str | None:
-        try:
-            return parse_address(self.address) if self.address is not None else None
-        except ValueError as error:
-            raise UsageError(f"--address {error}") from None
+
+class DataReachOptions(ReachOptions, frozen=True):
+    """That, and what data leave from."""
+
+    source_address: Annotated[
+        str | None,
+        typer.Option(
+            "--source-address",
+            metavar="IP",
+            show_default="as routed",
+            help="This host's IP address that data leave from.",
+            rich_help_panel=CONNECTION,
+        ),
+    ] = None
+    interface: Annotated[
+        str | None,
+        typer.Option(
+            "--interface",
+            metavar="NAME",
+            show_default="as routed",
+            help="This host's interface that data leave by, as in eth1.",
+            rich_help_panel=CONNECTION,
+        ),
+    ] = None
+
+    def request_fields(self, destination: Endpoint | None) -> dict[str, Any]:
+        """Those of ReachOptions, and the source. Raises UsageError."""
+        if self.source_address and self.interface:
+            raise UsageError("--source-address and --interface exclude each other")
+        return super().request_fields(destination) | {
+            "source_address": _address("--source-address", self.source_address),
+            "interface": self.interface,
+        }
+
+
+def _address(option: str, text: str | None) -> str | None:
+    """The IP address. Raises UsageError."""
+    try:
+        return parse_address(text) if text is not None else None
+    except ValueError as error:
+        raise UsageError(f"{option} {error}") from None
 
 
 def destination_argument(**settings: Any) -> Any:

@@ -49,6 +49,8 @@ class PathFacts(msgspec.Struct, frozen=True, kw_only=True):
     `bandwidth_bps`: the rate the user has reserved, None when not known.
     `clock_offset_s`: destination clock minus source clock, None when not known.
     `receivable`: the transports the destination can receive, None when it was not asked.
+    `chose_source`: whether the user chose `source_address`, so that what measures and what moves
+    data must be bound to it.
     """
 
     source_address: ShownText
@@ -62,6 +64,13 @@ class PathFacts(msgspec.Struct, frozen=True, kw_only=True):
     destination: HostFacts
     clock_offset_s: float | None = None
     receivable: list[ShownText] | None = None
+    # Unset, it is not written: records of versions without it are written as they were.
+    chose_source: bool | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def bound_address(self) -> str:
+        """The source address to bind to; "" where the kernel chooses."""
+        return self.source_address if self.chose_source else ""
 
     @property
     def link_bps(self) -> float | None:

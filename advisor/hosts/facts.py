@@ -10,20 +10,22 @@ import psutil
 import advisor
 from advisor.domain.path import HostFacts
 from advisor.domain.printable import HostName, InterfaceName, SystemName, fitting, printable
-from advisor.hosts.interfaces import interface_facing
+from advisor.hosts.interfaces import interface_facing, interface_with
 from advisor.hosts.libraries import library_versions
 from advisor.hosts.peer_filter import can_filter_tcp
 from advisor.hosts.sysctl import sysctl, sysctl_number, sysctl_triple
 
 
-def host_facts(facing: str | None) -> HostFacts:
+def host_facts(facing: str | None, bound: str = "") -> HostFacts:
     """The present state of this host, with the interface that faces the IP address `facing`.
 
     Unknown facts are None, and so are names that HostFacts does not allow. All facts of the
-    interface are None without `facing`, or when it is not an IP address or has no route. Sends
-    nothing.
+    interface are None without `facing`, or when it is not an IP address or has no route. `bound`:
+    the address of this host that data leave from, if it was chosen. Sends nothing.
     """
     interface = interface_facing(facing) if facing else None
+    if bound:
+        interface = interface_with(bound)
     return HostFacts(
         hostname=fitting(socket.gethostname(), HostName) or "",
         kernel=fitting(os.uname().release, SystemName) or "",

@@ -31,7 +31,12 @@ def interface_facing(address: str) -> Interface | None:
     socket: no packet is sent.
     """
     local = _local_address(address)
-    name = _holder_of(local) if local else None
+    return interface_with(local) if local else None
+
+
+def interface_with(address: str) -> Interface | None:
+    """The interface that has this IP address; None if none has."""
+    name = holder_of(address)
     stats = psutil.net_if_stats().get(name) if name else None
     return _described(name, stats.speed, stats.mtu) if name and stats else None
 
@@ -74,7 +79,8 @@ def _bare(address: str) -> str:
     return str(ipaddress.ip_address(address.partition("%")[0]))
 
 
-def _holder_of(local: str) -> str | None:
+def holder_of(local: str) -> str | None:
+    """The name of the interface that has this IP address; None if none has."""
     if ipaddress.ip_address(local.partition("%")[0]).is_loopback:
         local = "::1" if ":" in local else "127.0.0.1"
     for name, addresses in psutil.net_if_addrs().items():

@@ -59,28 +59,33 @@ class UdpPath(msgspec.Struct, frozen=True, kw_only=True):
     rtt_s: float
 
 
-def kernel_path_mtu(address: str) -> int:
+def kernel_path_mtu(address: str, bound: str = "") -> int:
     """The kernel's path MTU to an IP address, in bytes. Sends nothing.
 
     That is the interface's MTU until a router has reported less. Raises OSError without a route.
     """
-    with _socket(address, _DISCARD_PORT, _DISCOVER_DO) as sock:
+    with _socket(address, _DISCARD_PORT, _DISCOVER_DO, bound) as sock:
         return sock.getsockopt(*_MTU[socket.AddressFamily(sock.family)])
 
 
-async def probe_path_mtu(address: str, port: int, token: str, start_bytes: int) -> int:
+async def probe_path_mtu(
+    address: str, port: int, token: str, start_bytes: int, bound: str = ""
+) -> int:
     """The largest IP packet in bytes that reaches the echo; see `probe_udp_path`."""
-    return (await probe_udp_path(address, port, token, start_bytes)).mtu_bytes
+    return (await probe_udp_path(address, port, token, start_bytes, bound)).mtu_bytes
 
 
-async def probe_udp_path(address: str, port: int, token: str, start_bytes: int) -> UdpPath:
+async def probe_udp_path(
+    address: str, port: int, token: str, start_bytes: int, bound: str = ""
+) -> UdpPath:
     """The largest IP packet, up to `start_bytes`, that reaches the echo at `address` unfragmented.
 
     `start_bytes` is the interface's MTU. Several sizes are tried at a time, since a round trip
-    costs more than a datagram, and each three times before it counts as too large.
+    costs more than a datagram, and each three times before it counts as too large. `bound`: the
+    address of this host to send from; "" where the kernel chooses.
     Raises UdpBlocked when nothing comes back, OSError when there is no route.
     """
-    with _socket(address, port, _DISCOVER_PROBE) as sock:
+    with _socket(address, port, _DISCOVER_PROBE, bound) as sock:
         sock.setblocking(False)
         probe = _Probe(sock, token)
         await probe.greet()
@@ -101,11 +106,13 @@ def _between(lower: int, upper: int) -> list[int]:
     return [lower + (upper - lower) * part // parts for part in range(1, parts)]
 
 
-def _socket(address: str, port: int, discover: int) -> socket.socket:
+def _socket(address: str, port: int, discover: int, bound: str) -> socket.socket:
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_DGRAM)
     try:
         sock.setsockopt(*_DISCOVER[family], discover)
+        if bound:
+            sock.bind((bound, 0))
         sock.connect((address, port))
     except OSError:
         sock.close()

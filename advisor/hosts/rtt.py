@@ -40,13 +40,20 @@ class RttResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def measure_rtt(
-    address: str, ports: Sequence[int], count: int, timeout_s: float, *, icmp: bool = True
+    address: str,
+    ports: Sequence[int],
+    count: int,
+    timeout_s: float,
+    *,
+    icmp: bool = True,
+    bound: str = "",
 ) -> RttResult:
     """The RTT to an IP address, from up to `count` round trips, within `timeout_s` in total.
 
     By ICMP echo; if that is blocked or not permitted, by TCP handshakes with `ports`, which start
     when no echo has arrived for a while. A port that refuses works as well: its RST takes one round
-    trip too. Without `icmp` only handshakes are made, immediately. Raises Unreachable when nothing
+    trip too. Without `icmp` only handshakes are made, immediately. `bound`: the address of
+    this host to send from; "" where the kernel chooses. Raises Unreachable when nothing
     answers, ValueError when `count` or `timeout_s` is not above 0.
     """
     if count < 1 or not timeout_s > 0:
@@ -54,13 +61,13 @@ async def measure_rtt(
     ends_s = time.monotonic() + timeout_s
     echoes: list[float] = []
     handshakes: list[float] = []
-    ping = asyncio.create_task(_ping(address, count if icmp else 0, ends_s, echoes))
+    ping = asyncio.create_task(_ping(address, bound, count if icmp else 0, ends_s, echoes))
     tasks = [ping]
     try:
         # TCP waits a little: a connection that opens and closes adds a line to the other's log.
         await asyncio.wait(tasks, timeout=min(_HEAD_START_S, timeout_s / 2))
         if not echoes:
-            shake = asyncio.create_task(_shake(address, ports, count, ends_s, handshakes))
+            shake = asyncio.create_task(_shake(address, bound, ports, count, ends_s, handshakes))
             tasks.append(shake)
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             if not echoes:
@@ -88,17 +95,17 @@ def _result(samples: list[float], rtt_s: float, method: str) -> RttResult:
     )
 
 
-async def _ping(address: str, count: int, ends_s: float, echoes: list[float]) -> None:
+async def _ping(address: str, bound: str, count: int, ends_s: float, echoes: list[float]) -> None:
     """Append the ICMP round trips answered in time to `echoes`."""
     # Without privileges first: it works for every user in net.ipv4.ping_group_range.
     for privileged in (False, True):
         with contextlib.suppress(icmplib.ICMPLibError, OSError):
-            return await _ping_with(address, count, ends_s, echoes, privileged)
+            return await _ping_with(address, bound, count, ends_s, echoes, privileged)
     return None
 
 
 async def _ping_with(
-    address: str, count: int, ends_s: float, echoes: list[float], privileged: bool
+    address: str, bound: str, count: int, ends_s: float, echoes: list[float], privileged: bool
 ) -> None:
     for left in range(count, 0, -1):
         left_s = ends_s - time.monotonic()
@@ -107,7 +114,12 @@ async def _ping_with(
         # Until one is answered, keep half of the time for one retry: an echo may be lost.
         wait_s = left_s if echoes or left == 1 else left_s / 2
         host = await icmplib.async_ping(
-            address, count=1, timeout=wait_s, interval=0, privileged=privileged
+            address,
+            count=1,
+            timeout=wait_s,
+            interval=0,
+            privileged=privileged,
+            source=bound or None,
         )
         # A negative value means the wall clock was set back: icmplib uses that clock.
         echoes += [rtt_ms / 1000 for rtt_ms in host.rtts if rtt_ms >= 0]
@@ -115,26 +127,33 @@ async def _ping_with(
 
 
 async def _shake(
-    address: str, ports: Sequence[int], count: int, ends_s: float, handshakes: list[float]
+    address: str,
+    bound: str,
+    ports: Sequence[int],
+    count: int,
+    ends_s: float,
+    handshakes: list[float],
 ) -> None:
     """Append handshake times with a port that answers to `handshakes`."""
-    first = await asyncio.gather(*(_handshake(address, port, ends_s) for port in ports))
+    first = await asyncio.gather(*(_handshake(address, bound, port, ends_s) for port in ports))
     answering = [port for port, rtt_s in zip(ports, first, strict=True) if rtt_s]
     handshakes += [rtt_s for rtt_s in first if rtt_s]
     while answering and len(handshakes) < count:
-        again = await _handshake(address, answering[0], ends_s)
+        again = await _handshake(address, bound, answering[0], ends_s)
         if again is None:
             break
         handshakes.append(again)
 
 
-async def _handshake(address: str, port: int, ends_s: float) -> float | None:
+async def _handshake(address: str, bound: str, port: int, ends_s: float) -> float | None:
     """The time until the port accepted or refused; None when it did neither in time."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family) as sock:
         sock.setblocking(False)
         began_s = time.monotonic()
         try:
+            if bound:
+                sock.bind((bound, 0))
             async with asyncio.timeout(ends_s - began_s):
                 await asyncio.get_running_loop().sock_connect(sock, (address, port))
         except ConnectionRefusedError:

@@ -116,7 +116,7 @@ class _ProfileSession(Session):
     def _make_context(self, path: PathFacts) -> Context:
         probing = self._request.probing
         earlier = self._interrupted.probes if self._interrupted else []
-        prober = Prober(path.source_address, path.destination_address)
+        prober = Prober(path)
         return Context(
             request=probing,
             pair=self._pair,

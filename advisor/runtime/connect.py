@@ -7,6 +7,8 @@ import socket
 import time
 from pathlib import Path
 
+import msgspec
+
 from advisor.agent.client import AgentLink, PeerError, Refusal
 from advisor.agent.connect import (
     DEFAULT_AGENT_COMMAND,
@@ -21,6 +23,7 @@ from advisor.domain.path import PathFacts
 from advisor.domain.printable import printable
 from advisor.hosts.facts import host_facts
 from advisor.hosts.path_mtu import UdpBlocked, kernel_path_mtu, probe_path_mtu
+from advisor.hosts.source_address import chosen_source
 from advisor.lab.state import AGENT_PORT, LabError, LabFolder, state_of
 from advisor.runtime.request import ConnectionOptions
 from advisor.runtime.round_trip import GIVEN, measured_rtt
@@ -77,14 +80,16 @@ def _address_facing(address: str) -> str:
         return str(trial.getsockname()[0])
 
 
-async def _path_mtu(link: AgentLink, address: str, source_address: str) -> tuple[int, str]:
+async def _path_mtu(
+    link: AgentLink, address: str, source_address: str, bound: str
+) -> tuple[int, str]:
     """The path MTU in bytes and how it was found: echoed packets, else the kernel's value."""
-    believed = kernel_path_mtu(address)
+    believed = kernel_path_mtu(address, bound)
     token = secrets.token_hex(16)
     try:
-        port = await link.open_echo(source_address, token)
+        port = await link.open_echo(source_address, token, bound)
         try:
-            return await probe_path_mtu(address, port, token, believed), "echoed packets"
+            return await probe_path_mtu(address, port, token, believed, bound), "echoed packets"
         finally:
             await link.close_echo()
     except (Refusal, UdpBlocked, OSError):
@@ -92,19 +97,23 @@ async def _path_mtu(link: AgentLink, address: str, source_address: str) -> tuple
 
 
 async def look_at_path(reached: Reached, request: ConnectionOptions) -> PathFacts:
-    """RTT, path MTU and the facts of both hosts, measured before any load. Raises PeerError."""
+    """RTT, path MTU and the facts of both hosts, measured before any load.
+
+    Raises PeerError, NoSourceAddress.
+    """
     address = request.address or reached.address
-    source_address = _address_facing(address)
+    chosen = await chosen_source(address, request.source_address, request.interface)
+    bound, source_address = chosen or "", chosen or _address_facing(address)
     asked_s = time.time()
-    answer = await reached.link.facts(source_address)
+    answer = await reached.link.facts(source_address, bound)
     answered_s = time.time()
-    source = await asyncio.to_thread(host_facts, address)
+    source = await asyncio.to_thread(host_facts, address, bound)
     if request.rtt_s:
         rtt_s, method = request.rtt_s, GIVEN
     else:
-        found = await measured_rtt(reached, address)
+        found = await measured_rtt(reached, address, bound)
         rtt_s, method = found.rtt_s, found.method
-    mtu_bytes, mtu_method = await _path_mtu(reached.link, address, source_address)
+    mtu_bytes, mtu_method = await _path_mtu(reached.link, address, source_address, bound)
     return PathFacts(
         source_address=source_address,
         destination_address=address,
@@ -118,6 +127,7 @@ async def look_at_path(reached: Reached, request: ConnectionOptions) -> PathFact
         # The agent read its clock about halfway between the request and the reply.
         clock_offset_s=answer.facts.clock_s - (asked_s + answered_s) / 2,
         receivable=answer.transports,
+        chose_source=True if bound else msgspec.UNSET,
     )
 
 

@@ -19,6 +19,7 @@ class ConnectionOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     `agent`: HOST and port of a listening agent, whose secret is in `secret_file`; None for ssh.
     `address`: the destination's address for data, if not the one its name resolves to.
+    `source_address`, `interface`: what data leave from, at most one of them.
     `ports`: the first and last port the agent may open, (0, 0) for any.
     `server_url`: the destination's GridFTP server.
     """
@@ -28,6 +29,8 @@ class ConnectionOptions(msgspec.Struct, frozen=True, kw_only=True):
     secret_file: str | None = None
     agent_command: str | None = None
     address: str | None = None
+    source_address: str | None = None
+    interface: str | None = None
     ports: tuple[int, int] = (0, 0)
     bandwidth_bps: float | None = None
     rtt_s: float | None = None

@@ -22,13 +22,15 @@ _TIMEOUT_S: Final = 2.0
 _AGAIN_TIMEOUT_S: Final = 1.0
 
 
-async def measured_rtt(reached: Reached, address: str) -> RttResult:
+async def measured_rtt(reached: Reached, address: str, bound: str = "") -> RttResult:
     """The RTT to the destination's data address, by the first method that works.
+
+    `bound`: the address of this host to send from; "" where the kernel chooses.
 
     Raises PeerError if the agent itself stops answering.
     """
     try:
-        return await measure_rtt(address, reached.answering_ports, _COUNT, _TIMEOUT_S)
+        return await measure_rtt(address, reached.answering_ports, _COUNT, _TIMEOUT_S, bound=bound)
     except Unreachable:
         return await _agent_rtt(reached.link, _COUNT)
 
@@ -44,9 +46,12 @@ async def rtt_again_s(reached: Reached, path: PathFacts) -> float | None:
             return (await _agent_rtt(reached.link, 1)).rtt_s
         ports, icmp = reached.answering_ports, path.rtt_method in ("icmp", GIVEN)
         address = path.destination_address
-        return (await measure_rtt(address, ports, 1, _AGAIN_TIMEOUT_S, icmp=icmp)).rtt_s
+        found = await measure_rtt(
+            address, ports, 1, _AGAIN_TIMEOUT_S, icmp=icmp, bound=path.bound_address
+        )
     except (Unreachable, PeerError):
         return None
+    return found.rtt_s
 
 
 async def _agent_rtt(link: AgentLink, count: int) -> RttResult:

@@ -26,6 +26,7 @@ _FLAGS: Final[Mapping[str, str]] = {
         "Moves each large file in this many concurrent parts, each over its own connection; "
         "with 0, files are not split."
     ),
+    "--bind ADDRESS": "Sends from this address of the host.",
     "--multi-thread-cutoff SIZE": "The least size of a file that is moved in parts.",
 }
 
@@ -49,11 +50,12 @@ def _remote(host: str) -> str:
     return f":sftp,host={quoted},known_hosts_file=~/.ssh/known_hosts:"
 
 
-def _options(files: int, per_file: int) -> list[str]:
+def _options(files: int, per_file: int, bound: str = "") -> list[str]:
     parts = ["--multi-thread-streams", str(per_file if per_file > 1 else 0)]
     # M is 2^20 bytes in every version; only the newer ones take Mi.
     cutoff = ["--multi-thread-cutoff", "64M"] if per_file > 1 else []
-    return ["--progress", "--transfers", str(files), *parts, *cutoff]
+    bind = ["--bind", bound] if bound else []
+    return ["--progress", "--transfers", str(files), *parts, *cutoff, *bind]
 
 
 def _fetching_note(request: CommandRequest, options: list[str], per_file: int) -> list[str]:
@@ -113,7 +115,7 @@ class Rclone:
         setting = request.settings.get("tcp")
         if setting is None:
             return []
-        options = _options(*_shares(request, setting))
+        options = _options(*_shares(request, setting), request.path.bound_address)
         # The slash is for readers: rclone checks whether the path is a directory.
         source = request.source.rstrip("/") + "/" if request.is_directory else request.source
         remote = _remote(request.destination_host) + request.target

@@ -6,7 +6,7 @@ from advisor.cli.advise.options import DataOptions, SearchOptions, ToolOptions
 from advisor.cli.advise.request import advice_request, check_tool
 from advisor.cli.advise.sessions import run_session
 from advisor.cli.commands import command
-from advisor.cli.connection import DestinationArgument, ReachOptions
+from advisor.cli.connection import DataReachOptions, DestinationArgument
 from advisor.cli.errors import UsageError
 from advisor.cli.options import EventsAsJson, OrdersOption, StoreOption
 
@@ -14,7 +14,7 @@ from advisor.cli.options import EventsAsJson, OrdersOption, StoreOption
 @command()
 def advise(
     context: typer.Context,
-    reach: ReachOptions,
+    reach: DataReachOptions,
     search: SearchOptions,
     data: DataOptions,
     tool: ToolOptions,

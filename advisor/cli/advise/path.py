@@ -10,7 +10,7 @@ import typer
 from advisor.advising.path_check import check_path
 from advisor.cli.advise.sessions import on_lab
 from advisor.cli.commands import command
-from advisor.cli.connection import DestinationArgument, ReachOptions
+from advisor.cli.connection import DataReachOptions, DestinationArgument
 from advisor.cli.options import EventsAsJson, StoreOption
 from advisor.domain import events as ev
 from advisor.report import ndjson
@@ -23,7 +23,7 @@ from advisor.store.history import Store
 
 @command()
 def path(
-    reach: ReachOptions,
+    reach: DataReachOptions,
     *,
     store: StoreOption,
     destination: DestinationArgument = None,

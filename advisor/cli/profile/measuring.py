@@ -16,7 +16,7 @@ from advisor.cli.advise.request import scanned_dataset
 from advisor.cli.advise.sessions import on_lab, with_signals
 from advisor.cli.commands import command, option_of
 from advisor.cli.completion import transfer_tools
-from advisor.cli.connection import DestinationArgument, ReachOptions
+from advisor.cli.connection import DataReachOptions, DestinationArgument
 from advisor.cli.errors import CommandFailed, UsageError
 from advisor.cli.history.lookup import store_errors
 from advisor.cli.options import (
@@ -49,7 +49,7 @@ _GRID: Final = "Grid"
 
 @command()
 def measure(
-    reach: ReachOptions,
+    reach: DataReachOptions,
     *,
     store: StoreOption,
     destination: DestinationArgument = None,

@@ -8,6 +8,7 @@ from advisor.api.command_line import (
     only_note,
     placeholder_note,
     shell_line,
+    source_note,
 )
 from advisor.api.tool import DESTINATION_PATH, SOURCE_PATH, CommandRequest
 from advisor.api.values import Command, Setting, format_bytes
@@ -117,7 +118,7 @@ def _size_bytes(request: CommandRequest) -> int | None:
 
 def _missing_notes(request: CommandRequest, exchange: Exchange, argv: list[str]) -> list[str]:
     """Notes on what is missing in this line."""
-    notes = placeholder_note(request, argv)
+    notes = [*source_note(request, argv), *placeholder_note(request, argv)]
     if exchange.size_bytes is None:
         notes.append(f"Replace {SIZE} with the exact size of the file.")
     return notes

@@ -67,6 +67,8 @@ def _prepared(client: iperf3.Client, order: SendOrder) -> Library:
     library.set_text("extra_data", order.token)
     library.set_int("connect_timeout", round(order.connect_timeout_s * 1000))
     library.set_interval(0.5)
+    if order.own_address:
+        library.set_text("bind_address", order.own_address)
     if buffer_bytes := int(order.setting.get("buffer_bytes", 0)):
         library.set_int("socket_bufsize", buffer_bytes)
     if congestion := order.setting.get("congestion"):

@@ -206,6 +206,8 @@ class Udt:
             granted = {"send_buffer_bytes": chosen[Option.SNDBUF]}
             channel.versions({"libudt": "4"})
             try:
+                if order.own_address:
+                    sender.bind((order.own_address, 0))
                 sender.connect((order.address, order.port))
                 sender.send(order.token.encode())
             except UdtError as error:

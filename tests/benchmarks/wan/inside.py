@@ -69,7 +69,7 @@ async def serve(destination: str) -> None:
     path = await look_at_path(reached, request)
     _say(path)
     assert callable(getattr(prober_module, _RULE))
-    prober = Prober(path.source_address, path.destination_address)
+    prober = Prober(path)
     watcher = Watcher(lambda _: None, lambda _: None)
     try:
         while line := await asyncio.to_thread(sys.stdin.readline):

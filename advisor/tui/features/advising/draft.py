@@ -43,6 +43,7 @@ class Draft(msgspec.Struct, kw_only=True):
     secret_file: str = ""
     agent_command: str = ""
     address: str = ""
+    source_address: str = ""
     ports: str = ""
     bandwidth: str = ""
     rtt: str = ""
@@ -115,6 +116,7 @@ class Draft(msgspec.Struct, kw_only=True):
             "--agent": self.agent if self.way == "agent" else "",
             "--secret-file": self.secret_file if self.way == "agent" else "",
             "--address": self.address,
+            "--source-address": self.source_address,
             "--ports": self.ports,
             "--bandwidth": self.bandwidth,
             "--rtt": self.rtt,

@@ -41,6 +41,12 @@ _ENTRIES: Final = {
         "Transfer nodes often have one network for logins and one for data.",
         parse_address,
     ),
+    "source_address": _Entry(
+        "Source address",
+        "this host's IP address for data, if it has several",
+        "Data leave from this address; without it, from the one that the kernel's routes choose.",
+        parse_address,
+    ),
     "ports": _Entry(
         "Ports",
         "as in 50000-51000, if a firewall asks for it",
@@ -63,8 +69,10 @@ _ENTRIES: Final = {
         parse_duration,
     ),
 }
-REACH: Final = tuple(_ENTRIES)
-"""The names of all of them, as the draft has them."""
+SOURCE: Final = "source_address"
+REACH: Final = tuple(name for name in _ENTRIES if name != SOURCE)
+"""The names of those that every form has, as the draft has them. Only what measures can be bound
+to a source address: most tools that move files cannot."""
 
 
 def reach_fields(draft: Draft, names: Iterable[str] = REACH) -> Iterable[Field]:

@@ -15,7 +15,7 @@ from textual.widgets import Collapsible, RadioSet
 from advisor.domain.quantities import format_duration, format_rate
 from advisor.tui.features.advising.draft import Draft, Way
 from advisor.tui.features.advising.path_check import PathCheck
-from advisor.tui.features.advising.reach_fields import reach_fields
+from advisor.tui.features.advising.reach_fields import SOURCE, reach_fields
 from advisor.tui.features.advising.step import Step
 from advisor.tui.features.advising.widgets.destination_field import DestinationField
 from advisor.tui.features.advising.widgets.known_hosts import KnownHosts
@@ -92,7 +92,7 @@ class WhereScreen(Step):
             "Path",
             *reach_fields(draft, ["bandwidth"]),
             Collapsible(
-                *reach_fields(draft, ["address", "rtt"]),
+                *reach_fields(draft, ["address", SOURCE, "rtt"]),
                 title="More",
                 collapsed=not (draft.address or draft.rtt),
             ),
