@@ -386,7 +386,7 @@ def _step_request(tool: str, order: TransferOrder) -> m.RunStep:
     """The order as a message. Raises Refusal if it exceeds the limits of messages."""
     order = msgspec.structs.replace(order, list_file="", base_port=0)
     try:
-        bounded = msgspec.convert(order, m.StepOrder, from_attributes=True)
+        bounded = msgspec.convert(msgspec.to_builtins(order), m.StepOrder)
         request = m.RunStep(tool=tool, order=bounded)
         if len(m.as_line(request)) < m.MESSAGE_LIMIT_BYTES:
             return request

@@ -116,6 +116,7 @@ def test_no_flag_is_explained_that_no_line_has(name: str) -> None:
         a_command_request(),
         a_command_request(source_path="/d/run", dataset=MANY),
         a_command_request(dataset=Dataset(total_bytes=10**13, path="/d/f", files=1)),
+        a_command_request(path=a_path(chose_source=True)),
     ]
     used = {
         sentence
@@ -124,3 +125,12 @@ def test_no_flag_is_explained_that_no_line_has(name: str) -> None:
         for _, sentence in explain(command.argv, PLUGINS[name].flags)
     }
     assert set(PLUGINS[name].flags.values()) <= used
+
+
+@each
+def test_a_line_sends_from_the_chosen_address_or_says_that_it_does_not(name: str) -> None:
+    path = a_path(chose_source=True)
+    for command in PLUGINS[name].commands(a_command_request(path=path)):
+        is_bound = any(path.source_address in word for word in command.argv)
+        assert is_bound != ("no option to send from" in command.note)
+    assert "no option to send from" not in notes(name)
