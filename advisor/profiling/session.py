@@ -218,8 +218,10 @@ class _ProfileSession(Session):
         self, context: Context, record: ProfileRecord, problem: Problem | None, exit_code: int
     ) -> int:
         measured, failed = _counts(context.probes)
+        message = str(problem) if problem else "all settings are measured"
         if problem is None and not measured:
             exit_code = EXIT_FAILED
+            message = f"no setting gave a throughput: {_last_failure(context.probes)}"
         self.events.emit(
             ev.ProfileEnded,
             session=self.id,
@@ -227,7 +229,7 @@ class _ProfileSession(Session):
             complete=problem is None,
             measured=measured,
             failed=failed,
-            message=str(problem) if problem else "all settings are measured",
+            message=message,
             exit_code=exit_code,
         )
         return exit_code
@@ -241,6 +243,11 @@ def default_name(destination: str, session: str) -> str:
 def _is_final(failure: Failure) -> bool:
     """Whether the setting would fail again."""
     return failure.kind is FailureKind.REJECTED_SETTING
+
+
+def _last_failure(probes: Sequence[ProbeRecord]) -> str:
+    failures = [probe.result.message for probe in probes if isinstance(probe.result, Failure)]
+    return failures[-1] if failures else "nothing was measured"
 
 
 def _counts(probes: Sequence[ProbeRecord]) -> tuple[int, int]:

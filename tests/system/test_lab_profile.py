@@ -10,7 +10,7 @@ import pytest
 from .conftest import Start, need_labs, wait_until
 
 QUICK = [
-    *("--rtts", "2ms,30ms", "--rate", "100Mbit", "--repeats", "1", "--congestion", "cubic"),
+    *("--rtts", "2ms,30ms", "--rate", "100Mbit", "--repeats", "1", "--congestion", "reno"),
     *("--transports", "tcp", "--set", "streams=1,2", "--set", "buffer=auto"),
 ]
 
@@ -26,8 +26,8 @@ def test_each_rtt_is_a_profile_and_the_lab_is_gone(start: Start, tmp_path: Path)
     assert done.returncode == 0, done.stderr
     rows = [line for line in done.stdout.splitlines() if line.startswith("TCP")]
     assert [row.split("  ")[0] for row in rows] == [
-        "TCP, cubic, 1 flow",
-        "TCP, cubic, 2 flows",
+        "TCP, reno, 1 flow",
+        "TCP, reno, 2 flows",
         "TCP, best",
     ]
     assert all(row.count("bit/s") == 2 for row in rows)

@@ -15,7 +15,7 @@ from .conftest import Namespaces, Start, StartAgent
 FAST, SLOW = "10.99.7", "10.99.8"
 MTU = 1500
 GRID = [
-    *("--set", "streams=1", "--set", "tcp.buffer=auto", "--repeats", "1", "--congestion", "cubic"),
+    *("--set", "streams=1", "--set", "tcp.buffer=auto", "--repeats", "1", "--congestion", "reno"),
     *("--set", "udt.block=29KiB", "--set", "udt.buffer=2MiB"),
 ]
 

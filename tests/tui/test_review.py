@@ -46,7 +46,9 @@ def keep(
 ) -> None:
     """A session of two probes with that rate and half of it."""
     store.append(
-        SessionRecord(session=name, pair=pair, recorded_s=began_s, request={}, path=a_path())
+        SessionRecord(
+            session=name, pair=pair, recorded_s=began_s, request={"seed": 1}, path=a_path()
+        )
     )
     for number, bps in enumerate((rate_bps / 2, rate_bps), 1):
         store.append(
