@@ -1,6 +1,5 @@
 """What options may hold: rates, sizes, times, hosts, ports, each refused with a remedy."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NewType
@@ -10,7 +9,7 @@ import typer
 from advisor.cli.urls import parse_file_url
 from advisor.domain.addresses import parse_host_port, parse_listen, parse_ports
 from advisor.domain.endpoints import Endpoint
-from advisor.domain.names import parse_names
+from advisor.domain.names import parse_constant, parse_names
 from advisor.domain.quantities import parse_duration, parse_rate, parse_size
 
 # Typer takes a tuple or list for an option with several values: these have one.
@@ -18,8 +17,6 @@ HostPort = NewType("HostPort", tuple[str, int])
 Ports = NewType("Ports", tuple[int, int])
 Names = NewType("Names", list[str])
 NamedNumber = NewType("NamedNumber", tuple[str, float])
-
-_CONSTANT: Final = re.compile(r"([A-Za-z_]+)=(\S+)")
 
 
 def parsed(parse: Callable[[str], Any]) -> Callable[[Any], Any]:
@@ -78,17 +75,6 @@ def _local_data(text: str) -> Path:
     except OSError as error:
         raise ValueError(f"{error.strerror}: name a file or folder that is there") from None
     return path
-
-
-def parse_constant(text: str) -> tuple[str, float]:
-    """`NAME=NUMBER`, a constant of the method. Raises ValueError."""
-    match = _CONSTANT.fullmatch(text.strip())
-    if not match:
-        raise ValueError("write NAME=NUMBER, as in a=15")
-    try:
-        return match.group(1), float(match.group(2))
-    except ValueError:
-        raise ValueError(f"{match.group(2)} is not a number") from None
 
 
 INTEGER: Final[Any] = {"parser": parsed(_as(int, "a whole number"))}

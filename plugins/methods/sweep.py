@@ -24,6 +24,7 @@ from advisor.api.method import (
     Knowledge,
     Lattice,
     Memory,
+    MethodTraits,
     Search,
     SearchPlugin,
     generator_state,
@@ -123,4 +124,8 @@ plugin = SearchPlugin(
     summary="every setting of a grid, repeated, in random order: the reference",
     constants=CONSTANTS,
     make=Sweep,
+    traits=MethodTraits(
+        instead="a grid is measured to its end as a profile: "
+        "advisor profile HOST --set streams=1,4,16"
+    ),
 )

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from advisor.domain.dataset import Dataset
@@ -106,3 +107,25 @@ def test_a_tool_needs_files_and_a_place_for_them(draft: Draft, said: str) -> Non
     reason = draft.why_no_tool()
     assert said in reason
     assert bool(reason) == bool(said)
+
+
+def test_the_options_of_the_method_are_arguments() -> None:
+    draft = Draft(
+        destination="dtn2",
+        gain_ratio="0.9",
+        impeded="5",
+        iterations="40",
+        constants="a=15, alpha=0.6",
+        buffer_scale="log2",
+        seed="7",
+    )
+    words = draft.advise_arguments()
+    for word in (
+        *("--gain-ratio=0.9", "--impeded=5", "--iterations=40", "--seed=7"),
+        *("--constant=a=15", "--constant=alpha=0.6", "--buffer-scale=log2"),
+    ):
+        assert word in words
+    of_a_tool = msgspec.structs.replace(
+        draft, profiled="tool", tool="globus-url-copy", what="data", data="/d", to="/s"
+    )
+    assert not any("--buffer-scale" in word for word in of_a_tool.advise_arguments())

@@ -29,6 +29,8 @@ def advice_request(
     _check_budget(search.budget)
     method = search.method or default_method("tool" if tool.tool else "network")
     constants = _constants(method, search)
+    if instead := method_traits(method).instead:
+        raise UsageError(f"--method {method} gives no advice", remedy=instead)
     if tool.tool:
         constants = {**method_traits(method).tool_constants, **constants}
     return AdviceRequest(

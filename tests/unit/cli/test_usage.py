@@ -238,3 +238,9 @@ def test_an_unknown_host_is_exit_three(tmp_path: Path) -> None:
     assert done.returncode == 3
     assert "no-such-host.invalid" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_method_that_gives_no_advice_says_what_to_do_instead(typed: Typed) -> None:
+    done = typed("advise", "localhost", "--method", "sweep")
+    assert done.returncode == 2
+    assert "advisor profile HOST" in done.stderr

@@ -3,6 +3,7 @@
 from advisor.advising.budget import SHORTEST_S
 from advisor.domain.names import parse_names
 from advisor.domain.quantities import parse_duration
+from advisor.traits import method_traits
 
 
 def profiling_time(text: str) -> float:
@@ -21,6 +22,8 @@ def known_method(text: str) -> None:
         registry.method(text)
     except registry.PluginMissing as error:
         raise ValueError(str(error)) from None
+    if instead := method_traits(text).instead:
+        raise ValueError(instead)
 
 
 def known_transports(text: str) -> None:

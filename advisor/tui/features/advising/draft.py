@@ -64,6 +64,12 @@ class Draft(msgspec.Struct, kw_only=True):
     transports: str = ""
     congestion: str = ""
     max_streams: str = ""
+    gain_ratio: str = ""
+    impeded: str = ""
+    iterations: str = ""
+    constants: str = ""
+    buffer_scale: str = ""
+    seed: str = ""
     scanned: Dataset | None = None
     seen: PathSeen | None = None
 
@@ -135,13 +141,31 @@ class Draft(msgspec.Struct, kw_only=True):
             "--budget": self.budget,
             "--method": self.method,
             "--max-streams": self.max_streams,
+            "--gain-ratio": self.gain_ratio,
+            "--impeded": self.impeded,
+            "--iterations": self.iterations,
+            "--seed": self.seed,
         }
-        return [*_given(options), *self._profiled_arguments(), *self.reach_arguments()]
+        constants = [
+            f"--constant={one.strip()}" for one in self.constants.split(",") if one.strip()
+        ]
+        return [
+            *_given(options),
+            *constants,
+            *self._profiled_arguments(),
+            *self.reach_arguments(),
+        ]
 
     def _profiled_arguments(self) -> list[str]:
         """The arguments for the network alone, or for a tool."""
         if not self.tool_name:
-            return _given({"--transports": self.transports, "--congestion": self.congestion})
+            return _given(
+                {
+                    "--transports": self.transports,
+                    "--congestion": self.congestion,
+                    "--buffer-scale": self.buffer_scale,
+                }
+            )
         options = {"--profile-tool": self.tool_name, "--max-concurrency": self.max_concurrency}
         marks = {"--keep": self.keep, "--verify": self.verify}
         return [*_given(options), *(name for name, said in marks.items() if said)]

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Collapsible
 
 from advisor.advising.budget import default_budget_s
-from advisor.domain.names import parse_names
+from advisor.domain.names import parse_constants, parse_names
 from advisor.domain.quantities import format_duration, format_rate, parse_duration
 from advisor.models.limits import wanted_bps
 from advisor.store.errors import StoreError
@@ -24,15 +24,55 @@ from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.step import Step
 from advisor.tui.features.advising.stored import Stored, stored_for
 from advisor.tui.features.advising.widgets.stored_results import StoredResults
-from advisor.tui.kit.fields.checks import whole_number
-from advisor.tui.kit.fields.field import Field, first_problem
+from advisor.tui.kit.fields.checks import number_within, one_of, whole_number
+from advisor.tui.kit.fields.field import Check, Field, first_problem
 from advisor.tui.kit.panels.field_group import FieldGroup
 from advisor.tui.kit.sentences import sentence
 from advisor.tui.kit.static import Static
 
 _MOST_STREAMS: Final = 128
+_MOST_PROBES: Final = 100_000
 _FOLLOWED_EVERY_S: Final = 0.2
-_OF_THE_NETWORK: Final = ("#field-transports", "#field-congestion")
+_OF_THE_NETWORK: Final = ("#field-transports", "#field-congestion", "#field-buffer-scale")
+_OF_THE_METHOD: Final[dict[str, tuple[str, Check, str, str]]] = {
+    "gain_ratio": (
+        "Stop at share C",
+        number_within(0.0, 1.0),
+        "as in 0.9",
+        "Stop when a probe reaches this share of the bandwidth, for methods that have C.",
+    ),
+    "impeded": (
+        "Stop after L",
+        whole_number(1, _MOST_PROBES),
+        "iterations without gain",
+        "Stop after this number of iterations without gain, for methods that count them.",
+    ),
+    "iterations": (
+        "Stop after N",
+        whole_number(1, _MOST_PROBES),
+        "probes, or rounds of them",
+        "Stop after this number of probes, or of rounds of them, as the method counts.",
+    ),
+    "constants": (
+        "Constants",
+        parse_constants,
+        "as in a=15,alpha=0.6",
+        "Other constants of the method; 'advisor plugins' and docs/methods.md have their names.",
+    ),
+    "buffer_scale": (
+        "Buffer scale",
+        one_of("linear", "log2"),
+        "linear or log2; default: by the range",
+        "Spacing of the buffer sizes that are tried.",
+    ),
+    "seed": (
+        "Seed",
+        whole_number(0, 2**32 - 1),
+        "another one each time",
+        "The same seed repeats the same choices, as far as the path answers the same.",
+    ),
+}
+"""Fields of the method's options: label, check, example, explanation."""
 
 
 class HistoryScreen(Step):
@@ -90,7 +130,7 @@ class HistoryScreen(Step):
             explained="What is profiled. Every tool has TCP; UDT runs over UDP, and can be "
             "faster where packets are lost on a long path.",
         )
-        yield Collapsible(*self._more(draft), title="More", collapsed=not _any_more(draft))
+        yield Collapsible(*self._more(draft), title="More options", collapsed=not _any_more(draft))
 
     def _more(self, draft: Draft) -> Iterable[Widget]:
         yield Field(
@@ -118,6 +158,8 @@ class HistoryScreen(Step):
             example="25",
             explained="Parallel TCP streams. Some sites ask for few.",
         )
+        for name, (label, check, example, explained) in _OF_THE_METHOD.items():
+            yield Field(label, name, draft, check=check, example=example, explained=explained)
 
     def on_mount(self) -> None:
         self.every(_FOLLOWED_EVERY_S, self._follow)
@@ -263,4 +305,5 @@ def _hints() -> list[str]:
 
 
 def _any_more(draft: Draft) -> bool:
-    return bool(draft.method or draft.congestion or draft.max_streams)
+    names = ("method", "congestion", "max_streams", *_OF_THE_METHOD)
+    return any(getattr(draft, name) for name in names)
