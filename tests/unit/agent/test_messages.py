@@ -59,7 +59,7 @@ VALID: list[m.Request] = [
                     is_whole=False,
                 ),
             ),
-            path=msgspec.convert(a_path(), m.StepPath, from_attributes=True),
+            path=msgspec.convert(msgspec.to_builtins(a_path()), m.StepPath),
             destination_host="dtn2.example.org",
         ),
     ),
