@@ -146,7 +146,8 @@ def hostile_ssh(folder: Path, *, banner: str = "", replies: tuple[str, ...] = ()
     folder.mkdir()
     script = folder / "ssh"
     script.write_text(
-        SSH.format(python=sys.executable, banner=banner, replies=replies, listens=bool(replies))
+        # What never greets hangs up, so that nobody waits for its greeting.
+        SSH.format(python=sys.executable, banner=banner, replies=replies, listens=len(replies) > 1)
     )
     script.chmod(0o755)
     return f"{folder}:{os.environ['PATH']}"
