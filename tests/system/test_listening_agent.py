@@ -180,7 +180,7 @@ def test_only_one_probe_port_at_a_time_and_only_for_the_peer(start_agent: StartA
 
 def test_one_agent_serves_several_advisors_in_turn(start: Start, start_agent: StartAgent) -> None:
     agent = start_agent()
-    runs = [start("advise", "--json", *agent.options, "--budget", "7") for _ in range(3)]
+    runs = [start("advise", "--json", *agent.options, "--budget", "25") for _ in range(3)]
     for run in runs:
         done = run.finish()
         assert done.returncode == 0, done.stderr
