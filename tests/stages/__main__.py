@@ -46,6 +46,11 @@ _FIGURES = [f"tests/system/test_{name}.py" for name in ("wanpath", "lab_check", 
 _SYSTEM = ["--dist=loadfile", "--durations=10", "tests/system"] + [
     f"--ignore={file}" for file in _FIGURES
 ]
+# Whole programs to whom every account is the same: with both, the ordinary user alone runs them.
+_ANY_ACCOUNT = [
+    f"--ignore=tests/system/test_{name}.py"
+    for name in ("added_plugins", "lab_profile", "orders", "profile", "terminal", "verify", "wheel")
+]
 _MAIN_JOB = [f"{_BIN}/advisor", "advise", "localhost"]
 _LONGEST_STAGE_S = 1800.0
 _KEPT_LINES = 200
@@ -79,7 +84,7 @@ def plan(with_both: bool) -> list[list[list[Stage]]]:
     if not with_both:
         return [[[linters], [quick, main_job]], [[system]], [[figures]]]
     host = Stage("host, root", (_pytest(*_HOST, workers=2),))
-    system_by_root = Stage("system, root", (_pytest(*_SYSTEM, workers=3),))
+    system_by_root = Stage("system, root", (_pytest(*_SYSTEM, *_ANY_ACCOUNT, workers=3),))
     # The system tests wait more than they compute: those of both users fit beside each other.
     return [
         [[linters, host, system_by_root, main_job], [quick, system]],
