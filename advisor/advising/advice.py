@@ -1,6 +1,6 @@
 """Makes the advice from what was measured or stored."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -13,7 +13,7 @@ from advisor.domain.advice import Advice, Command, Composition, Estimate, Limit,
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Pair
 from advisor.domain.events import PastResult
-from advisor.domain.file_io import IO_MODE
+from advisor.domain.file_io import STRIPES, tool_setting
 from advisor.domain.measurement import Measurement
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import format_rate
@@ -21,6 +21,7 @@ from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, flows_of, setting_key
 from advisor.models.comparison import PRACTICALLY_SAME, TYPICAL_SPREAD, Comparison
 from advisor.models.composition import compose, limit_words
+from advisor.models.filesystems import setstripe_line
 from advisor.models.limits import binding_limits, measured_limits
 from advisor.runtime.request import AdviceRequest
 from advisor.traits import describe, flow_names, subject_name, transport_labels
@@ -31,7 +32,10 @@ _FAR_ABOVE: Final = 4.0
 
 
 class AdviceInputs(msgspec.Struct, frozen=True, kw_only=True):
-    """What an advice is based on."""
+    """What an advice is based on.
+
+    `absent`: see `Composition`. `folder`: where a profiled tool's files go at the destination.
+    """
 
     session: str
     request: AdviceRequest
@@ -40,6 +44,8 @@ class AdviceInputs(msgspec.Struct, frozen=True, kw_only=True):
     past: Sequence[PastResult] = ()
     probes: Sequence[ProbeRecord] = ()
     kept: Kept | None = None
+    absent: Mapping[str, str] = {}
+    folder: str = ""
 
 
 def advice_from_ranking(inputs: AdviceInputs, ranking: Ranking, incomplete: bool) -> Advice:
@@ -57,6 +63,8 @@ def advice_from_ranking(inputs: AdviceInputs, ranking: Ranking, incomplete: bool
     reasons = _reasons(inputs, ranking, gain)
     if composition:
         reasons.insert(0, limit_words(composition))
+    if stripes := _stripes(inputs, chosen.setting):
+        reasons.append(stripes)
     if edge := _at_the_edge(inputs.request, chosen.setting):
         reasons.append(edge)
     return Advice(
@@ -120,7 +128,7 @@ def _composed(inputs: AdviceInputs, setting: Setting, joint_bps: float) -> Compo
     """What the disks and the network alone allow; None where no tool was profiled."""
     if not inputs.request.tool:
         return None
-    return compose(inputs.probes, joint_bps, flow_names(), setting.get(IO_MODE))
+    return compose(inputs.probes, joint_bps, setting, flow_names(), inputs.absent)
 
 
 def _binding(limits: Sequence[Limit], ranking: Ranking) -> list[Limit]:
@@ -200,6 +208,26 @@ def _open_port(inputs: AdviceInputs) -> list[str]:
     ]
 
 
+def _stripes(inputs: AdviceInputs, setting: Setting) -> str:
+    """A sentence on the best of the stripe counts; "" where none is advised."""
+    if STRIPES not in setting:
+        return ""
+    best: dict[int, float] = {}
+    for probe in comparable(inputs.request, inputs.probes):
+        if isinstance(probe.result, Measurement):
+            count = int(probe.setting.get(STRIPES, 0))
+            best[count] = max(best.get(count, 0.0), probe.result.throughput_bps)
+    rates = ", ".join(
+        f"{format_rate(bps)} with {f'{count} stripes' if count else 'those of the folder now'}"
+        for count, bps in sorted(best.items(), key=lambda one: -one[1])
+    )
+    return (
+        f"new files at the destination over {setting[STRIPES]} stripes, set with "
+        f"`{setstripe_line(inputs.folder, int(setting[STRIPES]))}` there before the transfer (this "
+        f"was done only for advisor's own files); the best single probes: {rates}"
+    )
+
+
 def _at_the_edge(request: AdviceRequest, setting: Setting) -> str:
     """A sentence if more files at a time might be faster, but were not allowed."""
     at_once = setting.get("concurrency")
@@ -272,7 +300,7 @@ def _commands(inputs: AdviceInputs, subject: str, settings: dict[str, Setting]) 
     request = inputs.request
     wanted = CommandRequest(
         subject=subject,
-        settings=settings,
+        settings={name: tool_setting(setting) for name, setting in settings.items()},
         labels=transport_labels(),
         path=inputs.path,
         destination_host=request.destination_host,

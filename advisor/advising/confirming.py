@@ -19,16 +19,22 @@ _MOST_ROUNDS: Final = 12
 
 
 async def confirm(
-    context: Context, past: Sequence[ev.PastResult], spaces: Mapping[str, Space]
+    context: Context,
+    past: Sequence[ev.PastResult],
+    spaces: Mapping[str, Space],
+    until_left_s: float = 0.0,
 ) -> None:
     """Probe the contenders in rounds, each in a new random order. Raises Stopped, PeerLost.
+
+    `until_left_s`: how much of the budget stays for what follows.
 
     As they alternate, a change of the load on the path affects all of them alike. It ends when no
     pair that the advice depends on could change its order, or when the time is used up.
     """
     chosen = contenders(comparable(context.request, context.probes), past, spaces)
-    async with context.stage(CONFIRM, "", context.budget.left_s) as stage_end:
-        stage_end.reason = await _rounds(context, chosen, past, spaces)
+    budget_s = max(0.0, context.budget.left_s - until_left_s)
+    async with context.stage(CONFIRM, "", budget_s) as stage_end:
+        stage_end.reason = await _rounds(context, chosen, past, spaces, until_left_s)
 
 
 async def _rounds(
@@ -36,6 +42,7 @@ async def _rounds(
     chosen: Sequence[Candidate],
     past: Sequence[ev.PastResult],
     spaces: Mapping[str, Space],
+    until_left_s: float,
 ) -> str:
     if not chosen:
         return "there is nothing to compare"
@@ -46,7 +53,8 @@ async def _rounds(
             if context.control.is_skipped(CONFIRM):
                 return "skipped"
             candidate = chosen[index]
-            if context.budget.left_s < context.runner.next_probe_s(candidate.subject):
+            left_s = context.budget.left_s - until_left_s
+            if left_s < context.runner.next_probe_s(candidate.subject):
                 return "the time is used"
             purpose = ProbePurpose(stage=CONFIRM, kind="confirm", label=candidate.role)
             await context.record(

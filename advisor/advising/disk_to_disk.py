@@ -16,6 +16,7 @@ from advisor import registry, traits
 from advisor.advising.context import Context
 from advisor.advising.prober import Probed, Watcher
 from advisor.advising.recorder import ProbePurpose
+from advisor.advising.tool_in_memory import MemoryProber
 from advisor.advising.tool_probing import ToolProber
 from advisor.advising.user_orders import apply_user_orders
 from advisor.agent.client import AgentLink, PeerError, PeerGone
@@ -25,10 +26,13 @@ from advisor.domain.dataset import Dataset
 from advisor.domain.file_io import (
     DESTINATION_DISK,
     IO_MODE,
+    NETWORK,
     SOURCE_DISK,
+    TOOL_IN_MEMORY,
     FileIoJob,
     Filesystem,
     IoDirection,
+    tool_setting,
 )
 from advisor.domain.measurement import Failure, FailureKind, Measurement
 from advisor.domain.quantities import format_bytes
@@ -40,9 +44,8 @@ from advisor.hosts.file_io import (
     fio_available,
 )
 from advisor.hosts.filesystems import filesystem_of
-from advisor.models.composition import NETWORK
 from advisor.models.file_io import quick_jobs
-from advisor.models.filesystems import notes_on, takes_direct_io
+from advisor.models.filesystems import can_stripe, notes_on, takes_direct_io, with_stripes
 from advisor.models.slicing import slice_bytes
 from advisor.models.transfer_length import transfer_length
 from advisor.runtime.request import AdviceRequest
@@ -56,16 +59,22 @@ STRETCH: Final = 1.5
 _ALONE_SHARE: Final = 0.3
 """The fraction of the session's time that measuring the subsystems alone may take."""
 
+_MEMORY_TIMES: Final = 1.3
+_MEMORY_SHARE: Final = 0.3
+"""Measuring the tool from memory to memory has this multiple of its usual time held back, unless
+that is more than this fraction of what is left for the closing comparison."""
+
 _MOST_SHARE: Final = 0.5
 """The fraction of the free space at the destination that a slice may take."""
 
 
 class ToolStage(msgspec.Struct, frozen=True):
-    """The search over a tool's own settings."""
+    """The search over a tool's own settings; with `stripes`, over those of its new files too."""
 
     tool: TransferTool
     dataset: Dataset
     limits: ToolLimits
+    stripes: bool = False
 
     @property
     def name(self) -> str:
@@ -79,7 +88,8 @@ class ToolStage(msgspec.Struct, frozen=True):
 
     def space(self, context: Context) -> Space:
         """The tool's space for this dataset."""
-        return self.tool.space(context.path, self.dataset, self.limits)
+        space = self.tool.space(context.path, self.dataset, self.limits)
+        return with_stripes(space) if self.stripes else space
 
     def baselines(self, context: Context) -> list[Baseline]:
         """The tool's defaults."""
@@ -147,9 +157,14 @@ class DiskToDisk:
         stage: ToolStage,
         prober: ToolProber,
         disks: dict[str, DiskProber],
+        memory: MemoryProber | None,
+        absent: dict[str, str],
     ) -> None:
+        """`absent`: see `Composition`; more may turn out not to be measurable."""
         self._context = context
         self._disks = disks
+        self._memory = memory
+        self.absent = absent
         self._until_left_s = (1 - _ALONE_SHARE) * context.budget.left_s
         self.stage = stage
         self.prober = prober
@@ -182,11 +197,15 @@ class DiskToDisk:
             raise ValueError(f"{there.folder} has no free space at the destination: free some")
         both = takes_direct_io(here) and takes_direct_io(there)
         limits = msgspec.structs.replace(stage.limits, direct_io=both)
-        stage = msgspec.structs.replace(stage, limits=limits)
-        disks = _disks(context, here, there, both_modes=_has_modes(stage.space(context)))
+        # Files that stay were written at many settings: they keep the layout of their folder.
+        prober.writes_back = stripes = can_stripe(there) and not request.keep
+        stage = msgspec.structs.replace(stage, limits=limits, stripes=stripes)
+        absent: dict[str, str] = {}
+        disks = _disks(context, here, there, absent, both_modes=_has_modes(stage.space(context)))
+        memory = _memory(context, stage.tool, absent)
         _tell_plan(context, prober, here, there, disks)
         context.runner.use(stage.subject, prober)
-        return cls(context, stage, prober, disks)
+        return cls(context, stage, prober, disks, memory, absent)
 
     async def measure_subsystems(self) -> None:
         """Measure the network and the disks, each alone. Raises Stopped, PeerLost."""
@@ -196,27 +215,44 @@ class DiskToDisk:
         best_bps = max((p.throughput_bps for p in self._measured(NETWORK)), default=None)
         if best_bps:
             self.prober.expect(best_bps)
+            if self._memory:
+                self._memory.expected_bps = best_bps
 
     async def _measure_network(self) -> None:
         """With the reference transport's defaults: one flow, and as many as Globus uses."""
         transport = registry.transport(traits.reference_transport())
         if not (availability := transport.available()).ok:
-            self._context.events.notice(f"the network alone: {availability.reason}")
+            _leave_out(self._context, self.absent, NETWORK, availability.reason)
             return
         [default, *_] = transport.baselines(self._context.path)
         flows = traits.transport_traits(transport.name).flow_parameter
         counts = _NETWORK_STREAMS if flows else (1,)
         settings = [default.setting | ({flows: n} if flows else {}) for n in counts]
-        await self._measure_all(NETWORK, transport.name, settings)
+        await self._measure_all(NETWORK, transport.name, settings, self._until_left_s)
 
     async def _measure_disk(self, name: str, prober: DiskProber) -> None:
         try:
             async with prober.at_work():
-                await self._measure_all(name, name, prober.settings)
+                await self._measure_all(name, name, prober.settings, self._until_left_s)
         except FileIoError as error:
-            self._context.events.notice(f"the {name} is not measured alone: {error}")
+            _leave_out(self._context, self.absent, name, str(error))
 
-    async def _measure_all(self, name: str, subject: str, settings: Sequence[Setting]) -> None:
+    @property
+    def held_back_s(self) -> float:
+        """What the closing comparison leaves for `measure_tool_in_memory`: of little time, none."""
+        wanted_s = _MEMORY_TIMES * self._memory.next_probe_s() if self._memory else 0.0
+        return wanted_s if wanted_s < _MEMORY_SHARE * self._context.budget.left_s else 0.0
+
+    async def measure_tool_in_memory(self, setting: Setting) -> None:
+        """Measure the tool's own ceiling at the advised setting. Raises Stopped, PeerLost."""
+        if self._memory:
+            least_s = self._memory.next_probe_s()
+            settings = [tool_setting(setting)]
+            await self._measure_all(TOOL_IN_MEMORY, TOOL_IN_MEMORY, settings, least_s)
+
+    async def _measure_all(
+        self, name: str, subject: str, settings: Sequence[Setting], until_left_s: float
+    ) -> None:
         context = self._context
         # A resumed session already has some.
         wanted = [s for s in settings if not context.recorder.has_measured(subject, s)]
@@ -227,10 +263,10 @@ class DiskToDisk:
             for setting in wanted:
                 await apply_user_orders(context)
                 if context.control.is_skipped(name):
-                    stage_end.reason = "skipped"
+                    stage_end.reason = self.absent[name] = "skipped"
                     return
-                if context.budget.left_s < self._until_left_s:
-                    stage_end.reason = "the time for measuring the subsystems is used up"
+                if context.budget.left_s < until_left_s:
+                    stage_end.reason = self.absent[name] = "the time for it is used up"
                     return
                 purpose = ProbePurpose(stage=name, kind="search", label="alone")
                 await context.record(await context.measure(subject, setting, purpose))
@@ -281,8 +317,23 @@ def _has_modes(space: Space) -> bool:
     return any(parameter.name == IO_MODE for parameter in space.parameters)
 
 
+def _memory(context: Context, tool: TransferTool, absent: dict[str, str]) -> MemoryProber | None:
+    """A prober of the tool without files; None where it cannot do that."""
+    if not traits.tool_traits(tool.name).memory_to_memory:
+        absent[TOOL_IN_MEMORY] = f"{tool.name} moves only files"
+        return None
+    prober = MemoryProber(tool, context.request, context.path)
+    context.runner.use(TOOL_IN_MEMORY, prober)
+    return prober
+
+
 def _disks(
-    context: Context, here: Filesystem, there: Filesystem, *, both_modes: bool
+    context: Context,
+    here: Filesystem,
+    there: Filesystem,
+    absent: dict[str, str],
+    *,
+    both_modes: bool,
 ) -> dict[str, DiskProber]:
     """A prober for each disk that can be measured; for the others the reason is told."""
     ends = {SOURCE_DISK: here, DESTINATION_DISK: there}
@@ -302,8 +353,13 @@ def _disks(
             probers[name] = DiskProber(filesystem.folder, jobs, is_here=is_here)
             context.runner.use(name, probers[name])
             continue
-        context.events.notice(f"the {name} is not measured alone: {why}")
+        _leave_out(context, absent, name, why)
     return probers
+
+
+def _leave_out(context: Context, absent: dict[str, str], name: str, why: str) -> None:
+    absent[name] = why
+    context.events.notice(f"the {name} is not measured alone: {why}")
 
 
 def _tell_plan(

@@ -10,7 +10,7 @@ from advisor import registry
 from advisor.advising.advice import AdviceInputs, advice_from_history, advice_from_ranking
 from advisor.advising.budget import Budget, default_budget_s
 from advisor.advising.confirming import confirm
-from advisor.advising.contenders import contenders, rank_contenders
+from advisor.advising.contenders import Ranking, contenders, rank_contenders
 from advisor.advising.context import Blocked, Context, OutOfTime, PriorResults
 from advisor.advising.disk_to_disk import DiskToDisk
 from advisor.advising.judging import comparable, least_spread
@@ -25,7 +25,6 @@ from advisor.advising.profiling import (
     stages_of,
 )
 from advisor.advising.recorder import ProbeRecorder
-from advisor.api.tool import Kept
 from advisor.domain import events as ev
 from advisor.domain.advice import Advice
 from advisor.domain.measurement import Failure
@@ -215,7 +214,9 @@ class _AdviceSession(Session):
             await self._profile_all(context, stages)
             if disks:
                 disks.lengthen()
-            await confirm(context, past, spaces)
+            await confirm(context, past, spaces, disks.held_back_s if disks else 0.0)
+            if disks and (ranking := self._ranking(context, past, spaces)):
+                await disks.measure_tool_in_memory(ranking.candidates[ranking.chosen].setting)
         except Stopped:
             trouble = _INTERRUPTED
         except (PeerLost, OutOfTime, StoreError, Blocked) as error:
@@ -224,8 +225,7 @@ class _AdviceSession(Session):
         finally:
             if disks:
                 await disks.close()
-        kept = disks.prober.kept if disks else None
-        return self._conclude(context, past, spaces, trouble, kept)
+        return self._conclude(context, past, spaces, trouble, disks)
 
     def _record_request(self, path: PathFacts) -> None:
         """Store what resuming needs, once it is clear that there is something to measure."""
@@ -268,19 +268,25 @@ class _AdviceSession(Session):
             share = weights[number] / sum(weights[number:])
             await profile(context, stage, context.budget.left_s - share * searching_s)
 
+    def _ranking(
+        self, context: Context, past: list[ev.PastResult], spaces: dict[str, Space]
+    ) -> Ranking | None:
+        """The contenders, compared by the probes so far."""
+        compared = comparable(self._request, context.probes)
+        return rank_contenders(
+            contenders(compared, past, spaces), spaces, least_spread(self._request)
+        )
+
     def _conclude(
         self,
         context: Context,
         past: list[ev.PastResult],
         spaces: dict[str, Space],
         trouble: Problem | None,
-        kept: Kept | None,
+        disks: DiskToDisk | None,
     ) -> int:
         """Advise what the probes support. `trouble`: what cut the measuring short, or ""."""
-        compared = comparable(self._request, context.probes)
-        ranking = rank_contenders(
-            contenders(compared, past, spaces), spaces, least_spread(self._request)
-        )
+        ranking = self._ranking(context, past, spaces)
         if ranking is None:
             return self._end_without(context, trouble)
         inputs = AdviceInputs(
@@ -290,7 +296,9 @@ class _AdviceSession(Session):
             path=context.path,
             past=past,
             probes=context.probes,
-            kept=kept,
+            kept=disks.prober.kept if disks else None,
+            absent=disks.absent if disks else {},
+            folder=disks.prober.folder if disks else "",
         )
         self._give(advice_from_ranking(inputs, ranking, incomplete=trouble is not None))
         return EXIT_INTERRUPTED if trouble is _INTERRUPTED else EXIT_DONE

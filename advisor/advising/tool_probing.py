@@ -15,7 +15,7 @@ from advisor.advising.prober import Probed, Watcher
 from advisor.agent.client import AgentLink, PeerError, PeerGone
 from advisor.api.tool import CommandRequest, Kept, Piece, Step, TransferOrder, TransferTool
 from advisor.domain.dataset import Dataset
-from advisor.domain.file_io import IO_MODE
+from advisor.domain.file_io import IO_MODE, STRIPES, tool_setting
 from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement, Outcome
 from advisor.domain.path import PathFacts
 from advisor.domain.proof import Algorithm
@@ -41,7 +41,7 @@ _SUPPOSED_BPS: Final = 1e9
 _FEW_INTERVALS: Final = 4
 
 
-class _ProbeFailed(Exception):
+class _ProbeFailed(ValueError):
     """A probe that gave no throughput."""
 
     def __init__(self, kind: FailureKind, message: str) -> None:
@@ -60,7 +60,8 @@ class ToolProber:
     """Measures settings of a tool on a dataset. Made by `of`.
 
     `stretch`: factor on the usual size of slices. `most_bytes`: the largest slice. `kept`: what
-    arrived and stays.
+    arrived and stays. `writes_back`: whether data count when they are on the disk; those of a
+    setting with direct or buffered I/O always do.
     """
 
     def __init__(
@@ -94,6 +95,7 @@ class ToolProber:
         self._scratch: str | None = None
         self._not_kept = ""
         self.stretch = 1.0
+        self.writes_back = False
         self.kept = Kept()
 
     @classmethod
@@ -167,7 +169,8 @@ class ToolProber:
     async def _make_scratch(self, link: AgentLink, setting: Setting) -> None:
         if self._scratch is None:
             port = self._server_port(setting)
-            self._scratch = await link.make_scratch(self.folder, port)
+            stripes = int(setting.get(STRIPES, 0))
+            self._scratch = await link.make_scratch(self.folder, port, stripes)
 
     def _server_port(self, setting: Setting) -> int:
         """Where the server listens that the tool sends to, -1 if not known, 0 without one.
@@ -222,7 +225,7 @@ class ToolProber:
 
     def _order(self, setting: Setting, pieces: tuple[Piece, ...]) -> TransferOrder:
         return TransferOrder(
-            setting=setting,
+            setting=tool_setting(setting),
             pieces=pieces,
             path=self._path,
             destination_host=self._request.destination_host,
@@ -268,7 +271,7 @@ class ToolProber:
                 FailureKind.TIMED_OUT, f"no data arrived within {ran.elapsed_s:.0f} s of the start"
             )
         measurement = measurement_of(ran, self._path.rtt_s)
-        if IO_MODE in setting:
+        if self.writes_back or IO_MODE in setting:
             # Compared by when the data are on the disk: buffered writing is over in memory before.
             written_s = await link.sync([piece.target for piece in taken.pieces])
             measurement = with_write_back(measurement, ran.moved_bytes, written_s)

@@ -290,15 +290,15 @@ class AgentLink:
             checksums += found.checksums
         return checksums
 
-    async def make_scratch(self, folder: str, server_port: int = 0) -> str:
+    async def make_scratch(self, folder: str, server_port: int = 0, stripes: int = 0) -> str:
         """Create a folder in this one, or in the nearest existing one above; return its path.
 
         `server_port`: where the server listens that will write in it, -1 if not known. If it is
         another account's, every account there may write in it. 0: only the agent's account will.
-        Raises PeerError.
+        `stripes`: of its new files, on Lustre; 0 leaves them to the folder above. Raises PeerError.
         """
         weight(folder)
-        request = m.MakeScratch(folder=folder, server_port=server_port)
+        request = m.MakeScratch(folder=folder, server_port=server_port, stripes=stripes)
         return (await self.work(request, m.ScratchMade)).folder
 
     async def move(self, pairs: Sequence[tuple[str, str]]) -> list[str]:

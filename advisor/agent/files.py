@@ -24,7 +24,7 @@ from advisor.domain.file_io import SCRATCH_PREFIX, Filesystem
 from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.hosts.checksums import Reading, checksum_of, in_thread, reason_of
 from advisor.hosts.file_io import FileIoError, run_file_io
-from advisor.hosts.filesystems import filesystem_of
+from advisor.hosts.filesystems import filesystem_of, set_stripes
 
 _SHOWN_LENGTH: Final = 200
 _FOLDER_FLAGS: Final = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -188,11 +188,12 @@ def file_size(rights: FileRights, path: str) -> int | None:
     return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
-def make_scratch(rights: FileRights, folder: str, server_port: int = 0) -> str:
+def make_scratch(rights: FileRights, folder: str, server_port: int = 0, stripes: int = 0) -> str:
     """Create a folder in this one, or in the nearest existing one above. Raises FilesRefused.
 
     `server_port`: where the server listens that writes in it, -1 if not known; 0: the agent does.
-    Only for a server of another account others may enter it.
+    Only for a server of another account others may enter it. `stripes`: of its new files, on
+    Lustre; 0 leaves them to the folder above.
     """
     above = _existing(rights, folder)
     name = scratch.new_name()
@@ -206,9 +207,16 @@ def make_scratch(rights: FileRights, folder: str, server_port: int = 0) -> str:
     try:
         with opened_folder(above) as parent:
             scratch.make(parent, name, for_all=for_all)
+            made = posixpath.join(above, name)
+            if stripes:
+                try:
+                    set_stripes(made, stripes)
+                except OSError:
+                    scratch.remove(parent, name)
+                    raise
     except OSError as error:
         raise _refused(above, error) from None
-    return posixpath.join(above, name)
+    return made
 
 
 def move(rights: FileRights, source: str, target: str) -> str:
@@ -362,8 +370,8 @@ class FileWork:
                 openings = [functools.partial(open_file, rights, path) for path in paths]
                 checksums = [checksum_of(opening, reading) for opening in openings]
                 return m.ChecksumsFound(checksums=checksums, seen_bytes=reading.seen_bytes)
-            case m.MakeScratch(folder=folder, server_port=port):
-                return m.ScratchMade(folder=make_scratch(rights, folder, port))
+            case m.MakeScratch(folder=folder, server_port=port, stripes=stripes):
+                return m.ScratchMade(folder=make_scratch(rights, folder, port, stripes))
             case m.MoveFiles(pairs=pairs):
                 return m.FilesMoved(reasons=[move(rights, *pair) for pair in reading.each(pairs)])
             case m.RemoveScratch(folder=folder):

@@ -32,7 +32,7 @@ from advisor.agent.message_base import (
 from advisor.agent.target_messages import Delivery, TargetReply
 from advisor.api.tool import Piece, TransferOrder
 from advisor.api.transport import Port, Token
-from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem
+from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem, StripeCount
 from advisor.domain.measurement import FailureKind
 from advisor.domain.path import HostFacts, PathFacts
 from advisor.domain.printable import ShownText, shortened
@@ -137,10 +137,12 @@ class MakeScratch(FileRequest, frozen=True, kw_only=True, tag="make_scratch", om
     """Create a scratch folder in this one or the nearest existing one above: `ScratchMade`.
 
     `server_port`: where the server listens that will write in it, -1 if not known; 0: no server.
+    `stripes`: of its new files, on Lustre; 0 leaves them to the folder above.
     """
 
     folder: FilePath
     server_port: Annotated[int, msgspec.Meta(ge=-1, le=65535)] = 0
+    stripes: StripeCount = 0
 
 
 class MoveFiles(FileRequest, frozen=True, kw_only=True, tag="move_files"):

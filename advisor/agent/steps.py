@@ -1,8 +1,8 @@
 """The destination's step of a tool's transfer, run by the agent.
 
 The agent's own plugin derives the command from the order; the advisor only names the plugin and
-files in a scratch folder. Unlike a probe's port, the ports of a tool are open to every host that
-can reach them while the step runs.
+files in a scratch folder, or no file at all. Unlike a probe's port, the ports of a tool are open to
+every host that can reach them while the step runs.
 """
 
 import asyncio
@@ -20,10 +20,10 @@ from advisor.agent import messages as m
 from advisor.agent.files import FileRights, FilesRefused, scratch_file
 from advisor.agent.ports import free_run
 from advisor.agent.turn import Turn
-from advisor.api.tool import Step, TransferTool
+from advisor.api.tool import NOWHERE, Step, TransferTool
 from advisor.domain.space import flows_of
 from advisor.hosts.processes import Child, command_bound_to_stdin, running
-from advisor.traits import flow_names
+from advisor.traits import flow_names, tool_traits
 
 _READY_S: Final = 30.0
 _POLL_S: Final = 0.02
@@ -55,7 +55,9 @@ async def run_step(
         with tempfile.TemporaryDirectory(prefix="advisor-") as own_folder:
             list_file = Path(own_folder) / "files"
             async with turn.taken(awaited):
-                order = await asyncio.to_thread(_allowed, request.order, rights, str(list_file))
+                order = await asyncio.to_thread(
+                    _allowed, tool, request.order, rights, str(list_file)
+                )
                 step, base_port = _prepared(tool, order, ports)
                 if step.list_text is not None:
                     list_file.write_text(step.list_text, encoding="utf-8")
@@ -78,11 +80,17 @@ def _tool_named(name: str) -> TransferTool:
     return tool
 
 
-def _allowed(order: m.StepOrder, rights: FileRights, list_file: str) -> m.StepOrder:
+def _allowed(
+    tool: TransferTool, order: m.StepOrder, rights: FileRights, list_file: str
+) -> m.StepOrder:
     """The order with the targets that the advisor may write. Raises FilesRefused."""
+    in_memory = tool_traits(tool.name).memory_to_memory
+
+    def allowed(target: str) -> str:
+        return target if in_memory and target == NOWHERE else scratch_file(rights, target)
+
     pieces = tuple(
-        msgspec.structs.replace(piece, target=scratch_file(rights, piece.target))
-        for piece in order.pieces
+        msgspec.structs.replace(piece, target=allowed(piece.target)) for piece in order.pieces
     )
     return msgspec.structs.replace(order, pieces=pieces, list_file=list_file)
 

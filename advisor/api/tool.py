@@ -16,7 +16,9 @@ from advisor.domain.traits import ToolTraits
 
 __all__ = [
     "DESTINATION_PATH",
+    "NOWHERE",
     "SOURCE_PATH",
+    "ZEROS",
     "CommandRequest",
     "Kept",
     "OutputReader",
@@ -35,6 +37,11 @@ __all__ = [
 SOURCE_PATH: Final = "SOURCE_PATH"
 DESTINATION_PATH: Final = "DESTINATION_PATH"
 """The placeholders for paths that were not given."""
+
+ZEROS: Final = "/dev/zero"
+NOWHERE: Final = "/dev/null"
+"""Source and target of pieces that are moved from memory to memory, without any file. Only a tool
+with the trait `memory_to_memory` is given such pieces."""
 
 
 class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):

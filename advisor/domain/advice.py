@@ -5,12 +5,16 @@ from typing import Final, Literal
 import msgspec
 
 from advisor.domain.endpoints import Pair
+from advisor.domain.file_io import NETWORK, TOOL_IN_MEMORY
 from advisor.domain.printable import escape_fields, is_printable
 from advisor.domain.shell import shell_line
 from advisor.domain.space import Setting
 
 Side = Literal["source", "destination"]
 CameTrue = Literal["within", "above", "below"]
+
+ABOUT_ALL: Final = 0.9
+"""From this fraction of a rate on, whatever has it counts as saturated."""
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,10 +60,11 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Subsystem(msgspec.Struct, frozen=True, kw_only=True):
-    """One of the three subsystems of a file transfer, profiled alone.
+    """One of the four subsystems of a file transfer, profiled alone.
 
-    `what`: source disk, network or destination disk. `throughput_bps`: its best throughput, reached
-    at `setting`. `by_flows`: its best at each measured number of threads or streams.
+    `what`: source disk, network, tool memory to memory, or destination disk. `throughput_bps`: its
+    best throughput, reached at `setting`. `by_flows`: its best at each measured number of threads
+    or streams.
     """
 
     what: str
@@ -68,21 +73,34 @@ class Subsystem(msgspec.Struct, frozen=True, kw_only=True):
     by_flows: dict[int, float] = {}
 
 
-class Composition(msgspec.Struct, frozen=True, kw_only=True):
+class Composition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the subsystems achieve alone, compared with what the file transfer achieves.
 
     Rao et al. 2016, section I: the minimum of the subsystems' maxima, which the joint rate may fall
     well below. `predicted_bps`: that minimum. `joint_bps`: the expectation for the advised setting.
+    `absent`: why a subsystem was not measured, by its name.
     """
 
     subsystems: list[Subsystem]
     predicted_bps: float
     joint_bps: float
+    absent: dict[str, str] = {}
 
     @property
     def limiting(self) -> str:
-        """The slowest subsystem."""
-        return min(self.subsystems, key=lambda s: s.throughput_bps).what
+        """The slowest subsystem.
+
+        The tool's data pass the network too: where it is about as fast, the network limits it.
+        """
+        slowest = min(self.subsystems, key=lambda s: s.throughput_bps)
+        network_bps = self.alone_bps(NETWORK)
+        if slowest.what == TOOL_IN_MEMORY and network_bps is not None:
+            return NETWORK if slowest.throughput_bps >= ABOUT_ALL * network_bps else slowest.what
+        return slowest.what
+
+    def alone_bps(self, what: str) -> float | None:
+        """The throughput of a subsystem alone; None where it was not measured."""
+        return next((s.throughput_bps for s in self.subsystems if s.what == what), None)
 
     @property
     def reached(self) -> float:

@@ -15,19 +15,34 @@ from advisor.domain.space import Setting
 IoDirection = Literal["read", "write"]
 
 _Text = Annotated[str, msgspec.Meta(max_length=4096)]
+StripeCount = Annotated[int, msgspec.Meta(ge=0, le=2000)]
 _Bytes = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 
 IO_MODE: Final = "direct"
 """The name in settings: 1 bypasses the page cache, 0 leaves reading and writing to the kernel."""
+
+STRIPES: Final = "stripes"
+"""The name in settings: over how many storage targets Lustre lays the files that advisor creates.
+A setting without it leaves that to their folder."""
 
 SOURCE_DISK: Final = "source disk"
 DESTINATION_DISK: Final = "destination disk"
 DISKS: Final = frozenset({SOURCE_DISK, DESTINATION_DISK})
 """Subjects of records that measure a disk alone, which moves nothing between hosts."""
 
+NETWORK: Final = "network"
+TOOL_IN_MEMORY: Final = "tool memory to memory"
+PARTS: Final = DISKS | {TOOL_IN_MEMORY}
+"""Subjects of records that measure one part of a file transfer alone: no rate of a transfer."""
+
 SCRATCH_PREFIX: Final = ".advisor-"
 """Prefix of the name of every file and folder that the advisor creates among a user's files. The
 advisor never removes anything else."""
+
+
+def tool_setting(setting: Setting) -> Setting:
+    """What of a setting the tool itself is given: stripes are a property of the file's folder."""
+    return {name: value for name, value in setting.items() if name != STRIPES}
 
 
 class Stripes(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,12 +70,12 @@ class Filesystem(msgspec.Struct, frozen=True, kw_only=True):
     stripes: Stripes | None = None
 
 
-class FileIoJob(msgspec.Struct, frozen=True, kw_only=True):
+class FileIoJob(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One measurement of file I/O.
 
     `threads` read or write concurrently, each its own part, `request_bytes` at a time. `direct`:
     bypass the page cache. `total_bytes`: the most that all of them move together. `ceiling_s`: time
-    limit.
+    limit. `stripes`: of the file on Lustre; 0 leaves them to its folder.
     """
 
     direction: IoDirection
@@ -69,14 +84,17 @@ class FileIoJob(msgspec.Struct, frozen=True, kw_only=True):
     direct: bool
     total_bytes: Annotated[int, msgspec.Meta(ge=1, le=2**50)]
     ceiling_s: Annotated[float, msgspec.Meta(gt=0, le=600)]
+    stripes: StripeCount = 0
 
     @property
     def setting(self) -> Setting:
         """The setting as stored in records."""
+        layout: Setting = {STRIPES: self.stripes} if self.stripes else {}
         return {
             "threads": self.threads,
             "request_bytes": self.request_bytes,
             "direct": int(self.direct),
+            **layout,
         }
 
 

@@ -36,6 +36,7 @@ _WORD_ORDER: Final = (
     "threads",
     "request_bytes",
     "direct",
+    "stripes",
     "block_bytes",
     "buffer_bytes",
     "mss_bytes",
@@ -47,6 +48,7 @@ _COUNTED: Final = {
     "parallelism": ("stream", " each"),
     "streams": ("stream", ""),
     "threads": ("thread", ""),
+    "stripes": ("stripe", ""),
 }
 _SIZED: Final = {"request_bytes": "requests", "block_bytes": "blocks", "buffer_bytes": "buffers"}
 
@@ -99,7 +101,8 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
 
     `automatic`: the value 0 leaves the parameter to the kernel. It lies one step above the upper
     bound, as a buffer that grows as far as it is needed. With equal bounds it is a choice of two,
-    as between direct I/O and the page cache.
+    as between direct I/O and the page cache. `only_bounds`: nothing between the bounds is a value,
+    as of the stripe counts 2 and 8 in Rao et al. 2016; such a parameter is never automatic.
     """
 
     name: str
@@ -110,6 +113,7 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
     quantum: int = 1
     # Unset, it is not written: events of versions without it are written as they were.
     automatic: bool | msgspec.UnsetType = msgspec.UNSET
+    only_bounds: bool | msgspec.UnsetType = msgspec.UNSET
 
     def __post_init__(self) -> None:
         if self.quantum < 1 or not 1 <= self.lower <= self.upper:
@@ -141,6 +145,8 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
         """
         if self.automatic and value == AUTOMATIC:
             return AUTOMATIC
+        if self.only_bounds:
+            return self.lower if self.fraction_of(value) < 0.5 else self.upper
         multiple: int = round(value / self.quantum) * self.quantum
         return min(self.upper, max(self.lower, multiple))
 
@@ -173,19 +179,21 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
 
     def contains(self, value: float) -> bool:
         """Whether the value is within the bounds, or the automatic one."""
+        if self.only_bounds:
+            return value in (self.lower, self.upper)
         return self.lower <= value <= self.upper or bool(self.automatic and value == AUTOMATIC)
 
     def doubled(self, value: int) -> int:
         """Twice the value, at most the upper bound; from there to the automatic value."""
         if self.automatic and value in (AUTOMATIC, self.upper):
             return AUTOMATIC
-        return self.nearest(2 * value)
+        return self.upper if self.only_bounds else self.nearest(2 * value)
 
     def halved(self, value: int) -> int:
         """Half the value, at least the lower bound; from the automatic value the upper bound."""
         if self.automatic and value == AUTOMATIC:
             return self.upper
-        return self.nearest(max(1, value // 2))
+        return self.lower if self.only_bounds else self.nearest(max(1, value // 2))
 
 
 class Space(msgspec.Struct, frozen=True, kw_only=True):

@@ -21,7 +21,7 @@ from advisor.domain.availability import AVAILABLE, Availability
 from advisor.domain.file_io import SCRATCH_PREFIX, FileIoJob, FileIoResult, IoDirection
 from advisor.domain.problem import ProblemError
 from advisor.domain.quantities import format_bytes
-from advisor.hosts.filesystems import filesystem_of
+from advisor.hosts.filesystems import filesystem_of, set_stripes
 from advisor.hosts.processes import command_bound_to_stdin, running
 from advisor.models.file_io import most_bytes
 
@@ -159,10 +159,16 @@ class Workplace:
         self._place = place
         self._total_bytes = total_bytes
         self._laid_out_bytes = 0
+        self._stripes = 0
         self._written_bps: float | None = None
 
     async def run(self, job: FileIoJob) -> FileIoResult:
-        """Run one measurement. Files to read are created first, once. Raises FileIoError."""
+        """Run one measurement. Files to read are created first, once. Raises FileIoError.
+
+        After a job with stripes, which stay those of the place, there is none without.
+        """
+        if job.stripes not in (0, self._stripes):
+            await self._stripe(job.stripes)
         if job.direction == "read":
             await self._lay_out(job.ceiling_s * _LAYING_OUT_CEILINGS)
             return await self._measure(job, min(job.total_bytes, self._laid_out_bytes))
@@ -170,6 +176,14 @@ class Workplace:
         result = await self._measure(job, min(job.total_bytes, self._writable_bytes(job)))
         self._written_bps = max(self._written_bps or 0.0, result.throughput_bps)
         return result
+
+    async def _stripe(self, count: int) -> None:
+        """Have new files in our place so striped: the one to read is created again."""
+        try:
+            await asyncio.to_thread(set_stripes, str(self._place), count)
+        except OSError as error:
+            raise FileIoError(f"{error.strerror} in {self._folder}") from None
+        self._stripes, self._laid_out_bytes = count, 0
 
     def _writable_bytes(self, job: FileIoJob) -> int:
         """The file size, or what the disk can take in little more than the job's time limit."""

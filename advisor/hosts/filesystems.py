@@ -15,6 +15,7 @@ import msgspec
 from advisor.domain.file_io import Filesystem, Stripes
 from advisor.domain.printable import printable
 from advisor.hosts.processes import output_of
+from advisor.models.filesystems import setstripe_argv
 
 _MOUNTINFO: Final = Path("/proc/self/mountinfo")
 _OCTAL: Final = re.compile(rb"\\([0-7]{3})")
@@ -105,15 +106,29 @@ def _stripes_of(folder: Path) -> Stripes | None:
     """None without `lfs`, or without an answer from it."""
     if shutil.which("lfs") is None:
         return None
-    argv = ["lfs", "getstripe", "-d", str(folder)]
+    try:
+        status, text = _ran(["lfs", "getstripe", "-d", str(folder)])
+    except (OSError, TimeoutError):
+        return None
+    return parse_stripes(text) if status == 0 else None
+
+
+def set_stripes(folder: str, count: int) -> None:
+    """Have Lustre lay new files of a folder over this many targets. Raises OSError."""
+    try:
+        status, _ = _ran(setstripe_argv(folder, count))
+    except TimeoutError:
+        raise OSError(errno.ETIMEDOUT, f"lfs setstripe -c {count} gave no answer", folder) from None
+    if status:
+        why = f"lfs setstripe -c {count} failed with status {status}"
+        raise OSError(errno.EIO, why, folder)
+
+
+def _ran(argv: list[str]) -> tuple[int, str]:
+    """Status and output of lfs. Raises OSError, TimeoutError."""
     # A separate loop in a separate thread: the caller's thread may have one running.
     with ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(lambda: asyncio.run(output_of(argv, _LFS_S)))
-        try:
-            status, text = asked.result()
-        except (OSError, TimeoutError):
-            return None
-    return parse_stripes(text) if status == 0 else None
+        return pool.submit(lambda: asyncio.run(output_of(argv, _LFS_S))).result()
 
 
 def parse_stripes(text: str) -> Stripes | None:

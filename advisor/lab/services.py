@@ -43,7 +43,9 @@ async def start_gridftp(
 
     `as_root`: whether it would be root there, which it must not be. Raises NetworkError.
     """
-    argv = [program, "-p", str(_GRIDFTP_PORT), "-allow-anonymous", "-restrict-paths", f"RW{folder}"]
+    argv = [program, "-p", str(_GRIDFTP_PORT), "-allow-anonymous", "-restrict-paths"]
+    # What arrives there is dropped: a client can be measured without files.
+    argv += [f"RW{folder},RW/dev/null"]
     argv += ["-hostname", address, "-control-interface", address, "-log-level", "ERROR,WARN"]
     argv += ["-logfile", f"{folder}.log"]
     if as_root:

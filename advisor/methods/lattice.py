@@ -27,6 +27,8 @@ def step_values(parameter: Parameter) -> tuple[int, ...]:
     bound, and the last step ends at the upper bound.
     """
     lower, upper, last = parameter.lower, parameter.upper, _automatic(parameter)
+    if parameter.only_bounds:
+        return (lower, upper)
     if parameter.scale is Scale.LOG2:
         doublings = (lower << n for n in itertools.count())
         return (*itertools.takewhile(lambda value: value < upper, doublings), upper, *last)

@@ -8,7 +8,7 @@ from itertools import product
 from typing import Final
 
 from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem, IoDirection
-from advisor.models.filesystems import takes_direct_io
+from advisor.models.filesystems import STRIPE_COUNTS, can_stripe, takes_direct_io
 
 FREE_SHARE: Final = 0.05
 """The largest test file as a fraction of the free space."""
@@ -44,12 +44,13 @@ def quick_jobs(
 ) -> list[FileIoJob]:
     """Three measurements of a second, direct where possible; none without enough space.
 
-    `both_modes`: as many buffered ones after direct ones.
+    `both_modes`: as many buffered ones after direct ones. On Lustre all are repeated with both
+    stripe counts.
     """
     direct = takes_direct_io(filesystem)
     modes = (True, False) if direct and both_modes else (direct,)
     grid = [(t, _QUICK_REQUEST_BYTES, mode) for mode in modes for t in _QUICK_THREADS]
-    return _jobs(direction, grid, _QUICK_S, min(_QUICK_BYTES, most_bytes(filesystem)))
+    return _jobs(direction, filesystem, grid, _QUICK_S, _QUICK_BYTES)
 
 
 def full_jobs(direction: IoDirection, filesystem: Filesystem) -> list[FileIoJob]:
@@ -62,15 +63,19 @@ def full_jobs(direction: IoDirection, filesystem: Filesystem) -> list[FileIoJob]
         (threads, request_bytes, direct)
         for direct, threads, request_bytes in product(modes, _FULL_THREADS, _FULL_REQUESTS_BYTES)
     ]
-    return _jobs(direction, grid, _FULL_S, most_bytes(filesystem))
+    return _jobs(direction, filesystem, grid, _FULL_S, _MOST_BYTES)
 
 
 def _jobs(
     direction: IoDirection,
+    filesystem: Filesystem,
     grid: Sequence[tuple[int, int, bool]],
     ceiling_s: float,
-    total_bytes: int,
+    largest_bytes: int,
 ) -> list[FileIoJob]:
+    """The grid as the folder lays files out, then with each stripe count where it can be set."""
+    total_bytes = min(largest_bytes, most_bytes(filesystem))
+    layouts = (0, *STRIPE_COUNTS) if can_stripe(filesystem) else (0,)
     return [
         FileIoJob(
             direction=direction,
@@ -79,7 +84,9 @@ def _jobs(
             direct=direct,
             total_bytes=total_bytes,
             ceiling_s=ceiling_s,
+            stripes=stripes,
         )
+        for stripes in layouts
         for threads, request_bytes, direct in grid
         if threads * request_bytes <= total_bytes
     ]

@@ -3,10 +3,13 @@
 from collections.abc import Iterator
 from typing import Final
 
+import msgspec
+
 from advisor.domain.advice import Side
-from advisor.domain.file_io import Filesystem, Stripes
+from advisor.domain.file_io import STRIPES, Filesystem, Stripes
 from advisor.domain.quantities import format_bytes
 from advisor.domain.shell import shell_line
+from advisor.domain.space import Parameter, Scale, Space
 
 _MEMORY: Final = frozenset({"tmpfs", "ramfs", "devtmpfs", "hugetlbfs"})
 _NFS: Final = frozenset({"nfs", "nfs4"})
@@ -37,7 +40,41 @@ _KNOWN: Final = {
     ),
 }
 
-_SETSTRIPE: Final = ("lfs", "setstripe", "-c", "8")
+
+STRIPE_COUNTS: Final = (2, 8)
+"""Those that Rao et al. 2016 compare on Lustre (section IV)."""
+
+
+def can_stripe(filesystem: Filesystem) -> bool:
+    """Whether the stripes of new files can be set there: on Lustre, where `lfs` answers."""
+    return filesystem.kind == "lustre" and filesystem.stripes is not None
+
+
+def with_stripes(space: Space) -> Space:
+    """The space with both stripe counts at every setting."""
+    fewest, most = STRIPE_COUNTS
+    stripes = Parameter(
+        name=STRIPES, unit="", lower=fewest, upper=most, scale=Scale.LOG2, only_bounds=True
+    )
+    return msgspec.structs.replace(
+        space,
+        parameters=(*space.parameters, stripes),
+        cost_order=(*space.cost_order, STRIPES),
+        note=f"{space.note}; new files over {fewest} or {most} stripes",
+    )
+
+
+def setstripe_line(folder: str, count: int) -> str:
+    """The line that sets the stripes of new files in a folder, which is created if it is missing.
+
+    Without the folder, `lfs setstripe` would create a file of that name.
+    """
+    return f"{shell_line(['mkdir', '-p', folder])} && {shell_line(setstripe_argv(folder, count))}"
+
+
+def setstripe_argv(folder: str, count: int) -> list[str]:
+    """The command that sets the stripes of new files in an existing folder."""
+    return ["lfs", "setstripe", "-c", str(count), folder]
 
 
 def takes_direct_io(filesystem: Filesystem) -> bool:
@@ -107,11 +144,9 @@ def _of_lustre(filesystem: Filesystem, side: Side) -> Iterator[str]:
 def _striping(folder: str, stripes: Stripes, side: Side) -> str:
     match stripes.count:
         case 1:
-            remedy = (
-                f": for large files, `{shell_line([*_SETSTRIPE, folder])}` before they are written"
-                if side == "destination"
-                else ""
-            )
+            line = shell_line(setstripe_argv(folder, STRIPE_COUNTS[-1]))
+            remedy = f": for large files, `{line}` before they are written"
+            remedy = remedy if side == "destination" else ""
             return f"New files here are on one storage target (1 stripe), which limits one{remedy}."
         case 0:
             return "New files here are striped by the default of the file system."

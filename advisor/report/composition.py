@@ -1,20 +1,27 @@
-"""Disks, network and the file transfer through all three, in words."""
+"""Disks, network, tool, and the file transfer through all of them, in words."""
 
 from typing import Final
 
-from advisor.domain.advice import Composition, Subsystem
+from advisor.domain.advice import ABOUT_ALL, Composition, Subsystem
 from advisor.domain.quantities import format_rate
 from advisor.domain.space import setting_words
-from advisor.models.composition import ABOUT_ALL
+from advisor.models.composition import named
 
 _BEYOND: Final = 1.05
 
 
 def composition_lines(composition: Composition | None) -> list[str]:
-    """A sentence on all, then a line for each subsystem; none without a composition."""
+    """A sentence on all, then a line for each subsystem; none without a composition.
+
+    One that is absent has a line with the reason.
+    """
     if composition is None:
         return []
-    return [composition_words(composition), *(f"- {_alone(s)}" for s in composition.subsystems)]
+    return [
+        composition_words(composition),
+        *(f"- {_alone(s)}" for s in composition.subsystems),
+        *(f"- {what}: not measured: {why}" for what, why in composition.absent.items()),
+    ]
 
 
 def composition_words(composition: Composition) -> str:
@@ -33,7 +40,7 @@ def composition_words(composition: Composition) -> str:
 
 def verdict(composition: Composition) -> str:
     """The bottleneck of the file transfer."""
-    least = f"the {composition.limiting}"
+    least = named(composition.limiting)
     if composition.reached > _BEYOND:
         return (
             f"{least} is the bottleneck; alone it was slower, at another time or with fewer flows"

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from advisor.domain.file_io import DISKS
+from advisor.domain.file_io import PARTS
 from advisor.domain.grid import Cell
 from advisor.domain.measurement import Measurement
 from advisor.domain.quantities import format_duration, format_rate
@@ -120,7 +120,7 @@ def _at_one(probes: Sequence[ProbeRecord]) -> dict[CurveName, list[float]]:
     rates: dict[Cell, list[float]] = {}
     for probe in probes:
         result = probe.result
-        if probe.subject in DISKS or not isinstance(result, Measurement):
+        if probe.subject in PARTS or not isinstance(result, Measurement):
             continue
         if result.throughput_bps > 0:
             cell = (probe.subject, setting_key(probe.setting))

@@ -13,7 +13,7 @@ import msgspec
 from advisor.domain.advice import Estimate
 from advisor.domain.connection import Connection
 from advisor.domain.endpoints import Pair
-from advisor.domain.file_io import DISKS
+from advisor.domain.file_io import PARTS
 from advisor.domain.measurement import Measurement
 from advisor.domain.records import (
     AdviceRecord,
@@ -215,7 +215,7 @@ class Digester:
             facts.rtt_s = probe.rtt_s or facts.rtt_s
             facts.bandwidth_bps = probe.bandwidth_bps or facts.bandwidth_bps
             facts.connection = probe.connection or facts.connection
-        if probe.subject in DISKS:
+        if probe.subject in PARTS:
             facts.failures += not isinstance(probe.result, Measurement)
             return
         if probe.subject not in facts.transports:

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from advisor.domain.events import PastResult
-from advisor.domain.file_io import DISKS
+from advisor.domain.file_io import PARTS
 from advisor.domain.measurement import Measurement
 from advisor.domain.quantities import format_duration
 from advisor.domain.records import ProbeRecord
@@ -60,7 +60,7 @@ def best_results(probes: Iterable[ProbeRecord], now_s: float) -> list[PastResult
     """The best setting of each subject, by name. `now_s` is Unix time."""
     by_subject: dict[str, dict[SettingKey, SettingRates]] = defaultdict(dict)
     for probe in probes:
-        if probe.subject in DISKS:
+        if probe.subject in PARTS:
             continue
         if isinstance(probe.result, Measurement) and probe.result.throughput_bps > 0:
             rates = by_subject[probe.subject].setdefault(

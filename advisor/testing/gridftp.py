@@ -101,7 +101,7 @@ async def _listening(
     argv += ["globus-gridftp-server", "-p", "0"]
     argv += ["-hostname", _ADDRESS, "-control-interface", _ADDRESS]
     argv += ["-log-level", "ERROR,WARN,TRANSFER", "-logfile", str(base / "server.log")]
-    argv += ["-restrict-paths", f"RW{base / 'offered'}", *options]
+    argv += ["-restrict-paths", f"RW{base / 'offered'},RW/dev/null", *options]
     async with running(server_bound_to_stdin(argv)) as child:
         yield await _port(child.stdout)
 

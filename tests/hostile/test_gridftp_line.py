@@ -31,7 +31,7 @@ def test_a_printed_server_keeps_to_the_target(subject: str, several: bool) -> No
     request = a_request(subject=subject, destination_path="/store/run 7", dataset=dataset)
     (server,) = _servers(the_line(request).note)
     target = "/store/run 7" if request.is_directory else "/store"
-    assert server[server.index("-restrict-paths") + 1] == f"RW{target}"
+    assert server[server.index("-restrict-paths") + 1] == f"RW{target},RW/dev/null"
     # By prefix: 192.0.2.1 would admit 192.0.2.10.
     assert "-allow-from" not in server
 
@@ -57,13 +57,13 @@ def test_an_anonymous_server_has_its_risk_and_a_firewall_beside_it() -> None:
 def test_a_target_that_the_server_would_take_for_more_is_left_to_the_reader(name: str) -> None:
     request = a_request(destination_path=name, dataset=a_directory(1, 2))
     argv = anonymous_server(request)
-    assert argv[argv.index("-restrict-paths") + 1] == "RW/DESTINATION_FOLDER"
+    assert argv[argv.index("-restrict-paths") + 1] == "RW/DESTINATION_FOLDER,RW/dev/null"
 
 
 def test_what_is_printed_is_quoted() -> None:
     request = a_request(destination_path="/store/$(id); x/f")
     (server,) = _servers(the_line(request).note)
-    assert server[server.index("-restrict-paths") + 1] == "RW/store/$(id); x"
+    assert server[server.index("-restrict-paths") + 1] == "RW/store/$(id); x,RW/dev/null"
 
 
 @pytest.fixture

@@ -24,6 +24,8 @@ from .conftest import Run, Server, Start, wait_until
 BUDGET = ["--budget", "12"]
 # Of a session that does not come to its end.
 LONG = ["--budget", "36"]
+# With time for every part.
+AMPLE = ["--budget", "60"]
 # For what takes a busy machine long to make and to remove.
 LARGE = ["--budget", "24"]
 SEED = ["--seed", "1"]
@@ -71,7 +73,7 @@ def test_the_line_that_is_advised_does_what_was_said(
     start: Start, own_server: Server, source: Path
 ) -> None:
     target = own_server.folder / "there"
-    run = _advise(start, own_server, source, target)
+    run = _advise(start, own_server, source, target, *AMPLE)
     done = run.finish()
     assert done.returncode == 0, done.stderr
     validator = jsonschema.Draft202012Validator(schema())
@@ -84,7 +86,8 @@ def test_the_line_that_is_advised_does_what_was_said(
     assert 0 < planned["most_bytes"] <= 60 * 220_000 + 30_000_000
     stages = [e["stage"] for e in run.events if e["event"] == "stage_started"]
     disks = ["source disk", "destination disk"] if fio_available().ok else ["destination disk"]
-    assert stages == ["network", *disks, "baseline", "globus-url-copy", "confirm"]
+    in_memory = "tool memory to memory"
+    assert stages == ["network", *disks, "baseline", "globus-url-copy", "confirm", in_memory]
     advice = run.events[-1]
     assert advice["event"] == "advice"
     assert advice["transport"] == "globus-url-copy"
@@ -93,6 +96,10 @@ def test_the_line_that_is_advised_does_what_was_said(
     assert composition["predicted_bps"] == min(
         s["throughput_bps"] for s in composition["subsystems"]
     )
+    assert "absent" not in composition
+    [alone] = [s for s in composition["subsystems"] if s["what"] == in_memory]
+    assert alone["setting"] == advice["setting"]
+    assert alone["throughput_bps"] > 0
     fast_s, slow_s = advice["transfer_s"]["interval"]
     assert fast_s <= advice["transfer_s"]["value"] <= slow_s
     assert not list(own_server.folder.iterdir()), "what the probes moved is taken away again"

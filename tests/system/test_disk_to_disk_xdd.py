@@ -131,6 +131,20 @@ def test_the_lines_that_are_advised_do_what_was_said(
     assert filecmp.cmp(source, target, shallow=False)
 
 
+def test_xdd_is_measured_from_memory_to_memory_too(
+    start: Start, start_agent: StartAgent, source: Path, target: Path
+) -> None:
+    agent = _with_files(start_agent, target.parent)
+    run = _advise(start, source, target, *agent.options, *LONG)
+    done = run.finish()
+    assert done.returncode == 0, done.stderr
+    composition = run.events[-1]["composition"]
+    [alone] = [s for s in composition["subsystems"] if s["what"] == "tool memory to memory"]
+    assert alone["setting"] == run.events[-1]["setting"]
+    assert alone["throughput_bps"] > 0
+    assert not list(target.parent.iterdir())
+
+
 def test_the_first_bytes_stay(start: Start, source: Path, target: Path) -> None:
     run = _advise(start, source, target, "--keep")
     done = run.finish()

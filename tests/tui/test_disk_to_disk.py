@@ -9,8 +9,9 @@ import pytest
 from textual.pilot import Pilot
 
 from advisor.domain import orders as o
-from advisor.domain.advice import Composition
+from advisor.domain.advice import Composition, Subsystem
 from advisor.domain.endpoints import Pair
+from advisor.domain.file_io import TOOL_IN_MEMORY
 from advisor.domain.records import AdviceRecord, SessionRecord
 from advisor.store.history import Store
 from advisor.testing.samples import a_path
@@ -33,6 +34,7 @@ from advisor.tui.kit.dialogs.jump import JumpScreen
 
 from .conftest import NewApp
 from .disk_to_disk import (
+    BEST,
     COMPOSITION,
     TOOL,
     a_plan,
@@ -295,6 +297,17 @@ def test_what_lets_the_least_pass_is_marked_wherever_it_is() -> None:
     assert [bar.name for bar in bars if bar.kind == "limit"] == ["Destination disk"]
     assert [bar.value_bps for bar in bars] == [8.2e9, 490e6, 2e8, 2e8, 1e8]
     assert [bar.verdict for bar in bars[2:]] == ["bottleneck", "the least of them", "50 % of that"]
+
+
+def test_the_tool_itself_is_a_bar_of_its_own_and_may_be_the_bottleneck() -> None:
+    tool = Subsystem(what=TOOL_IN_MEMORY, throughput_bps=300e6, setting=BEST, by_flows={16: 300e6})
+    composition = msgspec.structs.replace(
+        COMPOSITION, subsystems=[*COMPOSITION.subsystems, tool], predicted_bps=300e6
+    )
+    bars = list(composition_bars(an_advice(composition=composition), composition))
+    assert len(bars) == 6
+    [limit] = [bar for bar in bars if bar.kind == "limit"]
+    assert (limit.name, limit.verdict) == ("Tool memory to memory", "bottleneck")
 
 
 def test_without_several_numbers_of_flows_there_are_no_lines() -> None:

@@ -28,8 +28,7 @@ def _sized_levels(parameter: Parameter, fine: bool) -> list[int]:
     steps = range(math.floor(octaves * per_octave) + 1)
     anchor, sign = (parameter.lower, 1) if count else (parameter.upper, -1)
     raw = [anchor * 2.0 ** (sign * step / per_octave) for step in steps][:12]
-    q = parameter.quantum
-    values = {min(parameter.upper, max(parameter.lower, round(v / q) * q)) for v in raw}
+    values = {parameter.nearest(v) for v in raw}
     return sorted(values | {parameter.lower, parameter.upper})
 
 

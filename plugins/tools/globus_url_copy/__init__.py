@@ -15,6 +15,7 @@ The effect of the options was found by running it (10.12, server 13.24, UDT driv
 - `-sync` lists the directories at the destination, four round trips each, not each file.
 - In a list, a range's length also applies to the whole files after it, which are truncated with
   status 0.
+- A range of /dev/zero to /dev/null moves that many bytes without a file, also from a list.
 - A source file that shrinks while it is read is no error: exit status 0 does not prove the sizes.
 """
 
@@ -95,6 +96,7 @@ class GlobusUrlCopy:
         rank=0,
         is_default=True,
         moves_ranges=True,
+        memory_to_memory=True,
         imported_from=("gridftp-log", "gridftp-usage", "harp-csv"),
         requirements=(
             Requirement(

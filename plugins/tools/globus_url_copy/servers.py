@@ -4,7 +4,7 @@ import posixpath
 from typing import Final
 
 from advisor.api.command_line import shell_line
-from advisor.api.tool import CommandRequest
+from advisor.api.tool import NOWHERE, CommandRequest
 
 from .urls import GRIDFTP_PORT
 
@@ -61,7 +61,8 @@ def anonymous_server(request: CommandRequest) -> list[str]:
 
 def _common(request: CommandRequest) -> list[str]:
     argv = [_SERVER, "-p", str(GRIDFTP_PORT), "-hostname", request.path.destination_address]
-    return [*argv, "-restrict-paths", f"RW{_folder(request)}"]
+    # What arrives in NOWHERE is dropped: the client can be measured without files.
+    return [*argv, "-restrict-paths", f"RW{_folder(request)},RW{NOWHERE}"]
 
 
 def _folder(request: CommandRequest) -> str:

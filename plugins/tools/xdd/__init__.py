@@ -11,6 +11,7 @@ The effect of the options was found by running xdd 7.0.0.rc:
 - `-bytes 0` is rejected: it cannot move an empty file.
 - The destination listens on the given address, not on all of its addresses.
 - `-startoffset` counts blocks, and applies to both files: data before it stays unchanged.
+- `-targets 1 null` in place of `-target FILE`, on both sides, moves bytes without a file.
 - `-dio` reopens the file, buffered, for each request whose size or offset is no multiple of 4096
   bytes. Once, at the end of a file, that works; for all requests, flows close each other's file.
 """
@@ -91,6 +92,7 @@ class Xdd:
     traits = ToolTraits(
         rank=1,
         is_default=True,
+        memory_to_memory=True,
         requirements=(
             Requirement(
                 name=NAME,

@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from advisor.api.tool import CommandRequest, TransferOrder
+from advisor.api.tool import NOWHERE, ZEROS, CommandRequest, TransferOrder
 from advisor.api.values import PathFacts
 
 USUAL_BASE_PORT: Final = 40010
@@ -47,14 +47,14 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
 
     def destination_argv(self) -> list[str]:
         """Started first: it receives and writes."""
-        target = ["-target", self.destination, "-op", "write", "-e2e", "isdest"]
+        target = [*_target(self.destination), "-op", "write", "-e2e", "isdest"]
         order = ["-noordering", "-preallocate", self._size(self.offset_bytes)]
         heartbeat = ["-hb", "1", "-hb", "bytes", "-hb", "lf"]
         return ["xdd", *target, *self._common(), *order, *self._manners(), *heartbeat]
 
     def source_argv(self) -> list[str]:
         """Started second: it reads and sends."""
-        target = ["-target", self.source, "-op", "read", "-e2e", "issource"]
+        target = [*_target(self.source), "-op", "read", "-e2e", "issource"]
         return ["xdd", *target, *self._common(), "-looseordering", *self._manners()]
 
     def _size(self, more_bytes: int = 0) -> str:
@@ -70,6 +70,10 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
         # For other sizes xdd reopens the file for every request, while other flows use it.
         direct = self.direct and self.offset_bytes % _DIRECT_GRAIN_BYTES == 0
         return ["-minall", "-stoponerror", *(["-dio"] if direct else [])]
+
+
+def _target(path: str) -> list[str]:
+    return ["-targets", "1", "null"] if path in (ZEROS, NOWHERE) else ["-target", path]
 
 
 def within(timeout_s: int, argv: list[str]) -> list[str]:

@@ -60,8 +60,9 @@ def test_one_file_over_tcp() -> None:
         "file:///data/run%207.h5 sshftp://dtn2.example.org/store/run%207.h5"
     )
     assert "globus-gridftp-server-enable-sshftp" in command.note
-    assert "globus-gridftp-server -p 2811 -hostname 192.0.2.2 -restrict-paths RW/store" in (
-        command.note
+    assert (
+        "globus-gridftp-server -p 2811 -hostname 192.0.2.2 -restrict-paths RW/store,RW/dev/null"
+        in (command.note)
     )
 
 

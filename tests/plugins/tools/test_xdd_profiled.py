@@ -13,7 +13,16 @@ import pytest
 
 from advisor import registry
 from advisor.agent.ports import free_run
-from advisor.api.tool import CommandRequest, OutputReader, Piece, Step, ToolLimits, TransferOrder
+from advisor.api.tool import (
+    NOWHERE,
+    ZEROS,
+    CommandRequest,
+    OutputReader,
+    Piece,
+    Step,
+    ToolLimits,
+    TransferOrder,
+)
 from advisor.domain.dataset import Dataset
 from advisor.domain.space import Setting
 from advisor.hosts.processes import Child, running
@@ -174,6 +183,34 @@ def test_a_step_is_the_line_that_is_printed() -> None:
     assert [step.argv[step.argv.index("xdd") :] for step in steps] == [
         command.argv[command.argv.index("xdd") :] for command in printed
     ]
+
+
+IN_MEMORY = Piece(source=ZEROS, target=NOWHERE, size_bytes=10**8, is_whole=False)
+
+
+def test_from_memory_to_memory_neither_side_opens_a_file() -> None:
+    for step in PLUGIN.steps(an_order(pieces=(IN_MEMORY,))):
+        assert "-target" not in step.argv
+        where = step.argv.index("-targets")
+        assert step.argv[where : where + 3] == ["-targets", "1", "null"]
+
+
+@with_xdd
+@pytest.mark.asyncio
+async def test_bytes_move_from_memory_to_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    order = an_order(
+        pieces=(IN_MEMORY,),
+        setting=SETTING | {"direct": 1},
+        path=a_path(destination_address="127.0.0.1"),
+        base_port=free_run(4, (0, 0), socket.AF_INET),
+    )
+    statuses, moved_bytes = await carry_out(PLUGIN.steps(order), PLUGIN.reader())
+    assert statuses == [0, 0]
+    assert moved_bytes == IN_MEMORY.size_bytes
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from advisor.agent import steps
 from advisor.agent.client import AgentLink, Refusal
 from advisor.agent.files import ANYWHERE, NOWHERE, FileRights
 from advisor.agent.ports import free_run
-from advisor.api.tool import Piece, Step, TransferOrder
+from advisor.api.tool import Piece, Step, ToolTraits, TransferOrder
 from advisor.domain.availability import AVAILABLE, Availability
 from advisor.domain.file_io import SCRATCH_PREFIX
 from advisor.testing.samples import a_path
@@ -341,3 +341,23 @@ def test_what_no_message_may_have_is_refused_here(
     is_refused("at most 16 files", ["/" + "\x01" * 4000] * 4)
     is_refused("at most 16 files", ["/\udcff"])
     assert not tool.orders
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_only_a_tool_that_says_so_drops_what_arrives(
+    has_tool: Has, monkeypatch: pytest.MonkeyPatch, in_memory: bool
+) -> None:
+    tool = has_tool(StandIn(SAYS_READY, "well, now"))
+    traits = ToolTraits(memory_to_memory=in_memory)
+    monkeypatch.setattr(steps, "tool_traits", lambda _: traits)
+
+    async def run(link: AgentLink) -> None:
+        await run_to_its_end(link, an_order("/dev/null"))
+
+    if in_memory:
+        asked(run)
+        assert [order.pieces[0].target for order in tool.orders] == ["/dev/null"]
+    else:
+        with pytest.raises(Refusal, match="own folders"):
+            asked(run)
+        assert not tool.orders

@@ -131,6 +131,28 @@ def test_the_advice_as_markdown_has_it_too() -> None:
     assert "Composition" not in markdown_text(an_advice(composition=None), 1.7e9)
 
 
+def test_a_slow_tool_and_a_part_that_is_absent_are_named() -> None:
+    tool = Subsystem(
+        what="tool memory to memory",
+        throughput_bps=460e6,
+        setting={"concurrency": 8, "parallelism": 1},
+        by_flows={8: 460e6},
+    )
+    composition = msgspec.structs.replace(
+        COMPOSITION,
+        subsystems=[msgspec.structs.replace(COMPOSITION.subsystems[0], throughput_bps=9e9), tool],
+        predicted_bps=460e6,
+        absent={"source disk": "fio is not installed here"},
+    )
+    sentence, *lines = composition_lines(composition)
+    assert "the tool memory to memory 460 Mbit/s: together at most 460 Mbit/s" in sentence
+    assert sentence.endswith("the tool itself is the bottleneck")
+    assert lines[1:] == [
+        "- tool memory to memory: 460 Mbit/s with 8 files at a time, 1 stream each",
+        "- source disk: not measured: fio is not installed here",
+    ]
+
+
 def test_what_will_be_written_where_is_said_before_it_is() -> None:
     assert line_of(PLAN) == (
         "files: globus-url-copy copies parts of /scratch/run 42 to /data/.advisor-1 at the "

@@ -6,7 +6,7 @@ import msgspec
 
 from advisor.domain.endpoints import Endpoint, Pair
 from advisor.domain.events import PastResult
-from advisor.domain.file_io import DISKS
+from advisor.domain.file_io import PARTS
 from advisor.store.history import SimilarPair, Store
 from advisor.tui.features.advising.draft import Draft
 
@@ -57,7 +57,7 @@ def _is_meant(subject: str, draft: Draft) -> bool:
     if draft.tool_name:
         return subject == draft.tool_name
     others = {tool.name for tool in registry.tools()}
-    return subject not in DISKS and subject not in others
+    return subject not in PARTS and subject not in others
 
 
 def _pair(draft: Draft) -> Pair | None:

@@ -8,7 +8,7 @@ from typing import Final
 from rich.text import Text
 
 from advisor.domain.events import PastResult
-from advisor.domain.file_io import DISKS
+from advisor.domain.file_io import PARTS
 from advisor.domain.space import setting_words
 from advisor.store.summaries import PairSummary
 from advisor.traits import subject_name
@@ -55,7 +55,7 @@ class PairTable(RowTable):
 
 def best_of(pair: PairSummary) -> PastResult | None:
     """The best stored result of any transport or tool; disks alone do not count."""
-    moved = (result for result in pair.best if result.subject not in DISKS)
+    moved = (result for result in pair.best if result.subject not in PARTS)
     return max(moved, key=lambda result: result.throughput_bps, default=None)
 
 

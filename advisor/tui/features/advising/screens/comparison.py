@@ -7,7 +7,7 @@ from textual.widget import Widget
 
 from advisor.domain.advice import Advice, Contender, role_words
 from advisor.domain.events import PastResult
-from advisor.domain.file_io import DISKS
+from advisor.domain.file_io import PARTS
 from advisor.domain.quantities import format_rate
 from advisor.report.composition import composition_lines
 from advisor.traits import describe, subject_name, transport_traits, transports
@@ -89,7 +89,7 @@ def compared(model: SessionModel) -> list[Bar]:
     """All bars of a session: contenders, history, and the best of the other probes."""
     bars = contender_bars(model)
     known = {bar.detail for bar in bars}
-    past = (_past_bar(r, model.advice) for r in model.past if r.subject not in DISKS)
+    past = (_past_bar(r, model.advice) for r in model.past if r.subject not in PARTS)
     single = (probe_bar(probe) for probe in best_probes(model) if not _is_judged(model, probe))
     # The best of each subject, or a setting from history, may be a contender already.
     return bars + list(past) + [bar for bar in single if bar.detail not in known]
@@ -137,7 +137,7 @@ def best_probes(model: SessionModel) -> list[ProbeModel]:
     Probes of disks are excluded: they move nothing to the other host.
     """
     best: dict[str, ProbeModel] = {}
-    for probe in (p for p in model.probes if p.subject not in DISKS):
+    for probe in (p for p in model.probes if p.subject not in PARTS):
         key = probe.label if probe.purpose == "baseline" else probe.subject
         rate_bps = probe.throughput_bps
         if rate_bps and (key not in best or rate_bps > (best[key].throughput_bps or 0)):

@@ -88,6 +88,8 @@ def bounds_words(parameter: Parameter) -> str:
     words = (
         f"{value_words(parameter, parameter.lower)} to {value_words(parameter, parameter.upper)}"
     )
+    if parameter.only_bounds:
+        return f"{parameter.lower} or {parameter.upper}"
     if parameter.is_choice:
         return f"{parameter.upper} ({value_words(parameter, parameter.upper)}) or 0"
     if parameter.automatic:

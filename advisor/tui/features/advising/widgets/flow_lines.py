@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from advisor.domain.advice import Composition
-from advisor.models.composition import NETWORK
+from advisor.domain.file_io import NETWORK
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.widgets.boxes import boxes_of, place_of
 from advisor.tui.features.advising.widgets.legend import DISK_MARKS

@@ -1,0 +1,101 @@
+"""Measures a tool from memory to memory: its own ceiling on these hosts and this path.
+
+Rao et al. 2016, section IV.A: xdd's flows are measured without file systems, to see what the tool's
+use of them costs, and whether it limits what disks and network would give.
+"""
+
+import asyncio
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from advisor.advising.prober import Probed, Watcher
+from advisor.advising.tool_probing import measurement_of
+from advisor.agent.client import AgentLink, PeerError, PeerGone
+from advisor.api.tool import NOWHERE, ZEROS, Piece, Step, TransferOrder, TransferTool
+from advisor.domain.measurement import Failure, FailureKind
+from advisor.domain.path import PathFacts
+from advisor.domain.space import Setting
+from advisor.models.transfer_length import transfer_length
+from advisor.probing.transfer import Ran, run_transfer
+from advisor.runtime.request import AdviceRequest
+from advisor.runtime.tool_steps import run_steps
+
+_LEAST_BYTES: Final = 2**20
+_ROOM: Final = 4.0
+"""There are data for this multiple of the expected rate: time ends a probe, so that all flows are
+busy to its end."""
+
+
+class MemoryProber:
+    """Runs the tool at a setting with zeros that are dropped at the destination.
+
+    There are as many pieces as the setting moves files at a time. No file is read or written.
+    """
+
+    def __init__(self, tool: TransferTool, request: AdviceRequest, path: PathFacts) -> None:
+        self._tool = tool
+        self._request = request
+        self._path = path
+        self._length = transfer_length(path.rtt_s)
+        self.expected_bps = path.capacity_bps or 1e9
+
+    def next_probe_s(self) -> float:
+        """The time that one more probe usually takes, in seconds."""
+        return self._length.usual_s
+
+    async def measure(self, link: AgentLink, setting: Setting, watcher: Watcher) -> Probed:
+        """One probe. Whatever fails concerns this part alone; raises PeerGone."""
+        clock = asyncio.get_running_loop().time
+        began_s, raw = clock(), b""
+        try:
+            ran = await self._run(link, setting, watcher)
+            raw = (ran.output + ran.errors).encode()
+            if ran.status and (trouble := self._tool.trouble(ran.status, ran.output, ran.errors)):
+                raise ValueError(f"{ZEROS} to {NOWHERE} failed: {trouble.message}")
+            if ran.moved_bytes <= 0:
+                raise ValueError(f"no data arrived within {ran.elapsed_s:.0f} s of the start")
+            return Probed(measurement_of(ran, self._path.rtt_s), raw)
+        except PeerGone:
+            raise
+        except (PeerError, ValueError, OSError) as error:
+            # Of another kind, a failure would be tried again, or end the session.
+            failure = Failure(
+                kind=FailureKind.REJECTED_SETTING,
+                message=str(error),
+                elapsed_s=clock() - began_s,
+            )
+            return Probed(failure, raw)
+
+    async def _run(self, link: AgentLink, setting: Setting, watcher: Watcher) -> Ran:
+        length = self._length
+        with tempfile.TemporaryDirectory(prefix="advisor-") as own_folder:
+            order = self._order(setting, str(Path(own_folder) / "files"))
+
+            async def run_source(step: Step) -> Ran:
+                return await run_transfer(
+                    step,
+                    self._tool.reader(),
+                    Path(order.list_file),
+                    order.total_bytes,
+                    ceiling_s=length.usual_s,
+                    sample_every_s=length.sample_every_s,
+                    seen=watcher.interval,
+                )
+
+            return await run_steps(link, self._tool, order, run_source)
+
+    def _order(self, setting: Setting, list_file: str) -> TransferOrder:
+        at_once = int(setting.get("concurrency", 1))
+        wanted = int(_ROOM * self.expected_bps * self._length.data_s / 8)
+        each = max(_LEAST_BYTES, wanted // at_once)
+        piece = Piece(source=ZEROS, target=NOWHERE, size_bytes=each, is_whole=False)
+        return TransferOrder(
+            setting=setting,
+            pieces=(piece,) * at_once,
+            path=self._path,
+            destination_host=self._request.destination_host,
+            list_file=list_file,
+            server_url=self._request.server_url,
+            make_folders=False,
+        )
