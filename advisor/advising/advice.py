@@ -59,6 +59,7 @@ def advice_from_ranking(inputs: AdviceInputs, ranking: Ranking, incomplete: bool
     if measured := _newest(inputs.probes, chosen.subject, chosen.setting):
         limits += measured_limits(measured, inputs.path.capacity_bps)
     settings = _best_settings(ranking)
+    commands = _commands(inputs, chosen.subject, settings)
     composition = _composed(inputs, chosen.setting, expected.value)
     reasons = _reasons(inputs, ranking, gain)
     if composition:
@@ -77,7 +78,7 @@ def advice_from_ranking(inputs: AdviceInputs, ranking: Ranking, incomplete: bool
         gain=gain,
         limits=limits,
         reasons=reasons,
-        commands=_commands(inputs, chosen.subject, settings),
+        commands=_after_striping(inputs, chosen.setting, commands),
         contenders=[ranking.contender(i) for i in comparison.order()],
         incomplete=incomplete,
         session=inputs.session,
@@ -222,10 +223,25 @@ def _stripes(inputs: AdviceInputs, setting: Setting) -> str:
         for count, bps in sorted(best.items(), key=lambda one: -one[1])
     )
     return (
-        f"new files at the destination over {setting[STRIPES]} stripes, set with "
-        f"`{setstripe_line(inputs.folder, int(setting[STRIPES]))}` there before the transfer (this "
-        f"was done only for advisor's own files); the best single probes: {rates}"
+        f"of the stripes of new files at the destination, {setting[STRIPES]} did best "
+        f"(`{_setstripe(inputs, setting)}`, done only for advisor's own files); the best single "
+        f"probes: {rates}"
     )
+
+
+def _setstripe(inputs: AdviceInputs, setting: Setting) -> str:
+    return setstripe_line(inputs.folder, int(setting[STRIPES]))
+
+
+def _after_striping(
+    inputs: AdviceInputs, setting: Setting, commands: Sequence[Command]
+) -> list[Command]:
+    """The lines, the first with what to do before, where a stripe count is advised."""
+    if STRIPES not in setting or not commands:
+        return list(commands)
+    first, *others = commands
+    before = f"Before it, at the destination: `{_setstripe(inputs, setting)}`."
+    return [msgspec.structs.replace(first, note=f"{before} {first.note}".strip()), *others]
 
 
 def _at_the_edge(request: AdviceRequest, setting: Setting) -> str:

@@ -26,7 +26,7 @@ from advisor.domain.quantities import format_bytes, format_duration, format_rate
 from advisor.hosts.file_io import FileIoError, file_io_workplace
 from advisor.hosts.filesystems import filesystem_of
 from advisor.models.file_io import fastest, full_jobs, most_bytes, quick_jobs
-from advisor.models.filesystems import notes_on
+from advisor.models.filesystems import notes_on, setstripe_line
 from advisor.report.file_io import Measured, Profile, Report, job_words, progress, table
 from advisor.report.output import say, say_json
 from advisor.report.tables import print_table
@@ -287,21 +287,21 @@ async def _measure(
     jobs: Sequence[FileIoJob],
     advance: Callable[[str], None],
 ) -> Profile:
-    """Run all jobs; if direct I/O is refused, continue with buffered I/O, else end there."""
+    """Run all jobs, but in each mode and layout only up to the first that is refused."""
     results: list[tuple[FileIoJob, FileIoResult]] = []
-    failures: dict[bool, str] = {}
+    failures: dict[tuple[int, bool], str] = {}
     try:
         async with place.measuring(filesystem.folder, most_bytes(filesystem)) as run:
             for job in jobs:
                 advance(job_words(job))
-                if job.direct in failures:
+                if (job.stripes, job.direct) in failures:
                     continue
                 try:
                     results.append((job, await run(job)))
                 except FileIoError as error:
-                    failures[job.direct] = str(error)
+                    failures[job.stripes, job.direct] = str(error)
     except FileIoError as error:
-        failures[False] = str(error)
+        failures[0, False] = str(error)
     best = fastest(results)
     return Profile(
         direction=direction,
@@ -323,6 +323,9 @@ def _print(report: Report) -> None:
         if profile.best:
             best = profile.best
             say(f"* best: {job_words(best.job)}: {format_rate(best.throughput_bps)}")
+            if best.job.stripes and profile.direction == "write":
+                line = setstripe_line(report.filesystem.folder, best.job.stripes)
+                say(f"To have new files striped so, which was not done: {line}")
         for failure in profile.failures:
             say(f"not measured: {failure}")
     say()

@@ -66,6 +66,8 @@ def _value_words(name: str, value: SettingValue) -> str:
             return f"packets of {size} B"
         case "pipelining", 1:
             return "without pipelining"
+        case "stripes", 0:
+            return "the folder's stripes"
         case "direct", 0 | 1:
             return "direct I/O" if value else "buffered I/O"
         case "congestion", str(control):

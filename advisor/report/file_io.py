@@ -66,11 +66,12 @@ def job_words(job: FileIoJob) -> str:
 
 
 def _mode(job: FileIoJob) -> str:
-    return "direct" if job.direct else "buffered"
+    mode = "direct" if job.direct else "buffered"
+    return f"{mode}, {job.stripes} stripes" if job.stripes else mode
 
 
 def table(profile: Profile) -> tuple[tuple[str, ...], list[list[str]]]:
-    """Threads and mode down, request sizes across, the best with a star."""
+    """Threads, mode and stripes down, request sizes across, the best with a star."""
     cells = {(_row(one.job), one.job.request_bytes): one for one in profile.measured}
     sizes = sorted({size for _, size in cells})
     rows = [

@@ -8,6 +8,7 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.file_io import (
     DESTINATION_DISK,
     SOURCE_DISK,
+    STRIPES,
     FileIoJob,
     FileIoResult,
     Filesystem,
@@ -15,6 +16,7 @@ from advisor.domain.file_io import (
 )
 from advisor.domain.grid import Axis, Grid
 from advisor.domain.records import ProbeRecord, ProfileRecord
+from advisor.domain.space import Setting
 
 SUBJECTS: Final[dict[IoDirection, str]] = {"read": SOURCE_DISK, "write": DESTINATION_DISK}
 
@@ -32,20 +34,21 @@ def file_io_records(
     """A profile of a folder, whose source and destination are the one host, and its probes."""
     pair = Pair(host, host)
     jobs = [job for job, _ in measured]
+    layout: Setting = {STRIPES: 0} if any(job.stripes for job in jobs) else {}
     folder = PurePath(filesystem.folder).name or "root"
     profile = ProfileRecord(
         session=session,
         pair=pair,
         recorded_s=recorded_s,
         name=f"{host}-{folder}-{session}",
-        grids=[_grid(one, jobs) for one in dict.fromkeys(job.direction for job in jobs)],
+        grids=[_grid(one, jobs, layout) for one in dict.fromkeys(job.direction for job in jobs)],
         about=f"file I/O in {filesystem.folder}: {filesystem.kind} ({filesystem.device})",
     )
-    return profile, [_probe(profile, *one) for one in measured]
+    return profile, [_probe(profile, layout, *one) for one in measured]
 
 
-def _grid(direction: IoDirection, jobs: Sequence[FileIoJob]) -> Grid:
-    settings = [job.setting for job in jobs if job.direction == direction]
+def _grid(direction: IoDirection, jobs: Sequence[FileIoJob], layout: Setting) -> Grid:
+    settings = [layout | job.setting for job in jobs if job.direction == direction]
     return Grid(
         subject=SUBJECTS[direction],
         axes=tuple(
@@ -55,11 +58,13 @@ def _grid(direction: IoDirection, jobs: Sequence[FileIoJob]) -> Grid:
     )
 
 
-def _probe(profile: ProfileRecord, job: FileIoJob, result: FileIoResult) -> ProbeRecord:
+def _probe(
+    profile: ProfileRecord, layout: Setting, job: FileIoJob, result: FileIoResult
+) -> ProbeRecord:
     return ProbeRecord(
         pair=profile.pair,
         subject=SUBJECTS[job.direction],
-        setting=job.setting,
+        setting=layout | job.setting,
         result=result.measurement,
         recorded_s=profile.recorded_s,
         session=profile.session,

@@ -250,3 +250,35 @@ def test_of_a_tool_its_own_line_and_what_the_subsystems_let_pass() -> None:
     assert "-p 2" in command.shell
     assert any("--max-concurrency 32" in reason for reason in advice.reasons)
     assert not any("TCP" in reason for reason in advice.reasons)
+
+
+def test_the_best_stripe_count_has_the_line_that_sets_it() -> None:
+    tool = "globus-url-copy"
+    plain: Setting = {"concurrency": 2, "parallelism": 8, "pipelining": 1}
+    best: Setting = {"concurrency": 16, "parallelism": 2}
+    probes = [
+        *confirmed("default", tool, plain, 0.1, 0.11, 0.1),
+        *confirmed("rival", tool, best | {"stripes": 2}, 0.4, 0.41, 0.4),
+        *confirmed("best", tool, best | {"stripes": 8}, 0.7, 0.71, 0.7),
+    ]
+    request = AdviceRequest(
+        destination=Endpoint("there"),
+        dataset=Dataset(total_bytes=10**13, path="/data/run", files=1000, largest="a"),
+        destination_path="/lustre/run",
+        tool=tool,
+        tools=[tool],
+    )
+    ranking = rank_contenders(contenders(comparable(request, probes), [], {}), {})
+    assert ranking is not None
+    given = msgspec.structs.replace(inputs(probes, request=request), folder="/lustre/run")
+    advice = advice_from_ranking(given, ranking, incomplete=False)
+    assert advice.setting["stripes"] == 8
+    [reason] = [one for one in advice.reasons if "setstripe" in one]
+    assert "`mkdir -p /lustre/run && lfs setstripe -c 8 /lustre/run`" in reason
+    assert reason.endswith(
+        "710 Mbit/s with 8 stripes, 410 Mbit/s with 2 stripes, 110 Mbit/s with those of the folder "
+        "now"
+    )
+    [command] = advice.commands
+    assert "stripe" not in command.shell
+    assert "lfs setstripe -c 8 /lustre/run" in command.note

@@ -193,6 +193,39 @@ def test_a_scratch_folder(tmp_path: Path) -> None:
     assert str(made) != another
 
 
+def fake_lfs(folder: Path, monkeypatch: pytest.MonkeyPatch, status: int) -> Path:
+    """A program of that name, first on PATH, that notes its arguments."""
+    programs, noted = folder / "programs", folder / "noted"
+    programs.mkdir()
+    (programs / "lfs").write_text(f"#!/bin/sh\necho \"$*\" >> '{noted}'\nexit {status}\n")
+    (programs / "lfs").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    return noted
+
+
+def test_only_the_scratch_folder_is_striped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted = fake_lfs(tmp_path, monkeypatch, 0)
+    target = tmp_path / "there"
+    target.mkdir()
+    asked(lambda link: link.make_scratch(str(target)))
+    assert not noted.exists()
+    made = asked(lambda link: link.make_scratch(str(target), 0, 8))
+    assert noted.read_text() == f"setstripe -c 8 {made}\n"
+
+
+def test_a_scratch_folder_that_cannot_be_striped_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_lfs(tmp_path, monkeypatch, 22)
+    target = tmp_path / "there"
+    target.mkdir()
+    with pytest.raises(Refusal, match="lfs setstripe -c 8 failed with status 22"):
+        asked(lambda link: link.make_scratch(str(target), 0, 8))
+    assert not list(target.iterdir())
+
+
 def test_a_scratch_folder_makes_no_other(tmp_path: Path) -> None:
     made = Path(asked(lambda link: link.make_scratch(str(tmp_path / "run42" / "part"))))
     assert made.parent == tmp_path

@@ -15,7 +15,7 @@ from advisor.cli import file_io as module
 from advisor.cli.errors import UsageError
 from advisor.cli.file_io import file_io
 from advisor.cli.main import main
-from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem
+from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem, Stripes
 from advisor.hosts.file_io import FileIoError
 from advisor.report.file_io import Report
 
@@ -80,6 +80,24 @@ def test_the_whole_grid_as_a_table(disk: Disk, capsys: pytest.CaptureFixture[str
     assert "XFS" in out
     assert "at most 4 GiB (0.39 % of the free space) below /data, and removes it" in err
     assert "60 measurements of at most 2 s each" in err
+
+
+def test_on_lustre_both_stripe_counts_are_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    disk = Disk(monkeypatch, kind="lustre", stripes=Stripes(count=1, size_bytes=2**20))
+    real = disk.run
+
+    async def run_striped(job: FileIoJob) -> FileIoResult:
+        found = await real(job)
+        return msgspec.structs.replace(found, moved_bytes=found.moved_bytes * (2 + job.stripes))
+
+    monkeypatch.setattr(disk, "run", run_striped)
+    assert run("/data", "--write", "--quick") == 0
+    out, _ = capsys.readouterr()
+    assert [job.stripes for job in disk.jobs] == [0, 0, 0, 2, 2, 2, 8, 8, 8]
+    assert "* best: write, 16 threads, 4 MiB requests, direct, 8 stripes" in out
+    assert "which was not done: mkdir -p /data && lfs setstripe -c 8 /data" in out
 
 
 @pytest.mark.parametrize("direction", ["read", "write"])

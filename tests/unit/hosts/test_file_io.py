@@ -106,6 +106,38 @@ async def test_one_lay_out_serves_all_that_read(
 
 @needs_fio
 @pytest.mark.asyncio
+async def test_our_place_is_striped_before_its_file_is_created(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a program in place of lfs: it notes its arguments and what is in the folder."""
+    programs, noted = folder / "programs", folder / "noted"
+    programs.mkdir()
+    script = f"#!/bin/sh\nfor last; do :; done\necho \"$1 $2 $3 $(ls $last)\" >> '{noted}'\n"
+    (programs / "lfs").write_text(script)
+    (programs / "lfs").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    laid_out: list[int] = []
+    real = file_io.Workplace._lay_out
+
+    async def lay_out(self: file_io.Workplace, ceiling_s: float) -> None:
+        before = self._laid_out_bytes
+        await real(self, ceiling_s)
+        laid_out.append(self._laid_out_bytes - before)
+
+    monkeypatch.setattr(file_io.Workplace, "_lay_out", lay_out)
+    async with file_io_workplace(str(folder), 8 * MIB) as workplace:
+        for stripes in (0, 2, 2, 8):
+            result = await workplace.run(job(direction="read", stripes=stripes))
+            assert result.moved_bytes == 8 * MIB
+    assert [line.split() for line in noted.read_text().splitlines()] == [
+        ["setstripe", "-c", "2", "data"],
+        ["setstripe", "-c", "8", "data"],
+    ]
+    assert laid_out == [8 * MIB, 8 * MIB, 0, 8 * MIB], "it is created again for each layout"
+
+
+@needs_fio
+@pytest.mark.asyncio
 async def test_never_more_than_was_said_is_on_the_disk(folder: Path) -> None:
     async with file_io_workplace(str(folder), 8 * MIB) as workplace:
         await workplace.run(job(total_bytes=2**40))
