@@ -8,7 +8,7 @@ import msgspec
 from advisor import registry
 from advisor.advising.contenders import Ranking
 from advisor.advising.judging import comparable
-from advisor.api.tool import CommandRequest, Kept
+from advisor.api.tool import DESTINATION_PATH, CommandRequest, Kept
 from advisor.domain.advice import Advice, Command, Composition, Estimate, Limit, role_words
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Pair
@@ -116,7 +116,7 @@ def advice_from_history(inputs: AdviceInputs) -> Advice:
         gain=None,
         limits=binding_limits(inputs.path),
         reasons=reasons,
-        commands=_commands(inputs, best.subject, settings),
+        commands=_after_striping(inputs, best.setting, _commands(inputs, best.subject, settings)),
         contenders=[],
         incomplete=False,
         session=inputs.session,
@@ -218,19 +218,25 @@ def _stripes(inputs: AdviceInputs, setting: Setting) -> str:
         if isinstance(probe.result, Measurement):
             count = int(probe.setting.get(STRIPES, 0))
             best[count] = max(best.get(count, 0.0), probe.result.throughput_bps)
+    ranked = sorted(best.items(), key=lambda one: -one[1])
     rates = ", ".join(
         f"{format_rate(bps)} with {f'{count} stripes' if count else 'those of the folder now'}"
-        for count, bps in sorted(best.items(), key=lambda one: -one[1])
+        for count, bps in ranked
     )
+    advised = int(setting[STRIPES])
+    is_first = bool(ranked) and ranked[0][0] == advised
     return (
-        f"of the stripes of new files at the destination, {setting[STRIPES]} did best "
+        f"new files at the destination over {advised} stripes "
+        f"{'did best' if is_first else 'are as fast as over others, and cost less'} "
         f"(`{_setstripe(inputs, setting)}`, done only for advisor's own files); the best single "
         f"probes: {rates}"
     )
 
 
 def _setstripe(inputs: AdviceInputs, setting: Setting) -> str:
-    return setstripe_line(inputs.folder, int(setting[STRIPES]))
+    """The line that sets the advised stripes, for the folder that the files go to."""
+    folder = inputs.folder or inputs.request.destination_path or DESTINATION_PATH
+    return setstripe_line(folder, int(setting[STRIPES]))
 
 
 def _after_striping(

@@ -59,9 +59,9 @@ STRETCH: Final = 1.5
 _ALONE_SHARE: Final = 0.3
 """The fraction of the session's time that measuring the subsystems alone may take."""
 
-_MEMORY_TIMES: Final = 1.3
-_MEMORY_SHARE: Final = 0.3
-"""Measuring the tool from memory to memory has this multiple of its usual time held back, unless
+_MEMORY_TIMES: Final = 1.2
+_MEMORY_SHARE: Final = 0.35
+"""Measuring the tool from memory to memory has this multiple of its time held back, unless
 that is more than this fraction of what is left for the closing comparison."""
 
 _MOST_SHARE: Final = 0.5

@@ -26,6 +26,9 @@ _ROOM: Final = 4.0
 """There are data for this multiple of the expected rate: time ends a probe, so that all flows are
 busy to its end."""
 
+_START_SHARE: Final = 0.5
+"""The part of the time for data that is added for a start that takes longer than usual."""
+
 
 class MemoryProber:
     """Runs the tool at a setting with zeros that are dropped at the destination.
@@ -41,8 +44,8 @@ class MemoryProber:
         self.expected_bps = path.capacity_bps or 1e9
 
     def next_probe_s(self) -> float:
-        """The time that one more probe usually takes, in seconds."""
-        return self._length.usual_s
+        """The time that one more probe takes, in seconds."""
+        return self._length.usual_s + _START_SHARE * self._length.data_s
 
     async def measure(self, link: AgentLink, setting: Setting, watcher: Watcher) -> Probed:
         """One probe. Whatever fails concerns this part alone; raises PeerGone."""
@@ -68,7 +71,6 @@ class MemoryProber:
             return Probed(failure, raw)
 
     async def _run(self, link: AgentLink, setting: Setting, watcher: Watcher) -> Ran:
-        length = self._length
         with tempfile.TemporaryDirectory(prefix="advisor-") as own_folder:
             order = self._order(setting, str(Path(own_folder) / "files"))
 
@@ -78,8 +80,8 @@ class MemoryProber:
                     self._tool.reader(),
                     Path(order.list_file),
                     order.total_bytes,
-                    ceiling_s=length.usual_s,
-                    sample_every_s=length.sample_every_s,
+                    ceiling_s=self.next_probe_s(),
+                    sample_every_s=self._length.sample_every_s,
                     seen=watcher.interval,
                 )
 

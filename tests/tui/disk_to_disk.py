@@ -9,7 +9,7 @@ import msgspec
 from advisor.domain import events as ev
 from advisor.domain.advice import Command, Composition, Contender, Estimate, Subsystem
 from advisor.domain.endpoints import Pair
-from advisor.domain.file_io import Filesystem
+from advisor.domain.file_io import TOOL_IN_MEMORY, Filesystem
 from advisor.domain.measurement import Measurement
 from advisor.domain.space import Parameter, Scale, Setting, Space, flows_of
 from advisor.testing.samples import a_path, failed, measured
@@ -22,6 +22,7 @@ LABELS = {
     "network": "alone",
     "source disk": "alone",
     "destination disk": "alone",
+    TOOL_IN_MEMORY: "alone",
 }
 BEST: Setting = {"concurrency": 4, "parallelism": 4}
 DEFAULT: Setting = {"concurrency": 2, "parallelism": 8}
@@ -225,6 +226,7 @@ def events(**plan: Any) -> list[ev.AnyEvent]:
         *telling.stage(TOOL, TOOL, _searched(), SPACE),
         ev.BestChanged(at_s=telling.at_s, subject=TOOL, setting=BEST, throughput_bps=455e6),
         *telling.stage("confirm", TOOL, [(BEST, 440e6), (DEFAULT, 305e6)] * 3),
+        *telling.stage(TOOL_IN_MEMORY, TOOL_IN_MEMORY, [(BEST, 484e6)]),
     ]
     told.append(an_advice(at_s=telling.at_s))
     return told
