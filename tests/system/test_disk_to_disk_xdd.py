@@ -25,6 +25,8 @@ OPTIONS = ["--tool", "xdd", "--json", "--seed", "1"]
 BUDGET = ["--budget", "12"]
 # Of a session that does not come to its end.
 LONG = ["--budget", "36"]
+# With time for every part.
+AMPLE = ["--budget", "60"]
 # None of those that are given to whoever asks for any.
 PORTS = (19200, 19215)
 LARGE = 2**29
@@ -135,7 +137,7 @@ def test_xdd_is_measured_from_memory_to_memory_too(
     start: Start, start_agent: StartAgent, source: Path, target: Path
 ) -> None:
     agent = _with_files(start_agent, target.parent)
-    run = _advise(start, source, target, *agent.options, *LONG)
+    run = _advise(start, source, target, *agent.options, *AMPLE)
     done = run.finish()
     assert done.returncode == 0, done.stderr
     composition = run.events[-1]["composition"]
