@@ -58,7 +58,7 @@ def advice_from_ranking(inputs: AdviceInputs, ranking: Ranking, incomplete: bool
     limits = _binding(binding_limits(inputs.path), ranking)
     if measured := _newest(inputs.probes, chosen.subject, chosen.setting):
         limits += measured_limits(measured, inputs.path.capacity_bps)
-    settings = _best_settings(ranking)
+    settings = best_settings(ranking)
     commands = _commands(inputs, chosen.subject, settings)
     composition = _composed(inputs, chosen.setting, expected.value)
     reasons = _reasons(inputs, ranking, gain)
@@ -82,7 +82,7 @@ def advice_from_ranking(inputs: AdviceInputs, ranking: Ranking, incomplete: bool
         contenders=[ranking.contender(i) for i in comparison.order()],
         incomplete=incomplete,
         session=inputs.session,
-        transfer_s=_transfer_time(inputs.request.dataset, expected),
+        transfer_s=transfer_time(inputs.request.dataset, expected),
         composition=composition,
     )
 
@@ -93,10 +93,10 @@ def advice_from_history(inputs: AdviceInputs) -> Advice:
     spread = best.spread if best.spread is not None else TYPICAL_SPREAD
     # 90 % lie within 1.645 standard deviations; the stored spread is over days, not seconds.
     half_bps = 1.645 * spread * best.throughput_bps
-    expected = Estimate(
-        best.throughput_bps,
-        (max(0.0, best.throughput_bps - half_bps), best.throughput_bps + half_bps),
-    )
+    upper_bps = best.throughput_bps + half_bps
+    if reserved_bps := inputs.path.bandwidth_bps:
+        upper_bps = max(best.throughput_bps, min(upper_bps, reserved_bps))
+    expected = Estimate(best.throughput_bps, (max(0.0, best.throughput_bps - half_bps), upper_bps))
     settings = {p.subject: p.setting for p in inputs.past}
     reasons = [
         f"the best stored result of this pair is {describe(best.subject, best.setting)}: "
@@ -121,7 +121,7 @@ def advice_from_history(inputs: AdviceInputs) -> Advice:
         incomplete=False,
         session=inputs.session,
         basis="history",
-        transfer_s=_transfer_time(inputs.request.dataset, expected),
+        transfer_s=transfer_time(inputs.request.dataset, expected),
     )
 
 
@@ -167,7 +167,7 @@ def _newest(probes: Sequence[ProbeRecord], subject: str, setting: Setting) -> Me
     return found[-1] if found else None
 
 
-def _best_settings(ranking: Ranking) -> dict[str, Setting]:
+def best_settings(ranking: Ranking) -> dict[str, Setting]:
     """The chosen setting, and the best one of every other subject."""
     settings: dict[str, Setting] = {}
     for index in [ranking.chosen, *ranking.comparison.order()]:
@@ -318,9 +318,12 @@ def _against(ranking: Ranking, index: int) -> str:
     return f"the {name} is faster by less than {PRACTICALLY_SAME:.0%} ({figures}), and costs more"
 
 
-def _commands(inputs: AdviceInputs, subject: str, settings: dict[str, Setting]) -> list[Command]:
+def command_request(
+    inputs: AdviceInputs, subject: str, settings: dict[str, Setting]
+) -> CommandRequest:
+    """What tools write their lines for."""
     request = inputs.request
-    wanted = CommandRequest(
+    return CommandRequest(
         subject=subject,
         settings={name: tool_setting(setting) for name, setting in settings.items()},
         labels=transport_labels(),
@@ -333,13 +336,17 @@ def _commands(inputs: AdviceInputs, subject: str, settings: dict[str, Setting]) 
         verify=request.verify,
         kept=inputs.kept,
     )
+
+
+def _commands(inputs: AdviceInputs, subject: str, settings: dict[str, Setting]) -> list[Command]:
+    wanted = command_request(inputs, subject, settings)
     # A tool may have been removed since the session began, when it is resumed.
     known = {tool.name: tool for tool in registry.tools()}
-    tools = [known[name] for name in request.tools if name in known]
+    tools = [known[name] for name in inputs.request.tools if name in known]
     return [command for tool in tools for command in tool.commands(wanted)]
 
 
-def _transfer_time(dataset: Dataset | None, expected: Estimate) -> Estimate | None:
+def transfer_time(dataset: Dataset | None, expected: Estimate) -> Estimate | None:
     """The time to move the dataset, in seconds, if the network is the limit."""
     if dataset is None:
         return None

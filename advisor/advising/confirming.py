@@ -50,7 +50,7 @@ async def _rounds(
     for round_ in range(_MOST_ROUNDS):
         for index in order.permutation(len(chosen)):
             await apply_user_orders(context)
-            if context.control.is_skipped(CONFIRM):
+            if context.control.is_skipped(context.stage_name(CONFIRM)):
                 return "skipped"
             candidate = chosen[index]
             left_s = context.budget.left_s - until_left_s

@@ -57,7 +57,11 @@ class PriorResults(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Context:
-    """One session as its stages see it. `evidence`: the search's latest on past transfers."""
+    """One session as its stages see it. `evidence`: the search's latest on past transfers.
+
+    In a session over several connections, one of them: `connection` names it, and `later_s` is the
+    time for the others, beyond the budget.
+    """
 
     def __init__(
         self,
@@ -71,6 +75,8 @@ class Context:
         events: EventEmitter,
         runner: ProbeRunner,
         recorder: ProbeRecorder,
+        connection: str = "",
+        later_s: float = 0.0,
     ) -> None:
         self.request = request
         self.pair = pair
@@ -81,8 +87,9 @@ class Context:
         self.events = events
         self.runner = runner
         self.recorder = recorder
+        self.later_s = later_s
         self.evidence: Evidence | None = None
-        self._probe_events = ProbeEvents(events)
+        self._probe_events = ProbeEvents(events, connection)
 
     @property
     def probes(self) -> list[ProbeRecord]:
@@ -93,6 +100,10 @@ class Context:
     def path_now(self) -> PathFacts:
         """The path at the smoothed round-trip time."""
         return msgspec.structs.replace(self.path, rtt_s=self.runner.rtt_s)
+
+    def stage_name(self, stage: str) -> str:
+        """The name of a stage as users see it, and order it to be skipped."""
+        return self._probe_events.stage_name(stage)
 
     @contextlib.asynccontextmanager
     async def stage(
@@ -146,7 +157,8 @@ class Context:
         await self.recorder.record(pending, self.runner.rtt_s, method=method, retried=retried)
         outcome = pending.probed.outcome
         worth = comparable_outcome(self.request, pending.subject, outcome)
-        self._probe_events.ended(pending, worth, self.budget.left_s, retried=retried)
+        remaining_s = self.budget.left_s + self.later_s
+        self._probe_events.ended(pending, worth, remaining_s, retried=retried)
         if isinstance(outcome, Failure) and self._is_hopeless(pending.subject, outcome, retried):
             raise Blocked(outcome.message)
 

@@ -10,6 +10,7 @@ from advisor.domain import events as ev
 from advisor.hosts.source_address import NoSourceAddress
 from advisor.models.limits import binding_limits
 from advisor.runtime.connect import FarEnd, look_at_path, pair_of
+from advisor.runtime.connections import usable_connections
 from advisor.runtime.events import EventEmitter, Publish
 from advisor.runtime.exit_codes import EXIT_DONE, EXIT_PEER, EXIT_USAGE
 from advisor.runtime.request import ConnectionOptions
@@ -22,9 +23,10 @@ _LOOK_EVERY_S: Final = 1.0
 async def check_path(
     request: ConnectionOptions, store: Store, publish: Publish, *, watch: bool
 ) -> int:
-    """Report the path and the pair's stored results; with `watch`, then the RTT once a second.
+    """Report the path, the pair's stored results and the connections of the two hosts.
 
-    Returns the exit code that a session would have had so far. Watching ends when it is cancelled.
+    With `watch`, then the RTT once a second, until it is cancelled. Returns the exit code that a
+    session would have had so far.
     """
     events = EventEmitter(publish, asyncio.get_running_loop().time)
     far_end = FarEnd(request)
@@ -34,6 +36,9 @@ async def check_path(
         events.emit(ev.PathFound, path=path, limits=binding_limits(path))
         past = store.past(pair_of(request), time.time(), path)
         events.emit(ev.HistoryFound, results=past.results, notes=past.notes)
+        if not request.is_local:
+            connections = await usable_connections(far_end.reached)
+            events.emit(ev.ConnectionsFound, connections=connections.found, notes=connections.notes)
         while watch:
             await asyncio.sleep(_LOOK_EVERY_S)
             rtt_s = await rtt_again_s(far_end.reached, path)

@@ -18,12 +18,20 @@ class StageEnd:
 
 
 class ProbeEvents:
-    """Emits the events of probes, and remembers the best throughput so far."""
+    """Emits the events of probes, and remembers the best throughput so far.
 
-    def __init__(self, events: EventEmitter) -> None:
+    `connection`: what the names of stages begin with, where there are several connections.
+    """
+
+    def __init__(self, events: EventEmitter, connection: str = "") -> None:
         self._events = events
+        self._connection = connection
         self._best_bps = 0.0
         self._probes = 0
+
+    def stage_name(self, stage: str) -> str:
+        """The name of a stage as users see it."""
+        return f"{self._connection}: {stage}" if self._connection else stage
 
     @contextlib.asynccontextmanager
     async def stage(
@@ -31,8 +39,9 @@ class ProbeEvents:
     ) -> AsyncIterator[StageEnd]:
         """A stage: its start and, on every way out, its end with the reason."""
         began_s, before = self._events.at_s, self._probes
+        shown = self.stage_name(name)
         self._events.emit(
-            ev.StageStarted, stage=name, subject=subject, budget_s=budget_s, space=space
+            ev.StageStarted, stage=shown, subject=subject, budget_s=budget_s, space=space
         )
         end = StageEnd()
         try:
@@ -40,7 +49,7 @@ class ProbeEvents:
         finally:
             self._events.emit(
                 ev.StageEnded,
-                stage=name,
+                stage=shown,
                 reason=end.reason,
                 probes=self._probes - before,
                 elapsed_s=self._events.at_s - began_s,
@@ -51,7 +60,7 @@ class ProbeEvents:
         self._events.emit(
             ev.ProbeStarted,
             ordinal=ordinal,
-            stage=purpose.stage,
+            stage=self.stage_name(purpose.stage),
             purpose=purpose.kind,
             subject=subject,
             setting=setting,
@@ -90,7 +99,7 @@ class ProbeEvents:
         self._events.emit(
             ev.ProbeEnded,
             ordinal=pending.ordinal,
-            stage=pending.purpose.stage,
+            stage=self.stage_name(pending.purpose.stage),
             purpose=pending.purpose.kind,
             subject=pending.subject,
             setting=pending.setting,

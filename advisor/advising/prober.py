@@ -1,6 +1,7 @@
 """Runs one probe of a transport: starts both ends, and stops them when the mean is known."""
 
 import asyncio
+import contextlib
 import math
 import secrets
 from collections.abc import Callable
@@ -56,21 +57,69 @@ class _Failed(Exception):
         self.kind = kind
 
 
-class _Course:
-    """What both ends have reported of the probe so far."""
+class Meeting:
+    """What probes that run at once do together: they begin, and end when all are known well enough.
 
-    def __init__(self, length: ProbeLength, seen: Callable[[Interval], None]) -> None:
+    `over`: set when they may end. `cause`: why the first of them that failed did; that ends all.
+    """
+
+    def __init__(self, probes: int = 1) -> None:
+        self._probes = probes
+        self._at_the_start = asyncio.Barrier(probes)
+        self._settled: set[int] = set()
+        self.over = asyncio.Event()
+        self.cause: _Failed | None = None
+
+    async def begin(self) -> None:
+        """Wait until all can begin. Raises _Failed when one of them has failed."""
+        with contextlib.suppress(asyncio.BrokenBarrierError):
+            await self._at_the_start.wait()
+        if self.cause:
+            raise self.cause
+
+    def settle(self, probe: int) -> None:
+        """The mean of the probe with this number is known well enough."""
+        self._settled.add(probe)
+        if len(self._settled) == self._probes:
+            self.over.set()
+
+    async def fail(self, cause: _Failed) -> None:
+        """One of them has failed: the others end."""
+        self.cause = self.cause or cause
+        self.over.set()
+        await self._at_the_start.abort()
+
+
+class Course:
+    """What both ends have reported of the probe so far.
+
+    `meeting`: what it shares with the probes that run at the same time; it is the one with this
+    `number` among them.
+    """
+
+    def __init__(
+        self,
+        length: ProbeLength,
+        seen: Callable[[Interval], None],
+        meeting: Meeting | None = None,
+        number: int = 0,
+    ) -> None:
         self._length = length
         self._seen = seen
+        self._number = number
+        self._clock = asyncio.get_running_loop().time
+        self.meeting = meeting or Meeting()
         self.received: list[m.ProbeSample] = []
+        self.received_at_s: list[float] = []
         self.sent: list[Sample] = []
         self.intervals: list[Interval] = []
         self.versions: dict[str, str] = {}
         self.steady: SteadyPart | None = None
-        self.over = asyncio.Event()
 
     def add_received(self, sample: m.ProbeSample) -> None:
+        """The receiver's running totals."""
         self.received.append(sample)
+        self.received_at_s.append(self._clock())
         if len(self.received) < 2:
             return
         start, before = self.received[0], self.received[-2]
@@ -84,12 +133,33 @@ class _Course:
         lossy = bool(self.sent and self.sent[-1].retransmits)
         self.steady = steady_part(self.intervals, self._length, lossy=lossy)
         if self.steady.settled or interval.end_s >= self._length.ceiling_s:
-            self.over.set()
+            self.meeting.settle(self._number)
 
     def add_versions(self, side: str, versions: dict[str, str]) -> None:
+        """The libraries of one side."""
         self.versions |= {f"{side} {name}": version for name, version in versions.items()}
 
+    @property
+    def steady_at_s(self) -> float:
+        """When the part began that counts, by this host's clock; after `measurement` succeeded."""
+        assert self.steady is not None
+        return self.received_at_s[self.steady.first - len(self.intervals) - 1]
+
+    def mean_bps_since(self, at_s: float) -> float:
+        """The mean rate from that time on, by this host's clock; 0 where nothing came after it."""
+        received = [
+            sample
+            for sample, seen_s in zip(self.received, self.received_at_s, strict=True)
+            if seen_s >= at_s
+        ]
+        lasted_s = received[-1].t_s - received[0].t_s if received else 0.0
+        if lasted_s <= 0:
+            return 0.0
+        received_bytes = received[-1].total_bytes - received[0].total_bytes
+        return min(received_bytes * 8 / lasted_s, _arrived_bps(received))
+
     def measurement(self, elapsed_s: float) -> Measurement:
+        """The result. Raises _Failed if no data arrived."""
         if self.steady is None or self.steady.throughput_bps <= 0:
             raise _Failed(FailureKind.TIMED_OUT, "no data arrived at the receiver")
         steady_samples = len(self.intervals) - self.steady.first + 1
@@ -138,18 +208,16 @@ def _load(samples: list[Sample] | list[m.ProbeSample]) -> EndLoad | None:
     )
 
 
-class _Probe:
+class Probe:
     """One running probe."""
 
     def __init__(
         self,
-        link: AgentLink,
         spares: Spares,
         request: m.OpenProbe,
         path: PathFacts,
-        course: _Course,
+        course: Course,
     ) -> None:
-        self._link = link
         self._spares = spares
         self._request = request
         self._path = path
@@ -162,19 +230,25 @@ class _Probe:
         """Seconds since the probe began or, if it was queued, since the receiver was ready."""
         return self._clock() - self.started_s
 
-    async def run(self, watcher: Watcher) -> Probed:
-        replies: Replies | None = None
+    async def run(self, replies: Replies, watcher: Watcher) -> None:
+        """Send until it is over. `replies`: about the receiving end that was asked for."""
         try:
-            async with self._link.probe(self._request) as replies:
-                port = await self._receiver_ready(replies, watcher.waiting)
-                watcher.ready()
-                await self._send(port, replies)
-            outcome: Outcome = self._course.measurement(self.elapsed_s())
+            port = await self._receiver_ready(replies, watcher.waiting)
+            watcher.ready()
+            await self._send(port, replies)
         except _Failed as failed:
-            outcome = Failure(kind=failed.kind, message=str(failed), elapsed_s=self.elapsed_s())
-        if replies is not None:
-            self._raw += replies.last.raw_output.encode()
-        return Probed(outcome, self._raw)
+            await self._course.meeting.fail(failed)
+
+    def result(self, receiver: m.ProbeEnded) -> Probed:
+        """What it gave, once both ends are closed."""
+        raw_output = self._raw + receiver.raw_output.encode()
+        try:
+            if cause := self._course.meeting.cause:
+                raise cause
+            return Probed(self._course.measurement(self.elapsed_s()), raw_output)
+        except _Failed as failed:
+            kind, elapsed_s = failed.kind, self.elapsed_s()
+            return Probed(Failure(kind=kind, message=str(failed), elapsed_s=elapsed_s), raw_output)
 
     async def _receiver_ready(self, replies: Replies, waiting: Callable[[int], None]) -> int:
         waited = False
@@ -214,6 +288,7 @@ class _Probe:
         )
         async with self._spares.take() as end:
             try:
+                await self._course.meeting.begin()
                 await end.give(self._request.transport, order)
                 await self._watch(end, replies)
             finally:
@@ -223,7 +298,7 @@ class _Probe:
         """Until the mean is known, the time limit is reached, or one end fails."""
         receiver = asyncio.create_task(self._hear_receiver(replies))
         sender = asyncio.create_task(self._hear_sender(end))
-        over = asyncio.create_task(self._course.over.wait())
+        over = asyncio.create_task(self._course.meeting.over.wait())
         tasks = [receiver, sender, over]
         try:
             done, _ = await asyncio.wait(
@@ -257,7 +332,7 @@ class _Probe:
                 case Trouble():
                     raise _failure(report.kind, report.message)
         # It ended without a failure: the last data may arrive before the time limit.
-        await self._course.over.wait()
+        await self._course.meeting.over.wait()
 
 
 def _failure(kind: FailureKind | None, message: str) -> _Failed:
@@ -289,18 +364,27 @@ class Prober:
         Every failure is an outcome, except a lost agent, which raises PeerGone.
         """
         self._spares.prepare()
-        streams = int(setting.get("streams", 1))
-        set_up_s = _CONNECT_S + _ROUND_TRIPS_A_STREAM * length.rtt_s * streams
-        request = m.OpenProbe(
-            transport=transport,
-            setting=setting,
-            source_address=self._path.source_address,
-            destination_address=self._path.destination_address.partition("%")[0],
-            token=secrets.token_hex(16),
-            ceiling_s=length.ceiling_s + set_up_s,
-            sample_every_s=length.sample_every_s,
-            chose_source=self._path.chose_source,
-        )
-        course = _Course(length, watcher.interval)
-        probe = _Probe(link, self._spares, request, self._path, course)
-        return await probe.run(watcher)
+        request = open_probe(self._path, transport, setting, length)
+        course = Course(length, watcher.interval)
+        probe = Probe(self._spares, request, self._path, course)
+        async with link.probe(request) as replies:
+            await probe.run(replies, watcher)
+        return probe.result(replies.last)
+
+
+def open_probe(
+    path: PathFacts, transport: str, setting: Setting, length: ProbeLength
+) -> m.OpenProbe:
+    """What the agent is asked for one probe over this path."""
+    streams = int(setting.get("streams", 1))
+    set_up_s = _CONNECT_S + _ROUND_TRIPS_A_STREAM * length.rtt_s * streams
+    return m.OpenProbe(
+        transport=transport,
+        setting=setting,
+        source_address=path.source_address,
+        destination_address=path.destination_address.partition("%")[0],
+        token=secrets.token_hex(16),
+        ceiling_s=length.ceiling_s + set_up_s,
+        sample_every_s=length.sample_every_s,
+        chose_source=path.chose_source,
+    )

@@ -163,9 +163,10 @@ async def _search(
 ) -> str:
     """Ask, probe and tell; returns why the search ended."""
     failures, space_rtt_s = 0, context.runner.rtt_s
+    shown = context.stage_name(stage.name)
     while (setting := method.ask()) is not None:
         await apply_user_orders(context)
-        if context.control.is_skipped(stage.name):
+        if context.control.is_skipped(shown):
             return "skipped"
         if context.budget.left_s - until_left_s < context.runner.next_probe_s(stage.subject):
             return "its time is used up"
@@ -176,12 +177,12 @@ async def _search(
         method.tell(setting, comparable_outcome(context.request, stage.subject, outcome) or outcome)
         await context.record(pending, method=method)
         context.events.emit(
-            ev.SearchStands, stage=stage.name, iteration=method.iteration, gauges=method.gauges
+            ev.SearchStands, stage=shown, iteration=method.iteration, gauges=method.gauges
         )
         _tell_evidence(context, stage, method)
         if method.move_reason:
             context.events.emit(
-                ev.MethodMoved, stage=stage.name, iteration=iteration, reason=method.move_reason
+                ev.MethodMoved, stage=shown, iteration=iteration, reason=method.move_reason
             )
         if method.iteration > iteration:
             await context.runner.update_rtt()
@@ -201,7 +202,8 @@ def _follow_rtt(context: Context, stage: SearchStage, method: Method, space: Spa
     if not isinstance(method, WithMovableSpace) or names[0] != names[1] or moved == space:
         return space
     method.move_to(moved)
-    context.events.emit(ev.SpaceMoved, stage=stage.name, space=moved, rtt_s=context.runner.rtt_s)
+    shown = context.stage_name(stage.name)
+    context.events.emit(ev.SpaceMoved, stage=shown, space=moved, rtt_s=context.runner.rtt_s)
     return moved
 
 
@@ -210,4 +212,5 @@ def _tell_evidence(context: Context, stage: SearchStage, method: Method) -> None
     evidence = method.evidence if isinstance(method, WithEvidence) else None
     if evidence is not None and evidence is not context.evidence:
         context.evidence = evidence
-        context.events.emit(ev.EvidenceFound, stage=stage.name, evidence=evidence)
+        shown = context.stage_name(stage.name)
+        context.events.emit(ev.EvidenceFound, stage=shown, evidence=evidence)

@@ -1,8 +1,9 @@
 """Records the probes of one session: in the store, and in order for the stages."""
 
 import asyncio
+import itertools
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -49,20 +50,21 @@ class ProbeRecorder:
         request: AdviceRequest,
         path: PathFacts,
         earlier: Sequence[ProbeRecord] = (),
+        ordinals: Iterator[int] | None = None,
     ) -> None:
-        """`earlier`: the probes of the session before it was interrupted."""
+        """`earlier`: the probes of the session before it was interrupted. `ordinals`: where
+        recorders of several connections share one count of the session's probes."""
         self._store = store
         self._session = session
         self._pair = pair
         self._request = request
         self._path = path
-        self._ordinal = len(earlier)
+        self._ordinals = ordinals or itertools.count(len(earlier) + 1)
         self.probes = list(earlier)
 
     def next_ordinal(self) -> int:
         """The number of the probe that begins now."""
-        self._ordinal += 1
-        return self._ordinal
+        return next(self._ordinals)
 
     async def record(
         self,

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from functools import partial
 from typing import Final, TypeVar
 
 import msgspec
@@ -222,12 +223,31 @@ class AgentLink:
             if not replies.ended:
                 await self._end_probe(replies)
 
-    async def _end_probe(self, replies: "Replies") -> None:
+    @contextlib.asynccontextmanager
+    async def probes(self, requests: Sequence[m.OpenProbe]) -> AsyncIterator[list["Replies"]]:
+        """Run the receiving ends of several probes at once; yields the replies about each.
+
+        As `probe`. Only for agents that tell their interfaces.
+        """
+        inboxes = Inboxes(self._read, len(requests))
+        several = [Replies(partial(inboxes.next, number)) for number in range(len(requests))]
+        await self._send(m.OpenProbes(probes=list(requests)))
+        sorting = asyncio.create_task(inboxes.sort())
+        try:
+            yield several
+        finally:
+            if not all(replies.ended for replies in several):
+                await self._end_probe(*several)
+            sorting.cancel()
+            await asyncio.wait([sorting])
+
+    async def _end_probe(self, *several: "Replies") -> None:
         with contextlib.suppress(PeerError, TimeoutError):
             async with asyncio.timeout(_CLOSE_S):
                 await self._send(m.CloseProbe())
-                async for _ in replies:
-                    pass
+                for replies in several:
+                    async for _ in replies:
+                        pass
             return
         # Out of step with the agent: its later replies could not be attributed.
         self._writer.close()
@@ -443,6 +463,46 @@ class Replies:
         if isinstance(reply, m.ProbeEnded):
             self.last = reply
         self.ended = isinstance(reply, m.ProbeEnded | m.Refused)
+        return reply
+
+
+class Inboxes:
+    """Sorts the replies about several probes that run at once, by the probe."""
+
+    def __init__(self, read: Callable[[], Awaitable[m.Reply]], count: int) -> None:
+        self._read = read
+        self._boxes: list[asyncio.Queue[m.Reply | PeerError]] = [
+            asyncio.Queue() for _ in range(count)
+        ]
+
+    async def sort(self) -> None:
+        """Until all have ended, or the agent is lost."""
+        running = set(range(len(self._boxes)))
+        while running:
+            try:
+                reply = await self._read()
+            except PeerError as error:
+                self._put_in_all(error)
+                return
+            if not isinstance(reply, m.OfProbe):
+                self._put_in_all(reply)
+                if isinstance(reply, m.Refused):
+                    return
+            elif reply.number in running:
+                self._boxes[reply.number].put_nowait(reply.reply)
+                if isinstance(reply.reply, m.ProbeEnded):
+                    running.discard(reply.number)
+
+    def _put_in_all(self, reply: m.Reply | PeerError) -> None:
+        for box in self._boxes:
+            box.put_nowait(reply)
+
+    async def next(self, number: int) -> m.Reply:
+        """The next reply about that probe. Raises PeerError."""
+        reply = await self._boxes[number].get()
+        if isinstance(reply, PeerError):
+            self._boxes[number].put_nowait(reply)  # Whoever reads next meets it as well.
+            raise reply
         return reply
 
 

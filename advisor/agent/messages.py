@@ -32,6 +32,7 @@ from advisor.agent.message_base import (
 from advisor.agent.target_messages import Delivery, TargetReply
 from advisor.api.tool import Piece, TransferOrder
 from advisor.api.transport import Port, Token
+from advisor.domain.connection import INTERFACES_LIMIT, HostInterface
 from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem, StripeCount
 from advisor.domain.measurement import FailureKind
 from advisor.domain.path import HostFacts, PathFacts
@@ -43,6 +44,7 @@ PROTOCOL: Final = 3
 MESSAGE_LIMIT_BYTES: Final = 64 * 1024
 RAW_OUTPUT_LIMIT: Final = 8 * 1024  # Six times that when every character is escaped.
 PIECES_LIMIT: Final = 16
+PROBES_LIMIT: Final = 8
 STEP_OUTPUT_LIMIT: Final = 4 * 1024  # For each of two texts; see RAW_OUTPUT_LIMIT.
 
 
@@ -98,8 +100,17 @@ class OpenProbe(AdvisorMessage, frozen=True, kw_only=True, tag="open_probe"):
     chose_source: bool | msgspec.UnsetType = msgspec.UNSET
 
 
+class OpenProbes(AdvisorMessage, frozen=True, kw_only=True, tag="open_probes"):
+    """Run the receiving ends of several probes at once, in one turn: over several connections.
+
+    Each reply about one of them is an `OfProbe`. Agents that tell no interfaces do not know it.
+    """
+
+    probes: Annotated[list[OpenProbe], msgspec.Meta(min_length=1, max_length=PROBES_LIMIT)]
+
+
 class CloseProbe(AdvisorMessage, frozen=True, kw_only=True, tag="close_probe"):
-    """End the probe: close its ports and give up the turn."""
+    """End the probe, or all that run at once: close the ports and give up the turn."""
 
 
 class GetFolder(FileRequest, frozen=True, kw_only=True, tag="get_folder"):
@@ -217,6 +228,7 @@ Request: TypeAlias = (
     | OpenEcho
     | CloseEcho
     | OpenProbe
+    | OpenProbes
     | CloseProbe
     | Work
     | RunStep
@@ -241,10 +253,16 @@ class Alive(AgentMessage, frozen=True, kw_only=True, tag="alive"):
 
 
 class Facts(AgentMessage, frozen=True, kw_only=True, tag="facts"):
-    """The host's facts, and the transports it can receive."""
+    """The host's facts, the transports it can receive, and its interfaces.
+
+    `interfaces`: None from agents of versions that do not tell them.
+    """
 
     facts: HostFacts
     transports: Annotated[list[Name], msgspec.Meta(max_length=64)]
+    interfaces: Annotated[list[HostInterface], msgspec.Meta(max_length=INTERFACES_LIMIT)] | None = (
+        None
+    )
 
 
 class EchoReady(AgentMessage, frozen=True, kw_only=True, tag="echo_ready"):
@@ -299,6 +317,13 @@ class ProbeEnded(AgentMessage, frozen=True, kw_only=True, tag="probe_ended"):
 
     def __post_init__(self) -> None:
         _make_sentence(self, self.message)
+
+
+class OfProbe(AgentMessage, frozen=True, kw_only=True, tag="of_probe"):
+    """A reply about one of the probes of `OpenProbes`; they are numbered from 0."""
+
+    number: Annotated[int, msgspec.Meta(ge=0, lt=PROBES_LIMIT)]
+    reply: ProbeReady | ProbeSample | ProbeEnded
 
 
 class AtWork(AgentMessage, frozen=True, kw_only=True, tag="at_work"):
@@ -391,6 +416,7 @@ Reply: TypeAlias = (
     | ProbeReady
     | ProbeSample
     | ProbeEnded
+    | OfProbe
     | AtWork
     | WorkStopped
     | FolderFound

@@ -6,7 +6,9 @@ ports and ends all child processes of a conversation when the conversation ends.
 
 import asyncio
 import contextlib
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -22,6 +24,7 @@ from advisor.agent.turn import Turn
 from advisor.api.transport import Ready, ReceiveOrder, Sample, Trouble, Versions
 from advisor.domain.measurement import FailureKind
 from advisor.hosts.facts import host_facts
+from advisor.hosts.interfaces import data_interfaces
 from advisor.hosts.path_mtu import UdpEcho
 from advisor.probing.end import ProbeEnd, Spares
 
@@ -29,6 +32,10 @@ _GREETING_S: Final = 10.0
 # Beyond the probe's own time limit: to connect, and for the request to close.
 _MARGIN_S: Final = 15.0
 _AT_WORK_EVERY_S: Final = 1.0
+
+_ProbeReply: TypeAlias = m.ProbeReady | m.ProbeSample | m.ProbeEnded
+_Say: TypeAlias = Callable[[_ProbeReply], Awaitable[None]]
+_SayOfProbe: TypeAlias = Callable[[int, _ProbeReply], Awaitable[None]]
 
 
 class AgentService:
@@ -139,14 +146,15 @@ class _Conversation:
             case m.GetFacts():
                 names = [t.name for t in registry.transports() if t.available().ok]
                 facts = host_facts(self._source(request.facing, request.chose_source))
-                await self._say(m.Facts(facts=facts, transports=names))
+                interfaces = data_interfaces()
+                await self._say(m.Facts(facts=facts, transports=names, interfaces=interfaces))
             case m.OpenEcho():
                 await self._open_echo(request)
             case m.CloseEcho():
                 self._end_echo()
                 await self._say(m.EchoClosed())
-            case m.OpenProbe():
-                await self._open_probe(request)
+            case m.OpenProbe() | m.OpenProbes():
+                await self._open_probes(request)
             case m.CloseProbe():
                 self._close_probe.set()
             case b.FileRequest():
@@ -177,24 +185,45 @@ class _Conversation:
             self._echo.close()
             self._echo = None
 
-    async def _open_probe(self, request: m.OpenProbe) -> None:
+    async def _open_probes(self, request: m.OpenProbe | m.OpenProbes) -> None:
         if self._probe and not self._probe.done():
             await self._say(m.Refused(message="a probe of this session is still running"))
             return
         self._close_probe.clear()
-        self._probe = asyncio.create_task(self._run_probe(request))
+        if isinstance(request, m.OpenProbes):
+            running = self._run_probes(request.probes, self._say_of_several)
+        else:
+            running = self._run_probes([request], self._say_of_single)
+        self._probe = asyncio.create_task(running)
 
-    async def _run_probe(self, request: m.OpenProbe) -> None:
+    async def _say_of_single(self, _: int, reply: _ProbeReply) -> None:
+        await self._say(reply)
+
+    async def _say_of_several(self, number: int, reply: _ProbeReply) -> None:
+        await self._say(m.OfProbe(number=number, reply=reply))
+
+    async def _run_probes(self, requests: Sequence[m.OpenProbe], say: _SayOfProbe) -> None:
         async def awaited(ahead: int) -> None:
             await self._say(m.TurnAwaited(ahead=ahead))
 
+        async def run(number: int, request: m.OpenProbe) -> m.ProbeEnded | None:
+            with contextlib.suppress(ConnectionError):
+                ended = await self._receive(request, partial(say, number))
+                if not ended.kind or len(requests) == 1:
+                    return ended
+                # The others run on until the advisor, told of it, ends them.
+                await say(number, ended)
+            return None
+
         with contextlib.suppress(ConnectionError):
             async with self._service.turn.taken(awaited):
-                ended = await self._receive(request)
+                endings = await asyncio.gather(*map(run, range(len(requests)), requests))
             # Sent after the turn is released, so that the advisor's next request finds it free.
-            await self._say(ended)
+            for number, ended in enumerate(endings):
+                if ended:
+                    await say(number, ended)
 
-    async def _receive(self, request: m.OpenProbe) -> m.ProbeEnded:
+    async def _receive(self, request: m.OpenProbe, say: _Say) -> m.ProbeEnded:
         order = ReceiveOrder(
             setting=request.setting,
             source_address=self._source(request.source_address, request.chose_source),
@@ -205,7 +234,7 @@ class _Conversation:
             own_address=request.destination_address,
         )
         async with self._service.spares.take() as end:
-            relay = asyncio.create_task(self._relay(end, request.transport, order))
+            relay = asyncio.create_task(self._relay(end, request.transport, order, say))
             closing = asyncio.create_task(self._close_probe.wait())
             try:
                 await asyncio.wait(
@@ -218,7 +247,9 @@ class _Conversation:
                 relay.cancel()
                 closing.cancel()
 
-    async def _relay(self, end: ProbeEnd, transport: str, order: ReceiveOrder) -> m.ProbeEnded:
+    async def _relay(
+        self, end: ProbeEnd, transport: str, order: ReceiveOrder, say: _Say
+    ) -> m.ProbeEnded:
         versions: dict[str, str] = {}
         try:
             await end.give(transport, order)
@@ -229,11 +260,11 @@ class _Conversation:
         async for report in end.reports():
             match report:
                 case Ready():
-                    await self._say(m.ProbeReady(port=report.port, versions=versions))
+                    await say(m.ProbeReady(port=report.port, versions=versions))
                 case Versions():
                     versions = report.versions
                 case Sample():
-                    await self._say(_as_reply(report))
+                    await say(_as_reply(report))
                     self._service.spares.prepare()
                 case Trouble():
                     return m.ProbeEnded(

@@ -1,7 +1,7 @@
 """The interface of a tool plugin: it moves files, and command lines are written for it."""
 
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, Protocol, runtime_checkable
 
 import msgspec
@@ -24,6 +24,7 @@ __all__ = [
     "OutputReader",
     "Piece",
     "Progress",
+    "SeveralConnectionsTool",
     "Step",
     "Tool",
     "ToolLimits",
@@ -147,6 +148,17 @@ class Tool(Protocol):
 
     def commands(self, request: CommandRequest) -> list[Command]:
         """The lines to run, in the order they are started. Pure: opens and looks up nothing."""
+
+
+@runtime_checkable
+class SeveralConnectionsTool(Tool, Protocol):
+    """A tool of which one run can use several connections of the same two hosts."""
+
+    def joint_commands(self, requests: Sequence[CommandRequest]) -> list[Command]:
+        """The lines that use all connections, as `commands` for one; none if that is impossible.
+
+        `requests`: one for each connection, with its path and settings, for the same files.
+        """
 
 
 class Piece(msgspec.Struct, frozen=True, kw_only=True):

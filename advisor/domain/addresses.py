@@ -2,8 +2,13 @@
 
 import ipaddress
 import re
+from typing import Final
 
 from advisor.domain.endpoints import Endpoint
+from advisor.domain.printable import InterfaceName, fitting
+
+MOST_PAIRS: Final = 8
+"""Of interfaces that are measured at once."""
 
 
 def _port(text: str) -> int:
@@ -45,6 +50,30 @@ def parse_address(text: str) -> str:
         return str(ipaddress.ip_address(text.strip()))
     except ValueError:
         raise ValueError(f"'{text}' is not an IP address") from None
+
+
+def parse_interfaces(text: str) -> list[tuple[str, str]]:
+    """`A=B,C=D`: pairs of an interface or address here and one there. Raises ValueError."""
+    pairs = []
+    for part in text.split(","):
+        here, equals, there = (word.strip() for word in part.partition("="))
+        if not (equals and here and there):
+            raise ValueError("write HERE=THERE,HERE=THERE, as in eth1=eth1,eth2=10.0.2.7")
+        for end in (here, there):
+            if not _is_address(end) and fitting(end, InterfaceName) is None:
+                raise ValueError(f"'{end}' is neither an interface nor an IP address")
+        pairs.append((here, there))
+    if not 2 <= len(set(pairs)) <= MOST_PAIRS or len(set(pairs)) < len(pairs):
+        raise ValueError(f"give two to {MOST_PAIRS} different pairs")
+    return pairs
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parse_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def parse_server(text: str) -> str:

@@ -4,6 +4,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from advisor.domain.connection import Connection
 from advisor.domain.endpoints import Pair
 from advisor.domain.file_io import NETWORK, TOOL_IN_MEMORY
 from advisor.domain.printable import escape_fields, is_printable
@@ -133,6 +134,48 @@ def role_words(role: str) -> str:
     return _ROLE_WORDS.get(role, role)
 
 
+class ConnectionShare(msgspec.Struct, frozen=True, kw_only=True):
+    """One of several connections, alone and while all of them send. Rates in bit/s."""
+
+    connection: Connection
+    subject: str = msgspec.field(name="transport")
+    setting: Setting
+    alone: Estimate
+    at_once: Estimate
+
+    @property
+    def name(self) -> str:
+        """`eth1 to eth0`; addresses where the interfaces are not known."""
+        return self.connection.words
+
+
+class AtOnce(msgspec.Struct, frozen=True, kw_only=True):
+    """What several connections reach together, each at the best setting it has alone.
+
+    `total_bps`: the mean of their sum, with the interval of one more measurement; `rounds`: the
+    number of measurements. `gain`: the total over the best connection alone. `adds`: whether the
+    total is clearly more than that; `settled`: whether more measurements would not change that.
+    `parts`: in the order in which they were asked for.
+    """
+
+    parts: list[ConnectionShare]
+    total_bps: Estimate
+    rounds: int
+    gain: Estimate
+    adds: bool
+    settled: bool
+
+    @property
+    def sum_bps(self) -> float:
+        """What they would reach if none took anything from another: the sum of each alone."""
+        return sum(part.alone.value for part in self.parts)
+
+    @property
+    def best(self) -> ConnectionShare:
+        """The one that reaches most alone."""
+        return max(self.parts, key=lambda part: part.alone.value)
+
+
 class Advice(msgspec.Struct, frozen=True, kw_only=True):
     """The recommended setting of a subject, the expected throughput, and the reasons.
 
@@ -142,7 +185,9 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     `transfer_s`: duration for the dataset, None without one. `composition`: present where a tool
     was profiled from disk to disk; the subject is then the tool, the throughputs are those
     of the whole dataset including start-up and closing, and `default_bps` is that of the tool's
-    own default.
+    own default. `at_once`: present where several connections were measured; the other fields are
+    then about the one that is best alone, but `commands` and `transfer_s` are for all of them if
+    that `adds` anything.
     """
 
     pair: Pair
@@ -161,6 +206,15 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     basis: Literal["measured", "history"] = "measured"
     transfer_s: Estimate | None = None
     composition: Composition | None = None
+    # Unset, it is not written: records of versions without it are written as they were.
+    at_once: AtOnce | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def overall_bps(self) -> Estimate:
+        """What a transfer that follows it reaches: over all connections, if that adds anything."""
+        if self.at_once and self.at_once.adds:
+            return self.at_once.total_bps
+        return Estimate(self.expected_bps, self.interval_bps)
 
 
 class PriorAdvice(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from advisor.domain.advice import Advice, Fulfilment, Limit, PriorAdvice
+from advisor.domain.connection import UsableConnection
 from advisor.domain.endpoints import Pair
 from advisor.domain.evidence import Evidence
 from advisor.domain.file_io import Filesystem
@@ -74,6 +75,13 @@ class HistoryFound(Event, frozen=True, kw_only=True, tag="history_found"):
     """
 
     results: list[PastResult]
+    notes: list[str] = []
+
+
+class ConnectionsFound(Event, frozen=True, kw_only=True, tag="connections_found"):
+    """The connections of the two hosts that can be used. `notes`: sentences on what is left out."""
+
+    connections: list[UsableConnection]
     notes: list[str] = []
 
 
@@ -176,6 +184,17 @@ class BestChanged(Event, frozen=True, kw_only=True, tag="best_changed"):
     subject: str = msgspec.field(name="transport")
     setting: Setting
     throughput_bps: float
+
+
+class MeasuredAtOnce(Event, frozen=True, kw_only=True, tag="measured_at_once"):
+    """Several connections have sent at the same time; `throughputs_bps` as in `connections_found`.
+
+    `remaining_s` is what is left of the time for the session.
+    """
+
+    round: int
+    throughputs_bps: list[float]
+    remaining_s: float
 
 
 class StageEnded(Event, frozen=True, kw_only=True, tag="stage_ended"):
@@ -466,6 +485,7 @@ AnyEvent: TypeAlias = (
     SessionStarted
     | PathFound
     | HistoryFound
+    | ConnectionsFound
     | StageStarted
     | ProbeStarted
     | IntervalSeen
@@ -476,6 +496,7 @@ AnyEvent: TypeAlias = (
     | SpaceMoved
     | EvidenceFound
     | BestChanged
+    | MeasuredAtOnce
     | StageEnded
     | Paused
     | Resumed

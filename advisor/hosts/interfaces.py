@@ -8,6 +8,8 @@ from typing import Final
 import msgspec
 import psutil
 
+from advisor.domain.connection import ADDRESSES_LIMIT, INTERFACES_LIMIT, HostInterface
+from advisor.domain.printable import InterfaceName, fitting
 from advisor.hosts.qdisc import qdisc_of
 
 _DEVICES: Final = Path("/sys/class/net")
@@ -48,6 +50,35 @@ def cards() -> list[Interface]:
         for name, stats in psutil.net_if_stats().items()
         if stats.isup and _has_hardware(name)
     ]
+
+
+def data_interfaces() -> list[HostInterface]:
+    """The interfaces that are up and have an address that other hosts may reach, in order of name.
+
+    No loopback and no link-local addresses; labels such as eth0:1 belong to their interface.
+    """
+    addresses: dict[str, list[str]] = {}
+    for label, known in psutil.net_if_addrs().items():
+        found = addresses.setdefault(label.partition(":")[0], [])
+        inet = [a.address for a in known if a.family in (socket.AF_INET, socket.AF_INET6)]
+        found += [address for address in inet if _is_for_data(address)]
+    stats = psutil.net_if_stats()
+    usable = [
+        HostInterface(
+            name=name,
+            mtu_bytes=stats[name].mtu,
+            link_bps=_link_bps(name, stats[name].speed),
+            addresses=addresses[name][:ADDRESSES_LIMIT],
+        )
+        for name in sorted(addresses)
+        if addresses[name] and name in stats and stats[name].isup and fitting(name, InterfaceName)
+    ]
+    return usable[:INTERFACES_LIMIT]
+
+
+def _is_for_data(address: str) -> bool:
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    return not (ip.is_loopback or ip.is_link_local or ip.is_multicast or ip.is_unspecified)
 
 
 def _described(name: str, speed_mbps: int, mtu_bytes: int) -> Interface:

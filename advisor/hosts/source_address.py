@@ -30,7 +30,7 @@ async def chosen_source(
     """
     if interface:
         source_address = _address_of(interface, destination)
-        device = await _device_to(destination, source_address)
+        device = await device_to(destination, source_address)
         if device not in (None, interface, _LOOPBACK):
             raise NoSourceAddress(
                 f"packets from {source_address} to {destination} leave by {device}, not by "
@@ -66,7 +66,7 @@ def _address_of(interface: str, destination: str) -> str:
     )
 
 
-async def _device_to(destination: str, source_address: str) -> str | None:
+async def device_to(destination: str, source_address: str) -> str | None:
     """The interface by which the kernel would send; None where it cannot be asked."""
     words = ["ip", "-o", "route", "get", destination, "from", source_address]
     try:

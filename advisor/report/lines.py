@@ -7,6 +7,7 @@ from advisor.domain.file_io import Filesystem
 from advisor.domain.measurement import Measurement
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
+from advisor.report.connections import connections_lines
 from advisor.report.evidence import evidence_lines
 from advisor.traits import describe
 
@@ -47,8 +48,10 @@ def line_of(event: ev.AnyEvent) -> str | None:
 
 
 def _other_line(event: ev.AnyEvent) -> str | None:
-    """The line for file plans, past transfers, orders, and a watched path."""
+    """The line for several connections, file plans, past transfers, and a watched path."""
     match event:
+        case ev.ConnectionsFound():
+            return "\n".join(connections_lines(event))
         case ev.SpaceMoved():
             return f"  round trip now {format_duration(event.rtt_s)}: {event.space.note}"
         case ev.FilesPlanned():
@@ -57,8 +60,19 @@ def _other_line(event: ev.AnyEvent) -> str | None:
             return "\n".join(f"  {line}" for line in evidence_lines(event.evidence))
         case ev.RttSeen():
             return f"RTT {format_duration(event.rtt_s)}"
+        case ev.MeasuredAtOnce():
+            rates = " + ".join(map(format_rate, event.throughputs_bps))
+            total = format_rate(sum(event.throughputs_bps))
+            return f"      all at once   {rates} = {total}"
         case ev.ProfileStarted():
             return _profile_line(event)
+        case _:
+            return _order_line(event)
+
+
+def _order_line(event: ev.AnyEvent) -> str | None:
+    """The line for what the user ordered."""
+    match event:
         case ev.Paused():
             return "  paused"
         case ev.Resumed():

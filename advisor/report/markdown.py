@@ -5,12 +5,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from advisor.domain.advice import Advice, Command, Contender, Estimate, Limit, role_words
+from advisor.domain.advice import Advice, Command, Contender, Limit, role_words
 from advisor.domain.path import PathFacts
 from advisor.domain.printable import printable
 from advisor.domain.quantities import format_duration, format_rate, format_rates
 from advisor.domain.records import ProbeRecord
 from advisor.report.composition import composition_lines
+from advisor.report.connections import at_once_lines
 from advisor.report.text import NETWORK_ALONE, estimate_words
 from advisor.traits import describe, subject_name
 
@@ -27,6 +28,7 @@ def markdown_text(
     """
     blocks = [
         _headline(advice),
+        _section("All at once", _at_once(advice)),
         _section("Composition", _composition(advice)),
         _section("Compared", _contenders(advice.contenders)),
         _section("Why", [f"- {_text(reason)}" for reason in advice.reasons]),
@@ -35,6 +37,10 @@ def markdown_text(
         _section("How it was measured", _provenance(advice, recorded_s, probes, path)),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _at_once(advice: Advice) -> list[str]:
+    return [f"- {_text(line)}" for line in at_once_lines(advice.at_once)] if advice.at_once else []
 
 
 def _section(title: str, lines: Sequence[str]) -> str:
@@ -72,7 +78,7 @@ def _fence(text: str, least: int) -> str:
 
 
 def _headline(advice: Advice) -> str:
-    expected = estimate_words(Estimate(advice.expected_bps, advice.interval_bps))
+    expected = estimate_words(advice.overall_bps)
     lines = [
         f"# {_text(str(advice.pair))}: {_text(describe(advice.subject, advice.setting))}",
         "",

@@ -46,7 +46,7 @@ class Narration(LinesAndBars):
         match event:
             case ev.StageStarted():
                 update["description"] = printable(event.stage)
-            case ev.ProbeEnded():
+            case ev.ProbeEnded() | ev.MeasuredAtOnce():
                 total_s = event.at_s + event.remaining_s
                 update["completed"] = event.at_s / total_s if total_s else 1.0
                 update["left"] = f"{format_duration(round(event.remaining_s))} left"

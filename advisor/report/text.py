@@ -7,6 +7,7 @@ from typing import Final
 from advisor.domain.advice import Advice, Command, Contender, Estimate, Limit, role_words
 from advisor.domain.quantities import format_duration, format_rate, format_rates
 from advisor.report.composition import composition_lines
+from advisor.report.connections import at_once_lines
 from advisor.traits import describe
 
 NETWORK_ALONE: Final = " plus start-up, if no disk limits it"
@@ -21,6 +22,7 @@ def advice_text(advice: Advice, columns: int = PLAIN_COLUMNS) -> str:
     wide = max(40, columns)
     blocks = [
         _headline(advice),
+        _section("All at once", at_once_lines(advice.at_once) if advice.at_once else (), wide),
         _section("Composition", composition_lines(advice.composition), wide),
         _section("Compared", (_contender(c) for c in advice.contenders), wide),
         _section("Why", (f"- {reason}" for reason in advice.reasons), wide),
@@ -50,12 +52,7 @@ def _section(title: str, lines: Iterable[str], columns: int) -> str:
 def _headline(advice: Advice) -> str:
     state = ", incomplete: the session was cut short" if advice.incomplete else ""
     source = " (from history, nothing measured)" if advice.basis == "history" else ""
-    expected = estimate_words(Estimate(advice.expected_bps, advice.interval_bps))
-    lines = [
-        f"Advice for {advice.pair}{source}{state}",
-        f"  use      {describe(advice.subject, advice.setting)}",
-        f"  expect   {expected}",
-    ]
+    lines = [f"Advice for {advice.pair}{source}{state}", *_use_and_expect(advice)]
     if advice.default_bps is not None and advice.gain is not None:
         lower, upper = advice.gain.interval
         lines.append(
@@ -71,6 +68,21 @@ def _headline(advice: Advice) -> str:
         )
     lines.append(f"  session  {advice.session}")
     return "\n".join(lines)
+
+
+def _use_and_expect(advice: Advice) -> list[str]:
+    """The setting and what it reaches; where several connections were measured, of which."""
+    expected = estimate_words(Estimate(advice.expected_bps, advice.interval_bps))
+    setting = describe(advice.subject, advice.setting)
+    at_once = advice.at_once
+    if at_once and at_once.adds:
+        return [
+            f"  use      {len(at_once.parts)} connections at once, each at its setting below",
+            f"  expect   {estimate_words(at_once.total_bps)}",
+            f"  alone    {at_once.best.name}, {setting}: {expected}",
+        ]
+    over = f"{at_once.best.name} alone, " if at_once else ""
+    return [f"  use      {over}{setting}", f"  expect   {expected}"]
 
 
 def estimate_words(estimate: Estimate) -> str:

@@ -62,7 +62,8 @@ class AdviceRequest(ConnectionOptions, frozen=True, kw_only=True):
     `constants`: constants of the method that were set. `tools`: whose command lines are wanted, in
     this order. `tool`: the tool to profile from disk to disk, None to profile transports memory to
     memory; with it `dataset` has a path and `destination_path` is known. `keep`: whether what it
-    moved stays. `verify`: whether the command line is to compare checksums.
+    moved stays. `verify`: whether the command line is to compare checksums. `interfaces`: pairs of
+    an interface or address here and one there, to be profiled each and all at once.
     """
 
     budget_s: float | None = None
@@ -81,6 +82,7 @@ class AdviceRequest(ConnectionOptions, frozen=True, kw_only=True):
     accept_history: bool = False
     dataset: Dataset | None = None
     destination_path: str | None = None
+    interfaces: list[tuple[str, str]] = []
 
     @property
     def profiled(self) -> ProfiledFiles:

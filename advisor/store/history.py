@@ -33,10 +33,12 @@ from advisor.store.layout import JOURNAL, pair_directory, safe_name
 from advisor.store.matching import (
     Matched,
     connections_of,
+    count_words,
+    faster_words,
     of_this_connection,
     of_this_rtt,
 )
-from advisor.store.ranking import best_results, with_caution
+from advisor.store.ranking import best_results, capped, with_caution
 from advisor.store.reading import bounded_lines
 from advisor.store.remarks import counting, standing_of
 from advisor.store.session_digests import SessionDigest, session_digests
@@ -301,10 +303,19 @@ class Store:
 
         Subjects the user never measured come from a reference profile, with a caution. `now_s` is
         the Unix time that ages are relative to. With `path` only what applies to it counts, under
-        any name of its hosts: see matching.py.
+        any name of its hosts: see matching.py. A subject that was only measured at more than what
+        is reserved now is promised at that rate, with a caution.
         """
         own = self._own(pair, path)
-        results = [with_caution(r, own.caution) for r in best_results(own.probes, now_s)]
+        measured = best_results(own.probes, now_s)
+        known = {result.subject for result in measured}
+        notes = [f"Ignored: {why}." for why in own.ignored]
+        if path and path.bandwidth_bps and own.faster:
+            unknown = [probe for probe in own.faster if probe.subject not in known]
+            measured += [capped(r, path.bandwidth_bps) for r in best_results(unknown, now_s)]
+            if others := len(own.faster) - len(unknown):
+                notes.append(f"Ignored: {count_words(others, faster_words(path.bandwidth_bps))}.")
+        results = [with_caution(r, own.caution) for r in measured]
         known = {result.subject for result in results}
         reference = of_this_connection(self._reference_probes(pair), path, {}).probes
         borrowed = [
@@ -312,9 +323,8 @@ class Store:
             for r in best_results(reference, now_s)
             if r.subject not in known
         ]
-        notes = [f"Ignored: {why}." for why in own.ignored]
-        if others := {str(probe.pair) for probe in own.probes if probe.pair != pair}:
-            notes.append(f"Includes the same hosts under other names: {', '.join(sorted(others))}.")
+        if names := {str(probe.pair) for probe in own.probes if probe.pair != pair}:
+            notes.append(f"Includes the same hosts under other names: {', '.join(sorted(names))}.")
         return Past(sorted(results + borrowed, key=lambda result: result.subject), notes)
 
     def latest_unfinished_session(

@@ -23,11 +23,13 @@ _UNKNOWN: Final = "Recorded without the addresses and the link speed of the conn
 
 class Matched(NamedTuple):
     """The probes that apply. `ignored`: a phrase for each reason why others do not, with their
-    number. `caution`: why not to rely on those that apply, "" for no reason."""
+    number. `caution`: why not to rely on those that apply, "" for no reason. `faster`: probes that
+    would apply if no lower rate were reserved now."""
 
     probes: list[ProbeRecord]
     ignored: list[str]
     caution: str
+    faster: Sequence[ProbeRecord] = ()
 
 
 def of_this_rtt(probes: Iterable[ProbeRecord], rtt_s: float | None) -> list[ProbeRecord]:
@@ -53,9 +55,10 @@ def of_this_connection(
     reasons = [_why_not(probe, connection, path) for probe, connection in known]
     kept = [both for both, reason in zip(known, reasons, strict=True) if not reason]
     return Matched(
-        [probe for probe, _ in kept],
-        [_count_words(number, why) for why, number in Counter(filter(None, reasons)).items()],
+        [probe for probe, _ in kept if not _is_faster(probe, path.bandwidth_bps)],
+        [count_words(number, why) for why, number in Counter(filter(None, reasons)).items()],
         _caution([connection for _, connection in kept], path),
+        [probe for probe, _ in kept if _is_faster(probe, path.bandwidth_bps)],
     )
 
 
@@ -75,16 +78,26 @@ def _why_not(probe: ProbeRecord, connection: Connection | None, path: PathFacts)
         return f"at a round-trip time of {then}; it is {now} now"
     if probe.mtu_bytes and _differ(probe.mtu_bytes, path.mtu_bytes):
         return f"with packets of {probe.mtu_bytes} B; they have {path.mtu_bytes} B now"
+    if connection and connection.is_beside(Connection.of(path)):
+        then, now = connection.words, Connection.of(path).words
+        return f"from {then}; it is from {now} now"
     link_bps = connection.link_bps if connection else None
     if link_bps and path.link_bps and _differ(link_bps, path.link_bps):
         then, now = format_rate(link_bps), format_rate(path.link_bps)
         return f"over a link of {then}; it has {now} now"
     # The speed that an interface reports may be wrong: then it was so in the record, too.
-    most_bps = path.bandwidth_bps or (None if link_bps else path.link_bps)
+    most_bps = None if link_bps or path.bandwidth_bps else path.link_bps
+    return faster_words(most_bps) if most_bps and _is_faster(probe, most_bps) else ""
+
+
+def faster_words(most_bps: float) -> str:
+    """Why probes do not count that are faster than the connection."""
+    return f"faster than the {format_rate(most_bps)} that this connection has"
+
+
+def _is_faster(probe: ProbeRecord, most_bps: float | None) -> bool:
     rate_bps = probe.result.throughput_bps if isinstance(probe.result, Measurement) else 0.0
-    if most_bps and rate_bps > (1 + SAME_SHARE) * most_bps:
-        return f"faster than the {format_rate(most_bps)} that this connection has"
-    return ""
+    return most_bps is not None and rate_bps > (1 + SAME_SHARE) * most_bps
 
 
 def _is_other_rtt(probe: ProbeRecord, rtt_s: float | None) -> bool:
@@ -97,7 +110,8 @@ def _differ(one: float, other: float) -> bool:
     return abs(one - other) > SAME_SHARE * max(one, other)
 
 
-def _count_words(number: int, why: str) -> str:
+def count_words(number: int, why: str) -> str:
+    """`3 probes over a link of 10 Gbit/s`."""
     return f"{number} {'probe' if number == 1 else 'probes'} {why}"
 
 

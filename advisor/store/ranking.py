@@ -10,7 +10,7 @@ import msgspec
 from advisor.domain.events import PastResult
 from advisor.domain.file_io import PARTS
 from advisor.domain.measurement import Measurement
-from advisor.domain.quantities import format_duration
+from advisor.domain.quantities import format_duration, format_rate
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, SettingKey, setting_key
 
@@ -111,6 +111,15 @@ def _past_result(subject: str, best: _Group, now_s: float) -> PastResult:
 def with_caution(past: PastResult, caution: str) -> PastResult:
     """It with one more reason not to rely on it, in front of the others."""
     return msgspec.structs.replace(past, caution=f"{caution} {past.caution}".strip())
+
+
+def capped(past: PastResult, most_bps: float) -> PastResult:
+    """It at the rate that is available now, with the caution that it was measured at more."""
+    caution = (
+        f"Measured at {format_rate(past.throughput_bps)}: no more is promised than the "
+        f"{format_rate(most_bps)} that is reserved now."
+    )
+    return msgspec.structs.replace(with_caution(past, caution), throughput_bps=most_bps)
 
 
 def _caution(probes: int, age_s: float) -> str:

@@ -57,7 +57,7 @@ def _best(model: "SessionModel") -> list[Content]:
     """
     advice = model.advice
     if advice:
-        rate_bps, word = advice.expected_bps, "ADVISED"
+        rate_bps, word = advice.overall_bps.value, "ADVISED"
         gain = advice.gain.value if advice.gain and advice.gain.interval[0] > 1 else None
     elif model.best:
         rate_bps, word = model.best.throughput_bps, "BEST"

@@ -12,7 +12,8 @@ import pytest
 from textual.app import App
 from textual.widgets import Input, RadioSet, Static
 
-from advisor.domain.advice import Advice, Estimate, Limit
+from advisor.domain.advice import Advice, AtOnce, ConnectionShare, Estimate, Limit
+from advisor.domain.connection import Connection
 from advisor.domain.events import GaveUp
 from advisor.domain.records import AdviceRecord, TransferRecord
 from advisor.report.script import script_text
@@ -454,3 +455,48 @@ async def test_leaving_the_record_dialog_stores_nothing(new_app: NewApp, store: 
         await pilot.pause()
         assert shown(app) is AdviceScreen
     assert store.records(PAIR) == []
+
+
+def at_once(*, adds: bool) -> AtOnce:
+    def part(number: int, alone_bps: float, beside_bps: float) -> ConnectionShare:
+        return ConnectionShare(
+            connection=Connection(
+                source_interface=f"eth{number}", destination_interface=f"ens{number}"
+            ),
+            subject="tcp",
+            setting={"streams": 4, "buffer_bytes": 0, "congestion": "cubic"},
+            alone=Estimate(alone_bps, (alone_bps * 0.95, alone_bps * 1.05)),
+            at_once=Estimate(beside_bps, (beside_bps * 0.95, beside_bps * 1.05)),
+        )
+
+    total_bps = 13.5e9 if adds else 9.0e9
+    return AtOnce(
+        parts=[part(1, 9.0e9, 0.667 * total_bps), part(2, 5.0e9, 0.333 * total_bps)],
+        total_bps=Estimate(total_bps, (0.9 * total_bps, 1.1 * total_bps)),
+        rounds=4,
+        gain=Estimate(total_bps / 9.0e9, (0.98 * total_bps / 9.0e9, 1.02 * total_bps / 9.0e9)),
+        adds=adds,
+        settled=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("adds", "rate", "words"),
+    [
+        (True, "13.5 Gbit/s", "2 connections at once; eth1 to ens1 alone: "),
+        (False, "9 Gbit/s", "eth1 to ens1 alone: "),
+    ],
+)
+@pytest.mark.asyncio
+async def test_several_networks_are_shown_alone_and_at_once(
+    new_app: NewApp, adds: bool, rate: str, words: str
+) -> None:
+    app = new_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.push_screen(a_screen(at_once=at_once(adds=adds)))
+        await settle(app, pilot)
+        text = text_of(app)
+        assert words in text
+        assert "Several networks" in text
+        assert "Eth2 to ens2: alone 5 Gbit/s" in text
+        assert f"All at once: {rate}, measured 4 times" in text

@@ -29,6 +29,14 @@ def test_the_other_way_to_the_agent_stays_but_is_not_said() -> None:
     assert draft.reach_arguments() == ["--agent=dtn:5199", "--secret-file=s", "--", "dtn"]
 
 
+def test_several_networks_are_of_an_advice_about_the_network() -> None:
+    draft = Draft(destination="dtn", interfaces=" eth1=eth1,eth2=eth2 ")
+    assert draft.advise_arguments() == ["--interfaces=eth1=eth1,eth2=eth2", "--", "dtn"]
+    assert draft.reach_arguments() == ["--", "dtn"]
+    draft.profiled, draft.tool = "tool", "xdd"
+    assert not any("interfaces" in word for word in draft.advise_arguments())
+
+
 def test_a_path_is_written_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     draft = Draft(what="data", data="~/run 7", size="10TB")

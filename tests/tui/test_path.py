@@ -6,6 +6,8 @@ import psutil
 import pytest
 from textual.widgets import DataTable
 
+from advisor.domain.connection import Connection, UsableConnection
+from advisor.domain.events import ConnectionsFound
 from advisor.testing.samples import a_host, a_path
 from advisor.tui.features.advising.draft import Draft, PathSeen
 from advisor.tui.features.advising.screens.history import HistoryScreen
@@ -93,3 +95,33 @@ async def test_without_a_destination_it_says_where_to_give_one(new_app: NewApp) 
         await pilot.press("ctrl+n")
         await pilot.pause()
         assert isinstance(app.screen, PathScreen)
+
+
+@pytest.mark.asyncio
+async def test_several_connections_are_listed(new_app: NewApp) -> None:
+    app = new_app(Draft(destination="localhost"))
+    async with app.run_test(size=(120, 50)) as pilot:
+        app.go("path")
+        await until(pilot, lambda: isinstance(app.screen, PathScreen))
+        screen = app.screen
+        assert isinstance(screen, PathScreen)
+        await until(pilot, lambda: screen._look and screen._look.model.path)
+        assert screen._look is not None
+        assert words(app, "#connections") == ""
+        screen._look.model.apply(connections_found("eth1", "eth2"))
+        await until(pilot, lambda: "eth2 10.0.0.1 -> eth2 10.0.0.2" in words(app, "#connections"))
+        assert "10 Gbit/s link, MTU 9000, RTT 45 ms" in words(app, "#connections")
+
+
+def connections_found(*names: str) -> ConnectionsFound:
+    def usable(name: str) -> UsableConnection:
+        connection = Connection(
+            source_address="10.0.0.1",
+            destination_address="10.0.0.2",
+            source_interface=name,
+            destination_interface=name,
+            link_bps=10e9,
+        )
+        return UsableConnection(connection=connection, mtu_bytes=9000, rtt_s=0.045)
+
+    return ConnectionsFound(at_s=1.0, connections=[usable(name) for name in names])

@@ -68,6 +68,7 @@ async def test_no_host_is_answered_under_its_field(new_app: NewApp, size: tuple[
         ("ports", "7-3", "the first port is above the last"),
         ("agent", "dtn02", "write HOST:PORT"),
         ("address", "dtn02", "'dtn02' is not an IP address"),
+        ("interfaces", "eth1,eth2", "write HERE=THERE"),
         ("rtt", "soon", "not a duration"),
     ],
 )

@@ -2,8 +2,8 @@
 
 import typer
 
-from advisor.cli.advise.options import DataOptions, SearchOptions, ToolOptions
-from advisor.cli.advise.request import advice_request, check_tool
+from advisor.cli.advise.options import DataOptions, SearchOptions, SeveralOptions, ToolOptions
+from advisor.cli.advise.request import advice_request, check_tool, interface_fields
 from advisor.cli.advise.sessions import run_session
 from advisor.cli.commands import command
 from advisor.cli.connection import DataReachOptions, DestinationArgument
@@ -15,6 +15,7 @@ from advisor.cli.options import EventsAsJson, OrdersOption, StoreOption
 def advise(
     context: typer.Context,
     reach: DataReachOptions,
+    several: SeveralOptions,
     search: SearchOptions,
     data: DataOptions,
     tool: ToolOptions,
@@ -31,7 +32,8 @@ def advise(
     out.
     """
     check_tool(context, tool, data)
-    request = advice_request(reach.request_fields(destination), search, data, tool)
+    where = reach.request_fields(destination) | interface_fields(several, reach, search, tool)
+    request = advice_request(where, search, data, tool)
     if search.accept_history and search.measure:
         raise UsageError("--accept-history and --measure exclude each other", remedy="give one")
     ask = not (search.measure or as_json or orders)

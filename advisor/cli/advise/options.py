@@ -9,6 +9,7 @@ from advisor.cli import parameters as p
 from advisor.cli.commands import Options
 from advisor.cli.completion import transfer_tools
 from advisor.cli.options import (
+    CONNECTION,
     DATA,
     FILES,
     SEARCH,
@@ -143,6 +144,21 @@ class SearchOptions(Options, frozen=True):
             rich_help_panel=SEARCH,
         ),
     ] = False
+
+
+class SeveralOptions(Options, frozen=True):
+    """Several connections of the same hosts."""
+
+    interfaces: Annotated[
+        str | None,
+        typer.Option(
+            "--interfaces",
+            metavar="A=B,C=D",
+            help="Several networks: pairs of an interface or address here and one there. Each is "
+            "measured alone, and all at once; 'advisor path' lists them.",
+            rich_help_panel=CONNECTION,
+        ),
+    ] = None
 
 
 class DataOptions(Options, frozen=True):

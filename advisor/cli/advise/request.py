@@ -8,10 +8,11 @@ import typer
 
 from advisor.advising.budget import SHORTEST_S
 from advisor.cli import parameters as p
-from advisor.cli.advise.options import DataOptions, SearchOptions, ToolOptions
+from advisor.cli.advise.options import DataOptions, SearchOptions, SeveralOptions, ToolOptions
 from advisor.cli.commands import is_typed
+from advisor.cli.connection import DataReachOptions
 from advisor.cli.errors import UsageError
-from advisor.domain.addresses import parse_server
+from advisor.domain.addresses import parse_interfaces, parse_server
 from advisor.domain.dataset import Dataset
 from advisor.domain.quantities import format_duration
 from advisor.domain.space import Scale
@@ -53,6 +54,27 @@ def advice_request(
         destination_path=data.to,
         server_url=_server(data.server),
     )
+
+
+def interface_fields(
+    several: SeveralOptions, reach: DataReachOptions, search: SearchOptions, tool: ToolOptions
+) -> dict[str, Any]:
+    """The fields of an AdviceRequest about several connections. Raises UsageError."""
+    if several.interfaces is None:
+        return {}
+    others = {
+        "--interface": reach.interface,
+        "--source-address": reach.source_address,
+        "--address": reach.address,
+        "--profile-tool": tool.tool,
+        "--accept-history": search.accept_history,
+    }
+    if clash := [name for name, given in others.items() if given]:
+        raise UsageError(f"--interfaces and {clash[0]} exclude each other")
+    try:
+        return {"interfaces": parse_interfaces(several.interfaces)}
+    except ValueError as error:
+        raise UsageError(f"--interfaces: {error}") from None
 
 
 _OF_THE_NETWORK: Final = {

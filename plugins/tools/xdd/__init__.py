@@ -17,7 +17,7 @@ The effect of the options was found by running xdd 7.0.0.rc:
 """
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -41,7 +41,7 @@ from advisor.api.values import (
     Space,
 )
 
-from .lines import NAME, joint_lines, tcp_lines
+from .lines import NAME, joint_lines, lines_for_several, tcp_lines
 from .names import why_not
 from .reader import ResultReader
 from .searching import baselines_for, space_for
@@ -58,7 +58,7 @@ _FLAGS: Final[Mapping[str, str]] = {
     "-e2e isdest": "Makes this end the destination, which waits for the source and receives.",
     "-e2e dest ADDRESS": (
         "The destination's own IPv4 address, its first port, and how many connections there are, a "
-        "port for each; both ends must be given the same."
+        "port for each, repeated for each network; both ends must be given the same."
     ),
     "-reqsize BLOCKS": "Moves this many blocks with each read, send and write.",
     "-blocksize BYTES": "The size of a block; with 1, -reqsize and -startoffset count bytes.",
@@ -122,6 +122,10 @@ class Xdd:
             return joint_lines(request, own)
         tcp = request.settings.get("tcp")
         return tcp_lines(request, tcp) if tcp else []
+
+    def joint_commands(self, requests: Sequence[CommandRequest]) -> list[Command]:
+        """The destination's line and the source's, with an address for each connection."""
+        return lines_for_several(requests)
 
     def space(self, path: PathFacts, dataset: Dataset, limits: ToolLimits) -> Space:
         """Flows × request size × direct or buffered I/O."""

@@ -26,7 +26,8 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
     """What the two sides must agree on.
 
     `size_bytes`: how much to move from `offset_bytes` on; None when unknown. `direct`: whether to
-    bypass the page caches.
+    bypass the page caches. `also`: further addresses of the destination, each with its number of
+    flows; their ports follow those of the first.
     """
 
     source: str
@@ -38,12 +39,18 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
     request_bytes: int = USUAL_REQUEST_BYTES
     direct: bool = False
     base_port: int = USUAL_BASE_PORT
+    also: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def total_flows(self) -> int:
+        """Over all addresses."""
+        return self.flows + sum(flows for _, flows in self.also)
 
     @property
     def ports(self) -> str:
         """The ports that the destination's firewall must allow."""
-        last = self.base_port + self.flows - 1
-        return f"{self.base_port} to {last}" if self.flows > 1 else str(self.base_port)
+        last = self.base_port + self.total_flows - 1
+        return f"{self.base_port} to {last}" if self.total_flows > 1 else str(self.base_port)
 
     def destination_argv(self) -> list[str]:
         """Started first: it receives and writes."""
@@ -63,8 +70,14 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
     def _common(self) -> list[str]:
         sizes = ["-reqsize", str(self.request_bytes), "-blocksize", "1", "-bytes", self._size()]
         offset = ["-startoffset", str(self.offset_bytes)] if self.offset_bytes else []
-        ends = ["-e2e", "dest", f"{self.address}:{self.base_port},{self.flows}"]
-        return [*sizes, *offset, *ends]
+        return [*sizes, *offset, *self._ends()]
+
+    def _ends(self) -> list[str]:
+        words, port = [], self.base_port
+        for address, flows in ((self.address, self.flows), *self.also):
+            words += ["-e2e", "dest", f"{address}:{port},{flows}"]
+            port += flows
+        return words
 
     def _manners(self) -> list[str]:
         # For other sizes xdd reopens the file for every request, while other flows use it.

@@ -1,7 +1,10 @@
 """The two lines to print, with notes."""
 
 import posixpath
+from collections.abc import Sequence
 from typing import Final
+
+import msgspec
 
 from advisor.api.command_line import (
     congestion_note,
@@ -29,24 +32,53 @@ _BUFFER_BYTES: Final = 16 * 2**20
 
 def joint_lines(request: CommandRequest, setting: Setting) -> list[Command]:
     """For the setting that was measured from disk to disk with this very tool."""
-    return _lines(request, setting, [])
+    return _lines(request, setting, _exchange(request, setting), [])
 
 
 def tcp_lines(request: CommandRequest, setting: Setting) -> list[Command]:
     """For streams that were measured from memory to memory."""
     notes = [*_buffer_note(request, setting), *congestion_note(request, setting, NAME)]
-    return _lines(request, setting, [*only_note(request, NAME, "tcp"), *notes])
+    reasons = [*only_note(request, NAME, "tcp"), *notes]
+    return _lines(request, setting, _exchange(request, setting), reasons)
 
 
-def _lines(request: CommandRequest, setting: Setting, reasons: list[str]) -> list[Command]:
+def lines_for_several(requests: Sequence[CommandRequest]) -> list[Command]:
+    """For streams measured over several connections, which the lines use all.
+
+    None where one of them has no IPv4 address or no TCP setting, or the file too few requests.
+    """
+    settings = [request.settings.get("tcp") for request in requests]
+    if any(":" in request.path.destination_address for request in requests):
+        return []
+    first, *others = (_exchange(r, tcp) for r, tcp in zip(requests, settings, strict=True) if tcp)
+    if len(others) + 1 < len(requests):
+        return []
+    exchange = msgspec.structs.replace(
+        first, also=tuple((other.address, other.flows) for other in others)
+    )
+    if exchange.total_flows > _most_flows(exchange.size_bytes, exchange.request_bytes):
+        return []
+    request, setting = requests[0], settings[0]
+    assert setting is not None
+    names = ", ".join(one.path.destination_address for one in requests)
+    reasons = [
+        f"The connections are spread over {names}, each by the interface that the routes choose.",
+        *congestion_note(request, setting, NAME),
+    ]
+    return _lines(request, setting, exchange, reasons)
+
+
+def _lines(
+    request: CommandRequest, setting: Setting, exchange: Exchange, reasons: list[str]
+) -> list[Command]:
     """The destination's line and the source's; none when there is nothing to move."""
-    exchange = _exchange(request, setting)
     if exchange.size_bytes == 0:
         return []
     timeout_s = ample_s(request.path, exchange.size_bytes)
     destination = within(timeout_s, exchange.destination_argv())
     source = within(timeout_s, exchange.source_argv())
     source_notes = [
+        *([] if exchange.also else source_note(request, exchange.source_argv())),
         *_missing_notes(request, exchange, source),
         *_scope_notes(request),
         *_flows_note(setting, exchange),
@@ -78,19 +110,23 @@ def _exchange(request: CommandRequest, setting: Setting) -> Exchange:
     if size_bytes is not None:
         size_bytes = max(0, size_bytes - offset_bytes)
     request_bytes = int(setting.get("request_bytes", USUAL_REQUEST_BYTES))
-    # Flows beyond the number of requests would have nothing to send.
-    requests = MOST_FLOWS if size_bytes is None else -(-size_bytes // request_bytes)
+    most = _most_flows(size_bytes, request_bytes)
     source, destination = _paths(request)
     return Exchange(
         source=source,
         destination=destination,
         address=ipv4_of(request) or "DESTINATION_ADDRESS",
-        flows=max(1, min(int(setting["streams"]), requests, MOST_FLOWS)),
+        flows=max(1, min(int(setting["streams"]), most)),
         size_bytes=size_bytes,
         offset_bytes=offset_bytes,
         request_bytes=request_bytes,
         direct=bool(setting.get("direct", 0)),
     )
+
+
+def _most_flows(size_bytes: int | None, request_bytes: int) -> int:
+    """Flows beyond the number of requests would have nothing to send."""
+    return MOST_FLOWS if size_bytes is None else min(MOST_FLOWS, -(-size_bytes // request_bytes))
 
 
 def _paths(request: CommandRequest) -> tuple[str, str]:
@@ -118,7 +154,7 @@ def _size_bytes(request: CommandRequest) -> int | None:
 
 def _missing_notes(request: CommandRequest, exchange: Exchange, argv: list[str]) -> list[str]:
     """Notes on what is missing in this line."""
-    notes = [*source_note(request, argv), *placeholder_note(request, argv)]
+    notes = placeholder_note(request, argv)
     if exchange.size_bytes is None:
         notes.append(f"Replace {SIZE} with the exact size of the file.")
     return notes

@@ -7,7 +7,7 @@ import pytest
 
 from advisor import registry
 from advisor.api.command_line import explain
-from advisor.api.tool import CommandRequest, Kept, Tool
+from advisor.api.tool import CommandRequest, Kept, SeveralConnectionsTool, Tool
 from advisor.domain.advice import Command
 from advisor.domain.dataset import Dataset
 from advisor.domain.space import Setting
@@ -267,3 +267,42 @@ def test_no_flag_is_explained_that_no_line_has() -> None:
         sentence for command in continued for _, sentence in explain(command.argv, PLUGIN.flags)
     }
     assert set(PLUGIN.flags.values()) <= used
+
+
+def several(*addresses: str, **changes: Any) -> list[Command]:
+    assert isinstance(PLUGIN, SeveralConnectionsTool)
+    size = changes.pop("size", SIZE)
+    streams = iter(changes.pop("streams", [TCP["streams"]] * len(addresses)))
+    requests = [
+        CommandRequest(
+            subject="tcp",
+            settings={"tcp": TCP | {"streams": next(streams)}},
+            path=a_path(
+                destination_address=address, source_address=f"10.9.9.{n}", chose_source=True
+            ),
+            destination_host=address,
+            dataset=Dataset(total_bytes=size, path="/data/f", largest="", largest_bytes=size),
+            destination_path="/store/f",
+        )
+        for n, address in enumerate(addresses)
+    ]
+    return PLUGIN.joint_commands(requests)
+
+
+def test_several_networks_are_destinations_of_one_pair_of_lines() -> None:
+    destination, source = several("192.0.2.2", "198.51.100.2", streams=[8, 3])
+    for command in (destination, source):
+        argv = command.argv
+        ends = [
+            argv[n + 1] for n, word in enumerate(argv) if argv[n - 1 : n + 1] == ["-e2e", "dest"]
+        ]
+        assert ends == ["192.0.2.2:40010,8", "198.51.100.2:40018,3"]
+    assert "TCP ports 40010 to 40020 must be open" in destination.note
+    assert "spread over 192.0.2.2, 198.51.100.2" in source.note
+
+
+def test_several_networks_that_one_run_cannot_use_have_no_joint_lines() -> None:
+    assert several("192.0.2.2", "2001:db8::2") == []
+    assert several("192.0.2.2", "198.51.100.2", streams=[100, 25]) == []
+    # Two requests are too few for 4 and 4 connections.
+    assert several("192.0.2.2", "198.51.100.2", streams=[4, 4], size=5 * 2**20) == []

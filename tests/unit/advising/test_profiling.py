@@ -57,6 +57,9 @@ class Session:
     def _emit(self, kind: type[ev.Event], **fields: Any) -> None:
         self.told.append((kind, fields))
 
+    def stage_name(self, stage: str) -> str:
+        return stage
+
     async def apply_orders(self) -> None:
         pass
 

@@ -9,10 +9,11 @@ import pytest
 
 from advisor.agent import message_base as b
 from advisor.agent import messages as m
+from advisor.domain.connection import ADDRESSES_LIMIT, INTERFACES_LIMIT
 from advisor.domain.file_io import FileIoJob
 from advisor.hosts.checksums import Checksum
 from advisor.hosts.decoding import BadData
-from advisor.testing.samples import a_path
+from advisor.testing.samples import a_host, a_path
 
 JOB = FileIoJob(
     direction="write",
@@ -45,6 +46,20 @@ VALID: list[m.Request] = [
     m.MoveFiles(pairs=[("/data/.advisor-1/a", "/data/a")]),
     m.RemoveScratch(folder="/data/.advisor-1"),
     m.StopWork(),
+    m.OpenProbes(
+        probes=[
+            m.OpenProbe(
+                transport="udt",
+                setting={"block_bytes": 8192},
+                source_address="2001:db8::1",
+                token="e" * 32,
+                ceiling_s=2.0,
+                sample_every_s=0.1,
+                chose_source=True,
+            )
+        ]
+        * m.PROBES_LIMIT
+    ),
     m.RunStep(
         tool="xdd",
         order=m.StepOrder(
@@ -239,6 +254,69 @@ def test_the_longest_answers_fit_a_message() -> None:
         ),
     ):
         assert m.read_reply(m.as_line(reply)) == reply
+
+
+def some_facts(**changes: object) -> dict[str, object]:
+    """Facts as they are sent, with another list of interfaces."""
+    facts = m.Facts(facts=a_host(), transports=["tcp"], interfaces=[])
+    return json.loads(m.as_line(facts)) | changes
+
+
+def an_interface(**changes: object) -> dict[str, object]:
+    known = {"name": "eth1", "mtu_bytes": 9000, "link_bps": 1e10, "addresses": ["192.0.2.7"]}
+    return known | changes
+
+
+def test_the_most_interfaces_fit_a_message() -> None:
+    address = "2001:0db8:0000:0000:0000:0000:192.168.100.100"[:45]
+    most = an_interface(name="e" * 15, addresses=[address] * ADDRESSES_LIMIT)
+    line = json.dumps(some_facts(interfaces=[most] * INTERFACES_LIMIT)).encode()
+    facts = m.read_reply(line)
+    assert isinstance(facts, m.Facts)
+    assert m.read_reply(m.as_line(facts)) == facts
+
+
+def test_an_older_agent_tells_no_interfaces() -> None:
+    said = some_facts()
+    del said["interfaces"]
+    facts = m.read_reply(json.dumps(said).encode())
+    assert isinstance(facts, m.Facts)
+    assert facts.interfaces is None
+
+
+@pytest.mark.parametrize(
+    "interfaces",
+    [
+        [an_interface()] * (INTERFACES_LIMIT + 1),
+        [an_interface(addresses=["192.0.2.7"] * (ADDRESSES_LIMIT + 1))],
+        [an_interface(addresses=["dtn2"])],
+        [an_interface(addresses=["192.0.2.7\n"])],
+        [an_interface(addresses=[""])],
+        [an_interface(name="-f")],
+        [an_interface(name="eth0;reboot")],
+        [an_interface(name="e" * 16)],
+        [an_interface(mtu_bytes=-1)],
+        [an_interface(link_bps=0)],
+        "eth1",
+    ],
+)
+def test_what_is_no_interface_is_refused(interfaces: object) -> None:
+    with pytest.raises(BadData):
+        m.read_reply(json.dumps(some_facts(interfaces=interfaces)).encode())
+
+
+def test_probes_at_once_are_bounded() -> None:
+    one = json.loads(TEXTS[4])
+    for probes in ([], [one] * (m.PROBES_LIMIT + 1), [one | {"token": ""}], [{"do": "facts"}]):
+        with pytest.raises(BadData):
+            m.read_request(json.dumps({"do": "open_probes", "probes": probes}).encode())
+    for number in (-1, m.PROBES_LIMIT):
+        with pytest.raises(BadData):
+            m.read_reply(
+                json.dumps(
+                    {"say": "of_probe", "number": number, "reply": {"say": "probe_ended"}}
+                ).encode()
+            )
 
 
 def fuzzed(rng: random.Random, count: int) -> Iterator[bytes]:

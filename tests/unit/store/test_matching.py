@@ -69,6 +69,19 @@ def test_no_more_is_promised_than_is_reserved(store: Store) -> None:
     assert found.notes == ["Ignored: 1 probe faster than the 1 Gbit/s that this connection has."]
 
 
+def test_what_is_only_known_at_more_than_is_reserved_is_promised_at_that(store: Store) -> None:
+    keep(store, *[a_probe(a_link(10), 9.43)] * 3, a_probe(a_link(10), 0.8, subject="udt"))
+    found = store.past(PAIR, NOW_S, a_link(10, bandwidth_bps=1e9))
+    assert [(r.subject, r.throughput_bps) for r in found.results] == [("tcp", 1e9), ("udt", 0.8e9)]
+    assert found.results[0].setting == SETTING
+    assert found.results[0].caution == (
+        "Measured at 9.43 Gbit/s: no more is promised than the 1 Gbit/s that is reserved now."
+    )
+    assert found.notes == []
+    # A search does not learn from it what 1 Gbit/s takes.
+    assert [p.subject for p in store.prior(PAIR, a_link(10, bandwidth_bps=1e9))] == ["udt"]
+
+
 def test_a_speed_that_an_interface_reports_may_be_wrong_in_both(store: Store) -> None:
     # As with veth, which reports 10 Gbit/s and carries more.
     keep(store, a_probe(a_link(10), 30.0))
@@ -142,6 +155,24 @@ def test_two_interfaces_of_one_pair_are_apart(store: Store) -> None:
     keep(store, *[a_probe(slow, 0.95)] * 3, *[a_probe(fast, 9.0)] * 3)
     assert [r.throughput_bps for r in store.best(PAIR, NOW_S, slow)] == [0.95e9]
     assert [r.throughput_bps for r in store.best(PAIR, NOW_S, fast)] == [9e9]
+
+
+def test_interfaces_that_tell_no_speed_are_apart_by_name_and_address(store: Store) -> None:
+    def by(interface: str, net: int) -> PathFacts:
+        ends = {
+            end: a_host(hostname=end, interface=interface, link_bps=None)
+            for end in ("source", "destination")
+        }
+        addresses = {"source_address": f"10.0.{net}.1", "destination_address": f"10.0.{net}.2"}
+        return a_path(bandwidth_bps=None, **ends, **addresses)
+
+    keep(store, *[a_probe(by("eth1", 1), 0.19)] * 3)
+    found = store.past(PAIR, NOW_S, by("eth2", 2))
+    assert found.results == []
+    assert found.notes == ["Ignored: 3 probes from eth1 to eth1; it is from eth2 to eth2 now."]
+    # Renamed, or with another address: the same network, as far as can be told.
+    assert store.past(PAIR, NOW_S, by("ens1", 1)).results[0].caution == ""
+    assert "the addresses are others" in store.past(PAIR, NOW_S, by("eth1", 9)).results[0].caution
 
 
 def test_a_connection_is_stored_with_its_probe(store: Store) -> None:

@@ -44,6 +44,7 @@ class Draft(msgspec.Struct, kw_only=True):
     agent_command: str = ""
     address: str = ""
     source_address: str = ""
+    interfaces: str = ""
     ports: str = ""
     bandwidth: str = ""
     rtt: str = ""
@@ -161,6 +162,7 @@ class Draft(msgspec.Struct, kw_only=True):
         if not self.tool_name:
             return _given(
                 {
+                    "--interfaces": self.interfaces,
                     "--transports": self.transports,
                     "--congestion": self.congestion,
                     "--buffer-scale": self.buffer_scale,

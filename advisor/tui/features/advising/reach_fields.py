@@ -3,7 +3,12 @@
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from advisor.domain.addresses import parse_address, parse_host_port, parse_ports
+from advisor.domain.addresses import (
+    parse_address,
+    parse_host_port,
+    parse_interfaces,
+    parse_ports,
+)
 from advisor.domain.quantities import parse_duration, parse_rate
 from advisor.tui.features.advising.draft import Draft
 from advisor.tui.kit.fields.field import Check, Field
@@ -47,6 +52,13 @@ _ENTRIES: Final = {
         "Data leave from this address; without it, from the one that the kernel's routes choose.",
         parse_address,
     ),
+    "interfaces": _Entry(
+        "Several networks",
+        "as in eth1=eth1,eth2=eth2: here=there",
+        "Pairs of an interface or address here and one there. Each is measured alone and all at "
+        "once, in place of the data and source address. The step Path lists them.",
+        parse_interfaces,
+    ),
     "ports": _Entry(
         "Ports",
         "as in 50000-51000, if a firewall asks for it",
@@ -69,8 +81,8 @@ _ENTRIES: Final = {
         parse_duration,
     ),
 }
-SOURCE: Final = "source_address"
-REACH: Final = tuple(name for name in _ENTRIES if name != SOURCE)
+SOURCE: Final = ("source_address", "interfaces")
+REACH: Final = tuple(name for name in _ENTRIES if name not in SOURCE)
 """The names of those that every form has, as the draft has them. Only what measures can be bound
 to a source address: most tools that move files cannot."""
 

@@ -102,6 +102,7 @@ class SessionModel:
         self.path: PathFacts | None = None
         self.limits: list[Limit] = []
         self.past: list[ev.PastResult] = []
+        self.connections: ev.ConnectionsFound | None = None
         self.files: ev.FilesPlanned | None = None
         self.stages: list[StageModel] = []
         self.probes: list[ProbeModel] = []
@@ -218,6 +219,8 @@ class SessionModel:
                 self.paused = True
             case ev.Resumed():
                 self.left_at_s, self.paused = at_s, False
+            case ev.MeasuredAtOnce():
+                self.left_s, self.left_at_s = event.remaining_s, at_s
             case ev.BudgetExtended():
                 self.budget_s += event.by_s
                 self.left_s, self.left_at_s = event.left_s, at_s
@@ -237,6 +240,8 @@ class SessionModel:
                         space=event.space,
                     )
                 )
+            case ev.ConnectionsFound():
+                self.connections = event
             case ev.EvidenceFound():
                 self.evidence.pop(event.stage, None)
                 self.evidence[event.stage] = event.evidence

@@ -21,6 +21,7 @@ from advisor.domain.quantities import format_bytes, format_duration, format_rate
 from advisor.domain.records import AdviceRecord, ProbeRecord
 from advisor.domain.shell import shell_line
 from advisor.report.composition import verdict
+from advisor.report.connections import at_once_lines
 from advisor.report.markdown import markdown_text
 from advisor.report.script import script_text
 from advisor.report.text import advice_text
@@ -32,7 +33,7 @@ from advisor.tui.features.advising.outcome_words import (
     gain_words,
     interval_words,
 )
-from advisor.tui.features.advising.screens.outcome_step import OutcomeStep, heading
+from advisor.tui.features.advising.screens.outcome_step import OutcomeStep, bulleted, heading
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.widgets.command_card import CommandCard, LineCard
 from advisor.tui.features.advising.widgets.composition_bars import CompositionBars
@@ -45,7 +46,7 @@ from advisor.tui.kit.charts.chart import Chart
 from advisor.tui.kit.copying import clipboard
 from advisor.tui.kit.dialogs.save import Format, SaveScreen
 from advisor.tui.kit.open_history import OpenHistory
-from advisor.tui.kit.sentences import capitalised
+from advisor.tui.kit.sentences import capitalised, sentence
 from advisor.tui.kit.static import Static
 from advisor.tui.screens import screen_named
 
@@ -95,6 +96,9 @@ class AdviceScreen(OutcomeStep):
             return
         yield Static(headline(advice), id="facts")
         yield from self.past_transfers(model)
+        if advice.at_once:
+            yield heading("Several networks")
+            yield Static(bulleted(map(sentence, at_once_lines(advice.at_once))))
         if not advice.commands:
             yield heading("No tool here can be run with this setting")
         yield from _tools(advice.commands)
@@ -222,16 +226,20 @@ def _tools(commands: Sequence[Command]) -> Iterable[Widget]:
 
 def headline(advice: Advice) -> Content:
     """What to expect in a line, the setting, and what the figures are of."""
-    rate = Content.styled(format_rate(advice.expected_bps), "bold $advised")
-    interval = interval_words(advice.expected_bps, advice.interval_bps)
+    expected = advice.overall_bps
+    rate = Content.styled(format_rate(expected.value), "bold $advised")
+    interval = interval_words(expected.value, expected.interval)
     parts = [Content.assemble(rate, (f" {interval}", "$default"))]
     parts += [
         part for part in (duration(advice), Content.styled(gain_words(advice), "bold")) if part
     ]
+    over = f"{advice.at_once.best.name} alone: " if advice.at_once else ""
+    if advice.at_once and advice.at_once.adds:
+        over = f"{len(advice.at_once.parts)} connections at once; {over}"
     ends = "from disk to disk" if advice.composition else "from memory to memory"
     lines = [
         Content.styled(" │ ", "$line").join(parts),
-        Content(dotted_setting(advice.subject, advice.setting)),
+        Content(over + dotted_setting(advice.subject, advice.setting)),
         Content.styled(f"9 in 10 transfers reach a rate in the brackets, {ends}.", "$default"),
         *(Content.styled(caution, "$act") for caution in cautions(advice)),
     ]
@@ -244,7 +252,7 @@ def duration(advice: Advice) -> Content:
     """How long the data takes: at the steady rate alone where only the network was measured."""
     if advice.transfer_s is None:
         return Content.styled("duration: enter a size in step What", "$default")
-    total_bytes = round(advice.transfer_s.value * advice.expected_bps / 8)
+    total_bytes = round(advice.transfer_s.value * advice.overall_bps.value / 8)
     start = "" if advice.composition else " + start-up"
     return Content.assemble(
         f"{format_bytes(total_bytes)}: ",

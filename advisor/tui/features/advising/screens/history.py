@@ -231,6 +231,8 @@ class HistoryScreen(Step):
         """Get advice from stored results, without measuring; it is shown as soon as it is there."""
         if not self._stored.past:
             self.advisor.refuse("nothing is stored for this pair: profile now (ctrl+n)")
+        elif self.advisor.draft.interfaces.strip():
+            self.advisor.refuse("several networks are measured at once: profile now (ctrl+n)")
         elif self._may_begin():
             self._taken = self.advisor.start_session(self._arguments("--accept-history"))
             self._follow()

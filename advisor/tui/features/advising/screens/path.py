@@ -15,6 +15,7 @@ from textual.widgets import DataTable
 from advisor.domain.path import PathFacts
 from advisor.models.findings import Finding, Remedy, Severity
 from advisor.models.host_review import review
+from advisor.report.connections import connections_lines
 from advisor.tui.features.advising.path_check import PathCheck
 from advisor.tui.features.advising.step import Step
 from advisor.tui.features.advising.widgets.watched_path import WatchedPath
@@ -56,6 +57,7 @@ class PathScreen(Step):
     PathScreen #cost { height: auto; }
     PathScreen #trouble { height: auto; padding: 0 2; }
     PathScreen #rtt { padding: 0 2; }
+    PathScreen #connections { height: auto; padding: 0 2; }
     """
 
     AUTO_FOCUS = "#findings"
@@ -75,6 +77,7 @@ class PathScreen(Step):
         detail = FieldGroup("", Static(id="cost"), *remedies, id="detail")
         detail.display = False
         yield detail
+        yield Static(id="connections")
 
     def on_mount(self) -> None:
         self.every(_REDRAW_S, self._draw)
@@ -130,6 +133,10 @@ class PathScreen(Step):
             return
         rtts_s = [rtt_s for _, rtt_s in look.model.rtts] if look else []
         self.query_one(WatchedPath).show([path.rtt_s, *rtts_s])
+        connections = look.model.connections if look else None
+        if connections and len(connections.connections) > 1:
+            lines = connections_lines(connections)
+            self.query_one("#connections", Static).update(Content("\n".join(lines)))
         self._fill(path)
 
     def _trouble(self) -> str:

@@ -92,9 +92,9 @@ class WhereScreen(Step):
             "Path",
             *reach_fields(draft, ["bandwidth"]),
             Collapsible(
-                *reach_fields(draft, ["address", SOURCE, "rtt"]),
+                *reach_fields(draft, ["address", *SOURCE, "rtt"]),
                 title="More",
-                collapsed=not (draft.address or draft.rtt),
+                collapsed=not (draft.address or draft.interfaces or draft.rtt),
             ),
         )
 
