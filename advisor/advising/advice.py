@@ -34,7 +34,8 @@ _FAR_ABOVE: Final = 4.0
 class AdviceInputs(msgspec.Struct, frozen=True, kw_only=True):
     """What an advice is based on.
 
-    `absent`: see `Composition`. `folder`: where a profiled tool's files go at the destination.
+    `borrowed`: see `PriorResults`. `absent`: see `Composition`. `folder`: where a profiled tool's
+    files go at the destination.
     """
 
     session: str
@@ -43,6 +44,7 @@ class AdviceInputs(msgspec.Struct, frozen=True, kw_only=True):
     path: PathFacts
     past: Sequence[PastResult] = ()
     probes: Sequence[ProbeRecord] = ()
+    borrowed: str = ""
     kept: Kept | None = None
     absent: Mapping[str, str] = {}
     folder: str = ""
@@ -194,6 +196,8 @@ def _reasons(inputs: AdviceInputs, ranking: Ranking, gain: Estimate | None) -> l
             f"history's best of this pair was {format_rate(best.throughput_bps)} with "
             f"{describe(best.subject, best.setting)}"
         )
+    if inputs.borrowed:
+        reasons.append(inputs.borrowed)
     return reasons + _open_port(inputs)
 
 

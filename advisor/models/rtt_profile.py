@@ -51,6 +51,11 @@ class Crossover(msgspec.Struct, frozen=True, kw_only=True):
     interval_s: tuple[float, float]
     share: float
 
+    @property
+    def is_clear(self) -> bool:
+        """Whether it is in as many of the resampled profiles as an interval holds."""
+        return self.share >= CONFIDENCE
+
 
 def transition(repeats: Repeats, seed: int = 0, resamples: int = RESAMPLES) -> Transition | None:
     """The RTT at which the profile turns from concave to convex; None with too few RTTs.

@@ -53,9 +53,9 @@ def list_row(profile: StoredProfile) -> list[str]:
 
 
 def state_words(profile: StoredProfile) -> str:
-    """`complete`, `120 of 200 left`, `from the history`, `reference`."""
+    """`complete`, `120 of 200 left`, `from the history`, `reference, read-only`."""
     if profile.shipped:
-        return "reference"
+        return "reference, emulated, read-only" if profile.emulated else "reference, read-only"
     if not profile.record.grids:
         return "from the history"
     total = len(profile.declared) * profile.record.repeats
@@ -151,18 +151,30 @@ def _rate_words(rates_bps: Sequence[float]) -> str:
     return f"{median} ±{spread / float(np.median(rates_bps)):.0%}"
 
 
-def boxes_of(profile: StoredProfile) -> list[tuple[str, list[list[str]]]]:
-    """For each subject, a box over all measurements at each number of flows."""
-    found: dict[str, dict[int, list[float]]] = {}
+def rates_by_flows(profile: StoredProfile) -> dict[tuple[str, str], dict[int, list[float]]]:
+    """All throughputs in bit/s at each number of flows, by subject and congestion control.
+
+    The congestion control is "" where there is none.
+    """
+    found: dict[tuple[str, str], dict[int, list[float]]] = {}
     for (subject, key), rates in profile.rates_bps.items():
         setting = dict(key)
-        held = {name: setting[name] for name in ("congestion",) if name in setting}
-        title = f"{subject_name(subject)}, {setting_words(held)}" if held else subject_name(subject)
+        title = subject, str(setting.get("congestion", ""))
         found.setdefault(title, {}).setdefault(flows_of(setting), []).extend(rates)
+    return {title: dict(sorted(by_flows.items())) for title, by_flows in found.items()}
+
+
+def boxes_of(profile: StoredProfile) -> list[tuple[str, list[list[str]]]]:
+    """For each subject, a box over all measurements at each number of flows."""
     return [
-        (title, [_box_row(flows, rates) for flows, rates in sorted(by_flows.items())])
-        for title, by_flows in found.items()
+        (box_title(subject, congestion), [_box_row(*one) for one in by_flows.items()])
+        for (subject, congestion), by_flows in rates_by_flows(profile).items()
     ]
+
+
+def box_title(subject: str, congestion: str) -> str:
+    """What the boxes are of: `TCP, cubic`."""
+    return ", ".join(filter(None, (subject_name(subject), congestion)))
 
 
 def _box_row(flows: int, rates_bps: Sequence[float]) -> list[str]:

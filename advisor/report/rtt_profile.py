@@ -24,6 +24,7 @@ from advisor.models.rtt_profile import (
     crossover,
     transition,
 )
+from advisor.store.history import Store
 from advisor.store.profiles import StoredProfile
 from advisor.traits import flow_names, reference_transport, subject_name, transports
 
@@ -56,6 +57,16 @@ class RttProfile(msgspec.Struct, frozen=True, kw_only=True):
     curves: Curves
     transitions: dict[CurveName, Transition]
     crossovers: dict[str, Crossover]
+
+    @property
+    def panels(self) -> dict[str, Curves]:
+        """The curves by number of flows, apart for each subject and congestion control."""
+        found: dict[str, Curves] = {}
+        for name, repeats in self.curves.items():
+            if name.flows is not None:
+                title = ", ".join(filter(None, (subject_name(name.subject), name.congestion)))
+                found.setdefault(title, {})[name] = repeats
+        return found
 
     @property
     def rtts_s(self) -> list[float]:
@@ -95,6 +106,14 @@ def places_of(profiles: Iterable[StoredProfile]) -> Iterator[tuple[float, list[P
         rtt_s = path.rtt_s if path else median_rtt_s(profile.probes)
         if rtt_s:
             yield rtt_s, profile.probes
+
+
+def places_of_history(store: Store, source: str) -> Iterator[tuple[float, list[ProbeRecord]]]:
+    """Each destination that the host `source` measured, at the median of its RTTs."""
+    for pair in store.stored_pairs():
+        probes = store.prior(pair) if pair.source == source else []
+        if rtt_s := median_rtt_s(probes):
+            yield rtt_s, probes
 
 
 def median_rtt_s(probes: Iterable[ProbeRecord]) -> float | None:
@@ -205,18 +224,22 @@ def rtt_lines(profile: RttProfile) -> Iterator[str]:
         yield f"Where a curve turns convex is not seen with fewer than {FEWEST_RTTS} RTTs."
     reference = subject_name(reference_transport())
     for subject, found in profile.crossovers.items():
-        name = subject_name(subject)
-        low, high = (format_duration(one) if one else "0 ms" for one in found.interval_s)
-        if found.rtt_s == 0:
-            yield f"{name} is above {reference} at every RTT, each with its best setting."
-        else:
-            yield (
-                f"{name} is above {reference} beyond {format_duration(found.rtt_s)} "
-                f"({low} to {high}), each with its best setting."
-            )
+        yield _crossover_words(subject_name(subject), reference, found)
     others = {name.subject for name in profile.curves if name.subject in transports()}
     for subject in sorted(others - set(profile.crossovers) - {reference_transport()}):
         yield f"{subject_name(subject)} is not above {reference} at the longest RTT."
+
+
+def _crossover_words(name: str, reference: str, found: Crossover) -> str:
+    verb, how_sure = "is", ""
+    if not found.is_clear:
+        verb, how_sure = "may be", f"; so in {found.share:.0%} of the bootstrap samples"
+    if found.rtt_s == 0:
+        where = "at every RTT"
+    else:
+        low, high = (format_duration(one) if one else "0 ms" for one in found.interval_s)
+        where = f"beyond {format_duration(found.rtt_s)} ({low} to {high})"
+    return f"{name} {verb} above {reference} {where}, each with its best setting{how_sure}."
 
 
 def rtt_boxes(profile: RttProfile) -> list[RttBox]:

@@ -7,8 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from advisor.report.plotting import COLOURS, GRID_COLOUR, styled, write_figure
-from advisor.report.rtt_profile import Curves, RttProfile
-from advisor.traits import subject_name
+from advisor.report.rtt_profile import RttProfile
 
 _MS: Final = 1e3
 _GBPS: Final = 1e-9
@@ -26,11 +25,7 @@ def write_rtt_plot(path: Path, profile: RttProfile) -> None:
 def _drawn(profile: RttProfile) -> Any:
     from matplotlib.figure import Figure
 
-    panels: dict[str, Curves] = {}
-    for name, repeats in profile.curves.items():
-        if name.flows is not None:
-            title = ", ".join(filter(None, (subject_name(name.subject), name.congestion)))
-            panels.setdefault(title, {})[name] = repeats
+    panels = profile.panels
     rows = -(-len(panels) // _COLUMNS) or 1
     figure = Figure(figsize=(4.2 * _COLUMNS, 3.2 * rows))
     grid = figure.subplots(rows, _COLUMNS, squeeze=False, sharex=True, sharey=True).flatten()

@@ -22,7 +22,7 @@ from advisor.domain.records import (
 )
 from advisor.domain.transfers import PastTransfer
 from advisor.models.past_transfers import transfers_of
-from advisor.models.similarity import likeness
+from advisor.models.similarity import ALIKE, likeness
 from advisor.store.digest_cache import DigestCache
 from advisor.store.errors import StoreError, explaining
 from advisor.store.event_log import EventLog, kept_events
@@ -40,6 +40,7 @@ from advisor.store.matching import (
 )
 from advisor.store.ranking import best_results, capped, with_caution
 from advisor.store.reading import bounded_lines
+from advisor.store.references import References
 from advisor.store.remarks import counting, standing_of
 from advisor.store.session_digests import SessionDigest, session_digests
 from advisor.store.stored_sessions import StoredSessions
@@ -48,8 +49,6 @@ from advisor.store.summaries import PairSummary, SimilarPair, summary
 __all__ = ["PairSummary", "Past", "SessionDigest", "SimilarPair", "Store"]
 
 _REFERENCE_CAUTION: Final = "From a reference profile shipped with the program, not measured here."
-# Paths that differ by more than a factor of four in total say little about each other.
-_ALIKE: Final = 0.25
 
 
 class Past(NamedTuple):
@@ -60,12 +59,12 @@ class Past(NamedTuple):
 
 
 class Store:
-    """The user's own history in `directory`, and reference profiles as a fallback.
+    """The user's own history in `directory`, and the `references` as a fallback.
 
-    Nothing is created before something is stored. References have the same layout and are
-    read-only. Any number of processes may use one directory at once; within a process, one thread
-    at a time. Methods raise StoreError with a sentence when the directory cannot be read or
-    written. Digests are kept in `cache`, by default in the user's cache folder.
+    Nothing is created before something is stored. `reference`: folders of sealed profiles. Any
+    number of processes may use one directory at once; within a process, one thread at a time.
+    Methods raise StoreError with a sentence when the directory cannot be read or written. Digests
+    are kept in `cache`, by default in the user's cache folder.
     """
 
     def __init__(
@@ -74,7 +73,7 @@ class Store:
         self.directory = directory
         self._cache = cache or user_cache_path("advisor")
         self._digests = DigestCache(self._cache)
-        self._reference = tuple(reference)
+        self.references = References(tuple(reference))
         self._tables: dict[Path, JournalTable] = {}
         self._known_sessions: dict[Path, StoredSessions] = {}
 
@@ -85,7 +84,9 @@ class Store:
 
     def another(self) -> "Store":
         """One more of the same history, references and cache: for another thread."""
-        return Store(self.directory, self._reference, self._cache)
+        other = Store(self.directory, cache=self._cache)
+        other.references = self.references
+        return other
 
     def append(self, record: Record) -> None:
         """Store a record; it is on disk when this returns.
@@ -133,10 +134,6 @@ class Store:
                     table.insert_multiple([_document(record) for record in new])
             added += len(new)
         return added
-
-    def references(self) -> "list[Store]":
-        """The folders of reference profiles, each as a history that is only read."""
-        return [Store(folder, cache=self._cache) for folder in self._reference]
 
     def keep_raw(self, pair: Pair, session: str, name: str, data: bytes) -> Path:
         """Store a tool's output next to the pair's records, compressed; return the path.
@@ -208,7 +205,7 @@ class Store:
         found = []
         for other in self.pairs(now_s):
             alike = likeness(rtt_s, bandwidth_bps, other.rtt_s, other.bandwidth_bps)
-            if other.pair != pair and other.best and other.rtt_s and (alike or 0) >= _ALIKE:
+            if other.pair != pair and other.best and other.rtt_s and (alike or 0) >= ALIKE:
                 found.append(
                     SimilarPair(
                         pair=other.pair,
@@ -287,12 +284,8 @@ class Store:
         return found
 
     def _reference_probes(self, pair: Pair) -> list[ProbeRecord]:
-        for directory in self._reference:
-            records, _ = _typed(self._table(directory, pair))
-            probes = [r for r in records if isinstance(r, ProbeRecord)]
-            if probes:
-                return probes
-        return []
+        records = self.references.records.get(pair, [])
+        return [r for r in records if isinstance(r, ProbeRecord)]
 
     def best(self, pair: Pair, now_s: float, path: PathFacts | None = None) -> list[PastResult]:
         """The results of `past`."""

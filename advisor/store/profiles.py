@@ -4,10 +4,12 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from advisor.domain.endpoints import is_in_lab
 from advisor.domain.grid import Cell
 from advisor.domain.measurement import Failure, FailureKind, Measurement
-from advisor.domain.records import ProbeRecord, ProfileRecord
+from advisor.domain.records import ProbeRecord, ProfileRecord, Record
 from advisor.domain.space import setting_key
+from advisor.models.similarity import ALIKE, likeness
 from advisor.store.history import Store
 from advisor.store.identity import record_digest
 from advisor.store.remarks import counting, standing_of
@@ -25,6 +27,11 @@ class StoredProfile(msgspec.Struct, frozen=True, kw_only=True):
     record: ProfileRecord
     probes: list[ProbeRecord]
     shipped: bool = False
+
+    @property
+    def emulated(self) -> bool:
+        """Whether its path was emulated on one machine."""
+        return is_in_lab(self.record.pair.destination)
 
     @property
     def rates_bps(self) -> Rates:
@@ -80,25 +87,48 @@ def _is_rejected(probe: ProbeRecord) -> bool:
 
 def stored_profiles(store: Store) -> list[StoredProfile]:
     """The user's own profiles, the newest first, and then the reference profiles."""
-    own = _profiles_of(store, shipped=False)
-    return own + [p for one in store.references() for p in _profiles_of(one, shipped=True)]
+    own = (store.records(pair) for pair in store.stored_pairs())
+    found = [one for records in own for one in _profiles_in(records, shipped=False)]
+    found.sort(key=lambda p: p.record.recorded_s, reverse=True)
+    return found + reference_profiles(store)
 
 
-def _profiles_of(store: Store, *, shipped: bool) -> list[StoredProfile]:
-    found = []
-    for pair in store.stored_pairs():
-        records = store.records(pair)
-        declared = [r for r in records if isinstance(r, ProfileRecord)]
-        if not declared:
-            continue
-        deleted = standing_of(records).deleted
-        probes = counting(records)
-        found += [
-            StoredProfile(record=one, probes=probes_of(one, probes), shipped=shipped)
-            for one in declared
-            if one.session not in deleted
-        ]
-    return sorted(found, key=lambda p: p.record.recorded_s, reverse=True)
+def reference_profiles(store: Store) -> list[StoredProfile]:
+    """The profiles that come with the program, by round-trip time."""
+    shipped = store.references.records.values()
+    found = [one for records in shipped for one in _profiles_in(records, shipped=True)]
+    return sorted(found, key=lambda p: p.record.path.rtt_s if p.record.path else 0.0)
+
+
+def emulated_like(
+    store: Store, rtt_s: float, bandwidth_bps: float | None, limit: int = 2
+) -> list[StoredProfile]:
+    """The reference profiles of the emulated paths most like this one, at most `limit`.
+
+    None is so far away that it says little: see ALIKE. Without a bandwidth the RTT alone counts.
+    """
+    near = []
+    for profile in reference_profiles(store):
+        path = profile.record.path
+        if profile.emulated and path:
+            alike = likeness(rtt_s, bandwidth_bps, path.rtt_s, path.bandwidth_bps)
+            if alike and alike >= ALIKE:
+                near.append((alike, profile))
+    near.sort(key=lambda one: -one[0])
+    return [profile for _, profile in near[:limit]]
+
+
+def _profiles_in(records: list[Record], *, shipped: bool) -> list[StoredProfile]:
+    declared = [r for r in records if isinstance(r, ProfileRecord)]
+    if not declared:
+        return []
+    deleted = standing_of(records).deleted
+    probes = counting(records)
+    return [
+        StoredProfile(record=one, probes=probes_of(one, probes), shipped=shipped)
+        for one in declared
+        if one.session not in deleted
+    ]
 
 
 def probes_of(profile: ProfileRecord, probes: Iterable[ProbeRecord]) -> list[ProbeRecord]:

@@ -49,7 +49,11 @@ def test_each_rtt_is_a_profile_and_the_lab_is_gone(start: Start, tmp_path: Path)
 def test_cut_short_it_takes_the_lab_down_and_resumes(start: Start, number: signal.Signals) -> None:
     first = start("lab", "profile", "--name", "slopes", *QUICK)
     store = ("profile", "list", "--json")
-    assert wait_until(lambda: len(json.loads(start(*store).finish().stdout or "[]")) > 0)
+    assert wait_until(
+        lambda: any(
+            not one["reference"] for one in json.loads(start(*store).finish().stdout or "[]")
+        )
+    )
     os.kill(first.process.pid, number)
     assert first.finish().returncode == 130
     assert "no lab is up" in start("lab", "status").finish().stdout

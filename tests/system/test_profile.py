@@ -94,4 +94,4 @@ def test_nobody_there_is_one_sentence(start: Start, tmp_path: Path) -> None:
     assert done.returncode == 3
     assert "127.0.0.1:9" in done.stderr
     assert "Traceback" not in done.stderr
-    assert start("profile", "list").finish().stdout == ""
+    assert "no profiles of yours" in start("profile", "list").finish().stderr

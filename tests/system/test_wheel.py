@@ -34,6 +34,7 @@ def test_one_top_level_name_and_no_more(unpacked: Path) -> None:
     assert names == {"advisor"}
     assert (unpacked / "advisor/plugins/methods/spsa.py").is_file()
     assert (unpacked / "advisor/profiles/README.md").is_file()
+    assert (unpacked / "advisor/profiles/45.6ms.profile.gz").is_file()
 
 
 def test_it_runs_from_the_wheel(unpacked: Path, tmp_path: Path) -> None:
@@ -60,5 +61,6 @@ def test_it_runs_from_the_wheel(unpacked: Path, tmp_path: Path) -> None:
     assert {line["name"] for line in lines} == {one.name for one in registry.listing()}
     assert "rtt-93.6" in json.loads(run("lab", "paths", "--json"))
     assert (unpacked / "advisor/lab/wanpath.c").is_file()
+    assert "reference-45.6ms" in run("profile", "list")
     events = run("advise", "localhost", "--json", "--budget", "8").splitlines()
     assert json.loads(events[-1])["event"] == "advice"

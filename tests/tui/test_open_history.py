@@ -8,6 +8,7 @@ from advisor.store.history import Store
 from advisor.tui.app import AdvisorApp
 from advisor.tui.features.advising.draft import Draft
 from advisor.tui.kit.open_history import OpenHistory
+from tests.unit.store.conftest import keep_reference
 
 from .driving import until, words
 from .stored import keep_probes
@@ -16,15 +17,16 @@ from .stored import keep_probes
 @pytest.fixture
 def with_reference(tmp_path: Path) -> Store:
     """A history in which nothing is stored, beside profiles of a path to dtn02."""
-    profiles = tmp_path / "profiles"
-    keep_probes(Store(profiles), "dtn02", [1e9])
-    return Store(tmp_path / "own", [profiles])
+    measured = Store(tmp_path / "measured")
+    pair = keep_probes(measured, "dtn02", [1e9, 1.1e9])
+    keep_reference(tmp_path / "profiles", measured.records(pair))
+    return Store(tmp_path / "own", [tmp_path / "profiles"])
 
 
 def test_what_is_borrowed_at_the_same_time_is_apart_and_has_the_references(
-    with_reference: Store, tmp_path: Path
+    with_reference: Store,
 ) -> None:
-    pair = keep_probes(Store(tmp_path / "profiles"), "dtn02", [1.1e9])
+    (pair,) = with_reference.references.records
     history = OpenHistory(with_reference)
     with history.store() as one, history.store() as other:
         assert one is not other

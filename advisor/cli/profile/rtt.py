@@ -13,13 +13,12 @@ from advisor.cli.errors import CommandFailed, UsageError
 from advisor.cli.history.lookup import store_errors
 from advisor.cli.options import ResultAsJson, StoreOption
 from advisor.cli.profile.lookup import resolve_profile
-from advisor.domain.records import ProbeRecord
 from advisor.report.output import say, say_json
 from advisor.report.plotting import CannotPlot, check_plot
 from advisor.report.rtt_profile import (
     RttProfile,
-    median_rtt_s,
     places_of,
+    places_of_history,
     rtt_boxes,
     rtt_columns,
     rtt_lines,
@@ -28,7 +27,7 @@ from advisor.report.rtt_profile import (
 )
 from advisor.report.rtt_profile_plot import write_rtt_plot
 from advisor.report.tables import print_table
-from advisor.store.history import Store
+from advisor.store.profiles import reference_profiles
 
 
 @command()
@@ -44,6 +43,12 @@ def rtt(
     ] = None,
     *,
     store: StoreOption,
+    reference: Annotated[
+        bool,
+        typer.Option(
+            "--reference", help="The reference profiles, which were measured on emulated paths."
+        ),
+    ] = False,
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -54,7 +59,8 @@ def rtt(
 ) -> None:
     """Show what was reached at which round-trip time, by the number of flows.
 
-    Without PROFILES it takes the whole history of this host, each destination at its RTT. It says
+    Without PROFILES it takes the whole history of this host, each destination at its RTT;
+    --reference takes the profiles that come with the program, of emulated paths. It says
     up to which RTT a curve is concave, so that long connections reach nearly what short ones do,
     and beyond which RTT one transport is above the other.
     """
@@ -63,16 +69,21 @@ def rtt(
             check_plot(plot)
         except CannotPlot as error:
             raise UsageError.about("--plot", error) from None
+    if profiles and reference:
+        raise UsageError("--reference is instead of PROFILES", remedy="give one of them")
     with store_errors():
         if profiles:
             places = list(places_of(resolve_profile(store, one) for one in profiles))
+        elif reference:
+            places = list(places_of(reference_profiles(store)))
         else:
-            places = _places_of_history(store)
+            places = list(places_of_history(store, socket.gethostname()))
     found = rtt_profile(places)
     if not found.curves:
         raise CommandFailed(
             "nothing is stored with its round-trip time",
-            remedy="measure some destinations, or a lab: `advisor lab profile`",
+            remedy="measure some destinations, or a lab (`advisor lab profile`); --reference shows "
+            "what was measured on emulated paths",
         )
     show_rtt_profile(found, plot, as_json=as_json)
 
@@ -91,14 +102,3 @@ def show_rtt_profile(found: RttProfile, plot: Path | None, *, as_json: bool) -> 
         except CannotPlot as error:
             raise CommandFailed.about("--plot", error) from error
         say(f"{plot}: the curves as a figure", err=True)
-
-
-def _places_of_history(store: Store) -> list[tuple[float, list[ProbeRecord]]]:
-    """Each destination that this host measured, at the median of its RTTs."""
-    here = socket.gethostname()
-    places = []
-    for pair in store.stored_pairs():
-        probes = store.prior(pair) if pair.source == here else []
-        if rtt_s := median_rtt_s(probes):
-            places.append((rtt_s, probes))
-    return places

@@ -37,12 +37,16 @@ def list_(*, store: StoreOption, as_json: ResultAsJson = False) -> None:
     """List the profiles, the newest first, and the reference profiles."""
     with store_errors():
         found = stored_profiles(store)
+    for line in store.references.refused:
+        say(line, err=True)
     if as_json:
-        say_json(msgspec.json.encode([one.record for one in found]))
-    elif found:
+        listed = [msgspec.to_builtins(one.record) | {"reference": one.shipped} for one in found]
+        say_json(msgspec.json.encode(listed))
+        return
+    if found:
         print_table(LIST_COLUMNS, [list_row(one) for one in found])
-    else:
-        say("There are no profiles: measure one with `advisor profile HOST`.", err=True)
+    if all(one.shipped for one in found):
+        say("There are no profiles of yours: measure one with `advisor profile HOST`.", err=True)
 
 
 @command()

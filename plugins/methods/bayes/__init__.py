@@ -94,7 +94,9 @@ class BayesPlugin:
 
     name = "bayes"
     summary = "knowledge gradient over a Bayesian linear model with a learned prior"
-    traits = MethodTraits(default_for=("network",), former_names=("octave",))
+    traits = MethodTraits(
+        default_for=("network",), former_names=("octave",), learns_from_similar=True
+    )
     constants = CONSTANTS
 
     def available(self) -> Availability:

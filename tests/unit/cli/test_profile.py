@@ -75,14 +75,15 @@ def run(store: Store) -> Run:
 
 def test_they_are_listed_newest_first(run: Run) -> None:
     lines = run("list").stdout.splitlines()
-    assert [line.split()[0] for line in lines] == ["profile", "before", "after"]
-    assert all("complete" in line for line in lines[1:])
-    assert [one["name"] for one in json.loads(run("list", "--json").stdout)] == ["before", "after"]
+    assert [line.split()[0] for line in lines[:3]] == ["profile", "before", "after"]
+    assert all("complete" in line for line in lines[1:3])
+    listed = json.loads(run("list", "--json").stdout)
+    assert [one["name"] for one in listed if not one["reference"]] == ["before", "after"]
 
 
 def test_an_empty_history_says_how_to_begin(run: Run, tmp_path: Path) -> None:
     done = run("list", at=tmp_path / "other")
-    assert (done.exit_code, done.stdout) == (0, "")
+    assert (done.exit_code, "complete" in done.stdout) == (0, False)
     assert "advisor profile HOST" in done.stderr
 
 
@@ -161,6 +162,28 @@ def test_one_is_made_of_the_history(run: Run) -> None:
     # The pair of this machine and that host has nothing.
     assert done.exit_code == 1
     assert "nothing is stored for" in done.stderr
+
+
+def test_reference_profiles_are_listed_shown_compared_and_kept(run: Run) -> None:
+    rows = [line for line in run("list").stdout.splitlines() if line.startswith("reference-")]
+    assert len(rows) == 7
+    assert all("reference, emulated, read-only" in row for row in rows)
+    assert "Emulated on one machine" in run("show", "reference-45.6ms").stdout
+    assert run("compare", "before", "reference-45.6ms").exit_code == 0
+    done = run("delete", "reference-45.6ms", "--yes")
+    assert (done.exit_code, "cannot be deleted" in done.stderr) == (2, True)
+    assert run("resume", "reference-45.6ms").exit_code == 2
+
+
+def test_reference_profiles_are_put_at_their_rtts(run: Run) -> None:
+    lines = run("rtt", "--reference").stdout.splitlines()
+    assert lines[0].split()[:4] == ["0.4", "ms", "11.6", "ms"]
+    assert any(line.startswith("UDT, best") for line in lines)
+    boxes = json.loads(run("rtt", "--reference", "--json").stdout)
+    assert len({box["rtt_s"] for box in boxes}) == 7
+    assert run("rtt", "before", "--reference").exit_code == 2
+    done = run("rtt")
+    assert (done.exit_code, "--reference shows" in done.stderr) == (1, True)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from advisor.domain.records import ProbeRecord
+from advisor.models.rtt_profile import Crossover
 from advisor.report.plotting import CannotPlot
 from advisor.report.rtt_profile import (
     CurveName,
@@ -62,6 +63,15 @@ def test_more_flows_turn_later_and_udt_passes_one_day(profile: RttProfile) -> No
     assert 0.02 < first < 0.1 < second
     lines = list(rtt_lines(profile))
     assert any(line.startswith("UDT is above TCP beyond 3") for line in lines)
+
+
+def test_a_crossover_that_few_samples_show_is_said_to_be_uncertain() -> None:
+    crossovers = {"udt": Crossover(rtt_s=0.2, interval_s=(0.1, 0.3), share=0.64)}
+    lines = list(rtt_lines(RttProfile(curves={}, transitions={}, crossovers=crossovers)))
+    assert (
+        "UDT may be above TCP beyond 200 ms (100 ms to 300 ms), each with its best setting; so in "
+        "64% of the bootstrap samples." in lines
+    )
 
 
 def test_rows_fit_their_columns(profile: RttProfile) -> None:

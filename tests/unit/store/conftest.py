@@ -1,6 +1,6 @@
 """Makers of records, shared by the tests of the store."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -8,7 +8,8 @@ import pytest
 from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.path import HostFacts, PathFacts
-from advisor.domain.records import AdviceRecord, ProbeRecord, SessionRecord
+from advisor.domain.records import AdviceRecord, ProbeRecord, Record, SessionRecord
+from advisor.store.exporters import write_sealed
 from advisor.testing.samples import an_advice
 
 PAIR = Pair("dtn1.example.org", "dtn2.example.org")
@@ -74,6 +75,12 @@ def make_a_session(session: str, recorded_s: float, pair: Pair = PAIR) -> Sessio
 def make_an_advice(session: str, recorded_s: float, *, incomplete: bool = False) -> AdviceRecord:
     advice = an_advice(PAIR, incomplete=incomplete, session=session)
     return AdviceRecord(pair=PAIR, recorded_s=recorded_s, advice=advice)
+
+
+def keep_reference(folder: Path, records: Sequence[Record], name: str = "it") -> None:
+    """A sealed file of records, as reference profiles are."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.profile.gz").write_bytes(write_sealed(records, "a test"))
 
 
 @pytest.fixture

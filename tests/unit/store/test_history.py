@@ -12,6 +12,7 @@ from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.store.layout import pair_directory, safe_name, shipped_profiles
 from advisor.testing.samples import a_path
+from tests.unit.store.conftest import keep_reference
 
 Probe = Callable[..., ProbeRecord]
 Session = Callable[..., SessionRecord]
@@ -173,11 +174,11 @@ def test_the_newest_unfinished_session_is_found(
 def test_references_are_searched_after_ones_own(
     tmp_path: Path, pair: Pair, make_probe: Probe
 ) -> None:
-    shipped = Store(tmp_path / "profiles")
-    for record in (make_probe(1e9), make_probe(2e9, subject="udt")):
-        shipped.append(record)
+    shipped = [make_probe(1e9), make_probe(2e9, subject="udt")]
+    keep_reference(tmp_path / "profiles", shipped)
     store = Store(tmp_path / "own", reference=[tmp_path / "missing", tmp_path / "profiles"])
-    assert store.prior(pair) == shipped.probes(pair)
+    assert store.prior(pair) == shipped
+    assert store.another().references is store.references
     assert all("reference profile" in r.caution for r in store.best(pair, 1000.0))
     store.append(make_probe(5e8))
     tcp, udt = store.best(pair, 1000.0)
@@ -193,6 +194,19 @@ def test_references_are_searched_after_ones_own(
 def test_profiles_travel_with_the_program() -> None:
     (place,) = shipped_profiles()
     assert (place / "README.md").is_file()
+
+
+def test_a_damaged_reference_is_left_out_with_a_line(
+    tmp_path: Path, pair: Pair, make_probe: Probe
+) -> None:
+    keep_reference(tmp_path, [make_probe(1e9)], "whole")
+    keep_reference(tmp_path, [make_probe(2e9)], "damaged")
+    damaged = tmp_path / "damaged.profile.gz"
+    damaged.write_bytes(damaged.read_bytes()[:-20])
+    references = Store(tmp_path / "own", [tmp_path]).references
+    assert references.records == {pair: [make_probe(1e9)]}
+    (line,) = references.refused
+    assert str(damaged) in line
 
 
 def test_a_store_that_is_a_file(tmp_path: Path, make_probe: Probe) -> None:

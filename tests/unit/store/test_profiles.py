@@ -15,7 +15,7 @@ from advisor.store.history import Store
 from advisor.store.identity import record_digest
 from advisor.store.profiles import StoredProfile, named, stored_profiles
 from advisor.testing.samples import failed, measured
-from tests.unit.store.conftest import PAIR, make_a_probe
+from tests.unit.store.conftest import PAIR, keep_reference, make_a_probe
 
 GRID = Grid(subject="tcp", axes=(Axis("streams", (1, 2)), Axis("buffer_bytes", (0, 65536))))
 
@@ -107,8 +107,7 @@ def test_profiles_are_found_by_name_or_by_the_beginning_of_an_id(store: Store) -
 
 
 def test_reference_profiles_come_last_and_are_marked(tmp_path: Path) -> None:
-    reference = Store(tmp_path / "reference", cache=tmp_path / "cache")
-    reference.append(a_profile("lab"))
+    keep_reference(tmp_path / "reference", [a_profile("lab")])
     own = Store(tmp_path / "own", [tmp_path / "reference"], cache=tmp_path / "cache")
     own.append(a_profile("mine"))
     assert [(p.record.name, p.shipped) for p in stored_profiles(own)] == [
