@@ -240,6 +240,10 @@ class HomeScreen(Page):
         """Open the list of past sessions."""
         self.advisor.open(screen_named("review"))
 
+    def action_profiles(self) -> None:
+        """Open the list of profiles."""
+        self.advisor.open(screen_named("profiles"))
+
     def action_lab(self) -> None:
         """Open the list of emulated paths."""
         self.advisor.open(screen_named("lab"))

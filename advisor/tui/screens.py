@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
 
-FirstScreen = Literal["home", "where", "what", "path", "history", "review", "lab", "shares", "move"]
+FirstScreen = Literal[
+    "home", "where", "what", "path", "history", "review", "profiles", "rtt", "lab", "shares", "move"
+]
 """The screens that the program can begin with: what `--open` takes."""
 
 
@@ -106,6 +108,17 @@ SCREENS: Final = {
         title="Review",
         about="past sessions: replay, compare, annotate and export them",
         home=HomeKey("v", "review", "review", "Review", button="Review", in_footer=True),
+    ),
+    "profiles": ScreenEntry(
+        "features.profiles.screens.profiles:ProfilesScreen",
+        title="Profiles",
+        about="measured grids and reference profiles: look at them, compare two",
+        home=HomeKey("g", "profiles", "profiles", "Profiles"),
+    ),
+    "rtt": ScreenEntry(
+        "features.profiles.screens.rtt:RttScreen",
+        title="Throughput against the RTT",
+        about="what this host reaches at which distance",
     ),
     "lab": ScreenEntry(
         "features.lab.screen:LabScreen",

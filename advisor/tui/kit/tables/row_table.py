@@ -1,10 +1,12 @@
 """A table of rows to choose from, with the arrows or vim's keys."""
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 from rich.text import Text
 from textual.binding import Binding, BindingType
 from textual.widgets import DataTable
+from textual.widgets.data_table import RowKey
 
 from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
 
@@ -59,6 +61,11 @@ class RowTable(Titled, DataTable[Text]):
         keys = [key for key, _ in self._rows]
         if at in keys:
             self.move_cursor(row=keys.index(at))
+
+    def _update_dimensions(self, new_rows: Iterable[RowKey]) -> None:
+        super()._update_dimensions(new_rows)
+        # A header that was drawn before the rows were measured is too narrow.
+        self._clear_caches()
 
     @property
     def chosen(self) -> str:

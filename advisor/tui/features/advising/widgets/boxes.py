@@ -81,7 +81,7 @@ def box_series(boxes: Sequence[Box], colour: str) -> list[Series]:
     probes: list[tuple[float, float]] = []
     for index, box in enumerate(boxes):
         x = place_of(index)
-        outlines += _outline(x, box)
+        outlines += outline(x, box)
         medians += [(x + aside, box.median_bps) for aside in _MEDIAN_AT]
         probes += [(x + _BESIDE_BOX, rate) for rate in box.rates_bps]
     return [
@@ -91,12 +91,12 @@ def box_series(boxes: Sequence[Box], colour: str) -> list[Series]:
     ]
 
 
-def _outline(x: float, box: Box) -> Iterable[tuple[float, float]]:
+def outline(x: float, box: Box, half_width: float = _HALF_WIDTH) -> Iterable[tuple[float, float]]:
     """The outline of box and whiskers, its parts separated by gaps."""
     if box.quartiles_bps is None or box.whiskers_bps is None:
         return
     (low, high), (least, most) = box.quartiles_bps, box.whiskers_bps
-    left, right, gap = x - _HALF_WIDTH, x + _HALF_WIDTH, (x, math.nan)
+    left, right, gap = x - half_width, x + half_width, (x, math.nan)
     yield from ((left, low), (right, low), (right, high), (left, high), (left, low), gap)
     yield from ((x, least), (x, low), gap, (x, high), (x, most), gap)
 

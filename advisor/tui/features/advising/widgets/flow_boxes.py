@@ -14,7 +14,7 @@ _MOST_IN_WORDS = 12
 
 
 class FlowBoxes(Chart):
-    """`show_model` a session's probes of one subject."""
+    """`show_model` a session's probes of one subject, or `show_boxes` of others."""
 
     def __init__(
         self,
@@ -31,12 +31,18 @@ class FlowBoxes(Chart):
         if subject != self._subject:
             self._subject = subject
             self.restart()
-        self._boxes = boxes_of(model, subject)
         setting = next((p.setting for p in model.probes if p.subject == subject), {})
+        self.show_boxes(
+            subject_name(subject), boxes_of(model, subject), colour_of(subject), setting
+        )
+
+    def show_boxes(self, title: str, boxes: list[Box], colour: str, setting: Setting) -> None:
+        """Draw these. `setting`: one of those measured, which shows what is counted."""
+        self._boxes = boxes
         counted = counted_words(setting)
-        self.set_title(f"{subject_name(subject)} by {counted.partition(' ')[0]}")
+        self.set_title(f"{title} by {counted.partition(' ')[0]}")
         self.show(
-            box_series(self._boxes, colour_of(subject)),
+            box_series(self._boxes, colour),
             x_label=counted,
             y_label="throughput",
             x_range=(0.0, float(max(len(self._boxes), 1))),

@@ -23,6 +23,7 @@ from advisor.tui.kit.dialogs.save import SaveScreen
 from advisor.tui.kit.sentences import capitalised, count_words
 from advisor.tui.kit.static import Static
 from advisor.tui.page import Page
+from advisor.tui.screens import screen_named
 
 _NOTHING_YET = (
     "No session is stored yet.\n\nStart one with [b]New advice[/b] at home (Ctrl+G), or import "
@@ -45,6 +46,7 @@ class ReviewScreen(Page):
         Binding("u", "undo", "Undo delete", show=False, id="undo"),
         Binding("e", "export", "Export", id="export"),
         Binding("t,T", "record", "Transfer", id="record"),
+        Binding("p", "profiles", "Profiles", show=False, id="profiles-of-review"),
     ]
     DEFAULT_CSS = """
     ReviewScreen #find { height: 1; }
@@ -194,6 +196,10 @@ class ReviewScreen(Page):
             self.advisor.refuse(f"{count} sessions are marked: unmark some until {MOST} are left")
         else:
             self.advisor.open(SideBySideScreen(self._table.meant))
+
+    def action_profiles(self) -> None:
+        """Open the list of profiles."""
+        self.advisor.open(screen_named("profiles"))
 
     def action_note(self) -> None:
         """Add a note to them."""
