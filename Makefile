@@ -9,6 +9,7 @@
 # make bench-plans mixed files under three loads, by HARP's plan and others (an hour)
 # make bench-transfers transfers that tune themselves, into docs/benchmarks-transfers.md (an hour)
 # make bench-shares shares of five destinations, planned and kept, into docs/benchmarks-shares.md (an hour and a quarter)
+# make bench-probes the rule that stops a probe, on recorded runs and traces of ADVISOR_DATA (minutes)
 # make bench-methods the search methods on recorded tables, of ADVISOR_DATA (minutes)
 # make bench-bare make run and make test on Debian 12 and 13 with next to nothing on them, as root and as
 #                an ordinary user, into docs/benchmarks-bare.md (needs root; an hour and a half)
@@ -20,7 +21,7 @@ UV := $(VENV)/bin/uv
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: install install-dev run test check audit quick bench bench-tui bench-wan bench-disk bench-plans bench-transfers bench-shares bench-methods bench-bare soak clean
+.PHONY: install install-dev run test check audit quick bench bench-tui bench-wan bench-disk bench-plans bench-transfers bench-shares bench-probes bench-methods bench-bare soak clean
 
 install: $(VENV)/.runtime
 
@@ -88,6 +89,9 @@ bench-transfers: install-dev
 bench-shares: install-dev
 	$(VENV)/bin/python -m tests.benchmarks.shares
 	$(VENV)/bin/python -m tests.benchmarks.shares --document
+
+bench-probes: install-dev
+	@$(VENV)/bin/python -m tests.benchmarks.probes
 
 bench-methods: install-dev
 	@$(VENV)/bin/python -m tests.benchmarks.methods

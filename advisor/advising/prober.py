@@ -1,4 +1,4 @@
-"""Runs one probe of a transport: starts both ends, and stops them when the mean is known."""
+"""Runs one probe of a transport: starts both ends, and stops them when its result is known."""
 
 import asyncio
 import contextlib
@@ -21,6 +21,7 @@ from advisor.domain.measurement import (
     Outcome,
 )
 from advisor.domain.path import PathFacts
+from advisor.domain.sending import SenderReport
 from advisor.domain.space import Setting
 from advisor.models.steadiness import ProbeLength, SteadyPart, steady_part
 from advisor.probing.end import ProbeEnd, Spares
@@ -112,6 +113,7 @@ class Course:
         self.received: list[m.ProbeSample] = []
         self.received_at_s: list[float] = []
         self.sent: list[Sample] = []
+        self._reports: list[SenderReport] = []
         self.intervals: list[Interval] = []
         self.versions: dict[str, str] = {}
         self.steady: SteadyPart | None = None
@@ -130,10 +132,21 @@ class Course:
         )
         self.intervals.append(interval)
         self._seen(interval)
-        lossy = bool(self.sent and self.sent[-1].retransmits)
-        self.steady = steady_part(self.intervals, self._length, lossy=lossy)
+        self.steady = steady_part(self.intervals, self._length, reports=self._reports)
         if self.steady.settled or interval.end_s >= self._length.ceiling_s:
             self.meeting.settle(self._number)
+
+    def add_sent(self, sample: Sample) -> None:
+        """The sender's running totals."""
+        self.sent.append(sample)
+        self._reports.append(
+            SenderReport(
+                t_s=sample.t_s - self.sent[0].t_s,
+                retransmits=sample.retransmits,
+                rtt_s=sample.rtt_s,
+                state=sample.sending,
+            )
+        )
 
     def add_versions(self, side: str, versions: dict[str, str]) -> None:
         """The libraries of one side."""
@@ -166,12 +179,14 @@ class Course:
         received = self.received[-steady_samples:]
         sent = self.sent[-steady_samples:]
         rtts = [s.rtt_s for s in sent if s.rtt_s]
+        bps = self.steady.throughput_bps
         return Measurement(
-            throughput_bps=min(self.steady.throughput_bps, _arrived_bps(received)),
+            throughput_bps=bps if self.steady.predicted else min(bps, _arrived_bps(received)),
             stderr_bps=self.steady.stderr_bps if len(self.intervals) > 2 else 0.0,
             intervals=self.intervals,
             steady_from=self.steady.first,
             settled=self.steady.settled,
+            predicted=self.steady.predicted or msgspec.UNSET,
             elapsed_s=elapsed_s,
             retransmits=self.sent[-1].retransmits if self.sent else None,
             rtt_s=sum(rtts) / len(rtts) if rtts else None,
@@ -295,7 +310,7 @@ class Probe:
                 self._raw = end.raw_output
 
     async def _watch(self, end: ProbeEnd, replies: Replies) -> None:
-        """Until the mean is known, the time limit is reached, or one end fails."""
+        """Until the result is known, the time limit is reached, or one end fails."""
         receiver = asyncio.create_task(self._hear_receiver(replies))
         sender = asyncio.create_task(self._hear_sender(end))
         over = asyncio.create_task(self._course.meeting.over.wait())
@@ -326,7 +341,7 @@ class Probe:
         async for report in end.reports():
             match report:
                 case Sample():
-                    self._course.sent.append(report)
+                    self._course.add_sent(report)
                 case Versions():
                     self._course.add_versions("source", report.versions)
                 case Trouble():

@@ -58,7 +58,7 @@ class MemoryProber:
                 raise ValueError(f"{ZEROS} to {NOWHERE} failed: {trouble.message}")
             if ran.moved_bytes <= 0:
                 raise ValueError(f"no data arrived within {ran.elapsed_s:.0f} s of the start")
-            return Probed(measurement_of(ran, self._path.rtt_s), raw)
+            return Probed(measurement_of(ran), raw)
         except PeerGone:
             raise
         except (PeerError, ValueError, OSError) as error:

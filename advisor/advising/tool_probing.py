@@ -22,7 +22,7 @@ from advisor.domain.proof import Algorithm
 from advisor.domain.space import Setting
 from advisor.hosts.file_samples import is_unchanged, sample_files
 from advisor.models.slicing import Part, Slicer, slice_bytes
-from advisor.models.steadiness import probe_length, steady_part
+from advisor.models.steadiness import relative_error, start_up_length
 from advisor.models.transfer_length import transfer_length
 from advisor.probing.transfer import Ran, run_transfer
 from advisor.runtime.arrival_check import is_short, shortage, written_sizes
@@ -270,7 +270,7 @@ class ToolProber:
             raise _ProbeFailed(
                 FailureKind.TIMED_OUT, f"no data arrived within {ran.elapsed_s:.0f} s of the start"
             )
-        measurement = measurement_of(ran, self._path.rtt_s)
+        measurement = measurement_of(ran)
         if self.writes_back or IO_MODE in setting:
             # Compared by when the data are on the disk: buffered writing is over in memory before.
             written_s = await link.sync([piece.target for piece in taken.pieces])
@@ -323,18 +323,19 @@ async def _check_sizes(link: AgentLink, pieces: Sequence[Piece]) -> None:
             raise _ProbeFailed(FailureKind.INCOMPLETE, shortage(piece, size))
 
 
-def measurement_of(ran: Ran, rtt_s: float) -> Measurement:
-    """The measurement of a transfer; `rtt_s` is above 0. Raises _ProbeFailed if nothing flowed."""
+def measurement_of(ran: Ran) -> Measurement:
+    """The measurement of a transfer. Raises _ProbeFailed if nothing flowed."""
     intervals = ran.intervals
-    steady = steady_part(intervals, probe_length(rtt_s))
-    first = steady.first if _is_start_up(intervals, steady.first) else 0
+    first = start_up_length([i.throughput_bps for i in intervals])
+    if not _is_start_up(intervals, first):
+        first = 0
     counted = intervals[first:]
     bps = _mean_bps(counted)
     if bps <= 0:
         raise _ProbeFailed(FailureKind.TIMED_OUT, "the data stopped flowing")
     return Measurement(
         throughput_bps=bps,
-        stderr_bps=steady.stderr_bps if len(counted) > 1 and first == steady.first else 0.0,
+        stderr_bps=relative_error(counted) * bps if len(counted) > 1 else 0.0,
         intervals=intervals,
         steady_from=first,
         settled=ran.status == 0,

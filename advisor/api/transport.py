@@ -11,6 +11,7 @@ import msgspec
 from advisor.domain.availability import Availability
 from advisor.domain.measurement import FailureKind
 from advisor.domain.path import PathFacts
+from advisor.domain.sending import SendingState
 from advisor.domain.space import Baseline, Scale, Setting, Space
 from advisor.domain.traits import TransportTraits
 
@@ -22,6 +23,7 @@ __all__ = [
     "Report",
     "Sample",
     "SendOrder",
+    "SendingState",
     "SpaceOptions",
     "Token",
     "Transport",
@@ -74,6 +76,7 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True, tag_field="report", tag=
     `t_s`: seconds on that end's monotonic clock. `total_bytes`: received or sent.
     `cpu_s`: CPU seconds of this process. `busy_s`, `host_s`: busy and all CPU seconds of the host.
     `arrived_bytes`: upper bound of what reached the receiver in any order; None if unknown.
+    `sending`: of a sender over TCP, the state of its streams.
     """
 
     t_s: float
@@ -85,6 +88,7 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True, tag_field="report", tag=
     rtt_s: float | None = None
     arrived_bytes: int | None = None
     granted: dict[str, int] = {}
+    sending: SendingState | None = None
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True, tag_field="report", tag="ready"):
@@ -126,6 +130,7 @@ class Channel(Protocol):
         rtt_s: float | None = None,
         arrived_bytes: int | None = None,
         granted: dict[str, int] | None = None,
+        sending: SendingState | None = None,
     ) -> None:
         """The running totals now. The clock and CPU figures are added by the channel."""
 

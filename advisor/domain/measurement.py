@@ -37,7 +37,11 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True, tag_field="outcome"
     """What the receiver got over the steady part of a probe.
 
     `throughput_bps`: mean over `intervals[steady_from:]`; `stderr_bps`: its standard error.
-    `settled`: the probe ended because its mean had settled, not because its time was up.
+    `predicted`: while losses still change the rate, `throughput_bps` is not that mean but what to
+    expect in the long run, from the losses seen. Unset, which is false, in all other results and
+    in those of older versions.
+    `settled`: the probe ended because its result was known well enough, not because its time was
+    up.
     `elapsed_s`: the whole probe including set-up and closing. `granted`: socket buffer sizes in
     bytes as granted by the kernel. `versions`: of the tools that moved the data, per end.
     `overhead_s`: for a file transfer that ran to its end, the time beyond bytes ÷ throughput:
@@ -57,6 +61,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True, tag_field="outcome"
     granted: dict[str, int] = {}
     versions: dict[str, str] = {}
     overhead_s: float | None = None
+    predicted: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class FailureKind(StrEnum):

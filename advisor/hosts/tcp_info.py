@@ -14,6 +14,7 @@ from typing import Final
 
 import msgspec
 
+from advisor.domain.sending import SendingState
 from advisor.hosts.own_sockets import borrowed, is_tcp, open_fds
 
 # Offsets in struct tcp_info of linux/tcp.h, which only ever grows at its end.
@@ -23,9 +24,12 @@ _RTT_US: Final = 68
 _RETRANSMITS: Final = 100
 _BYTES: Final = 120  # tcpi_bytes_acked, then tcpi_bytes_received
 _MINIMUM_RTT_US: Final = 148  # tcpi_min_rtt, since Linux 4.6
-_SEGMENT: Final = 20  # tcpi_rcv_mss
+_SEGMENTS: Final = 16  # tcpi_snd_mss, tcpi_rcv_mss
 _SEGMENTS_IN: Final = 152  # tcpi_data_segs_in, since Linux 4.6
-_LENGTH: Final = 156
+_SEGMENTS_OUT: Final = 156  # tcpi_data_segs_out, since Linux 4.6
+_THRESHOLD: Final = 76  # tcpi_snd_ssthresh, tcpi_snd_cwnd, in segments
+_BUSY_US: Final = 168  # tcpi_busy_time, tcpi_rwnd_limited, tcpi_sndbuf_limited, since Linux 4.9
+_LENGTH: Final = 192
 _NO_RTT: Final = 0xFFFFFFFF
 
 # The states in which data has flowed or may flow (net/tcp_states.h): established, fin-wait-1,
@@ -43,7 +47,7 @@ class TcpTotals(msgspec.Struct, frozen=True, kw_only=True):
     0 before Linux 4.6. Of the open streams, None without any: `rtt_s`, the mean of the kernel's
     smoothed RTTs; `send_buffer_bytes`, `receive_buffer_bytes`, the smallest SO_SNDBUF and
     SO_RCVBUF, which is twice the requested size; `pmtu_bytes`, the smallest; `congestion`, the
-    control in use, several separated by commas.
+    control in use, several separated by commas; `sending`, the state of the sender.
     """
 
     streams: int
@@ -56,6 +60,7 @@ class TcpTotals(msgspec.Struct, frozen=True, kw_only=True):
     receive_buffer_bytes: int | None
     pmtu_bytes: int | None
     congestion: str | None
+    sending: SendingState | None = None
 
 
 class Counters(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,13 +74,36 @@ class Counters(msgspec.Struct, frozen=True, kw_only=True):
     pmtu_bytes: int
 
 
+class _Window(msgspec.Struct, frozen=True, kw_only=True):
+    """The congestion window of one connection; sizes in segments, times as in `SendingState`."""
+
+    size: int
+    threshold: int
+    segment_bytes: int
+    sent_segments: int
+    busy_s: float
+    receiver_limited_s: float
+    buffer_limited_s: float
+
+
 class _Reading(msgspec.Struct, frozen=True, kw_only=True):
     """The state of one stream."""
 
+    info: bytes
     counted: Counters
+    window: _Window
     send_buffer_bytes: int
     receive_buffer_bytes: int
     congestion: str
+
+
+def is_cut(before: bytes, now: bytes) -> bool:
+    """Whether, between two struct tcp_info of a connection, a loss has cut its window.
+
+    The end of slow start because the delay rose (HyStart) sets the threshold too, and is none.
+    """
+    has_lost = counters(now).retransmits > counters(before).retransmits
+    return has_lost and _window(now).threshold != _window(before).threshold
 
 
 class TcpSockets:
@@ -90,6 +118,7 @@ class TcpSockets:
         self._excluded: set[int] = set()
         self._foreign: set[int] = set()
         self._last: dict[int, _Reading] = {}
+        self._cuts = 0
         for fd in excluded_fds:
             self.exclude(fd)
 
@@ -106,7 +135,8 @@ class TcpSockets:
     def totals(self) -> TcpTotals:
         """The present sums."""
         now_open = [inode for fd in open_fds() if (inode := self._look(fd)) is not None]
-        return _summed(list(self._last.values()), [self._last[inode] for inode in set(now_open)])
+        now_open_readings = [self._last[inode] for inode in set(now_open)]
+        return _summed(list(self._last.values()), now_open_readings, self._cuts)
 
     def _look(self, fd: int) -> int | None:
         """Read one descriptor; the inode if it is a data stream, None otherwise."""
@@ -129,6 +159,9 @@ class TcpSockets:
         info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LENGTH)
         if inode in self._excluded or info[_STATE] not in CONNECTED:
             return None
+        before = self._last.get(inode)
+        if before is not None and is_cut(before.info, info):
+            self._cuts += 1
         self._last[inode] = _reading(sock, info)
         return inode
 
@@ -164,7 +197,7 @@ def counters(info: bytes) -> Counters:
     pmtu_bytes, _, rtt_us = struct.unpack_from("=III", info, _PMTU)
     acked_bytes, received_bytes = struct.unpack_from("=QQ", info, _BYTES)
     (segments_in,) = struct.unpack_from("=I", info, _SEGMENTS_IN)
-    (segment_bytes,) = struct.unpack_from("=I", info, _SEGMENT)
+    _, segment_bytes = struct.unpack_from("=II", info, _SEGMENTS)
     return Counters(
         received_bytes=received_bytes,
         acked_bytes=acked_bytes,
@@ -175,17 +208,53 @@ def counters(info: bytes) -> Counters:
     )
 
 
+def _window(info: bytes) -> _Window:
+    info = info.ljust(_LENGTH, b"\0")
+    threshold, size = struct.unpack_from("=II", info, _THRESHOLD)
+    segment_bytes, _ = struct.unpack_from("=II", info, _SEGMENTS)
+    times_us = struct.unpack_from("=QQQ", info, _BUSY_US)
+    return _Window(
+        size=size,
+        threshold=threshold,
+        segment_bytes=segment_bytes,
+        sent_segments=struct.unpack_from("=I", info, _SEGMENTS_OUT)[0],
+        busy_s=times_us[0] / 1e6,
+        receiver_limited_s=times_us[1] / 1e6,
+        buffer_limited_s=times_us[2] / 1e6,
+    )
+
+
 def _reading(sock: socket.socket, info: bytes) -> _Reading:
     congestion = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
     return _Reading(
+        info=info,
         counted=counters(info),
+        window=_window(info),
         send_buffer_bytes=sock.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF),
         receive_buffer_bytes=sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF),
         congestion=congestion.split(b"\0")[0].decode("ascii", "replace"),
     )
 
 
-def _summed(every: list[_Reading], now_open: list[_Reading]) -> TcpTotals:
+def _sending(now_open: list[_Reading], cuts: int) -> SendingState | None:
+    if not now_open:
+        return None
+    windows = [r.window for r in now_open]
+    return SendingState(
+        congestion=",".join(sorted({r.congestion for r in now_open})),
+        streams=len(now_open),
+        window_bytes=sum(w.size * w.segment_bytes for w in windows),
+        starting=sum(w.size < w.threshold for w in windows),
+        cuts=cuts,
+        sent_segments=sum(w.sent_segments for w in windows),
+        segment_bytes=min(w.segment_bytes for w in windows),
+        busy_s=sum(w.busy_s for w in windows),
+        receiver_limited_s=sum(w.receiver_limited_s for w in windows),
+        buffer_limited_s=sum(w.buffer_limited_s for w in windows),
+    )
+
+
+def _summed(every: list[_Reading], now_open: list[_Reading], cuts: int) -> TcpTotals:
     rtts_s = [r.counted.rtt_s for r in now_open if r.counted.rtt_s > 0]
     return TcpTotals(
         streams=len(every),
@@ -198,4 +267,5 @@ def _summed(every: list[_Reading], now_open: list[_Reading]) -> TcpTotals:
         receive_buffer_bytes=min((r.receive_buffer_bytes for r in now_open), default=None),
         pmtu_bytes=min((r.counted.pmtu_bytes for r in now_open), default=None),
         congestion=",".join(sorted({r.congestion for r in now_open})) or None,
+        sending=_sending(now_open, cuts),
     )

@@ -1,51 +1,76 @@
-"""When a probe may stop, and which part of it counts.
+"""When a probe may stop, which part of it counts, and what it says of the long run.
 
-Starting point: HARP (2018), section 3.1.1: stop as soon as the throughputs of two consecutive
-monitor intervals are within 5 % of each other. On its own that stops inside a slow start whose
-growth has paused, and it includes the start-up phase in the mean when the interval is short. So
-here:
+A probe is short, and a transfer is long. What is reported is therefore the expected rate of the
+long run with a standard error that is meant to hold for it. A probe stops when this error is small.
 
-- The start-up phase is detected, not assumed: the intervals before the truncation point that
-  minimises the marginal standard error (MSER; White, "An effective truncation heuristic for bias
-  reduction in simulation output", Simulation 69(6), 1997) are left out.
-- The two monitor intervals are the two halves of the rest, and each must last several round trips,
-  so that a pause in the growth is not mistaken for its end.
-- The mean must also be precise: its standard error within a fraction of it.
-- With retransmissions, a probe lasts three times as many round trips. A window that slow start made
-  too large shrinks loss by loss while the rate still looks steady: one stream over 93.6 ms with a
-  loss of 3e-4 showed 920 Mbit/s for its first second, and 200 to 350 later on.
+- Start-up is detected, not assumed. It lasts while the rate grows by a quarter from one block of
+  two round trips to the next; the block in which it ends is left out too, since it is partly slow
+  start. Of the rest, the beginning that makes the mean less precise is cut (MSER; White, "An
+  effective truncation heuristic for bias reduction in simulation output", Simulation 69(6), 1997):
+  a burst, or an overshoot.
+- The error is that of a mean whose spread is partly assumed: three equal intervals do not prove
+  that a path is quiet. It is widened for what changes later, and grows with the difference between
+  the halves, beyond what chance makes of it: a rate that still drifts is not known.
+- Where losses shrink the windows of reno or cubic, the mean is combined with what these losses
+  allow in the long run (`loss_response`), by the precision of both.
+
+Not predicted: what leaves no trace before it happens, such as a rate limiter that lets a first
+amount through at full speed, or other traffic that starts later.
 """
 
+import bisect
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
 
 from advisor.domain.measurement import Interval
+from advisor.domain.sending import SenderReport
+from advisor.models.loss_response import LongRun, is_growing, long_run
 
 CLOSE_ENOUGH: Final = 0.05
-"""How close the two halves must be: HARP's 5 %."""
+"""A difference between two parts of a probe that is not worth a distinction: HARP's 5 % (2018,
+section 3.1.1)."""
 
-STDERR_SHARE: Final = 0.025
-"""The required precision of the mean: with this, its 90 % interval is about ±5 %, as in HARP."""
+ENOUGH: Final = 0.12
+"""The standard error at which a probe may stop, as a fraction. It is meant for the whole of a later
+transfer, so repeats differ by less; a search assumes more of its probes, and repeats the best."""
 
-_MIN_INTERVALS: Final = 4
+_GROWTH: Final = 1.25
+"""The growth from one block to the next that is start-up. Slow start doubles in a round trip, and
+even cubic's window after an early exit from it grows more slowly than this."""
+
+_BLOCK_ROUND_TRIPS: Final = 2
+_SHORTEST_BLOCK_S: Final = 0.2
+
+_TOGETHER: Final = 3
+"""Blocks over which in-order delivery, which pauses where data is lost, is even."""
+
+_ON_TIME: Final = 0.9
+"""A time that counts as reached: reports come a little early or late."""
+
+_UNKNOWN: Final = 1.0
+"""The relative error of a rate that is still growing."""
+
+_CYCLE_ROUND_TRIPS: Final = 8
+"""BBR probes for bandwidth in cycles of eight round trips (Cardwell et al., "BBR", ACM Queue 14(5),
+2016): its rate is known after one cycle."""
 
 
 class ProbeLength(msgspec.Struct, frozen=True, kw_only=True):
     """The minimum and maximum duration of a probe, in seconds since its first byte.
 
-    `lossy_floor_s`: the minimum with retransmissions. `half_s`: the minimum of each of the two
-    compared halves. `sample_every_s`: reporting interval of both ends, at most 0.5 s. `rtt_s`: the
-    round-trip time on which all of this is based.
+    `lossy_floor_s`: the minimum with retransmissions whose effect is not known. `steady_s`: the
+    minimum of the part that counts. `sample_every_s`: reporting interval of both ends, at most
+    0.5 s. `rtt_s`: the round-trip time on which all of this is based.
     """
 
     rtt_s: float
     floor_s: float
     lossy_floor_s: float
     ceiling_s: float
-    half_s: float
+    steady_s: float
     sample_every_s: float
 
 
@@ -53,43 +78,37 @@ def probe_length(rtt_s: float) -> ProbeLength:
     """Floor and ceiling as a function of the RTT (in seconds, above 0).
 
     Slow start doubles every round trip: from 10 segments to the 60,000 that 10 Gbit/s at 70 ms
-    needs takes 13, so the floor of 12 round trips is about its length and MSER finds the rest.
-    The constants for short paths are what the scheduler of a busy host needs to show a steady rate:
-    on loopback, halves of 0.15 s differ by less than 5 % most of the time.
+    needs takes 13. It is detected, so the floor is shorter. The constants for short paths are what
+    the scheduler of a busy host needs to show a steady rate.
     """
     return ProbeLength(
         rtt_s=rtt_s,
-        floor_s=max(0.6, 12 * rtt_s),
+        floor_s=max(0.5, 6 * rtt_s),
         lossy_floor_s=max(0.6, 36 * rtt_s),
         ceiling_s=max(2.0, 36 * rtt_s),
-        half_s=max(0.2, 4 * rtt_s),
+        steady_s=max(0.3, 4 * rtt_s),
         sample_every_s=min(0.5, max(0.1, rtt_s)),
     )
 
 
 class SteadyPart(msgspec.Struct, frozen=True, kw_only=True):
-    """The intervals that count: those from `first` on, their mean in bit/s and its standard error.
+    """The intervals that count, those from `first` on, and what they say of the long run.
 
-    `settled`: whether the mean is not expected to change much.
+    `throughput_bps`: the rate to expect in the long run, in bit/s, with its standard error
+    `stderr_bps`. `settled`: whether the error is small enough to stop. `predicted`: the rate is not
+    the mean of these intervals, because losses are still changing it.
     """
 
     first: int
     throughput_bps: float
     stderr_bps: float
     settled: bool
+    predicted: bool = False
 
 
 def _mean_bps(part: Sequence[Interval]) -> float:
     length_s = sum(i.end_s - i.start_s for i in part)
     return sum(i.received_bytes for i in part) * 8 / length_s if length_s > 0 else 0.0
-
-
-def _stderr_bps(part: Sequence[Interval]) -> float:
-    if len(part) < 2:
-        return math.inf
-    rates = [i.throughput_bps for i in part]
-    mean = math.fsum(rates) / len(rates)
-    return math.sqrt(math.fsum((r - mean) ** 2 for r in rates) / (len(rates) - 1) / len(rates))
 
 
 def start_up_length(rates: Sequence[float]) -> int:
@@ -121,27 +140,183 @@ def _least_marginal_error(rates: Sequence[float]) -> int:
     return best
 
 
-def steady_part(
-    intervals: Sequence[Interval], length: ProbeLength, *, lossy: bool = False
-) -> SteadyPart:
-    """The part of a probe that counts so far, and whether it may stop. Needs at least one interval.
+def _pieces(intervals: Sequence[Interval], least_s: float) -> Iterator[tuple[Interval, int]]:
+    """Neighbouring intervals, joined to at least `least_s`; after how many intervals each ends.
 
-    `lossy`: whether there were retransmissions so far.
+    A rest that is shorter is left out. Reports are seldom on time: a late one is followed by a
+    very short interval with the rate of a burst.
     """
-    first = start_up_length([i.throughput_bps for i in intervals])
+    begin = 0
+    for number, interval in enumerate(intervals, start=1):
+        if interval.end_s - intervals[begin].start_s >= _ON_TIME * least_s:
+            received = sum(i.received_bytes for i in intervals[begin:number])
+            yield Interval(intervals[begin].start_s, interval.end_s, received), number
+            begin = number
+
+
+def _growth_ends(rates: Sequence[float]) -> int:
+    """The last of these rates at which start-up still shows."""
+    last, highest = 0, rates[0]
+    for index, rate in enumerate(rates[1:], start=1):
+        if rate > _GROWTH * highest and _stays(rates, index, last):
+            last = index
+        highest = max(highest, rate)
+    return last
+
+
+def _stays(rates: Sequence[float], index: int, last: int) -> bool:
+    """Whether a rise is growth: it stays, or it continues what was growth before.
+
+    A burst makes up for the pause before it: the two count together.
+    """
+    if index == len(rates) - 1:
+        return last == index - 1
+    before = rates[max(0, index - 3) : index - 1] or rates[:1]
+    after = rates[index - 1 :]
+    return math.fsum(after) / len(after) > _GROWTH * math.fsum(before) / len(before)
+
+
+class ErrorModel(msgspec.Struct, frozen=True, kw_only=True):
+    """What is assumed about the spread of interval rates, before an interval was seen.
+
+    `spread`: the coefficient of variation, which counts for `degrees` degrees of freedom. `later`:
+    by how much the later part of a transfer differs more from a mean than the spread says. The
+    spread is of the size by which repeats of a setting differ in published measurements; `later`
+    is fitted to public traces (docs/benchmarks-probes.md).
+    """
+
+    spread: float = 0.12
+    degrees: int = 2
+    later: float = 1.75
+
+
+_SHIPPED: Final = ErrorModel()
+
+
+def relative_error(part: Sequence[Interval], model: ErrorModel = _SHIPPED) -> float:
+    """The standard error of the part's mean as an estimate of what comes later, as a fraction."""
+    mean_bps = _mean_bps(part)
+    if mean_bps <= 0:
+        return _UNKNOWN
+    squares = math.fsum((i.throughput_bps / mean_bps - 1) ** 2 for i in part)
+    supposed = squares + model.degrees * model.spread**2
+    variance = model.later**2 * supposed / (len(part) - 1 + model.degrees) / len(part)
+    if len(part) > 1:
+        middle = len(part) // 2
+        drift = (_mean_bps(part[middle:]) - _mean_bps(part[:middle])) / mean_bps
+        by_chance = 4 * squares / (len(part) - 1) / len(part)
+        variance += max(0.0, drift**2 - by_chance)
+    return math.sqrt(variance)
+
+
+_Block = tuple[float, float, int]
+"""When it ended, its rate in bit/s, and after how many intervals it ended."""
+
+
+def steady_part(
+    intervals: Sequence[Interval],
+    length: ProbeLength,
+    *,
+    lossy: bool = False,
+    reports: Sequence[SenderReport] = (),
+    model: ErrorModel = _SHIPPED,
+) -> SteadyPart:
+    """What a probe says so far, and whether it may stop. Needs at least one interval.
+
+    `reports`: the sender's so far. `lossy`: whether there were retransmissions, where no reports
+    say so.
+    """
+    blocks = _blocks(intervals, length)
+    first = _first(blocks)
+    pieces = [piece for piece, _ in _pieces(intervals[first:], length.sample_every_s)]
+    if not first or not pieces:
+        return _still_growing(intervals, blocks)
     part = intervals[first:]
-    mean_bps, stderr_bps = _mean_bps(part), _stderr_bps(part)
-    middle = len(part) // 2
-    earlier, later = part[:middle], part[middle:]
-    long_enough = (
-        intervals[-1].end_s >= (length.lossy_floor_s if lossy else length.floor_s)
-        and len(part) >= _MIN_INTERVALS
-        and earlier[-1].end_s - earlier[0].start_s >= length.half_s
+    bps = mean_bps = _mean_bps(part)
+    error = relative_error(pieces, model)
+    allowed = _allowed(blocks, reports, length.rtt_s, part[0].start_s, mean_bps)
+    if allowed is not None and mean_bps > 0:
+        bps, error = _combined(mean_bps, error, allowed)
+    elif is_growing(reports, length.rtt_s):
+        error = max(error, _UNKNOWN)
+    is_long_enough = part[-1].end_s - part[0].start_s >= _ON_TIME * length.steady_s and part[
+        -1
+    ].end_s >= _floor_s(length, lossy, reports)
+    return SteadyPart(
+        first=first,
+        throughput_bps=bps,
+        stderr_bps=error * bps,
+        settled=is_long_enough and bps > 0 and error <= ENOUGH,
+        predicted=abs(bps - mean_bps) > CLOSE_ENOUGH * mean_bps,
     )
-    settled = (
-        long_enough
-        and mean_bps > 0
-        and abs(_mean_bps(later) - _mean_bps(earlier)) <= CLOSE_ENOUGH * mean_bps
-        and stderr_bps <= STDERR_SHARE * mean_bps
+
+
+def _first(blocks: Sequence[_Block]) -> int:
+    """How many of the first intervals are start-up; all of them while there is nothing else."""
+    if not blocks:
+        return 0
+    rates = [rate for _, rate, _ in blocks]
+    last = _growth_ends(rates)
+    return blocks[last + start_up_length(rates[last + 1 :])][2]
+
+
+def _still_growing(intervals: Sequence[Interval], blocks: Sequence[_Block]) -> SteadyPart:
+    """Of a probe that has nothing but start-up, its last block is the best that is known."""
+    first = blocks[-2][2] if len(blocks) > 1 else 0
+    bps = _mean_bps(intervals[first:])
+    error = _UNKNOWN if len(intervals) > 1 else math.inf
+    return SteadyPart(first=first, throughput_bps=bps, stderr_bps=error * bps, settled=False)
+
+
+def _blocks(intervals: Sequence[Interval], length: ProbeLength) -> list[_Block]:
+    least_s = max(_SHORTEST_BLOCK_S, _BLOCK_ROUND_TRIPS * length.rtt_s)
+    pieces = _pieces(intervals, least_s)
+    return [(piece.end_s, piece.throughput_bps, number) for piece, number in pieces]
+
+
+def _allowed(
+    blocks: Sequence[_Block],
+    reports: Sequence[SenderReport],
+    rtt_s: float,
+    start_up_s: float,
+    mean_bps: float,
+) -> LongRun | None:
+    ends_s = [end_s for end_s, _, _ in blocks]
+    rates = [rate for _, rate, _ in blocks]
+    return long_run(
+        reports,
+        lambda t_s: rates[min(bisect.bisect_left(ends_s, t_s), len(rates) - 1)],
+        rtt_s,
+        start_up_s,
+        _highest(rates),
+        mean_bps,
     )
-    return SteadyPart(first=first, throughput_bps=mean_bps, stderr_bps=stderr_bps, settled=settled)
+
+
+def _highest(rates: Sequence[float]) -> float:
+    """The highest mean of neighbouring blocks: a burst makes up for the pause before it."""
+    together = min(_TOGETHER, len(rates))
+    starts = range(len(rates) - together + 1)
+    return max(math.fsum(rates[start : start + together]) for start in starts) / together
+
+
+def _combined(mean_bps: float, error: float, allowed: LongRun) -> tuple[float, float]:
+    """The mean and what the losses allow, weighted by their precision, with its relative error.
+
+    The mean is biased by what is left of the window after slow start.
+    """
+    gap = math.log(allowed.rate_bps / mean_bps)
+    of_mean = error**2 + (allowed.memory * gap) ** 2
+    of_allowed = allowed.error**2
+    bps = mean_bps * math.exp(gap * of_mean / (of_mean + of_allowed))
+    return bps, math.sqrt(of_mean * of_allowed / (of_mean + of_allowed))
+
+
+def _floor_s(length: ProbeLength, lossy: bool, reports: Sequence[SenderReport]) -> float:
+    """The minimum duration of a probe with these reports."""
+    last = reports[-1] if reports else None
+    if not (lossy or (last is not None and last.retransmits)):
+        return length.floor_s
+    if last is not None and last.state is not None and last.state.congestion.startswith("bbr"):
+        return length.floor_s + _CYCLE_ROUND_TRIPS * length.rtt_s
+    return length.lossy_floor_s

@@ -20,6 +20,7 @@ from advisor.api.transport import (
     ReceiveOrder,
     Report,
     Sample,
+    SendingState,
     SendOrder,
     Trouble,
     Versions,
@@ -67,6 +68,7 @@ class PipeChannel:
         rtt_s: float | None = None,
         arrived_bytes: int | None = None,
         granted: dict[str, int] | None = None,
+        sending: SendingState | None = None,
     ) -> None:
         """The running totals now, with the CPU time of this process and of the host."""
         host = psutil.cpu_times()
@@ -84,6 +86,7 @@ class PipeChannel:
                 rtt_s=rtt_s,
                 arrived_bytes=arrived_bytes,
                 granted=granted or {},
+                sending=sending,
             )
         )
 

@@ -160,6 +160,8 @@ def _probe_line(event: ev.ProbeEnded) -> str:
         extra.append(f"{result.retransmits} retransmits")
     if clamped := _clamped(event):
         extra.append(clamped)
+    if result.predicted:
+        extra.append("predicted from its losses")
     if not result.settled:
         extra.append("not settled")
     words = f" ({', '.join(extra)})" if extra else ""

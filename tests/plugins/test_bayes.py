@@ -3,6 +3,7 @@
 import json
 import math
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -55,6 +56,38 @@ def test_one_lucky_probe_is_not_believed() -> None:
     assert recommended is not None
     assert best == (lucky, 1.6e9)
     assert recommended[1] < 1.5e9
+
+
+def test_a_probe_that_is_unsure_of_its_result_counts_less() -> None:
+    def recommended_bps(error: float) -> float:
+        method = make("bayes", a_transfer_space())
+        for number in range(6):
+            setting = method.ask()
+            assert setting is not None
+            bps = 4e9 if number == 5 else 1e9
+            stderr_bps = error * bps if number == 5 else 0.01 * bps
+            outcome = msgspec.structs.replace(measured(bps), stderr_bps=stderr_bps)
+            method.tell(setting, outcome)
+        recommended = method.recommended()
+        assert recommended is not None
+        return recommended[1]
+
+    assert recommended_bps(0.8) < 0.8 * recommended_bps(0.01)
+
+
+def test_a_search_saved_before_errors_were_kept_resumes() -> None:
+    method = make("bayes", a_transfer_space())
+    for _ in range(3):
+        setting = method.ask()
+        assert setting is not None
+        method.tell(setting, measured(1e9))
+    state = dict(method.state())
+    assert len(state.pop("errors")) == 3
+    resumed = make("bayes", a_transfer_space())
+    resumed.restore(state)
+    assert resumed.ask() == method.ask()
+    resumed.tell(resumed.ask() or {}, measured(1e9))
+    assert resumed.iteration == 4
 
 
 def test_it_starts_where_other_paths_peaked() -> None:

@@ -39,6 +39,7 @@ class Belief:
         self._surfaces = surfaces
         self._assumed_noise = noise
         self.told: list[tuple[int, float]] = []
+        self._errors: list[float] = []
         self.changed_at = 0
         self._surprises: list[float] = []
         # The posterior, with the number of probes it was computed from.
@@ -66,16 +67,17 @@ class Belief:
         usual, strange = self._priors[0][0], self._priors[1][0]
         self.prior_mean: Array = (1 - _STRANGE) * usual + _STRANGE * strange
 
-    def tell(self, index: int, bps: float) -> None:
-        """Take the rate of a probe of a candidate, 0 for a failure."""
-        self._watch_for_change(index, bps)
+    def tell(self, index: int, bps: float, error: float = 0.0) -> None:
+        """Take the rate of a probe of a candidate, 0 for a failure, and its relative error."""
+        self._watch_for_change(index, bps, error)
         self.told.append((index, bps))
+        self._errors.append(error)
 
-    def _watch_for_change(self, index: int, bps: float) -> None:
+    def _watch_for_change(self, index: int, bps: float, error: float) -> None:
         if len(self.told) - self.changed_at < 2 or bps <= 0:
             return
         mean, covariance = self.posterior()
-        spread = math.sqrt(covariance[index, index] + self.noise() ** 2)
+        spread = math.sqrt(covariance[index, index] + max(self.noise(), error) ** 2)
         surprise = (math.log(bps) - float(mean[index])) / spread
         self._surprises = [*self._surprises[-1:], surprise]
         if len(self._surprises) == 2 and all(
@@ -107,7 +109,8 @@ class Belief:
         top = math.log(max(rates)) if any(rates) else 0.0
         y = np.array([max(math.log(bps), top - FLOOR) if bps else top - FLOOR for bps in rates])
         at = [index for index, _ in self.told]
-        noise = np.full(len(at), self.noise() ** 2)
+        # A probe that knows its result less well than probes differ counts less.
+        noise = np.maximum(self._errors, self.noise()) ** 2
         noise[: self.changed_at] *= _AGED
         good = [k for k, bps in enumerate(rates) if bps] or list(range(len(rates)))
         evidence, means, covariances = [], [], []
@@ -138,6 +141,7 @@ class Belief:
             "beliefs": [[mean.tolist(), cov.tolist()] for mean, cov in self._coefficients],
             # Settings, not their indices: new history may change the space meanwhile.
             "told": [[self._settings[index], bps] for index, bps in self.told],
+            "errors": list(self._errors),
             "changed_at": self.changed_at,
             "surprises": list(self._surprises),
         }
@@ -149,6 +153,7 @@ class Belief:
         if beliefs[0][0].shape == self._coefficients[0][0].shape:
             self._lay_out(beliefs)
         self.told = list(told)
+        self._errors = [float(e) for e in state.get("errors", [0.0] * len(told))]
         self._weighed = None
         self.changed_at = int(state["changed_at"])
         self._surprises = [float(s) for s in state["surprises"]]

@@ -54,4 +54,5 @@ class Sampler(threading.Thread):
             rtt_s=totals.rtt_s,
             arrived_bytes=totals.arrived_bytes or None,
             granted={side: size} if size is not None else {},
+            sending=None if self._receiving else totals.sending,
         )

@@ -39,7 +39,7 @@ class ProbeOrder(msgspec.Struct, frozen=True):
 def window(start_s: float) -> Callable[..., SteadyPart]:
     """The part of a probe from `start_s` on, whether packets were lost or not."""
 
-    def part(intervals: Sequence[Interval], length: ProbeLength, *, lossy: bool) -> SteadyPart:
+    def part(intervals: Sequence[Interval], length: ProbeLength, **_: object) -> SteadyPart:
         after = [n for n, i in enumerate(intervals) if i.start_s >= start_s - 0.01]
         first = after[0] if after else len(intervals) - 1
         counted = intervals[first:]
@@ -58,7 +58,7 @@ def _length(path: PathFacts, order: ProbeOrder) -> ProbeLength:
         floor_s=whole_s,
         lossy_floor_s=whole_s,
         ceiling_s=whole_s,
-        half_s=whole_s,
+        steady_s=whole_s,
         sample_every_s=_SAMPLE_S,
     )
 

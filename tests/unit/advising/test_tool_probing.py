@@ -36,7 +36,7 @@ def _ran(mbytes: Sequence[float], begun_s: float = 0.5, closing_s: float = 0.5) 
 
 
 def test_the_start_is_left_out_of_the_rate_and_is_in_the_time_beside_it() -> None:
-    found = measurement_of(_ran([1, 2, 4, 8, *[10, 10.1, 9.9] * 10]), 0.02)
+    found = measurement_of(_ran([1, 2, 4, 8, *[10, 10.1, 9.9] * 10]))
     assert found.throughput_bps == pytest.approx(8e8, rel=0.03)
     # 0.4 s of the start gave 15 MB, which take 0.15 s at that rate.
     assert found.overhead_s == pytest.approx(1.0 + 0.25, abs=0.1)
@@ -44,7 +44,7 @@ def test_the_start_is_left_out_of_the_rate_and_is_in_the_time_beside_it() -> Non
 
 def test_the_end_of_a_slice_belongs_to_the_whole() -> None:
     moments = [10, 10.1, 9.9] * 7 + [2, 2.1, 1.9] * 5
-    found = measurement_of(_ran(moments), 0.02)
+    found = measurement_of(_ran(moments))
     assert found.throughput_bps == pytest.approx(sum(moments) * 8e6 / (len(moments) / 10))
     assert found.overhead_s == pytest.approx(1.0)
     # Three times as much of the same takes three times as long, and its beginning once.
@@ -53,13 +53,13 @@ def test_the_end_of_a_slice_belongs_to_the_whole() -> None:
 
 
 def test_a_few_moments_count_together() -> None:
-    found = measurement_of(_ran([1, 5, 9]), 0.02)
+    found = measurement_of(_ran([1, 5, 9]))
     assert found.throughput_bps == pytest.approx(15 * 8e6 / 0.3)
 
 
 def test_data_count_when_they_are_on_the_disk() -> None:
     ran = _ran([100.0] * 20)
-    buffered = measurement_of(ran, 0.02)
+    buffered = measurement_of(ran)
     found = with_write_back(buffered, ran.moved_bytes, 6.0)
     assert buffered.throughput_bps == pytest.approx(8e9)
     assert found.throughput_bps == pytest.approx(8e9 * 2 / (2 + 6))

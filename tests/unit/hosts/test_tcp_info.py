@@ -1,12 +1,13 @@
 import contextlib
 import itertools
 import socket
+import struct
 import threading
 from collections.abc import Iterator
 
 import pytest
 
-from advisor.hosts.tcp_info import TcpSockets
+from advisor.hosts.tcp_info import TcpSockets, is_cut
 
 SYN = 1  # What the kernel counts of the opening as acknowledged.
 
@@ -52,6 +53,42 @@ def test_received_and_acknowledged_bytes_are_the_kernel_s() -> None:
     assert 0 < totals.rtt_s < 1
     assert totals.pmtu_bytes == 65535 or totals.pmtu_bytes == 65536  # loopback's
     assert totals.congestion
+
+
+def test_the_sender_s_windows_are_the_kernel_s() -> None:
+    sockets = TcpSockets()
+    with connection() as (client, accepted):
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
+        accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
+        before = sockets.totals().sending
+        client.sendall(b"x" * 50_000)
+        drain(accepted, 50_000)
+        accepted.sendall(b"y")
+        drain(client, 1)
+        after = sockets.totals().sending
+    assert before is not None
+    assert after is not None
+    assert (after.congestion, after.streams, after.cuts) == ("reno", 2, 0)
+    assert after.starting == 2
+    # Two initial windows of ten segments, at least.
+    assert after.window_bytes >= 20 * after.segment_bytes > 0
+    assert after.sent_segments > before.sent_segments
+    assert after.busy_s >= before.busy_s
+    assert sockets.totals().sending is None
+
+
+def test_a_cut_is_a_new_threshold_together_with_a_loss() -> None:
+    def reading(threshold: int, retransmits: int) -> bytes:
+        info = bytearray(192)
+        struct.pack_into("=I", info, 76, threshold)
+        struct.pack_into("=I", info, 100, retransmits)
+        return bytes(info)
+
+    start = reading(2**31 - 1, 0)
+    assert is_cut(start, reading(40, 1))
+    assert is_cut(reading(40, 1), reading(30, 2))
+    assert not is_cut(start, reading(40, 0)), "slow start that ended because the delay rose"
+    assert not is_cut(reading(40, 1), reading(40, 2)), "the same loss is still being repaired"
 
 
 def test_buffers_are_the_smallest_granted() -> None:

@@ -40,7 +40,7 @@ def test_nothing_is_settled_before_the_floor() -> None:
     assert not steady_part(intervals([1e9] * 3), probe_length(0.001)).settled
 
 
-def test_where_packets_were_sent_again_a_steady_rate_has_to_last() -> None:
+def test_with_losses_of_unknown_effect_a_steady_rate_has_to_last() -> None:
     length = probe_length(0.1)
     short, whole = intervals([1e9] * 13), intervals([1e9] * 36)
     assert steady_part(short, length).settled
@@ -98,8 +98,46 @@ def test_one_interval_has_no_error_to_show() -> None:
 
 def test_probes_follow_the_rtt() -> None:
     near, far = probe_length(0.0001), probe_length(0.366)
-    assert near.floor_s < 1 < 4 < far.floor_s < far.ceiling_s
+    assert near.floor_s < 1 < 2 < far.floor_s < far.lossy_floor_s <= far.ceiling_s
     assert far.sample_every_s <= 0.5
+
+
+def test_a_probe_that_still_grows_states_no_precision() -> None:
+    rates = [1e6 * 2**i for i in range(8)]
+    part = steady_part(intervals(rates), probe_length(0.1))
+    assert not part.settled
+    assert part.stderr_bps >= part.throughput_bps
+
+
+def test_equal_intervals_do_not_prove_a_quiet_path() -> None:
+    few = steady_part(intervals([1e9] * 6), probe_length(0.001))
+    many = steady_part(intervals([1e9] * 40), probe_length(0.001))
+    assert few.stderr_bps > 2 * many.stderr_bps > 0
+
+
+def test_a_stall_is_not_settled() -> None:
+    rates = [*noisy(1e9, 0.02, 6), *[0.0] * 6]
+    assert not steady_part(intervals(rates), probe_length(0.001)).settled
+
+
+def test_bursts_of_data_delivered_in_order_are_no_growth() -> None:
+    """When a hole is filled, all data behind it counts at once."""
+    rates = [*noisy(5e8, 0.02, 8), 0.0, 1e9, *noisy(5e8, 0.02, 8)]
+    part = steady_part(intervals(rates), probe_length(0.05))
+    assert part.throughput_bps == pytest.approx(5e8, rel=0.03)
+    assert part.first < 8
+
+
+def test_a_very_short_interval_after_a_late_report_is_joined_with_the_next() -> None:
+    """Its own rate is that of a burst: two packets within a moment."""
+    steady = intervals([5e8] * 12)
+    begin_s = steady[6].start_s
+    short = Interval(begin_s, begin_s + 0.001, 500_000)
+    rest = Interval(begin_s + 0.001, steady[6].end_s, 5_750_000)
+    part = steady_part([*steady[:6], short, rest, *steady[7:]], probe_length(0.02))
+    assert part.settled
+    assert part.first < 6
+    assert part.throughput_bps == pytest.approx(5e8, rel=0.01)
 
 
 def test_noise_is_no_start_up() -> None:

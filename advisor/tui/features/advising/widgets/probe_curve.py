@@ -127,7 +127,7 @@ def now_line(model: SessionModel) -> Iterator[VerticalLine]:
 
 
 def curve_series(probe: ProbeModel | None) -> list[Series]:
-    """What a probe's receiver got, and once it has ended the mean of its steady part."""
+    """What a probe's receiver got, and once it has ended its result beside the steady part."""
     if probe is None or not probe.curve:
         return []
     xs, ys = zip(*probe.curve, strict=True)
@@ -149,13 +149,14 @@ def _steady_part(probe: ProbeModel) -> Iterator[Series]:
     if steady:
         mean = probe.outcome.throughput_bps
         ends = [steady[0].start_s, steady[-1].end_s]
+        is_mean = not probe.outcome.predicted
         yield Series(
-            "mean of the steady part",
+            "mean of the steady part" if is_mean else "predicted from the losses",
             ends,
             [mean, mean],
             mark="◆",
             colour="foreground",
-            legend=f"mean {format_rate(mean)}",
+            legend=f"{'mean' if is_mean else 'predicted'} {format_rate(mean)}",
         )
 
 

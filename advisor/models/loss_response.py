@@ -1,0 +1,185 @@
+"""What a congestion control makes of the losses seen, in the long run.
+
+After slow start the windows of reno and cubic are what slow start left, and losses shrink them over
+tens of round trips to what the loss rate allows. That rate is known from theory, with p the losses
+per segment, W the mean window of a stream in segments and T the RTT in seconds:
+
+- reno: W = sqrt(3 / (2 p)) (Mathis et al., "The macroscopic behavior of the TCP congestion
+  avoidance algorithm", CCR 27(3), 1997, equation 3, without delayed acknowledgements).
+- cubic: W = (C (3 + β) / (4 (1 - β)))^(1/4) (T / p)^(3/4) with C = 0.4, β = 0.7 (RFC 9438, equation
+  5), or reno's where that is more.
+
+Losses that come from the streams' own overflow of the queue say nothing of this kind: the rate is
+then at the path's capacity. They are told from others by the rate and the RTT at which they come.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import msgspec
+
+from advisor.domain.sending import SenderReport, SendingState
+
+_BELOW: Final = 0.75
+"""A rate below this fraction of the highest one does not fill the path."""
+
+_NOT_FULL: Final = 0.7
+"""The queue counts as not full when the RTT has risen by less than this fraction of its largest
+rise."""
+
+_RISE: Final = 0.03
+"""The rise of the RTT, as a fraction, from which on a queue can be seen at all."""
+
+_OVERFLOW: Final = 0.02
+"""The fraction of the windows that is lost at once where slow start overfills the queue."""
+
+_RECOVERY_ROUND_TRIPS: Final = 8
+_RECOVERY_S: Final = 0.3
+"""After such a loss: the time in which it is repaired."""
+
+_GROWTH_ROUND_TRIPS: Final = 6
+_GROWTH: Final = 1.1
+"""A window that grows by this factor within so many round trips is not at its limit yet."""
+
+_WAITED: Final = 0.1
+"""The share of the time that streams may wait for the receiver or the buffer and still count as
+limited by their windows."""
+
+_FORMULA_ERROR: Final = 0.25
+"""How far the formulas are from measured rates, as a logarithm: the models leave out time-outs,
+recovery and the spread between streams."""
+
+
+class _Control(msgspec.Struct, frozen=True):
+    """`kept`: the part of a window that is left after a cut. `power`: W is as p to minus this."""
+
+    kept: float
+    power: float
+    window: Callable[[float, float], float]
+
+
+def _reno_window(loss: float, _rtt_s: float) -> float:
+    return math.sqrt(1.5 / loss)
+
+
+def _cubic_window(loss: float, rtt_s: float) -> float:
+    constant = math.sqrt(math.sqrt(0.4 * (3 + 0.7) / (4 * (1 - 0.7))))
+    return max(_reno_window(loss, rtt_s), constant * math.pow(rtt_s / loss, 0.75))
+
+
+_CONTROLS: Final = {
+    "reno": _Control(0.5, 0.5, _reno_window),
+    "cubic": _Control(0.7, 0.75, _cubic_window),
+}
+
+
+_Seen = tuple[SenderReport, SendingState]
+
+
+class LongRun(msgspec.Struct, frozen=True, kw_only=True):
+    """The rate in bit/s that the losses seen allow in the long run, whatever the path could carry.
+
+    `error`: its standard error, as a logarithm. `memory`: the fraction that is left of the
+    difference between the windows after slow start and those in the long run.
+    """
+
+    rate_bps: float
+    error: float
+    memory: float
+
+
+def long_run(
+    reports: Sequence[SenderReport],
+    rate_at: Callable[[float], float],
+    rtt_s: float,
+    start_up_s: float,
+    highest_bps: float,
+    mean_bps: float,
+) -> LongRun | None:
+    """What the losses seen so far allow.
+
+    None without losses, for another congestion control, and where the path is filled.
+    `rate_at`: the receiver's rate in bit/s at a time. `start_up_s`: when start-up ended.
+    `highest_bps`, `mean_bps`: the highest rate, and the mean since start-up.
+    """
+    states = [(r, r.state) for r in reports if r.state is not None]
+    if len(states) < 2 or not states[-1][1].cuts:
+        return None
+    state = states[-1][1]
+    control = _CONTROLS.get(state.congestion)
+    if control is None:
+        return None
+    cuts, segments = _told(states, rate_at, rtt_s, highest_bps)
+    if not cuts or not segments:
+        if mean_bps >= _BELOW * highest_bps:
+            return None
+        # Nothing holds the windows down: they grow until they fill the path and are cut again.
+        full_bps = highest_bps * (1 + control.kept) / 2
+        return LongRun(rate_bps=full_bps, error=_FORMULA_ERROR, memory=1.0)
+    # Jeffreys' estimate of a Poisson rate; its logarithm's error is about 1 / sqrt(cuts + 1/2).
+    loss = min(1.0, (cuts + 0.5) / segments)
+    window_bits = control.window(loss, rtt_s) * state.segment_bytes * 8
+    return LongRun(
+        rate_bps=min(highest_bps, state.streams * window_bits / rtt_s),
+        error=math.hypot(_FORMULA_ERROR, control.power / math.sqrt(cuts + 0.5)),
+        memory=control.kept ** (_cuts_since(states, start_up_s) / state.streams),
+    )
+
+
+def _told(
+    states: Sequence[_Seen],
+    rate_at: Callable[[float], float],
+    rtt_s: float,
+    highest_bps: float,
+) -> tuple[int, int]:
+    """The cuts that did not come from a full queue, and the segments sent in that time."""
+    rtts_s = [r.rtt_s for r, _ in states if r.rtt_s]
+    # The RTT falls at once after a cut: the one before it tells whether the queue was full.
+    not_full_s = min(rtts_s) + _NOT_FULL * (max(rtts_s) - min(rtts_s)) if rtts_s else 0.0
+    has_queue = bool(rtts_s) and max(rtts_s) > (1 + _RISE) * min(rtts_s)
+    cuts = segments = 0
+    is_first, repaired_s = True, 0.0
+    for (earlier, before), (report, now) in itertools.pairwise(states):
+        lost = (report.retransmits or 0) - (earlier.retransmits or 0)
+        if lost * now.segment_bytes > _OVERFLOW * before.window_bytes:
+            is_first = False
+            repaired_s = report.t_s + max(_RECOVERY_S, _RECOVERY_ROUND_TRIPS * rtt_s)
+        if report.t_s <= repaired_s:
+            continue
+        # Where slow start overfills the queue, much is lost at once: a single loss is none.
+        is_starting = is_first and before.starting > 0
+        # Before the loss: behind the hole that it leaves, nothing is delivered.
+        is_below = rate_at(earlier.t_s - rtt_s) < _BELOW * highest_bps
+        is_full = max(earlier.rtt_s or 0.0, report.rtt_s or 0.0) >= not_full_s
+        if is_starting or (is_below if not has_queue else not is_full):
+            cuts += now.cuts - before.cuts
+            segments += now.sent_segments - before.sent_segments
+    return cuts, segments
+
+
+def is_growing(reports: Sequence[SenderReport], rtt_s: float) -> bool:
+    """Whether a window grows that nothing limits yet: no queue, no receiver, no send buffer.
+
+    Cubic that left slow start early (HyStart) grows so for tens of round trips, with pauses.
+    """
+    states = [(r, r.state) for r in reports if r.state is not None]
+    if not states or states[-1][1].congestion not in _CONTROLS:
+        return False
+    last, now = states[-1]
+    since_s = last.t_s - _GROWTH_ROUND_TRIPS * rtt_s
+    before = next((state for r, state in reversed(states) if r.t_s <= since_s), None)
+    if before is None or now.cuts > before.cuts or before.starting:
+        return False
+    waited_s = now.receiver_limited_s + now.buffer_limited_s
+    waited_s -= before.receiver_limited_s + before.buffer_limited_s
+    is_limited = waited_s > _WAITED * (now.busy_s - before.busy_s)
+    least_s = min((r.rtt_s for r, _ in states if r.rtt_s), default=0.0)
+    has_queue = (last.rtt_s or 0.0) > (1 + _RISE) * least_s
+    return now.window_bytes > _GROWTH * before.window_bytes and not is_limited and not has_queue
+
+
+def _cuts_since(states: Sequence[_Seen], since_s: float) -> int:
+    before = next((state.cuts for report, state in reversed(states) if report.t_s <= since_s), 0)
+    return states[-1][1].cuts - before

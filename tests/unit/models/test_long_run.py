@@ -1,0 +1,136 @@
+"""Probes of TCP under loss, played in rounds, against the rest of the same transfer."""
+
+import math
+import statistics
+
+import msgspec
+import pytest
+
+from advisor.domain.measurement import Interval
+from advisor.domain.sending import SenderReport, SendingState
+from advisor.models.loss_response import long_run
+from advisor.models.steadiness import SteadyPart, probe_length, steady_part
+from tests.unit.models.tcp_rounds import SEGMENT_BYTES, Rounds, bbr_rounds
+
+_ROUNDS = 1000
+_SETTLED_IN = 300
+_SEEDS = range(12)
+
+Both = list[tuple[Interval, SenderReport]]
+
+
+def mean_bps(part: list[Interval]) -> float:
+    return sum(i.received_bytes for i in part) * 8 / (part[-1].end_s - part[0].start_s)
+
+
+def probed(both: Both, rtt_s: float) -> tuple[SteadyPart, float, float]:
+    """What a probe of this transfer says, when it stops, and the mean of the later transfer."""
+    intervals, reports = [one for one, _ in both], [one for _, one in both]
+    length = probe_length(rtt_s)
+    for count in range(1, len(both) + 1):
+        part = steady_part(intervals[:count], length, reports=reports[:count])
+        if part.settled or intervals[count - 1].end_s >= length.ceiling_s:
+            break
+    return part, intervals[count - 1].end_s, mean_bps(intervals[_SETTLED_IN:])
+
+
+def transfer(
+    control: str, streams: int, rtt_s: float, loss: float, seed: int, queue: float = 1.0
+) -> Both:
+    rounds = Rounds(
+        control, streams=streams, rtt_s=rtt_s, rate_bps=5e8, loss=loss, queue=queue, seed=seed
+    )
+    return list(rounds.run(_ROUNDS))
+
+
+@pytest.mark.parametrize("control", ["reno", "cubic"])
+@pytest.mark.parametrize("streams", [1, 8])
+def test_a_window_that_losses_shrink_is_not_called_steady(control: str, streams: int) -> None:
+    """Soon after slow start the rate is high by far; the prediction is about right."""
+    predicted, seen = [], []
+    for seed in _SEEDS:
+        both = transfer(control, streams, 0.183, 1e-4, seed)
+        part, _, true_bps = probed(both, 0.183)
+        predicted.append(math.log(part.throughput_bps / true_bps))
+        seen.append(math.log(mean_bps([interval for interval, _ in both[10:20]]) / true_bps))
+    assert statistics.median(seen) > math.log(1.5)
+    assert abs(statistics.median(predicted)) < math.log(1.5)
+
+
+@pytest.mark.parametrize("control", ["reno", "cubic"])
+def test_the_stated_error_covers_most_of_the_declines(control: str) -> None:
+    within = 0
+    for seed in range(20):
+        part, _, true_bps = probed(transfer(control, 8, 0.183, 1e-4, seed), 0.183)
+        within += abs(part.throughput_bps - true_bps) <= 2 * part.stderr_bps
+    assert within >= 15
+
+
+@pytest.mark.parametrize("control", ["reno", "cubic"])
+@pytest.mark.parametrize("streams", [1, 8])
+def test_an_overshoot_that_was_repaired_changes_nothing(control: str, streams: int) -> None:
+    """Slow start overfills the queue once; afterwards the path is full."""
+    part, _, true_bps = probed(transfer(control, streams, 0.0456, 0.0, 1), 0.0456)
+    assert part.settled
+    assert not part.predicted
+    assert part.throughput_bps == pytest.approx(true_bps, rel=0.05)
+
+
+def test_a_sawtooth_at_capacity_is_no_loss_to_answer() -> None:
+    part, _, true_bps = probed(transfer("cubic", 8, 0.0456, 0.0, 1, queue=0.1), 0.0456)
+    assert not part.predicted
+    assert part.throughput_bps == pytest.approx(true_bps, rel=0.05)
+
+
+def test_bbr_s_cycles_are_steady_however_much_is_lost() -> None:
+    part, seconds, true_bps = probed(list(bbr_rounds(5e8, 0.183, 600, seed=3)), 0.183)
+    assert part.settled
+    assert not part.predicted
+    assert seconds < probe_length(0.183).lossy_floor_s
+    assert part.throughput_bps == pytest.approx(true_bps, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("control", "rtt_s", "expected_segments"),
+    # sqrt(3 / (2 p)), and RFC 9438's (0.4 * 3.7 / 1.2)^(1/4) * (T / p)^(3/4).
+    [("reno", 0.1, 1224.7), ("cubic", 0.1, 5926.0), ("cubic", 0.001, 1224.7)],
+)
+def test_the_long_run_is_that_of_the_formulas(
+    control: str, rtt_s: float, expected_segments: float
+) -> None:
+    state = transfer(control, 1, 0.1, 0.0, 1)[0][1].state
+    assert state is not None
+    # 199 cuts and the half of Jeffreys in 199.5 million segments: one in a million.
+    reports = [
+        SenderReport(t_s=t_s, retransmits=cuts, rtt_s=rtt_s, state=_with(state, cuts, sent))
+        for t_s, cuts, sent in ((1.0, 0, 0), (2.0, 0, 0), (3.0, 199, 199_500_000))
+    ]
+    allowed = long_run(reports, lambda _: 1e9, rtt_s, 0.5, 1e12, 1e9)
+    assert allowed is not None
+    expected_bps = expected_segments * SEGMENT_BYTES * 8 / rtt_s
+    assert allowed.rate_bps == pytest.approx(expected_bps, rel=0.01)
+
+
+def _with(state: SendingState, cuts: int, sent: int) -> SendingState:
+    return msgspec.structs.replace(state, cuts=cuts, sent_segments=sent, window_bytes=10**9)
+
+
+def test_without_losses_or_with_a_control_of_unknown_answer_there_is_none() -> None:
+    reports = [report for _, report in transfer("reno", 1, 0.1, 0.0, 1)[:8]]
+    assert long_run(reports, lambda _: 1e9, 0.1, 0.5, 1e9, 1e9) is None
+    assert long_run([], lambda _: 1e9, 0.1, 0.5, 1e9, 1e9) is None
+    bbr = [report for _, report in bbr_rounds(5e8, 0.1, 40, seed=1)]
+    assert long_run(bbr, lambda _: 1e8, 0.1, 0.5, 1e9, 1e9) is None
+
+
+def test_a_protocol_without_reports_of_its_windows_waits_for_the_lossy_floor() -> None:
+    """UDT reports retransmissions, and nothing of a congestion control that is known here."""
+    rates = [2e8, *[5e8] * 60]
+    intervals = [Interval(n * 0.1, (n + 1) * 0.1, round(r / 80)) for n, r in enumerate(rates)]
+    reports = [SenderReport(t_s=n * 0.1, retransmits=n, rtt_s=0.1) for n in range(61)]
+    length = probe_length(0.1)
+    early = steady_part(intervals[:20], length, reports=reports[:20])
+    late = steady_part(intervals, length, reports=reports)
+    assert (early.settled, late.settled) == (False, True)
+    assert not late.predicted
+    assert late.throughput_bps == pytest.approx(5e8, rel=0.01)
