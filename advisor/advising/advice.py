@@ -1,5 +1,6 @@
 """Makes the advice from what was measured or stored."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -7,9 +8,17 @@ import msgspec
 
 from advisor import registry
 from advisor.advising.contenders import Ranking
-from advisor.advising.judging import comparable
+from advisor.advising.judging import comparable, whole_error
 from advisor.api.tool import DESTINATION_PATH, CommandRequest, Kept
-from advisor.domain.advice import Advice, Command, Composition, Estimate, Limit, role_words
+from advisor.domain.advice import (
+    Advice,
+    Command,
+    Composition,
+    Contender,
+    Estimate,
+    Limit,
+    role_words,
+)
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Pair
 from advisor.domain.events import PastResult
@@ -19,7 +28,7 @@ from advisor.domain.path import PathFacts
 from advisor.domain.quantities import format_rate
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, flows_of, setting_key
-from advisor.models.comparison import PRACTICALLY_SAME, TYPICAL_SPREAD, Comparison
+from advisor.models.comparison import PRACTICALLY_SAME, TYPICAL_SPREAD, widened
 from advisor.models.composition import compose, limit_words
 from advisor.models.filesystems import setstripe_line
 from advisor.models.limits import binding_limits, measured_limits
@@ -54,16 +63,21 @@ def advice_from_ranking(inputs: AdviceInputs, ranking: Ranking, incomplete: bool
     """The advice of a session that measured."""
     comparison, index = ranking.comparison, ranking.chosen
     chosen = ranking.candidates[index]
-    expected = comparison.next_one(index)
+    compared = comparable(inputs.request, inputs.probes)
+    errors = [
+        whole_error(inputs.request, compared, one.subject, one.setting)
+        for one in ranking.candidates
+    ]
+    expected = widened(comparison.next_one(index), errors[index])
     default = ranking.default
-    gain = None if default is None else _gain(comparison, index, default)
+    gain = None if default is None else _stated_ratio(ranking, errors, index, default)
     limits = _binding(binding_limits(inputs.path), ranking)
     if measured := _newest(inputs.probes, chosen.subject, chosen.setting):
         limits += measured_limits(measured, inputs.path.capacity_bps)
     settings = best_settings(ranking)
     commands = _commands(inputs, chosen.subject, settings)
     composition = _composed(inputs, chosen.setting, expected.value)
-    reasons = _reasons(inputs, ranking, gain)
+    reasons = _reasons(inputs, ranking, errors, gain)
     if composition:
         reasons.insert(0, limit_words(composition))
     if stripes := _stripes(inputs, chosen.setting):
@@ -81,7 +95,7 @@ def advice_from_ranking(inputs: AdviceInputs, ranking: Ranking, incomplete: bool
         limits=limits,
         reasons=reasons,
         commands=_after_striping(inputs, chosen.setting, commands),
-        contenders=[ranking.contender(i) for i in comparison.order()],
+        contenders=[_contender(ranking, errors, i) for i in comparison.order()],
         incomplete=incomplete,
         session=inputs.session,
         transfer_s=transfer_time(inputs.request.dataset, expected),
@@ -151,10 +165,27 @@ def _binding(limits: Sequence[Limit], ranking: Ranking) -> list[Limit]:
     ]
 
 
-def _gain(comparison: Comparison, index: int, default: int) -> Estimate:
-    if index == default:
+def _stated_ratio(ranking: Ranking, errors: Sequence[float], index: int, to: int) -> Estimate:
+    """How much faster one contender is than another; `errors`: of each as a prediction.
+
+    They count against the defaults. Similar settings are wrong in the same way, and their order is
+    what was measured.
+    """
+    if index == to:
         return Estimate(1.0, (1.0, 1.0))
-    return comparison.ratio(index, default)
+    ratio = ranking.comparison.ratio(index, to)
+    if not any(ranking.candidates[one].role.startswith("default") for one in (index, to)):
+        return ratio
+    return widened(ratio, math.hypot(errors[index], errors[to]))
+
+
+def _contender(ranking: Ranking, errors: Sequence[float], index: int) -> Contender:
+    made = ranking.contender(index)
+    if made.ratio is None:
+        return made
+    return msgspec.structs.replace(
+        made, ratio=_stated_ratio(ranking, errors, index, ranking.chosen)
+    )
 
 
 def _newest(probes: Sequence[ProbeRecord], subject: str, setting: Setting) -> Measurement | None:
@@ -178,12 +209,14 @@ def best_settings(ranking: Ranking) -> dict[str, Setting]:
     return settings
 
 
-def _reasons(inputs: AdviceInputs, ranking: Ranking, gain: Estimate | None) -> list[str]:
+def _reasons(
+    inputs: AdviceInputs, ranking: Ranking, errors: Sequence[float], gain: Estimate | None
+) -> list[str]:
     comparison, chosen = ranking.comparison, ranking.chosen
     reasons = []
     for index in comparison.order():
         if index != chosen:
-            reasons.append(_against(ranking, index))
+            reasons.append(_against(ranking, errors, index))
     if ranking.candidates[chosen].role == "default":
         reasons.insert(0, "the default is as good as anything measured: tuning does not help here")
     elif gain and gain.interval[0] <= 1:
@@ -305,12 +338,12 @@ def _plateau(ranking: Ranking) -> str:
     )
 
 
-def _against(ranking: Ranking, index: int) -> str:
+def _against(ranking: Ranking, errors: Sequence[float], index: int) -> str:
     """The chosen contender compared with another one, and whether the difference is significant."""
     comparison, chosen = ranking.comparison, ranking.chosen
     other = ranking.candidates[index]
     name = f"{role_words(other.role)} ({describe(other.subject, other.setting)})"
-    ratio = comparison.ratio(chosen, index)
+    ratio = _stated_ratio(ranking, errors, chosen, index)
     lower, upper = ratio.interval
     figures = f"× {ratio.value:.2f} (90 %: {lower:.2f} to {upper:.2f})"
     if not comparison.told_apart(chosen, index):

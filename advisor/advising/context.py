@@ -159,9 +159,11 @@ class Context:
 
         Raises StoreError, and Blocked after a failure that every other setting would meet too.
         """
-        await self.recorder.record(pending, self.runner.rtt_s, method=method, retried=retried)
         outcome = pending.probed.outcome
-        worth = comparable_outcome(self.request, pending.subject, outcome)
+        worth = comparable_outcome(
+            self.request, self.probes, pending.subject, pending.setting, outcome
+        )
+        await self.recorder.record(pending, self.runner.rtt_s, method=method, retried=retried)
         remaining_s = self.budget.left_s + self.later_s
         self._probe_events.ended(pending, worth, remaining_s, retried=retried)
         if isinstance(outcome, Failure) and self._is_hopeless(pending.subject, outcome, retried):

@@ -14,6 +14,7 @@ import msgspec
 
 from advisor import registry, traits
 from advisor.advising.context import Context
+from advisor.advising.prior_knowledge import expected_rates
 from advisor.advising.prober import Probed, Watcher
 from advisor.advising.recorder import ProbePurpose
 from advisor.advising.tool_in_memory import MemoryProber
@@ -204,6 +205,7 @@ class DiskToDisk:
         disks = _disks(context, here, there, absent, both_modes=_has_modes(stage.space(context)))
         memory = _memory(context, stage.tool, absent)
         _tell_plan(context, prober, here, there, disks)
+        prober.expect_by(lambda settings: _expected(context, settings))
         context.runner.use(stage.subject, prober)
         return cls(context, stage, prober, disks, memory, absent)
 
@@ -212,11 +214,13 @@ class DiskToDisk:
         await self._measure_network()
         for name, disk in self._disks.items():
             await self._measure_disk(name, disk)
-        best_bps = max((p.throughput_bps for p in self._measured(NETWORK)), default=None)
-        if best_bps:
-            self.prober.expect(best_bps)
-            if self._memory:
-                self._memory.expected_bps = best_bps
+        rates = [
+            probe.result.throughput_bps
+            for probe in self._context.probes
+            if probe.stage == NETWORK and isinstance(probe.result, Measurement)
+        ]
+        if rates and self._memory:
+            self._memory.expected_bps = max(rates)
 
     async def _measure_network(self) -> None:
         """With the reference transport's defaults: one flow, and as many as Globus uses."""
@@ -276,10 +280,6 @@ class DiskToDisk:
         """From now on use longer slices, so that the closing comparison is more precise."""
         self.prober.stretch = STRETCH
 
-    def _measured(self, stage: str) -> list[Measurement]:
-        results = (probe.result for probe in self._context.probes if probe.stage == stage)
-        return [result for result in results if isinstance(result, Measurement)]
-
     async def close(self) -> None:
         """Move the kept files to their place, and remove everything else. Reports failures."""
         try:
@@ -288,6 +288,13 @@ class DiskToDisk:
             reason = str(error)
         if reason:
             self._context.events.notice(reason)
+
+
+def _expected(context: Context, settings: Sequence[Setting]) -> Sequence[float]:
+    """What the cost model expects of settings after the probes so far, in bit/s."""
+    expected = expected_rates(context.request, context.probes)
+    assert expected  # The session has a tool and a dataset.
+    return expected(settings)
 
 
 def _stage_of(request: AdviceRequest) -> ToolStage:

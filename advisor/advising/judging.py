@@ -2,43 +2,130 @@
 
 A session that profiles transports compares all probes as they are. One that profiles a tool also
 measures the network and the disks, but compares only settings of the tool; and a slice represents
-the throughput of the whole dataset, including the time for start-up and closing.
+the throughput of the whole dataset, from the start of its transfer to its end.
 """
 
+import math
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
+from advisor.domain.dataset import Work
+from advisor.domain.file_io import NETWORK
 from advisor.domain.measurement import Measurement, Outcome
 from advisor.domain.records import ProbeRecord
+from advisor.domain.space import Setting, flows_of, setting_key
 from advisor.models.comparison import LEAST_SPREAD, SLICE_SPREAD
 from advisor.models.slicing import whole_bps
+from advisor.models.transfer_cost import CostModel, Moved
 from advisor.runtime.request import AdviceRequest
+from advisor.traits import flow_names
+
+_USUAL_RTT_S: Final = 0.05
+
+_UNSEEN_ERROR: Final = 0.06
+"""Relative error of the prediction for what no slice has moved, beside that of the cost model's
+parameters: the order of the files, and what the model leaves out."""
 
 
-def comparable_outcome(request: AdviceRequest, subject: str, outcome: Outcome) -> Outcome | None:
-    """The outcome in the form that is compared; None if it is not compared."""
+def comparable_outcome(
+    request: AdviceRequest,
+    probes: Sequence[ProbeRecord],
+    subject: str,
+    setting: Setting,
+    outcome: Outcome,
+) -> Outcome | None:
+    """The outcome in the form that is compared; None if it is not compared.
+
+    `probes`: the others of the session, from which the cost of files is known.
+    """
     if request.tool is None:
         return outcome
     if subject != request.tool:
         return None
     if not isinstance(outcome, Measurement) or request.dataset is None:
         return outcome
-    total_bytes, overhead_s = request.dataset.total_bytes, outcome.overhead_s or 0.0
-    bps = whole_bps(outcome.throughput_bps, overhead_s, total_bytes)
-    return msgspec.structs.replace(
-        outcome,
-        throughput_bps=bps,
-        stderr_bps=outcome.stderr_bps * bps / outcome.throughput_bps,
-    )
+    own = [Moved.of(setting, outcome)] if isinstance(outcome.work, Work) else []
+    return _whole(request, cost_model(request, probes, own), setting, outcome)
 
 
 def comparable(request: AdviceRequest, probes: Sequence[ProbeRecord]) -> list[ProbeRecord]:
     """The probes that are compared, with the outcome that each represents."""
-    found = ((probe, comparable_outcome(request, probe.subject, probe.result)) for probe in probes)
-    return [msgspec.structs.replace(probe, result=result) for probe, result in found if result]
+    if request.tool is None:
+        return list(probes)
+    model = cost_model(request, probes)
+    return [
+        msgspec.structs.replace(probe, result=_whole(request, model, probe.setting, probe.result))
+        for probe in probes
+        if probe.subject == request.tool
+    ]
+
+
+def _whole(request: AdviceRequest, model: CostModel, setting: Setting, outcome: Outcome) -> Outcome:
+    """The outcome with the rate of the whole dataset, start and end included."""
+    if not isinstance(outcome, Measurement) or request.dataset is None:
+        return outcome
+    total_bytes = request.dataset.total_bytes
+    if isinstance(outcome.work, Work):
+        whole = Work.of_dataset(request.dataset)
+        [(ratio, error)] = model.log_ratios(whole, [(setting, outcome.work)])
+        bps = total_bytes * 8 / (outcome.elapsed_s * math.exp(ratio))
+        stderr_bps = bps * error
+    else:
+        # Of a version that did not record what was moved.
+        bps = whole_bps(outcome.throughput_bps, outcome.overhead_s or 0.0, total_bytes)
+        stderr_bps = outcome.stderr_bps * bps / outcome.throughput_bps
+    return msgspec.structs.replace(outcome, throughput_bps=bps, stderr_bps=stderr_bps)
+
+
+def cost_model(
+    request: AdviceRequest, probes: Sequence[ProbeRecord], more: Sequence[Moved] = ()
+) -> CostModel:
+    """What the tool's transfers cost, by all that it has moved in this session."""
+    network: dict[int, float] = {}
+    for probe in probes:
+        if probe.stage == NETWORK and isinstance(probe.result, Measurement):
+            flows = flows_of(probe.setting, flow_names())
+            network[flows] = max(network.get(flows, 0.0), probe.result.throughput_bps)
+    rtts_s = [probe.rtt_s for probe in probes if probe.rtt_s]
+    limits = [probe.bandwidth_bps for probe in probes if probe.bandwidth_bps]
+    model = CostModel(
+        rtts_s[-1] if rtts_s else _USUAL_RTT_S, network, limits[-1] if limits else None
+    )
+    moved = [
+        Moved.of(probe.setting, probe.result)
+        for probe in probes
+        if probe.subject == request.tool
+        and isinstance(probe.result, Measurement)
+        and isinstance(probe.result.work, Work)
+    ]
+    return model.fit([*moved, *more])
 
 
 def least_spread(request: AdviceRequest) -> float:
     """The least relative spread: no probe predicts a transfer better than this."""
     return SLICE_SPREAD if request.tool else LEAST_SPREAD
+
+
+def whole_error(
+    request: AdviceRequest, compared: Sequence[ProbeRecord], subject: str, setting: Setting
+) -> float:
+    """The relative error of what a setting's slices say of the whole; 0 without slices.
+
+    All slices of a setting share it, so repeats do not show it. `compared`: as from `comparable`.
+    """
+    key = setting_key(setting)
+    found = [
+        probe.result
+        for probe in compared
+        if probe.subject == subject
+        and setting_key(probe.setting) == key
+        and isinstance(probe.result, Measurement)
+    ]
+    if not request.tool or request.dataset is None or not found:
+        return 0.0
+    errors = [one.stderr_bps / one.throughput_bps for one in found]
+    moved = [one.work.total_bytes for one in found if isinstance(one.work, Work)]
+    left = 1 - min(1.0, max(moved, default=0.0) / request.dataset.total_bytes)
+    return math.hypot(min(errors), _UNSEEN_ERROR * left)

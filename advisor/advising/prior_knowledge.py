@@ -7,6 +7,8 @@ import msgspec
 
 from advisor import registry
 from advisor.advising.context import Context, PriorResults
+from advisor.advising.judging import cost_model
+from advisor.domain.dataset import Work
 from advisor.domain.endpoints import Pair
 from advisor.domain.grid import Cell
 from advisor.domain.measurement import Measurement
@@ -14,7 +16,7 @@ from advisor.domain.path import PathFacts
 from advisor.domain.quantities import format_duration, format_rate
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, SettingKey, setting_key
-from advisor.methods.api import Knowledge, PastSurface
+from advisor.methods.api import Expected, Knowledge, PastSurface
 from advisor.models.past_transfers import completed
 from advisor.models.saturation import saturated_bps
 from advisor.runtime.request import AdviceRequest
@@ -135,3 +137,15 @@ def _surface(probes: Sequence[ProbeRecord]) -> PastSurface:
         repeats=[len(rates) for _, rates in found.values()],
         file_bytes=probes[0].file_bytes,
     )
+
+
+def expected_rates(request: AdviceRequest, probes: Sequence[ProbeRecord]) -> Expected | None:
+    """What the cost model expects of a tool's settings for the dataset; None without a tool."""
+    if request.tool is None or request.dataset is None:
+        return None
+    model, whole = cost_model(request, probes), Work.of_dataset(request.dataset)
+
+    def rates_bps(settings: Sequence[Setting]) -> list[float]:
+        return [whole.total_bytes * 8 / seconds for seconds in model.seconds(settings, whole)]
+
+    return rates_bps

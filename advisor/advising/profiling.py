@@ -10,7 +10,7 @@ import numpy as np
 from advisor import registry
 from advisor.advising.context import Context
 from advisor.advising.judging import comparable_outcome
-from advisor.advising.prior_knowledge import knowledge_of
+from advisor.advising.prior_knowledge import expected_rates, knowledge_of
 from advisor.advising.recorder import ProbePurpose
 from advisor.advising.user_orders import apply_user_orders
 from advisor.api.transport import SpaceOptions, Transport
@@ -18,7 +18,7 @@ from advisor.domain import events as ev
 from advisor.domain.measurement import Failure, Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Baseline, Setting, Space
-from advisor.methods.api import Method, WithEvidence, WithMovableSpace
+from advisor.methods.api import Method, WithEvidence, WithExpectation, WithMovableSpace
 from advisor.models.smoothing import is_other_rtt
 
 BASELINE: Final = "baseline"
@@ -113,7 +113,16 @@ def _method_of(context: Context, stage: SearchStage, space: Space) -> Method:
     )
     if state := _last_state(context.probes, stage):
         method.restore(state)
+    _expect(context, method)
     return method
+
+
+def _expect(context: Context, method: Method) -> None:
+    """Tell the method what the cost model of a tool expects after the probes so far."""
+    if isinstance(method, WithExpectation) and (
+        expected := expected_rates(context.request, context.probes)
+    ):
+        method.expect(expected)
 
 
 def _last_state(probes: Sequence[ProbeRecord], stage: SearchStage) -> dict[str, object] | None:
@@ -174,8 +183,10 @@ async def _search(
         purpose = ProbePurpose(stage=stage.name, kind="search", label=method.label)
         pending = await context.measure(stage.subject, setting, purpose)
         outcome = pending.probed.outcome
-        method.tell(setting, comparable_outcome(context.request, stage.subject, outcome) or outcome)
+        worth = comparable_outcome(context.request, context.probes, stage.subject, setting, outcome)
+        method.tell(setting, worth or outcome)
         await context.record(pending, method=method)
+        _expect(context, method)
         context.events.emit(
             ev.SearchStands, stage=shown, iteration=method.iteration, gauges=method.gauges
         )

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import math
 import posixpath
 import tempfile
 from collections.abc import Sequence
@@ -21,7 +22,8 @@ from advisor.domain.path import PathFacts
 from advisor.domain.proof import Algorithm
 from advisor.domain.space import Setting
 from advisor.hosts.file_samples import is_unchanged, sample_files
-from advisor.models.slicing import Part, Slicer, slice_bytes
+from advisor.methods.api import Expected
+from advisor.models.slicing import Part, Slicer, moved_work, slice_bytes
 from advisor.models.steadiness import relative_error, start_up_length
 from advisor.models.transfer_length import transfer_length
 from advisor.probing.transfer import Ran, run_transfer
@@ -33,9 +35,10 @@ from advisor.runtime.tool_steps import run_steps
 
 _TIDY_S: Final = 20.0
 _ROOM_TO_GROW: Final = 1.1
-"""Slices are sized for this multiple of the highest peak, so that a better setting is measured in
-full. The peak within a probe, not its mean: a small slice on a long path consists of start-up only,
-and its mean would make the next slice as small."""
+"""Slices are sized for this multiple of the rate that is expected of a setting, else of the highest
+peak so far, so that a better setting is measured in full. The peak within a probe, not its mean: a
+small slice on a long path consists of start-up only, and its mean would make the next slice as
+small."""
 
 _SUPPOSED_BPS: Final = 1e9
 _FEW_INTERVALS: Final = 4
@@ -89,8 +92,8 @@ class ToolProber:
             source_path=dataset.path,
             destination_path=request.destination_path,
         )
-        self._expected_bps = 0.0
         self._peak_bps = 0.0
+        self._expected: Expected | None = None
         self._own_folder = tempfile.TemporaryDirectory(prefix="advisor-")
         self._scratch: str | None = None
         self._not_kept = ""
@@ -117,9 +120,9 @@ class ToolProber:
         slicer = Slicer(files, profiled.dataset.sizes, at_once, rng)
         return cls(tool, request, profiled.dataset, path, slicer, most_bytes)
 
-    def expect(self, bps: float) -> None:
-        """Set the throughput of the network alone, which sizes the first slice."""
-        self._expected_bps = bps
+    def expect_by(self, expected: Expected) -> None:
+        """Size slices by what is expected of each setting for the whole dataset."""
+        self._expected = expected
 
     def next_probe_s(self) -> float:
         """The time that one more probe usually takes, in seconds."""
@@ -154,7 +157,7 @@ class ToolProber:
     ) -> tuple[Outcome, bytes]:
         try:
             await uninterrupted(self._make_scratch(link, setting))
-            taken = self._slice()
+            taken = self._slice(setting)
             ran = await self._run(link, taken, setting, watcher)
             outcome = await uninterrupted(self._outcome(link, setting, taken, ran))
             if isinstance(outcome, Measurement) and ran.status == 0 and self._request.keep:
@@ -199,11 +202,10 @@ class ToolProber:
     def _keeps_ranges(self) -> bool:
         return self._request.keep and not self._places.is_directory
 
-    def _slice(self) -> _Slice:
-        seen_bps = _ROOM_TO_GROW * self._peak_bps
-        expected_bps = seen_bps or self._expected_bps or self._path.capacity_bps or _SUPPOSED_BPS
+    def _slice(self, setting: Setting) -> _Slice:
         data_s = self._length.data_s * self.stretch
-        wanted = min(slice_bytes(expected_bps, data_s, self._total_bytes), self.most_bytes)
+        wanted = slice_bytes(self._rate_bps(setting), data_s, self._total_bytes)
+        wanted = min(wanted, self.most_bytes)
         try:
             parts = self._slicer.take(wanted)
         except ValueError as error:
@@ -222,6 +224,13 @@ class ToolProber:
             for number, part in enumerate(parts)
         )
         return _Slice(parts, pieces)
+
+    def _rate_bps(self, setting: Setting) -> float:
+        """The rate to size a slice for."""
+        if self._expected is not None:
+            return _ROOM_TO_GROW * self._expected([setting])[0]
+        seen_bps = _ROOM_TO_GROW * self._peak_bps
+        return seen_bps or self._path.capacity_bps or _SUPPOSED_BPS
 
     def _order(self, setting: Setting, pieces: tuple[Piece, ...]) -> TransferOrder:
         return TransferOrder(
@@ -270,7 +279,10 @@ class ToolProber:
             raise _ProbeFailed(
                 FailureKind.TIMED_OUT, f"no data arrived within {ran.elapsed_s:.0f} s of the start"
             )
-        measurement = measurement_of(ran)
+        measurement = msgspec.structs.replace(
+            measurement_of(ran),
+            work=moved_work(taken.parts, math.inf if ran.status == 0 else ran.moved_bytes),
+        )
         if self.writes_back or IO_MODE in setting:
             # Compared by when the data are on the disk: buffered writing is over in memory before.
             written_s = await link.sync([piece.target for piece in taken.pieces])

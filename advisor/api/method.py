@@ -2,7 +2,7 @@
 
 from advisor.domain.traits import GaugeLabel, MethodTraits, ProbeLabel
 from advisor.methods.answering import Answer, Answers
-from advisor.methods.api import Constant, Knowledge, Method, MethodPlugin, PastSurface
+from advisor.methods.api import Constant, Expected, Knowledge, Method, MethodPlugin, PastSurface
 from advisor.methods.climbing import Climb
 from advisor.methods.lattice import Lattice, Point, step_values
 from advisor.methods.online_tuning import OnlineTuning
@@ -36,6 +36,7 @@ __all__ = [
     "Array",
     "Climb",
     "Constant",
+    "Expected",
     "GaugeLabel",
     "Knowledge",
     "Lattice",

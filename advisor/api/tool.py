@@ -244,7 +244,7 @@ class ToolLimits(msgspec.Struct, frozen=True, kw_only=True):
     `direct_io`: whether the file systems of both ends support direct I/O.
     """
 
-    max_concurrency: int = 16
+    max_concurrency: int = 64
     max_streams: int = 8
     direct_io: bool = False
 

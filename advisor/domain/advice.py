@@ -216,6 +216,17 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
             return self.at_once.total_bps
         return Estimate(self.expected_bps, self.interval_bps)
 
+    @property
+    def further_gains(self) -> dict[str, Estimate]:
+        """The gain over every default besides the first, by its role: `default with …`."""
+        return {
+            one.role: Estimate(
+                1 / one.ratio.value, (1 / one.ratio.interval[1], 1 / one.ratio.interval[0])
+            )
+            for one in self.contenders
+            if one.ratio and one.role.startswith("default ")
+        }
+
 
 class PriorAdvice(msgspec.Struct, frozen=True, kw_only=True):
     """The advice of an earlier session that a transfer starts with and is compared with.

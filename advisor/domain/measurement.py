@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from advisor.domain.dataset import Work
 from advisor.domain.printable import escape_fields
 
 
@@ -45,7 +46,8 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True, tag_field="outcome"
     `elapsed_s`: the whole probe including set-up and closing. `granted`: socket buffer sizes in
     bytes as granted by the kernel. `versions`: of the tools that moved the data, per end.
     `overhead_s`: for a file transfer that ran to its end, the time beyond bytes ÷ throughput:
-    login, connections, start-up, closing; None otherwise.
+    login, connections, start-up, closing; None otherwise. `work`: for a file transfer, what was
+    moved in `elapsed_s`.
     """
 
     throughput_bps: float
@@ -61,7 +63,9 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True, tag_field="outcome"
     granted: dict[str, int] = {}
     versions: dict[str, str] = {}
     overhead_s: float | None = None
+    # Unset, they are not written: records of versions without them are written as they were.
     predicted: bool | msgspec.UnsetType = msgspec.UNSET
+    work: Work | msgspec.UnsetType = msgspec.UNSET
 
 
 class FailureKind(StrEnum):

@@ -33,6 +33,7 @@ _WORD_ORDER: Final = (
     "concurrency",
     "parallelism",
     "streams",
+    "pipelining",
     "threads",
     "request_bytes",
     "direct",
@@ -64,8 +65,10 @@ def _value_words(name: str, value: SettingValue) -> str:
             return "the kernel's own buffers"
         case "mss_bytes", int(size):
             return f"packets of {size} B"
-        case "pipelining", 1:
-            return "without pipelining"
+        case "pipelining", 0 | 1:
+            return "without pipelining" if value else "with pipelining"
+        case "options", "none":
+            return "no options"
         case "stripes", 0:
             return "the folder's stripes"
         case "direct", 0 | 1:

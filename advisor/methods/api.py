@@ -1,7 +1,7 @@
 """The ask/tell interface of every search method."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 import numpy as np
@@ -152,6 +152,18 @@ class WithMovableSpace(Protocol):
 
     def move_to(self, space: Space) -> None:
         """Search here from now on; what was measured counts as before."""
+
+
+Expected: TypeAlias = Callable[[Sequence[Setting]], Sequence[float]]
+"""The rates in bit/s that a model of the transfer expects of settings, as far as is known now."""
+
+
+@runtime_checkable
+class WithExpectation(Protocol):
+    """A method that can start from a model of what it tunes and follow it as it is fitted."""
+
+    def expect(self, expected: Expected) -> None:
+        """Take what is expected before the first `ask`, and again after every `tell`."""
 
 
 @runtime_checkable

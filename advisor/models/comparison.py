@@ -25,6 +25,9 @@ more closely than they predict the whole."""
 
 _SUPPOSED_DEGREES: Final = 4
 
+_NORMAL: Final = 1.645
+"""The two-sided quantile of the normal distribution at `CONFIDENCE`."""
+
 _FEW_DEGREES: Final = 3
 """With fewer degrees a spread is unreliable: two probes may differ or agree by chance. The missing
 degrees are filled up with the typical spread."""
@@ -143,6 +146,14 @@ class Comparison:
         return behind <= PRACTICALLY_SAME or (
             behind <= PERHAPS_SAME and not self.told_apart(index, best)
         )
+
+
+def widened(estimate: Estimate, spread: float) -> Estimate:
+    """An estimate with a further relative error of this standard deviation, of known size."""
+    log_half = math.hypot(
+        math.log(estimate.interval[1] / estimate.interval[0]) / 2, _NORMAL * spread
+    )
+    return _back(math.log(estimate.value), log_half)
 
 
 def ratio_of_means(one: Estimate, other: Estimate) -> Estimate:

@@ -5,6 +5,9 @@ trips and disk operations. So a slice has the dataset's mix of sizes: each class
 contributes the same fraction of its bytes. Files too large for that are cut: a range of each, over
 as many files as would be in flight at once, so that concurrency has the same effect in the slice as
 in the whole.
+
+Within a slice the classes are interleaved: each class's parts are spread evenly over it. So every
+beginning of a slice has that mix too, and a probe that is stopped early still represents the whole.
 """
 
 import math
@@ -14,7 +17,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from advisor.domain.dataset import SizeBin
+from advisor.domain.dataset import SizeBin, Work
 
 _LEAST_RANGE_BYTES: Final = 4 * 2**20
 """Below this the cost of a range is mostly that of a file, however few bytes it has."""
@@ -142,25 +145,45 @@ class Slicer:
         self.total_bytes = total
 
     def take(self, wanted_bytes: float) -> list[Part]:
-        """The parts of a slice of about `wanted_bytes`, in random order; at least one.
+        """The parts of a slice of about `wanted_bytes`, at least one; the classes are interleaved.
 
         At most the whole dataset. Raises ValueError where there is nothing to take.
         """
         if not self._classes:
             raise ValueError("none of its files can be moved")
         wanted_bytes = min(wanted_bytes, self.total_bytes)
-        parts: list[Part] = []
+        placed: list[tuple[float, Part]] = []
         for one in self._classes:
-            parts += one.take(wanted_bytes * one.share, self._at_once)
-        if not parts:
-            parts = [max(self._classes, key=lambda one: one.owed_bytes).one_part()]
-        return [parts[i] for i in self._rng.permutation(len(parts))]
+            parts = one.take(wanted_bytes * one.share, self._at_once)
+            places = (np.arange(len(parts)) + self._rng.random(len(parts))) / max(1, len(parts))
+            placed += zip(places.tolist(), parts, strict=True)
+        if not placed:
+            return [max(self._classes, key=lambda one: one.owed_bytes).one_part()]
+        return [part for _, part in sorted(placed, key=lambda pair: pair[0])]
 
     def give_back(self, parts: Sequence[Part]) -> None:
         """Take ranges that did not arrive again in the next slice."""
         for part in parts:
             for one in self._classes:
                 one.give_back(part)
+
+
+def moved_work(parts: Sequence[Part], moved_bytes: float) -> Work:
+    """What was moved of a slice in its order when it was stopped after so many bytes.
+
+    The file that is then under way counts as the fraction that was moved.
+    """
+    sizes: list[float] = []
+    left = moved_bytes
+    for part in parts:
+        if part.size_bytes > left:
+            break
+        left -= part.size_bytes
+        sizes.append(part.size_bytes)
+    else:
+        return Work.of_sizes(sizes)
+    whole = Work.of_sizes([*sizes, left], is_cut=True)
+    return msgspec.structs.replace(whole, files=len(sizes) + left / part.size_bytes)
 
 
 def whole_bps(throughput_bps: float, overhead_s: float, total_bytes: int) -> float:

@@ -53,7 +53,8 @@ def _wanted(parameter: Parameter, levels: Levels) -> int:
         case Role.PARALLELISM:
             return levels.parallelism
         case Role.PIPELINING:
-            return levels.pipelining
+            # A choice: with commands sent ahead, or without.
+            return AUTOMATIC if parameter.automatic and levels.pipelining > 1 else levels.pipelining
         case Role.STREAMS:
             return levels.concurrency * levels.parallelism
         case Role.BUFFER:

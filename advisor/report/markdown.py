@@ -92,6 +92,11 @@ def _headline(advice: Advice) -> str:
             f"- Without tuning: {format_rate(advice.default_bps)}; gain × {advice.gain.value:.2f} "
             f"(90 %: {lower:.2f} to {upper:.2f})"
         )
+    for role, gain in advice.further_gains.items():
+        lower, upper = gain.interval
+        lines.append(
+            f"- Gain over the {_text(role)}: × {gain.value:.2f} (90 %: {lower:.2f} to {upper:.2f})"
+        )
     if advice.transfer_s is not None:
         fast, slow = advice.transfer_s.interval
         lines.append(

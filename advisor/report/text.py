@@ -59,6 +59,12 @@ def _headline(advice: Advice) -> str:
             f"  default  {format_rate(advice.default_bps)}; gain × {advice.gain.value:.2f}"
             f" (90 %: {lower:.2f} to {upper:.2f})"
         )
+    for role, gain in advice.further_gains.items():
+        lower, upper = gain.interval
+        lines.append(
+            f"           gain over the {role}: × {gain.value:.2f}"
+            f" (90 %: {lower:.2f} to {upper:.2f})"
+        )
     if advice.transfer_s is not None:
         fast, slow = advice.transfer_s.interval
         lines.append(

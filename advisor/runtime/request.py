@@ -75,7 +75,7 @@ class AdviceRequest(ConnectionOptions, frozen=True, kw_only=True):
     tool: str | None = None
     keep: bool = False
     verify: bool = False
-    max_concurrency: int = 16
+    max_concurrency: int = 64
     max_streams: int = 25
     buffer_scale: Scale | None = None
     seed: int = 0

@@ -244,7 +244,6 @@ plugin = SearchPlugin(
     name="depth-width",
     summary="depth-width probing from the upper bound down (Rao et al., 2016)",
     traits=MethodTraits(
-        default_for=("tool",),
         # The result is measured again at the end, so the search can cover more settings.
         tool_constants={"d": 2},
     ),

@@ -9,11 +9,20 @@ from advisor.api.tool import ToolLimits
 from advisor.domain.advice import Estimate
 from advisor.domain.dataset import Dataset
 from advisor.domain.space import Setting
-from tests.benchmarks.disk.cases import CASES, Case, Group, Plan, cells_of, estimate_s
+from tests.benchmarks.disk.cases import (
+    BEFORE,
+    CASES,
+    DEFAULTS,
+    Case,
+    Group,
+    Plan,
+    cells_of,
+    estimate_s,
+)
 from tests.benchmarks.disk.document import BEGIN, END, tables, write_document
 from tests.benchmarks.disk.files import difference, make_dataset, remove
 from tests.benchmarks.disk.inside import LineOrder, run_line
-from tests.benchmarks.disk.results import DEFAULT, Ran, Results, Session, Swept, cell_key
+from tests.benchmarks.disk.results import Ran, Results, Session, Swept, cell_key
 from tests.benchmarks.disk.running import default_line, is_complete
 from tests.benchmarks.disk.sessions import settings_of
 from tests.benchmarks.disk.shell import CUT
@@ -22,6 +31,7 @@ from tests.benchmarks.disk.sweeping import left_to_sweep
 from tests.benchmarks.wan.hosts import Trouble
 
 CASE = CASES[1]
+DEFAULT, FAST = DEFAULTS
 CELLS: list[Setting] = [{"concurrency": c, "parallelism": p} for c in (1, 4) for p in (1, 8)]
 ADVISED: Setting = {"concurrency": 4, "parallelism": 8}
 FASTER: Setting = {"concurrency": 4, "parallelism": 1}
@@ -31,7 +41,7 @@ SLOW: Setting = {"concurrency": 1, "parallelism": 1}
 def _session(**fields: object) -> Session:
     made: dict[str, object] = {
         "case": CASE.key,
-        "method": "depth-width",
+        "method": "bayes",
         "seed": 1,
         "setting": ADVISED,
         "shell": "globus-url-copy -vb file:///a/ ftp://far:2811/b/",
@@ -65,7 +75,7 @@ def _swept(setting: Setting, *seconds: float, trouble: str = "") -> list[Swept]:
 def results(tmp_path: Path) -> Results:
     made = Results(tmp_path / "disk.jsonl")
     made.add(_session())
-    for run in [*_ran("depth-width", *[5.0] * 9, 6.5), *_ran(DEFAULT, 9.0, 8.0, 7.0)]:
+    for run in [*_ran("bayes", *[5.0] * 9, 6.5), *_ran(DEFAULT, 9.0, 8.0, 7.0)]:
         made.add(run)
     return made
 
@@ -73,29 +83,45 @@ def results(tmp_path: Path) -> Results:
 def test_a_run_counts_inside_the_interval_only_when_it_went_well(results: Results) -> None:
     [summary] = summarize(CASE, results)
     assert (summary.runs, summary.in_interval, summary.lands) == (10, 9, True)
-    for run in _ran("depth-width", 5.0, trouble="x differs", start=10):
+    for run in _ran("bayes", 5.0, trouble="x differs", start=10):
         results.add(run)
     [summary] = summarize(CASE, results)
     assert (summary.runs, summary.in_interval, summary.lands) == (11, 9, False)
-    assert summary.troubles == ["depth-width 11: x differs"]
+    assert summary.troubles == ["bayes 11: x differs"]
     assert len(summary.advised_s) == 10
 
 
 def test_the_gain_is_held_against_the_lower_end_of_what_was_stated(results: Results) -> None:
     [summary] = summarize(CASE, results)
-    assert summary.gain == pytest.approx(8.0 / 5.0)
-    assert summary.beats
+    assert summary.gain(DEFAULT) == pytest.approx(8.0 / 5.0)
+    assert summary.beats(DEFAULT)
+    assert summary.beats(FAST)
     for run in _ran(DEFAULT, 7.0, 7.0, start=3):
         results.add(run)
     [summary] = summarize(CASE, results)
-    assert summary.gain == pytest.approx(7.0 / 5.0)
-    assert not summary.beats
+    assert summary.gain(DEFAULT) == pytest.approx(7.0 / 5.0)
+    assert not summary.beats(DEFAULT)
+
+
+def test_the_version_before_is_beside_it_and_its_gain_is_over_another_default(
+    results: Results,
+) -> None:
+    results.add(_session(method=BEFORE, further_gains={FAST: Estimate(9.0, (8.0, 10.0))}))
+    for run in _ran(BEFORE, 7.0, 7.0):
+        results.add(run)
+    now, before = summarize(CASE, results)
+    assert before.stated_gain(DEFAULT) is None
+    assert before.beats(DEFAULT)
+    assert before.gain(DEFAULT) == pytest.approx(8.0 / 7.0)
+    assert now.stated_gain(FAST) is None
+    assert "the version before | 5.0 (4.0 to 6.0) | 7.0 |" in tables(results)
+    assert not is_complete(CASE, Plan(runs=10, sweep=False, before=Path("/x")), results)
 
 
 def test_an_interval_from_nothing_to_for_ever_is_held_against_the_advice(tmp_path: Path) -> None:
     results = Results(tmp_path / "disk.jsonl")
     results.add(_session(transfer_s=Estimate(5.0, (0.0, 35000.0))))
-    for run in [*_ran("depth-width", 5.0), *_ran(DEFAULT, 9.0)]:
+    for run in [*_ran("bayes", 5.0), *_ran(DEFAULT, 9.0)]:
         results.add(run)
     assert "too wide to be useful" in tables(results)
 
@@ -138,7 +164,7 @@ def test_the_sweep_goes_over_all_and_then_over_the_best_and_what_was_advised(
     assert left_to_sweep(CASE, results)[1] == []
     assert is_complete(CASE, Plan(runs=10), results)
     assert not is_complete(CASE, Plan(runs=11), results)
-    assert not is_complete(CASE, Plan(runs=10, methods=("depth-width", "bayes")), results)
+    assert not is_complete(CASE, Plan(runs=10, methods=("bayes", "depth-width")), results)
 
 
 def test_results_are_read_again_and_a_torn_line_is_cut_off(results: Results) -> None:
@@ -175,18 +201,17 @@ def test_the_page_has_the_marks() -> None:
 
 
 def test_a_session_without_advice_is_told(results: Results) -> None:
-    results.add(_session(method="bayes", setting=None, shell="", ended="nobody there"))
-    assert "0.4-mixed, bayes: no advice: nobody there." in tables(results)
-    assert is_complete(CASE, Plan(runs=10, methods=("bayes",), sweep=False), results)
+    results.add(_session(method="depth-width", setting=None, shell="", ended="nobody there"))
+    assert "0.4-mixed, depth-width: no advice: nobody there." in tables(results)
+    assert is_complete(CASE, Plan(runs=10, methods=("depth-width",), sweep=False), results)
 
 
 def test_the_default_line_has_the_addresses_of_the_advised_one() -> None:
     assert default_line(
         "globus-url-copy -vb -fast -p 4 -pp -r -cd 'file:///a b/' ftp://far/c/"
-    ) == ("globus-url-copy -cc 2 -p 8 -r -cd 'file:///a b/' ftp://far/c/")
-    assert default_line("globus-url-copy -fast -p 4 file:///a ftp://far/c") == (
-        "globus-url-copy -cc 2 -p 8 file:///a ftp://far/c"
-    )
+    ) == ("globus-url-copy -r -cd 'file:///a b/' ftp://far/c/")
+    line = "globus-url-copy -fast -p 4 file:///a ftp://far/c"
+    assert default_line(line, DEFAULTS[FAST]) == ("globus-url-copy -fast -pp file:///a ftp://far/c")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.key)

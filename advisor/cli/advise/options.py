@@ -218,4 +218,4 @@ class ToolOptions(Options, frozen=True):
             rich_help_panel=_TOOL,
         ),
     ] = False
-    max_concurrency: Annotated[int, max_concurrency_option(panel=_TOOL)] = 16
+    max_concurrency: Annotated[int, max_concurrency_option(panel=_TOOL)] = 64

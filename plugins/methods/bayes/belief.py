@@ -67,6 +67,17 @@ class Belief:
         usual, strange = self._priors[0][0], self._priors[1][0]
         self.prior_mean: Array = (1 - _STRANGE) * usual + _STRANGE * strange
 
+    def expect(self, rates_bps: Sequence[float]) -> None:
+        """Replace the prior means by the candidates' rates that a model expects.
+
+        The covariances stay: what the model gets wrong is taken to be as smooth over the space as
+        the difference between paths.
+        """
+        mean = np.log(np.asarray(rates_bps, dtype=np.float64))
+        self._priors = [(mean - mean.mean(), covariance) for _, covariance in self._priors]
+        self.prior_mean = mean - mean.mean()
+        self._weighed = None
+
     def tell(self, index: int, bps: float, error: float = 0.0) -> None:
         """Take the rate of a probe of a candidate, 0 for a failure, and its relative error."""
         self._watch_for_change(index, bps, error)

@@ -11,6 +11,11 @@ from advisor.api.values import AUTOMATIC, Parameter, Setting, Space
 _MOST_CANDIDATES: Final = 500
 
 
+def is_count(parameter: Parameter) -> bool:
+    """Whether it counts files, streams or commands; all others are sizes in bytes."""
+    return parameter.unit != "B"
+
+
 def _levels(parameter: Parameter, fine: bool) -> list[int]:
     """Values an octave (half an octave where fine) apart, both bounds among them.
 
@@ -23,7 +28,7 @@ def _sized_levels(parameter: Parameter, fine: bool) -> list[int]:
     octaves = math.log2(parameter.upper / parameter.lower)
     if octaves == 0:
         return [parameter.lower]
-    count = parameter.unit == ""
+    count = is_count(parameter)
     per_octave = 2 if fine and count else 1
     steps = range(math.floor(octaves * per_octave) + 1)
     anchor, sign = (parameter.lower, 1) if count else (parameter.upper, -1)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from advisor.api.method import Knowledge, usable_bps
+from advisor.api.method import Expected, Knowledge, usable_bps
 from advisor.api.values import (
     Measurement,
     Outcome,
@@ -70,6 +70,14 @@ class Bayes:
         self._price = constants["octave_cost"] * octaves
         self._surface = usual
         self._belief = Belief(self._settings, (usual, strange), constants["noise"])
+
+    def expect(self, expected: Expected) -> None:
+        """Start from the rates that a model expects of the candidates, not from the prior."""
+        self._belief.expect(expected(self._settings))
+        if self._belief.told:
+            self._decide()
+        elif self._label != "history":
+            self._next = int((self._belief.prior_mean - self._price).argmax())
 
     def move_to(self, space: Space) -> None:
         """Search here from now on: each probe counts for the nearest setting of the new grid."""
@@ -182,6 +190,7 @@ class Bayes:
             f"{'repeating' if self._label == 'repeat' else 'trying'} "
             f"{_words(self._settings[self._next])} should gain {gain:.1%}"
         )
+        self._stop_reason = None
         if len(self._belief.told) >= self._k["N"]:
             self._stop_reason = f"{len(self._belief.told)} probes done (N)"
         elif self._reached() >= self._k["C"]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from advisor.api.method import PastSurface
 from advisor.api.values import AUTOMATIC, Parameter, Space
 
+from .candidates import is_count
 from .prior import BY_ITSELF, row_of, ships
 
 Array: TypeAlias = NDArray[np.float64]
@@ -126,7 +127,7 @@ def _is_near(parameter: Parameter, value: object) -> bool:
 def _place(parameter: Parameter, value: float) -> float:
     if parameter.automatic and value == AUTOMATIC:
         value = parameter.upper
-    if parameter.unit == "":
+    if is_count(parameter):
         return math.log2(max(value, 1.0)) / OCTAVES
     if parameter.upper == parameter.lower:
         return 0.0

@@ -63,9 +63,12 @@ def _options() -> argparse.Namespace:
     parser.add_argument("cases", type=_case, nargs="*", help="[all]")
     parser.add_argument("--runs", type=int, default=10, help="of an advised line [10]")
     parser.add_argument(
-        "--methods", default="depth-width", help="one session each, as in depth-width,bayes"
+        "--methods", default="bayes", help="one session each, as in bayes,depth-width"
     )
     parser.add_argument("--budget", type=float, help="seconds for each session [its own]")
+    parser.add_argument(
+        "--before", type=Path, help="checkout of another version, whose session is beside it"
+    )
     parser.add_argument("--no-sweep", action="store_true", help="leave the sweep out")
     parser.add_argument(
         "--out",
@@ -88,6 +91,7 @@ def _measure(options: argparse.Namespace, results: Results) -> None:
         methods=tuple(options.methods.split(",")),
         sweep=not options.no_sweep,
         budget_s=options.budget,
+        before=options.before,
     )
     total_s = sum(estimate_s(case, plan) for case in cases)
     say(f"about {total_s / 60:.0f} minutes in all, less what {results.file} has already")

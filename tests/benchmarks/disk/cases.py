@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from statistics import NormalDist
 from typing import Final
 
 from advisor.advising.budget import default_budget_s
 
 TOOL: Final = "globus-url-copy"
-DEFAULT_OPTIONS: Final = ("-cc", "2", "-p", "8")
-"""What Globus uses for large files, as users type it."""
+BEFORE: Final = "before"
+"""The session of another checkout, such as the version before."""
+
+DEFAULTS: Final[Mapping[str, tuple[str, ...]]] = {"as typed": (), "-fast -pp": ("-fast", "-pp")}
+"""The options of the lines that the gain is over, by their names in the results."""
 
 RATE: Final = "500Mbit"
 """The rate that two cores can emulate in addition to a GridFTP server and its client."""
@@ -63,7 +69,12 @@ def _cases(
     rtt_ms: float, *datasets: tuple[str, tuple[Group, ...], float, float, int]
 ) -> tuple[Case, ...]:
     """The cases of one path: name, files, `good_s`, `default_s` and `default_every` of each."""
-    titles = {"many": "many small files", "mixed": "mixed files", "one": "one large file"}
+    titles = {
+        "many": "many small files",
+        "mixed": "mixed files",
+        "normal": "log-normal sizes",
+        "one": "one large file",
+    }
     return tuple(
         Case(
             key=f"{rtt_ms:g}-{name}",
@@ -76,6 +87,13 @@ def _cases(
         )
         for name, groups, good_s, default_s, default_every in datasets
     )
+
+
+def _log_normal(count: int, median_bytes: int, sigma: float) -> tuple[Group, ...]:
+    """Files at the quantiles of a log-normal distribution."""
+    normal = NormalDist()
+    places = [normal.inv_cdf((number + 0.5) / count) for number in range(count)]
+    return tuple(Group(1, round(median_bytes * 2.718281828 ** (sigma * z))) for z in places)
 
 
 def _mixed(small: int, middle: int, large: int) -> tuple[Group, ...]:
@@ -94,6 +112,7 @@ CASES: Final = (
         45.6,
         ("many", (Group(400, 100 * KB),), 4.7, 33, 5),
         ("mixed", _mixed(100, 30, 3), 5, 12, 3),
+        ("normal", _log_normal(300, 250 * KB, 1.8), 8, 80, 10),
         ("one", (Group(1, 300 * MB),), 6.2, 6.2, 2),
     ),
     # A probe moves up to 340 MB here: a smaller dataset would be moved whole.
@@ -129,10 +148,18 @@ class Plan:
     """The amount of work. `runs`: of an advised line. `methods`: search methods, a session each."""
 
     runs: int
-    methods: tuple[str, ...] = ("depth-width",)
+    methods: tuple[str, ...] = ("bayes",)
     sweep: bool = True
     budget_s: float | None = None
     """The budget of a session; None for the default."""
+
+    before: Path | None = None
+    """A checkout of another version: its session and line are beside those of this one."""
+
+    @property
+    def sessions(self) -> tuple[str, ...]:
+        """The methods, and BEFORE where there is such a checkout."""
+        return (*self.methods, BEFORE) if self.before else self.methods
 
     def session_s(self, case: Case) -> float:
         """The longest time of a session."""
@@ -147,15 +174,19 @@ class Plan:
 
 
 def cells_of(case: Case) -> int:
-    """How many cells the space has: 16 files at a time at most, 8 streams each, in doublings."""
-    return 4 * min(5, case.files.bit_length())
+    """How many cells the space has: doublings to 64 files at a time and to 8 streams for each.
+
+    Of several files each cell is there with and without pipelining.
+    """
+    return 4 * min(7, case.files.bit_length()) * (2 if case.is_directory else 1)
 
 
 def estimate_s(case: Case, plan: Plan) -> float:
     """The estimated duration of a case."""
     good_s, default_s = case.good_s + _OVERHEAD_S, case.default_s + _OVERHEAD_S
-    transfers_s = len(plan.methods) * plan.runs * good_s + plan.default_runs(case) * default_s
+    transfers_s = len(plan.sessions) * plan.runs * good_s
+    transfers_s += len(DEFAULTS) * plan.default_runs(case) * default_s
     # The advised setting is usually among the best.
     again = (REPEATS - 1) * BEST_OF_SWEEP
     sweep_s = cells_of(case) * _MEAN_CELL * good_s + again * good_s if plan.sweep else 0.0
-    return 3 + len(plan.methods) * plan.session_s(case) + transfers_s + sweep_s
+    return 3 + len(plan.sessions) * plan.session_s(case) + transfers_s + sweep_s

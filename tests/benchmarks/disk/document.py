@@ -9,7 +9,7 @@ from advisor.domain.advice import Estimate
 from advisor.domain.quantities import format_bytes, format_rate
 from advisor.domain.space import setting_words
 from advisor.models.composition import limit_words
-from tests.benchmarks.disk.cases import CASES
+from tests.benchmarks.disk.cases import BEFORE, CASES, DEFAULTS
 from tests.benchmarks.disk.results import Results, Session
 from tests.benchmarks.disk.summary import USEFUL, Summary, summarize
 from tests.benchmarks.wan.hosts import Trouble
@@ -54,7 +54,9 @@ def _table(title: str, head: list[str], rows: list[list[str]]) -> str:
 
 def _name(summary: Summary) -> str:
     method = summary.session.method
-    return summary.case.title + ("" if method == "depth-width" else f" ({method})")
+    if method == BEFORE:
+        return f"{summary.case.title}, the version before"
+    return summary.case.title + ("" if method == "bayes" else f" ({method})")
 
 
 def _stated(estimate: Estimate | None, digits: int) -> str:
@@ -65,21 +67,29 @@ def _stated(estimate: Estimate | None, digits: int) -> str:
 
 
 def _lines_table(found: list[Summary]) -> str:
-    head = ["path, dataset", "stated, s", "line, s", "inside", "`-cc 2 -p 8`, s"]
-    head += ["gain stated", "gain measured"]
+    head = ["path, dataset", "stated, s", "line, s", "inside"]
+    for default in DEFAULTS:
+        head += [f"{default}, s", "gain stated", "gain measured"]
     rows = [
         [
             _name(one),
             _stated(one.session.transfer_s, 1),
             spread(one.advised_s, 1),
             f"{one.in_interval} of {one.runs}{'' if one.lands else ' **✗**'}",
-            spread(one.default_s, 1),
-            _stated(one.session.gain, 2),
-            ("–" if one.gain is None else f"{one.gain:.2f}") + ("" if one.beats else " **✗**"),
+            *(cell for default in DEFAULTS for cell in _gain_cells(one, default)),
         ]
         for one in found
     ]
     return _table("The line, copied into a shell", head, rows)
+
+
+def _gain_cells(one: Summary, default: str) -> list[str]:
+    gain = one.gain(default)
+    return [
+        spread(one.default_s[default], 1),
+        _stated(one.stated_gain(default), 2),
+        ("–" if gain is None else f"{gain:.2f}") + ("" if one.beats(default) else " **✗**"),
+    ]
 
 
 def _settings_table(found: list[Summary]) -> str:
@@ -151,8 +161,11 @@ def _against(found: list[Summary], results: Results) -> str:
                 f"- {name}: the stated interval is too wide to be useful: its upper end is "
                 f"{one.width:.3g} times its lower."
             )
-        if not one.beats:
-            lines.append(f"- {name}: gains less than the lower end of the stated gain.")
+        lines += [
+            f"- {name}: gains less over the line {default} than the lower end of what was stated."
+            for default in DEFAULTS
+            if not one.beats(default)
+        ]
         if one.sweep and one.sweep.accuracy < 0.9:
             lines.append(
                 f"- {name}: the sweep's best is {1 / one.sweep.accuracy:.2f} times as fast."

@@ -29,6 +29,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True, tag="session"):
     interval_bps: tuple[float, float] = (0.0, 0.0)
     transfer_s: Estimate | None = None
     gain: Estimate | None = None
+    further_gains: dict[str, Estimate] = {}
     composition: Composition | None = None
     by_cell: list[tuple[Setting, str]] = []
     searching: int = 0
@@ -41,7 +42,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True, tag="session"):
 
 
 class Ran(msgspec.Struct, frozen=True, kw_only=True, tag="ran"):
-    """One line run in a shell: of the session of `method`, or `DEFAULT`.
+    """One line run in a shell: of the session of `method`, or one of `DEFAULTS`.
 
     `trouble`: why it does not count: it failed, was ended, or the files differ; "" otherwise.
     """
@@ -64,8 +65,6 @@ class Swept(msgspec.Struct, frozen=True, kw_only=True, tag="swept"):
 
 
 Line = Machine | Session | Ran | Swept | Timed | Late
-
-DEFAULT = "default"
 
 
 def cell_key(setting: Setting) -> str:

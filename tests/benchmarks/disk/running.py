@@ -7,14 +7,14 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from advisor.lab.state import LabFolder
-from tests.benchmarks.disk.cases import DEFAULT_OPTIONS, RATE, TOOL, Case, Plan
+from tests.benchmarks.disk.cases import BEFORE, DEFAULTS, RATE, TOOL, Case, Plan
 from tests.benchmarks.disk.files import make_dataset, remove
-from tests.benchmarks.disk.results import DEFAULT, Ran, Results, Session
+from tests.benchmarks.disk.results import Ran, Results, Session
 from tests.benchmarks.disk.sessions import session_of
 from tests.benchmarks.disk.shell import Shell
 from tests.benchmarks.disk.sweeping import advised, left_to_sweep, sweep
@@ -36,7 +36,7 @@ def run_case(folder: Path, case: Case, plan: Plan, results: Results) -> None:
     try:
         with Lab(folder, _path_of(case), _SEED) as lab:
             target = LabFolder(lab.endpoint.removeprefix("lab:")).files("far") / "arrived"
-            for method in plan.methods:
+            for method in plan.sessions:
                 if results.session(case.key, method):
                     continue
                 with _timed(case, f"session {method}", results):
@@ -77,7 +77,7 @@ def _timed(case: Case, part: str, results: Results) -> Iterator[None]:
 
 def is_complete(case: Case, plan: Plan, results: Results) -> bool:
     """Whether everything is done."""
-    for method in plan.methods:
+    for method in plan.sessions:
         session = results.session(case.key, method)
         if session is None:
             return False
@@ -90,13 +90,16 @@ def _advise(lab: Lab, case: Case, plan: Plan, method: str, places: tuple[Path, P
     """A session as a user would run it, but repeatable and without history."""
     data, target = places
     budget = ["--budget", f"{plan.budget_s:g}s"] if plan.budget_s else []
+    named = [] if method == BEFORE else ["--method", method]
+    root = plan.before if method == BEFORE else None
     began_s = time.monotonic()
     with tempfile.TemporaryDirectory() as store:
         told, _ = lab.advisor(
-            *("advise", lab.endpoint, "--tool", TOOL, "--method", method),
+            *("advise", lab.endpoint, "--tool", TOOL, *named),
             *("--data", str(data), "--to", str(target), "--seed", str(_SEED)),
             *("--measure", "--store", store, *budget),
             patience_s=3 * plan.session_s(case) + 60,
+            root=root,
         )
     seconds = time.monotonic() - began_s
     session = session_of(told, case, method, _SEED, (data, str(target)), seconds)
@@ -104,11 +107,11 @@ def _advise(lab: Lab, case: Case, plan: Plan, method: str, places: tuple[Path, P
     return session
 
 
-def default_line(line: str) -> str:
-    """The default line, as typed by a user who tunes nothing, for the same addresses."""
+def default_line(line: str, options: Sequence[str] = ()) -> str:
+    """The line of a user who tunes nothing but has these options, for the same addresses."""
     words = shlex.split(line)
     recurse = ["-r", "-cd"] if words[-2].endswith("/") else []
-    return shlex.join([TOOL, *DEFAULT_OPTIONS, *recurse, *words[-2:]])
+    return shlex.join([TOOL, *options, *recurse, *words[-2:]])
 
 
 def _run_lines(shell: Shell, case: Case, plan: Plan, results: Results) -> None:
@@ -116,9 +119,10 @@ def _run_lines(shell: Shell, case: Case, plan: Plan, results: Results) -> None:
     lines = {session.method: session.shell for session in advised(case, results)}
     if not lines:
         return
-    default = default_line(next(iter(lines.values())))
+    advised_line = next(iter(lines.values()))
+    defaults = {name: default_line(advised_line, options) for name, options in DEFAULTS.items()}
     for number in range(plan.runs):
-        due = {**lines, DEFAULT: default} if plan.is_default_due(case, number) else lines
+        due = {**lines, **defaults} if plan.is_default_due(case, number) else lines
         for method, line in due.items():
             if any(run.number == number for run in results.ran(case.key, method)):
                 continue

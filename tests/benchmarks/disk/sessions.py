@@ -12,6 +12,7 @@ import msgspec
 from advisor import registry
 from advisor.api.tool import CommandRequest
 from advisor.domain import events as ev
+from advisor.domain.advice import Estimate
 from advisor.domain.measurement import Failure
 from advisor.domain.space import Setting, Space
 from advisor.hosts.datasets import scan
@@ -57,6 +58,13 @@ def session_of(
         interval_bps=advice.interval_bps,
         transfer_s=advice.transfer_s,
         gain=advice.gain,
+        further_gains={
+            one.role.removeprefix("default with "): Estimate(
+                1 / one.ratio.value, (1 / one.ratio.interval[1], 1 / one.ratio.interval[0])
+            )
+            for one in advice.contenders
+            if one.ratio and one.role.startswith("default ")
+        },
         composition=advice.composition,
         by_cell=_lines(events, command.argv[-1], places),
     )

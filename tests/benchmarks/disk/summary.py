@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from math import inf
 from statistics import median
 
-from tests.benchmarks.disk.cases import TRACES, Case
-from tests.benchmarks.disk.results import DEFAULT, Ran, Results, Session, Swept, cell_key
+from advisor.domain.advice import Estimate
+from tests.benchmarks.disk.cases import BEFORE, DEFAULTS, TRACES, Case
+from tests.benchmarks.disk.results import Ran, Results, Session, Swept, cell_key
 from tests.benchmarks.disk.shell import CUT
 
 ENOUGH = 0.9
@@ -45,16 +46,23 @@ class Summary:
     runs: int
     in_interval: int
     advised_s: list[float]
-    default_s: list[float]
+    default_s: dict[str, list[float]]
     troubles: list[str]
     sweep: Sweep | None
 
-    @property
-    def gain(self) -> float | None:
-        """How many times as long the default takes, by medians; None without runs of either."""
-        if not self.advised_s or not self.default_s:
+    def gain(self, default: str) -> float | None:
+        """How many times as long a default takes, by medians; None without runs of either."""
+        if not self.advised_s or not self.default_s[default]:
             return None
-        return median(self.default_s) / median(self.advised_s)
+        return median(self.default_s[default]) / median(self.advised_s)
+
+    def stated_gain(self, default: str) -> Estimate | None:
+        """What was stated of that; the version before had another default."""
+        if self.session.method == BEFORE:
+            return None
+        first = next(iter(DEFAULTS))
+        further = self.session.further_gains
+        return self.session.gain if default == first else further.get(default)
 
     @property
     def lands(self) -> bool:
@@ -70,11 +78,10 @@ class Summary:
         low_s, high_s = stated.interval
         return high_s / low_s if low_s > 0 else inf
 
-    @property
-    def beats(self) -> bool:
-        """Whether it gains at least the lower end of what was stated."""
-        stated = self.session.gain
-        return self.gain is not None and stated is not None and self.gain >= stated.interval[0]
+    def beats(self, default: str) -> bool:
+        """Whether it gains at least the lower end of what was stated, if anything was."""
+        stated, gain = self.stated_gain(default), self.gain(default)
+        return stated is None or (gain is not None and gain >= stated.interval[0])
 
 
 def summarize(case: Case, results: Results) -> list[Summary]:
@@ -84,7 +91,9 @@ def summarize(case: Case, results: Results) -> list[Summary]:
 
 
 def _summary(case: Case, session: Session, results: Results) -> Summary:
-    runs, defaults = results.ran(case.key, session.method), results.ran(case.key, DEFAULT)
+    runs = results.ran(case.key, session.method)
+    by_default = {name: results.ran(case.key, name) for name in DEFAULTS}
+    defaults = [run for ran in by_default.values() for run in ran]
     whole = [run.seconds for run in runs if not run.trouble]
     low_s, high_s = session.transfer_s.interval if session.transfer_s else (0.0, 0.0)
     return Summary(
@@ -93,7 +102,10 @@ def _summary(case: Case, session: Session, results: Results) -> Summary:
         runs=len(runs),
         in_interval=sum(low_s <= seconds <= high_s for seconds in whole),
         advised_s=whole,
-        default_s=[run.seconds for run in defaults if not run.trouble],
+        default_s={
+            name: [run.seconds for run in ran if not run.trouble]
+            for name, ran in by_default.items()
+        },
         troubles=[_told(run) for run in (*runs, *defaults) if run.trouble],
         sweep=sweep_of(session, results.all(Swept, case.key)),
     )

@@ -154,9 +154,14 @@ class Lab:
         with _child(_command("lab", "exec", _NAME, "--host", host, "--", *argv), self._folder) as p:
             yield p
 
-    def advisor(self, *words: str, patience_s: float) -> tuple[list[dict[str, Any]], int]:
-        """The events of an advisor's command, run here as a user would, and its exit code."""
-        with _child(_command(*words, "--json"), self._folder) as process:
+    def advisor(
+        self, *words: str, patience_s: float, root: Path | None = None
+    ) -> tuple[list[dict[str, Any]], int]:
+        """The events of an advisor's command, run here as a user would, and its exit code.
+
+        `root`: another checkout whose advisor it is.
+        """
+        with _child(_command(*words, "--json"), self._folder, root or ROOT) as process:
             try:
                 output, _ = process.communicate(timeout=patience_s)
             except subprocess.TimeoutExpired:
@@ -179,7 +184,7 @@ class Lab:
 
 
 @contextlib.contextmanager
-def _child(argv: list[str], folder: Path) -> Iterator[subprocess.Popen[str]]:
+def _child(argv: list[str], folder: Path, root: Path = ROOT) -> Iterator[subprocess.Popen[str]]:
     """A process in a session of its own, which is ended with the block, children too."""
     process = subprocess.Popen(
         argv,
@@ -187,8 +192,8 @@ def _child(argv: list[str], folder: Path) -> Iterator[subprocess.Popen[str]]:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-        env=_environment(folder),
-        cwd=ROOT,
+        env=_environment(folder) | {"PYTHONPATH": str(root)},
+        cwd=root,
         start_new_session=True,
     )
     try:

@@ -29,14 +29,15 @@ OWN: tuple[Setting, ...] = tuple(
     {"concurrency": at_once, "parallelism": streams} | mark
     for at_once in (1, 3)
     for streams in (1, 3)
-    for mark in ({}, {"pipelining": 1})
+    for mark in ({}, {"pipelining": 1}, {"pipelining": 0})
 )
 FROM_MEMORY: tuple[Setting, ...] = tuple(
     {"streams": streams, "buffer_bytes": buffer_bytes, "congestion": "cubic"}
     for streams in (1, 4)
     for buffer_bytes in (0, 2**18)
 )
-SETTINGS = [{PLUGIN.name: own} for own in OWN] + [{"tcp": tcp} for tcp in FROM_MEMORY]
+AS_TYPED: Setting = {"concurrency": 1, "parallelism": 1, "options": "none"}
+SETTINGS = [{PLUGIN.name: own} for own in (*OWN, AS_TYPED)] + [{"tcp": tcp} for tcp in FROM_MEMORY]
 VERIFY = (False, True)
 FILE_BYTES = 3 * 2**20 + 17
 FIRST_BYTES = 2**20 + 5

@@ -225,10 +225,10 @@ def test_advice_from_history_alone() -> None:
 
 def test_of_a_tool_its_own_line_and_what_the_subsystems_let_pass() -> None:
     tool = "globus-url-copy"
-    plain: Setting = {"concurrency": 2, "parallelism": 8, "pipelining": 1}
+    plain: Setting = {"concurrency": 1, "parallelism": 1, "pipelining": 1, "options": "none"}
     probes = [
         *confirmed("default", tool, plain, 0.1, 0.11, 0.1),
-        *confirmed("best", tool, {"concurrency": 16, "parallelism": 2}, 0.7, 0.71, 0.7),
+        *confirmed("best", tool, {"concurrency": 64, "parallelism": 2}, 0.7, 0.71, 0.7),
     ]
     network = confirmed("alone", "tcp", TUNED, 1.0)[0]
     probes.append(msgspec.structs.replace(network, stage="network"))
@@ -246,9 +246,9 @@ def test_of_a_tool_its_own_line_and_what_the_subsystems_let_pass() -> None:
     assert advice.composition is not None
     assert advice.composition.limiting == "network"
     [command] = advice.commands
-    assert "-cc 16" in command.shell
+    assert "-cc 64" in command.shell
     assert "-p 2" in command.shell
-    assert any("--max-concurrency 32" in reason for reason in advice.reasons)
+    assert any("--max-concurrency 128" in reason for reason in advice.reasons)
     assert not any("TCP" in reason for reason in advice.reasons)
 
 

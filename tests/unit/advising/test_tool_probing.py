@@ -100,7 +100,7 @@ async def test_where_direct_io_is_a_choice_every_probe_ends_on_the_disk(
     )
     prober = ToolProber.of(registry.transfer_tool("xdd"), request, a_path(), 2000, 1)
     prober._scratch = "/store/.advisor-1"
-    taken = prober._slice()
+    taken = prober._slice(mode)
     [piece] = taken.pieces
     link: Any = _Destination(piece, written_s=2.0)
     ran = _ran([100.0] * 20)

@@ -5,7 +5,14 @@ import pytest
 
 from advisor.domain.dataset import SizeBin
 from advisor.models.file_classes import SizeHistogram
-from advisor.models.slicing import FileEntry, Part, Slicer, slice_bytes, whole_bps
+from advisor.models.slicing import (
+    FileEntry,
+    Part,
+    Slicer,
+    moved_work,
+    slice_bytes,
+    whole_bps,
+)
 
 MIB = 2**20
 
@@ -98,3 +105,25 @@ def test_a_slice_lasts_as_long_as_asked_and_is_no_more_than_all() -> None:
     assert slice_bytes(8e8, 2.0, 10**12) == 200_000_000
     assert slice_bytes(8e8, 2.0, 1000) == 1000
     assert slice_bytes(8.0, 2.0, 10**12) == 2
+
+
+def test_every_beginning_of_a_slice_has_the_mix_of_the_whole() -> None:
+    parts = _slicer((2000, 50_000), (200, 500_000), (40, 2_500_000)).take(60_000_000)
+    total = _bytes(parts)
+    for number in range(3):
+        own = [p for p in parts if p.file.name.startswith(f"{number}/")]
+        half = moved_work(parts, total / 2)
+        first = parts[: int(half.files)]
+        mine = [p for p in first if p.file.name.startswith(f"{number}/")]
+        assert len(mine) == pytest.approx(len(own) / 2, abs=1.5)
+
+
+def test_what_was_moved_of_a_stopped_slice_counts_as_far_as_it_came() -> None:
+    parts = [Part(FileEntry(str(n), size, 0), 0, size) for n, size in enumerate((10, 30, 100))]
+    work = moved_work(parts, 65)
+    assert work.is_cut
+    assert work.files == pytest.approx(2.25)
+    assert (work.total_bytes, work.largest_bytes) == (65, 30)
+    whole = moved_work(parts, float("inf"))
+    assert not whole.is_cut
+    assert (whole.files, whole.total_bytes) == (3, 140)

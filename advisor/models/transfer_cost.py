@@ -1,0 +1,273 @@
+"""How long a transfer tool takes for a set of files: a cost model, fitted to what it has moved.
+
+The papers give its parts. A file costs round trips and time of the hosts whatever its size, which
+pipelining and concurrency hide (Yildirim, Arslan, Kim, Kosar: "Application-Level Optimization of
+Big Data Transfers through Pipelining, Parallelism and Concurrency", 2016, section 3); a stream has
+a rate of its own, set by its window or by losses; and all share the path. With c files at a time
+over p streams each:
+
+    work     = files × overhead(p) + bytes ÷ min(p × stream rate, path's rate)    in worker seconds
+    seconds  = start + c × session + soft maximum of (work ÷ c, bytes ÷ path's rate) + end
+
+`end` is what is lost at the end, when fewer than c files are left: the mean residual life of the
+files under way, at most the longest file, times the share of the rate that one worker alone lacks.
+
+The model is not used as it is. A probe of a slice took `t`; the whole takes `t` times the model's
+time for the whole over its time for the slice. What the model gets wrong for both cancels, and the
+nearer the slice is to the whole the less it matters. Its parameters are the most probable ones
+(normal priors on their logarithms, Gauss-Newton steps), and their covariance gives the error of
+that ratio.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.domain.dataset import Work
+from advisor.domain.measurement import Measurement
+from advisor.domain.space import SettingValue
+
+Array: TypeAlias = NDArray[np.float64]
+_Group: TypeAlias = tuple[tuple[str, SettingValue], ...]
+
+_SHARPNESS: Final = 4.0
+"""Exponent of the soft maximum: a path that is just filled by its workers reaches 84 % of each."""
+
+_NOISE: Final = 0.04
+"""Relative standard deviation of one probe's time around the model."""
+
+_USUAL_BPS: Final = 1e9
+_UNFILLED: Final = 0.5
+_FIRST_WINDOW_BYTES: Final = 10 * 1448
+_SMALL: Final = 1e-3
+_LEAST_GAINED: Final = 1e-3
+_MOST_DAMPING: Final = 1e6
+_START: Final = 2
+_OWN: Final = 7
+"""Parameters of every model; those of groups follow."""
+
+_FLOWS: Final = frozenset({"concurrency", "parallelism", "streams"})
+
+
+class Moved(msgspec.Struct, frozen=True, kw_only=True):
+    """One probe: what was moved at a setting in `seconds`.
+
+    `idle_s`: of these, before the first byte and after the last.
+    """
+
+    setting: Mapping[str, SettingValue]
+    work: Work
+    seconds: float
+    idle_s: float
+
+    @classmethod
+    def of(cls, setting: Mapping[str, SettingValue], measured: Measurement) -> "Moved":
+        """Of a measurement that has `work`."""
+        flowed_s = measured.intervals[-1].end_s if measured.intervals else measured.elapsed_s
+        assert isinstance(measured.work, Work)  # See above.
+        return cls(
+            setting=setting,
+            work=measured.work,
+            seconds=measured.elapsed_s,
+            idle_s=max(0.0, measured.elapsed_s - flowed_s),
+        )
+
+
+class _Parameter(msgspec.Struct, frozen=True):
+    """The prior of a parameter's logarithm: exp(mean) in its unit, and the standard deviation."""
+
+    usual: float
+    spread: float
+
+
+class _Rows(msgspec.Struct, frozen=True):
+    """Settings and what is moved at them as columns, a row each.
+
+    `groups`: a column for each of the model's, 1 where the row belongs to it.
+    """
+
+    workers: Array
+    streams: Array
+    groups: Array
+    files: Array
+    total_bytes: Array
+    largest_bytes: Array
+    square_bytes: Array
+    is_whole: Array
+
+    @classmethod
+    def of(
+        cls, rows: Sequence[tuple[Mapping[str, SettingValue], Work]], groups: Sequence[_Group]
+    ) -> "_Rows":
+        works = [work for _, work in rows]
+        files = np.array([max(work.files, 1e-3) for work in works])
+        workers = np.array([float(_workers(setting)) for setting, _ in rows])
+        return cls(
+            workers=np.maximum(1.0, np.minimum(workers, files)),
+            streams=np.array([float(_streams(setting)) for setting, _ in rows]),
+            groups=np.array(
+                [[_group(s) == group for group in groups] for s, _ in rows], dtype=float
+            ),
+            files=files,
+            total_bytes=np.array([max(1.0, work.total_bytes) for work in works]),
+            largest_bytes=np.array([float(work.largest_bytes) for work in works]),
+            square_bytes=np.array([float(work.square_bytes) for work in works]),
+            is_whole=np.array([not work.is_cut for work in works], dtype=float),
+        )
+
+
+class CostModel:
+    """The model of one path and tool.
+
+    `network`: rates from memory to memory by the number of streams, in bit/s. If they do not tell
+    the path's rate, `most_bps` may.
+    """
+
+    def __init__(
+        self, rtt_s: float, network: Mapping[int, float], most_bps: float | None = None
+    ) -> None:
+        stream_bps = network.get(1)
+        usual_bps, spread = _link(network, most_bps)
+        # Logarithm of the usual value, and its standard deviation, in the order of `_log_seconds`.
+        self._priors = [
+            (usual_bps, spread),
+            # A stream that starts with every file does not reach what a long one does.
+            (0.7 * (stream_bps or usual_bps), 0.5 if stream_bps else 1.0),
+            (0.3 + 16 * rtt_s, 0.4),
+            (_slow_start_s(rtt_s, stream_bps or usual_bps), 0.6),
+            (0.01, 1.2),
+            (0.005 + 2 * rtt_s, 0.7),
+            (0.15, 0.7),
+        ]
+        self._groups: list[_Group] = []
+        self._values: Array = np.log([usual for usual, _ in self._priors])
+        self._covariance: Array = np.diag([spread**2 for _, spread in self._priors])
+
+    def fit(self, probes: Sequence[Moved]) -> "CostModel":
+        """Make it the most probable model after these probes; returns itself."""
+        if not probes:
+            return self
+        idle_s = float(np.median([probe.idle_s for probe in probes]))
+        self._priors[_START] = (max(1e-3, 0.85 * idle_s), 0.3)
+        # Options beside the flows change what a file costs: each combination has its own factor.
+        self._groups = sorted({_group(probe.setting) for probe in probes}, key=str)
+        priors = [*self._priors, *((1.0, 0.7) for _ in self._groups)]
+        usual = np.log([value for value, _ in priors])
+        precision = np.diag([1 / spread**2 for _, spread in priors])
+        rows = _Rows.of([(probe.setting, probe.work) for probe in probes], self._groups)
+        told = np.log([probe.seconds for probe in probes])
+
+        def badness(values: Array) -> float:
+            off = (told - _log_seconds(rows, values)) / _NOISE
+            away = values - usual
+            return float(off @ off + away @ precision @ away)
+
+        values, damping = usual, 1e-2
+        while True:
+            slopes = _slopes(rows, values)
+            curvature = slopes.T @ slopes / _NOISE**2 + precision
+            pull = slopes.T @ (told - _log_seconds(rows, values)) / _NOISE**2
+            pull -= precision @ (values - usual)
+            step = np.linalg.solve(curvature + damping * np.diag(np.diag(curvature)), pull)
+            trial = values + np.clip(step, -1.0, 1.0)
+            gained = badness(values) - badness(trial)
+            if gained > 0:
+                values, damping = trial, damping / 10
+            else:
+                damping *= 10
+            if abs(gained) < _LEAST_GAINED or damping > _MOST_DAMPING:
+                break
+        self._values = values
+        self._covariance = np.asarray(np.linalg.inv(curvature), dtype=np.float64)
+        return self
+
+    def seconds(self, settings: Sequence[Mapping[str, SettingValue]], work: Work) -> list[float]:
+        """The time that the model expects at each setting, in seconds."""
+        rows = _Rows.of([(setting, work) for setting in settings], self._groups)
+        return [float(value) for value in np.exp(_log_seconds(rows, self._values))]
+
+    def log_ratios(
+        self, whole: Work, probes: Sequence[tuple[Mapping[str, SettingValue], Work]]
+    ) -> list[tuple[float, float]]:
+        """For each setting and part of the whole moved at it: log of the whole's time over that of
+        the part, and the standard deviation of its error.
+        """
+        parts = _Rows.of(probes, self._groups)
+        wholes = _Rows.of([(setting, whole) for setting, _ in probes], self._groups)
+        ratios = _log_seconds(wholes, self._values) - _log_seconds(parts, self._values)
+        slopes = _slopes(wholes, self._values) - _slopes(parts, self._values)
+        errors = np.sqrt(np.einsum("ij,jk,ik->i", slopes, self._covariance, slopes))
+        return list(zip(ratios.tolist(), errors.tolist(), strict=True))
+
+
+def _slow_start_s(rtt_s: float, stream_bps: float) -> float:
+    """About what a stream loses until it has its rate: a round trip for each doubling but the last.
+
+    From ten packets (RFC 6928), without losses.
+    """
+    doublings = math.log2(max(2.0, stream_bps / 8 * rtt_s / _FIRST_WINDOW_BYTES))
+    return 0.01 + rtt_s * max(1.0, doublings - 1)
+
+
+def _link(network: Mapping[int, float], most_bps: float | None) -> tuple[float, float]:
+    """The path's rate in bit/s, and the standard deviation of its logarithm.
+
+    Many streams that reach half of what as many single ones would may still be limited each by its
+    window or by losses; then theirs is a lower bound.
+    """
+    flows, best_bps = max(network.items(), key=lambda pair: pair[1], default=(1, 0.0))
+    if not best_bps:
+        return most_bps or _USUAL_BPS, 1.0
+    if 1 in network and flows > 1 and best_bps > _UNFILLED * flows * network[1]:
+        return min(2 * best_bps, most_bps or math.inf), 0.7
+    return best_bps, 0.08
+
+
+def _log_seconds(rows: _Rows, values: Array) -> Array:
+    """See the module's text; one value per row."""
+    link, stream, start, ramp, session, file, by_streams = np.exp(values[:_OWN])
+    own = np.exp(rows.groups @ values[_OWN:]) if values.size > _OWN else 1.0
+    file_s = own * file * (1 + by_streams * np.log2(rows.streams))
+    byte_s = 8 * _soft_maximum(1 / (rows.streams * stream), np.full_like(rows.streams, 1 / link))
+    busy_s = rows.files * file_s + rows.total_bytes * byte_s
+    longest_s = file_s + rows.largest_bytes * byte_s
+    squares = rows.files * file_s**2 + rows.square_bytes * byte_s**2
+    squares += 2 * file_s * rows.total_bytes * byte_s
+    residual_s = 1 / _soft_maximum(1 / longest_s, 2 * busy_s / (rows.workers * squares))
+    # What one worker moves meanwhile, as a share of what all together would.
+    alone = np.maximum(1 / rows.workers, np.minimum(1.0, 8 / (byte_s * link)))
+    end_s = rows.is_whole * (1 - alone) * residual_s
+    flowing_s = _soft_maximum(busy_s / rows.workers, rows.total_bytes * 8 / link) + end_s
+    logs: Array = np.log(start + ramp + session * (rows.workers - 1) + flowing_s)
+    return logs
+
+
+def _slopes(rows: _Rows, values: Array) -> Array:
+    """The derivatives of `_log_seconds`, a column for each parameter."""
+    at = _log_seconds(rows, values)
+    moved = values + _SMALL * np.eye(values.size)
+    return np.stack([(_log_seconds(rows, one) - at) / _SMALL for one in moved], axis=1)
+
+
+def _workers(setting: Mapping[str, SettingValue]) -> int:
+    return max(1, int(setting.get("concurrency", 1)))
+
+
+def _streams(setting: Mapping[str, SettingValue]) -> int:
+    """Streams for each file."""
+    return max(1, int(setting.get("parallelism", setting.get("streams", 1))))
+
+
+def _group(setting: Mapping[str, SettingValue]) -> _Group:
+    """What a setting has beside its flows."""
+    return tuple(sorted((k, v) for k, v in setting.items() if k not in _FLOWS))
+
+
+def _soft_maximum(one: Array, other: Array) -> Array:
+    top = np.maximum(one, other)
+    sum_: Array = ((one / top) ** _SHARPNESS + (other / top) ** _SHARPNESS) ** (1 / _SHARPNESS)
+    return top * sum_

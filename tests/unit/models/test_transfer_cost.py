@@ -1,0 +1,111 @@
+"""What slices say of the whole, by a model of what files cost."""
+
+import math
+
+import numpy as np
+import pytest
+
+from advisor.domain.dataset import Dataset, Work
+from advisor.domain.space import Setting
+from advisor.models.transfer_cost import CostModel, Moved
+
+ONE: Setting = {"concurrency": 1, "parallelism": 1}
+MANY: Setting = {"concurrency": 16, "parallelism": 1}
+NETWORK = {1: 3e8, 8: 4e8}
+
+
+def _moved(setting: Setting, files: int, seconds: float, *, cut: bool = False) -> Moved:
+    work = Work.of_sizes([10**6] * files, is_cut=cut)
+    return Moved(setting=setting, work=work, seconds=seconds, idle_s=1.0)
+
+
+def _whole_s(model: CostModel, probe: Moved, whole: Work) -> tuple[float, float]:
+    [(ratio, error)] = model.log_ratios(whole, [(probe.setting, probe.work)])
+    return probe.seconds * math.exp(ratio), error
+
+
+def test_a_file_costs_time_and_the_start_counts_once() -> None:
+    # 1 s of start, 0.1 s for each file, one after the other.
+    probes = [_moved(ONE, n, 1 + 0.1 * n, cut=n == 80) for n in (20, 40, 80)]
+    model = CostModel(0.03, NETWORK).fit(probes)
+    for probe in probes:
+        whole_s, error = _whole_s(model, probe, Work.of_sizes([10**6] * 2000))
+        assert whole_s == pytest.approx(201, rel=0.08)
+        assert error < 0.1
+
+
+def test_a_probe_of_everything_is_the_whole() -> None:
+    probe = _moved(MANY, 100, 7.7)
+    model = CostModel(0.03, NETWORK).fit([probe])
+    assert _whole_s(model, probe, probe.work) == (pytest.approx(7.7), pytest.approx(0.0))
+
+
+def test_the_less_was_moved_the_less_certain_it_is() -> None:
+    whole = Work.of_sizes([10**6] * 1000)
+    errors = []
+    for files in (10, 100, 900):
+        probe = _moved(MANY, files, 1.5 + files / 100)
+        errors.append(_whole_s(CostModel(0.03, NETWORK).fit([probe]), probe, whole)[1])
+    assert errors == sorted(errors, reverse=True)
+
+
+def test_more_files_at_a_time_hide_what_files_cost_until_the_path_is_full() -> None:
+    model = CostModel(0.03, NETWORK).fit([_moved(ONE, 40, 5.0)])
+    whole = Work.of_sizes([10**6] * 1000)
+    settings: list[Setting] = [{"concurrency": 2**n, "parallelism": 1} for n in range(7)]
+    seconds = model.seconds(settings, whole)
+    assert seconds[0] > 1.8 * seconds[1] > 3 * seconds[2]
+    assert min(seconds) > whole.total_bytes * 8 / 4e8
+    assert seconds[5] == pytest.approx(seconds[6], rel=0.15)
+
+
+def test_options_beside_the_flows_have_a_cost_of_their_own() -> None:
+    plain: Setting = {**ONE, "options": "none"}
+    model = CostModel(0.03, NETWORK).fit([_moved(ONE, 40, 5.0), _moved(plain, 40, 13.0)])
+    fast_s, plain_s = (
+        model.seconds([one], Work.of_sizes([10**6] * 1000))[0] for one in (ONE, plain)
+    )
+    assert plain_s > 2 * fast_s
+
+
+def test_streams_that_each_are_limited_do_not_tell_the_rate_of_the_path() -> None:
+    # Eight streams have eight times the rate of one: sixteen files may have more.
+    setting: Setting = {"concurrency": 64, "parallelism": 1}
+    files = Work.of_sizes([10**8] * 640)
+    limited = CostModel(0.03, {1: 2.5e7, 8: 2e8}, 1e9).seconds([setting], files)[0]
+    filled = CostModel(0.03, {1: 1.9e8, 8: 2e8}, 1e9).seconds([setting], files)[0]
+    assert limited < 0.8 * filled
+    assert CostModel(0.03, {}, 2e9).seconds([setting], files)[0] < limited
+
+
+def test_the_last_large_file_is_waited_for() -> None:
+    model = CostModel(0.03, {1: 5e7, 8: 4e8})
+    even = Work.of_sizes([10**7] * 64)
+    uneven = Work.of_sizes([2 * 10**6] * 60 + [13 * 10**7] * 4)
+    assert even.total_bytes == uneven.total_bytes
+    at_even, at_uneven = (model.seconds([MANY], work)[0] for work in (even, uneven))
+    assert at_uneven > 1.2 * at_even
+
+
+def test_the_work_of_a_dataset_is_known_by_its_classes() -> None:
+    sizes = np.random.default_rng(1).lognormal(13, 1.5, 500).astype(int).tolist()
+    bins: dict[int, list[int]] = {}
+    for size in sizes:
+        bins.setdefault(size.bit_length() - 1, []).append(size)
+    dataset = Dataset(
+        total_bytes=sum(sizes),
+        files=len(sizes),
+        largest_bytes=max(sizes),
+        sizes=tuple((bin_, len(some), sum(some)) for bin_, some in sorted(bins.items())),
+    )
+    found, true = Work.of_dataset(dataset), Work.of_sizes(sizes)
+    assert (found.files, found.total_bytes, found.largest_bytes) == (
+        true.files,
+        true.total_bytes,
+        true.largest_bytes,
+    )
+    assert found.square_bytes == pytest.approx(true.square_bytes, rel=0.15)
+    huge = Work.of_dataset(Dataset(total_bytes=10**16, files=2, largest_bytes=9 * 10**15))
+    assert CostModel(0.03, NETWORK).seconds([MANY], huge)[0] == pytest.approx(3e8, rel=0.5)
+    unknown = Work.of_dataset(Dataset(total_bytes=100))
+    assert (unknown.files, unknown.largest_bytes) == (1, 100)
