@@ -5,7 +5,7 @@
 # make bench     figures that the documentation quotes (minutes)
 # make bench-tui what the terminal interface costs (ten minutes)
 # make bench-wan advice against a sweep on emulated paths, into docs/benchmarks.md (over an hour)
-# make bench-disk lines of globus-url-copy, run as advised, into docs/benchmarks-disk.md (an hour)
+# make bench-disk lines of globus-url-copy, run as advised, and sessions in virtual time, into docs/benchmarks-disk.md (hours)
 # make bench-plans mixed files under three loads, by HARP's plan and others (an hour)
 # make bench-transfers transfers that tune themselves, into docs/benchmarks-transfers.md (an hour)
 # make bench-shares shares of five destinations, planned and kept, into docs/benchmarks-shares.md (an hour and a quarter)
@@ -75,6 +75,8 @@ bench-wan: install-dev
 	$(VENV)/bin/python -m tests.benchmarks.wan --document
 
 bench-disk: install-dev
+	$(VENV)/bin/python -m tests.benchmarks.disk.virtual
+	$(VENV)/bin/python -m tests.benchmarks.disk.virtual --document
 	$(VENV)/bin/python -m tests.benchmarks.disk
 	$(VENV)/bin/python -m tests.benchmarks.disk --document
 

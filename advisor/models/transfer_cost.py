@@ -2,7 +2,7 @@
 
 The papers give its parts. A file costs round trips and time of the hosts whatever its size, which
 pipelining and concurrency hide (Yildirim, Arslan, Kim, Kosar: "Application-Level Optimization of
-Big Data Transfers through Pipelining, Parallelism and Concurrency", 2016, section 3); a stream has
+Big Data Transfers through Pipelining, Parallelism and Concurrency", 2016); a stream has
 a rate of its own, set by its window or by losses; and all share the path. With c files at a time
 over p streams each:
 

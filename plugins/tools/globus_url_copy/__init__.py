@@ -135,11 +135,11 @@ class GlobusUrlCopy:
         return [*usable, faster]
 
     def space(self, path: PathFacts, dataset: Dataset, limits: ToolLimits) -> Space:
-        """Concurrency × parallelism, within the number of files and the user's limits."""
+        """Concurrency × parallelism, within the number of files and the user's limits, × pipelining."""
         return space_for(dataset, limits)
 
     def baselines(self, path: PathFacts, dataset: Dataset) -> list[Baseline]:
-        """The setting of Globus, 2 × 8, as users type it."""
+        """The line without options, as users type it, and the same with `-fast -pp`."""
         return baselines_for(dataset)
 
     def carries(self, name: str) -> str:

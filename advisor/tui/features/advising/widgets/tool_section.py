@@ -64,7 +64,7 @@ class ToolSection(Vertical):
             "max_concurrency",
             draft,
             check=whole_number(1, _MOST_AT_ONCE),
-            example="16 at most",
+            example="64 at most",
             explained="How many files the tool may move at a time. Some sites ask for few.",
         )
         yield Tick(
