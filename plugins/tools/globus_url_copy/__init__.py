@@ -135,7 +135,7 @@ class GlobusUrlCopy:
         return [*usable, faster]
 
     def space(self, path: PathFacts, dataset: Dataset, limits: ToolLimits) -> Space:
-        """Concurrency × parallelism, within the number of files and the user's limits, × pipelining."""
+        """Concurrency × parallelism × pipelining, within the files and the user's limits."""
         return space_for(dataset, limits)
 
     def baselines(self, path: PathFacts, dataset: Dataset) -> list[Baseline]:
