@@ -1,6 +1,5 @@
 """Makes the advice from what was measured or stored."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -8,13 +7,12 @@ import msgspec
 
 from advisor import registry
 from advisor.advising.contenders import Ranking
-from advisor.advising.judging import comparable, whole_error
+from advisor.advising.judging import comparable
 from advisor.api.tool import DESTINATION_PATH, CommandRequest, Kept
 from advisor.domain.advice import (
     Advice,
     Command,
     Composition,
-    Contender,
     Estimate,
     Limit,
     role_words,
@@ -28,7 +26,8 @@ from advisor.domain.path import PathFacts
 from advisor.domain.quantities import format_rate
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, flows_of, setting_key
-from advisor.models.comparison import PRACTICALLY_SAME, TYPICAL_SPREAD, widened
+from advisor.models.ceiling import held, link_ceiling
+from advisor.models.comparison import PRACTICALLY_SAME, TYPICAL_SPREAD
 from advisor.models.composition import compose, limit_words
 from advisor.models.filesystems import setstripe_line
 from advisor.models.limits import binding_limits, measured_limits
@@ -44,7 +43,7 @@ class AdviceInputs(msgspec.Struct, frozen=True, kw_only=True):
     """What an advice is based on.
 
     `borrowed`: see `PriorResults`. `absent`: see `Composition`. `folder`: where a profiled tool's
-    files go at the destination.
+    files go at the destination. `stopped`: why the session ended before its time.
     """
 
     session: str
@@ -57,27 +56,21 @@ class AdviceInputs(msgspec.Struct, frozen=True, kw_only=True):
     kept: Kept | None = None
     absent: Mapping[str, str] = {}
     folder: str = ""
+    stopped: Sequence[str] = ()
 
 
 def advice_from_ranking(inputs: AdviceInputs, ranking: Ranking, incomplete: bool) -> Advice:
     """The advice of a session that measured."""
     comparison, index = ranking.comparison, ranking.chosen
     chosen = ranking.candidates[index]
-    compared = comparable(inputs.request, inputs.probes)
-    errors = [
-        whole_error(inputs.request, compared, one.subject, one.setting)
-        for one in ranking.candidates
-    ]
-    expected = widened(comparison.next_one(index), errors[index])
-    default = ranking.default
-    gain = None if default is None else _stated_ratio(ranking, errors, index, default)
+    expected, gain, default = ranking.expected, ranking.gain, ranking.default
     limits = _binding(binding_limits(inputs.path), ranking)
     if measured := _newest(inputs.probes, chosen.subject, chosen.setting):
         limits += measured_limits(measured, inputs.path.capacity_bps)
     settings = best_settings(ranking)
     commands = _commands(inputs, chosen.subject, settings)
     composition = _composed(inputs, chosen.setting, expected.value)
-    reasons = _reasons(inputs, ranking, errors, gain)
+    reasons = _reasons(inputs, ranking, gain)
     if composition:
         reasons.insert(0, limit_words(composition))
     if stripes := _stripes(inputs, chosen.setting):
@@ -90,12 +83,12 @@ def advice_from_ranking(inputs: AdviceInputs, ranking: Ranking, incomplete: bool
         setting=chosen.setting,
         expected_bps=expected.value,
         interval_bps=expected.interval,
-        default_bps=None if default is None else comparison.mean(default).value,
+        default_bps=None if default is None else ranking.mean(default).value,
         gain=gain,
         limits=limits,
         reasons=reasons,
         commands=_after_striping(inputs, chosen.setting, commands),
-        contenders=[_contender(ranking, errors, i) for i in comparison.order()],
+        contenders=[ranking.contender(i) for i in comparison.order()],
         incomplete=incomplete,
         session=inputs.session,
         transfer_s=transfer_time(inputs.request.dataset, expected),
@@ -109,10 +102,13 @@ def advice_from_history(inputs: AdviceInputs) -> Advice:
     spread = best.spread if best.spread is not None else TYPICAL_SPREAD
     # 90 % lie within 1.645 standard deviations; the stored spread is over days, not seconds.
     half_bps = 1.645 * spread * best.throughput_bps
-    upper_bps = best.throughput_bps + half_bps
-    if reserved_bps := inputs.path.bandwidth_bps:
-        upper_bps = max(best.throughput_bps, min(upper_bps, reserved_bps))
-    expected = Estimate(best.throughput_bps, (max(0.0, best.throughput_bps - half_bps), upper_bps))
+    expected = held(
+        link_ceiling(inputs.path),
+        Estimate(
+            best.throughput_bps,
+            (max(0.0, best.throughput_bps - half_bps), best.throughput_bps + half_bps),
+        ),
+    )
     settings = {p.subject: p.setting for p in inputs.past}
     reasons = [
         f"the best stored result of this pair is {describe(best.subject, best.setting)}: "
@@ -165,29 +161,6 @@ def _binding(limits: Sequence[Limit], ranking: Ranking) -> list[Limit]:
     ]
 
 
-def _stated_ratio(ranking: Ranking, errors: Sequence[float], index: int, to: int) -> Estimate:
-    """How much faster one contender is than another; `errors`: of each as a prediction.
-
-    They count against the defaults. Similar settings are wrong in the same way, and their order is
-    what was measured.
-    """
-    if index == to:
-        return Estimate(1.0, (1.0, 1.0))
-    ratio = ranking.comparison.ratio(index, to)
-    if not any(ranking.candidates[one].role.startswith("default") for one in (index, to)):
-        return ratio
-    return widened(ratio, math.hypot(errors[index], errors[to]))
-
-
-def _contender(ranking: Ranking, errors: Sequence[float], index: int) -> Contender:
-    made = ranking.contender(index)
-    if made.ratio is None:
-        return made
-    return msgspec.structs.replace(
-        made, ratio=_stated_ratio(ranking, errors, index, ranking.chosen)
-    )
-
-
 def _newest(probes: Sequence[ProbeRecord], subject: str, setting: Setting) -> Measurement | None:
     key = setting_key(setting)
     found = [
@@ -209,20 +182,20 @@ def best_settings(ranking: Ranking) -> dict[str, Setting]:
     return settings
 
 
-def _reasons(
-    inputs: AdviceInputs, ranking: Ranking, errors: Sequence[float], gain: Estimate | None
-) -> list[str]:
+def _reasons(inputs: AdviceInputs, ranking: Ranking, gain: Estimate | None) -> list[str]:
     comparison, chosen = ranking.comparison, ranking.chosen
     reasons = []
     for index in comparison.order():
         if index != chosen:
-            reasons.append(_against(ranking, errors, index))
+            reasons.append(_against(ranking, index))
     if ranking.candidates[chosen].role == "default":
         reasons.insert(0, "the default is as good as anything measured: tuning does not help here")
     elif gain and gain.interval[0] <= 1:
         reasons.append("the gain over the default is not certain: its interval reaches 1")
+    reasons += inputs.stopped
     reasons += _left_out(comparable(inputs.request, inputs.probes), ranking)
-    if inputs.request.tool is None and (plateau := _plateau(ranking)):
+    # Why it stopped tells the same.
+    if inputs.request.tool is None and not inputs.stopped and (plateau := _plateau(ranking)):
         reasons.append(plateau)
     if best := max(inputs.past, key=lambda p: p.throughput_bps, default=None):
         reasons.append(
@@ -331,19 +304,19 @@ def _plateau(ranking: Ranking) -> str:
     counts = sorted({flows_of(c.setting, flow_names()) for c in equals if c.subject == subject})
     if len(counts) < 2 or counts[-1] < 2 * counts[0]:
         return ""
-    rate = format_rate(ranking.comparison.mean(ranking.chosen).value)
+    rate = format_rate(ranking.mean(ranking.chosen).value)
     return (
         f"{counts[0]} and {counts[-1]} streams reach about the same rate: the path or the hosts, "
         f"not the settings, limit it to about {rate}"
     )
 
 
-def _against(ranking: Ranking, errors: Sequence[float], index: int) -> str:
+def _against(ranking: Ranking, index: int) -> str:
     """The chosen contender compared with another one, and whether the difference is significant."""
     comparison, chosen = ranking.comparison, ranking.chosen
     other = ranking.candidates[index]
     name = f"{role_words(other.role)} ({describe(other.subject, other.setting)})"
-    ratio = _stated_ratio(ranking, errors, chosen, index)
+    ratio = ranking.ratio(chosen, index)
     lower, upper = ratio.interval
     figures = f"× {ratio.value:.2f} (90 %: {lower:.2f} to {upper:.2f})"
     if not comparison.told_apart(chosen, index):

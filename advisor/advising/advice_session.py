@@ -37,10 +37,15 @@ INTERRUPTED: Final = Problem(
 
 
 class Interrupted(msgspec.Struct, frozen=True):
-    """A session to resume: its record and its probes."""
+    """A session to resume: its record and its probes.
+
+    `more_s`: how much longer to measure, for a session that has ended; 0 for one that was cut
+    short, which resumes within the time that it has left.
+    """
 
     record: SessionRecord
     probes: list[ProbeRecord]
+    more_s: float = 0.0
 
 
 class AdviceSession(Session):

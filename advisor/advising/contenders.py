@@ -1,17 +1,18 @@
 """Selects the settings of the closing comparison, and ranks them."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
-from advisor.domain.advice import Contender
+from advisor.domain.advice import Contender, Estimate
 from advisor.domain.events import PastResult
 from advisor.domain.measurement import Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, SettingKey, Space, setting_key
-from advisor.models.comparison import LEAST_SPREAD, Comparison
+from advisor.models.ceiling import Ceiling, bounded_ratio, held
+from advisor.models.comparison import LEAST_SPREAD, AssumedSpread, Comparison, widened
 from advisor.traits import transport_traits
 
 # After one probe each, a setting this close to the best may be as good.
@@ -115,9 +116,14 @@ def contenders(
 
 def cost(candidate: Candidate, spaces: Mapping[str, Space]) -> tuple[float, ...]:
     """Sort key, the cheapest first: by transport, then by the cost order of its space."""
-    rank = transport_traits(candidate.subject).cost_rank
-    space = spaces.get(candidate.subject)
-    return (float(rank), *(space.cost(candidate.setting) if space else ()))
+    return cost_of(candidate.subject, candidate.setting, spaces)
+
+
+def cost_of(subject: str, setting: Setting, spaces: Mapping[str, Space]) -> tuple[float, ...]:
+    """The same for any setting of a subject."""
+    space = spaces.get(subject)
+    rank = transport_traits(subject).cost_rank
+    return (float(rank), *(space.cost(setting) if space else ()))
 
 
 def select(
@@ -135,7 +141,7 @@ def select(
     if not ranked:
         return []
     best = ranked[0]
-    chosen = [_named(best, "best")]
+    chosen = [named(best, "best")]
     others = [c for c in ranked[1:] if not c.role]
     rival = _rival(best, others, past, candidates)
     near = [
@@ -149,7 +155,7 @@ def select(
     frugal = min(near, key=lambda c: cost(c, spaces), default=None)
     for candidate, role in ((rival, "rival"), (frugal, "frugal")):
         if candidate and candidate.key not in {c.key for c in chosen}:
-            chosen.append(_named(candidate, role))
+            chosen.append(named(candidate, role))
     chosen += [c for c in ranked if c.role and c.key not in {x.key for x in chosen}]
     return chosen
 
@@ -167,7 +173,8 @@ def _ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
     return sorted(candidates, key=rank)
 
 
-def _named(candidate: Candidate, role: str) -> Candidate:
+def named(candidate: Candidate, role: str) -> Candidate:
+    """The candidate with this role, unless it has one."""
     return msgspec.structs.replace(candidate, role=candidate.role or role)
 
 
@@ -190,12 +197,48 @@ def _rival(
 
 
 class Ranking(msgspec.Struct, frozen=True):
-    """The contenders, compared. Indices are into `candidates`; there may be no `default`."""
+    """The contenders, compared. Indices are into `candidates`; there may be no `default`.
+
+    `ceiling`: what no estimate exceeds, None where nothing is known. `errors`: the relative error
+    of each candidate as a prediction of the whole dataset, 0 where it was not predicted.
+    """
 
     candidates: list[Candidate]
     comparison: Comparison
     chosen: int
     default: int | None
+    ceiling: Ceiling | None
+    errors: list[float]
+
+    @property
+    def expected(self) -> Estimate:
+        """What a further transfer with the chosen setting reaches, in bit/s."""
+        next_one = self.comparison.next_one(self.chosen)
+        return held(self.ceiling, widened(next_one, self.errors[self.chosen]))
+
+    def mean(self, index: int) -> Estimate:
+        """The mean throughput of a candidate, in bit/s."""
+        return held(self.ceiling, self.comparison.mean(index))
+
+    def ratio(self, index: int, to: int) -> Estimate:
+        """The throughput of one candidate relative to that of another.
+
+        The errors of predictions count against the defaults. Similar settings are wrong in the same
+        way, and their order is what was measured.
+        """
+        ratio = self.comparison.ratio(index, to)
+        if any(self.candidates[one].role.startswith("default") for one in (index, to)):
+            ratio = widened(ratio, math.hypot(self.errors[index], self.errors[to]))
+        return bounded_ratio(ratio, self.ceiling, self.comparison.mean(to))
+
+    @property
+    def gain(self) -> Estimate | None:
+        """That of the chosen setting relative to the default; None without a default."""
+        if self.default is None:
+            return None
+        if self.default == self.chosen:
+            return Estimate(1.0, (1.0, 1.0))
+        return self.ratio(self.chosen, self.default)
 
     def contender(self, index: int) -> Contender:
         """One candidate in the form that the advice has."""
@@ -204,28 +247,44 @@ class Ranking(msgspec.Struct, frozen=True):
             role=candidate.role,
             subject=candidate.subject,
             setting=candidate.setting,
-            throughput=self.comparison.mean(index),
+            throughput=self.mean(index),
             probes=len(candidate.sampled_bps),
-            ratio=None if index == self.chosen else self.comparison.ratio(index, self.chosen),
+            ratio=None if index == self.chosen else self.ratio(index, self.chosen),
         )
+
+
+Key = tuple[str, SettingKey]
 
 
 def rank_contenders(
     candidates: Sequence[Candidate],
     spaces: Mapping[str, Space],
     least_spread: float = LEAST_SPREAD,
+    *,
+    chosen: Key | None = None,
+    alike: Collection[Key] = (),
+    assumed: AssumedSpread | None = None,
+    ceiling: Ceiling | None = None,
+    errors: Mapping[Key, float] | None = None,
 ) -> Ranking | None:
     """Choose the cheapest of those not distinguishable from the best; None if there are none.
 
-    `least_spread`: see `Comparison`.
+    `chosen`: the choice, if it is made already. `ceiling`: of all estimates. `errors`: see
+    `Ranking`. `least_spread`, `alike`, `assumed`: see `Comparison`.
     """
     measured = [c for c in candidates if c.sampled_bps]
     if not measured:
         return None
     comparison = Comparison(
-        [c.sampled_bps for c in measured], [c.subject for c in measured], least_spread
+        [c.sampled_bps for c in measured],
+        [c.subject for c in measured],
+        least_spread,
+        alike=[i for i, c in enumerate(measured) if c.key in alike],
+        assumed=assumed,
     )
-    equals = comparison.same_as_best()
-    chosen = min(equals, key=lambda i: cost(measured[i], spaces))
+    equals = [i for i, c in enumerate(measured) if c.key == chosen] or comparison.same_as_best()
+    index = min(equals, key=lambda i: cost(measured[i], spaces))
     defaults = [i for i, c in enumerate(measured) if c.role == "default"]
-    return Ranking(measured, comparison, chosen, defaults[0] if defaults else None)
+    default = defaults[0] if defaults else None
+    each = [(errors or {}).get(c.key, 0.0) for c in measured]
+    return Ranking(measured, comparison, index, default, ceiling, each)

@@ -62,10 +62,11 @@ class PriorResults(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Context:
-    """One session as its stages see it. `evidence`: the search's latest on past transfers.
+    """One session as its stages see it.
 
-    In a session over several connections, one of them: `connection` names it, and `later_s` is the
-    time for the others, beyond the budget.
+    `evidence`: the search's latest on past transfers. `stopped`: why stages ended before their
+    time, each reason once. In a session over several connections, one of them: `connection` names
+    it, and `later_s` is the time for the others, beyond the budget.
     """
 
     def __init__(
@@ -94,6 +95,8 @@ class Context:
         self.recorder = recorder
         self.later_s = later_s
         self.evidence: Evidence | None = None
+        self.stopped: list[str] = []
+        self._ordered_until_s = 0.0
         self._probe_events = ProbeEvents(events, connection)
 
     @property
@@ -109,6 +112,15 @@ class Context:
     def stage_name(self, stage: str) -> str:
         """The name of a stage as users see it, and order it to be skipped."""
         return self._probe_events.stage_name(stage)
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether the user ordered more time that is not used yet."""
+        return self.events.at_s < self._ordered_until_s
+
+    def order_more(self, by_s: float) -> None:
+        """Measure for so long, even if everything is decided."""
+        self._ordered_until_s = max(self._ordered_until_s, self.events.at_s) + by_s
 
     @contextlib.asynccontextmanager
     async def stage(
@@ -179,6 +191,7 @@ class Context:
         control, stop = self.control, self.control.stop
         if by_s := control.take_extension_s():
             self.budget.extend(by_s)
+            self.order_more(by_s)
             self.events.emit(ev.BudgetExtended, by_s=by_s, left_s=self.budget.left_s)
         if control.paused and not stop.is_set():
             began_s = self.events.at_s

@@ -1,7 +1,7 @@
 """Searches the space of a subject: ask the method, probe, tell the method, store."""
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 import msgspec
@@ -18,7 +18,13 @@ from advisor.domain import events as ev
 from advisor.domain.measurement import Failure, Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Baseline, Setting, Space
-from advisor.methods.api import Method, WithEvidence, WithExpectation, WithMovableSpace
+from advisor.methods.api import (
+    Method,
+    WithBelief,
+    WithEvidence,
+    WithExpectation,
+    WithMovableSpace,
+)
 from advisor.models.smoothing import is_other_rtt
 
 BASELINE: Final = "baseline"
@@ -113,6 +119,8 @@ def _method_of(context: Context, stage: SearchStage, space: Space) -> Method:
     )
     if state := _last_state(context.probes, stage):
         method.restore(state)
+    elif isinstance(method, WithBelief):
+        _teach(context, stage, space, method)
     _expect(context, method)
     return method
 
@@ -125,13 +133,32 @@ def _expect(context: Context, method: Method) -> None:
         method.expect(expected)
 
 
+def _teach(context: Context, stage: SearchStage, space: Space, method: WithBelief) -> None:
+    """Tell a search what this session has measured in its space before it began."""
+    for probe in context.probes:
+        outcome = comparable_outcome(
+            context.request, context.probes, probe.subject, probe.setting, probe.result
+        )
+        if probe.subject == stage.subject and outcome and space.holds(probe.setting):
+            method.learn(probe.setting, outcome)
+
+
 def _last_state(probes: Sequence[ProbeRecord], stage: SearchStage) -> dict[str, object] | None:
     states = [p.method_state for p in probes if p.stage == stage.name and p.method_state]
     return states[-1] if states else None
 
 
-async def measure_baselines(context: Context, stages: Sequence[SearchStage]) -> None:
-    """Measure the defaults, before anything is tuned. Raises Stopped, PeerLost."""
+WhyEnd = Callable[[str, str, Method], str]
+"""Why the search of a subject, in a stage, with a method may end; "" while it may not."""
+
+
+async def measure_baselines(
+    context: Context, stages: Sequence[SearchStage], why_full: Callable[[], str] = str
+) -> None:
+    """Measure the defaults, before anything is tuned. Raises Stopped, PeerLost.
+
+    `why_full`: why no further default needs to be measured, "" while that is not known.
+    """
     # Searches over the same subject have the same defaults.
     subjects = {stage.subject: stage for stage in stages}
     wanted = [
@@ -152,11 +179,21 @@ async def measure_baselines(context: Context, stages: Sequence[SearchStage]) -> 
                 return
             purpose = ProbePurpose(stage=BASELINE, kind="baseline", label=baseline.role)
             await context.record(await context.measure(name, baseline.setting, purpose))
+            if reason := why_full():
+                stage_end.reason = reason
+                return
         stage_end.reason = "the defaults are measured"
 
 
-async def profile(context: Context, stage: SearchStage, until_left_s: float) -> None:
-    """Search until the method stops, or `until_left_s` of the budget is left.
+def never_ends(_subject: str, _stage: str, _method: Method) -> str:
+    """For a search that ends only by itself or by the time."""
+    return ""
+
+
+async def profile(
+    context: Context, stage: SearchStage, until_left_s: float, why_end: WhyEnd = never_ends
+) -> None:
+    """Search until the method stops, `why_end` says so, or `until_left_s` of the budget is left.
 
     Raises Stopped, PeerLost.
     """
@@ -164,11 +201,16 @@ async def profile(context: Context, stage: SearchStage, until_left_s: float) -> 
     method = _method_of(context, stage, space)
     budget_s = max(0.0, context.budget.left_s - until_left_s)
     async with context.stage(stage.name, stage.subject, budget_s, space) as stage_end:
-        stage_end.reason = await _search(context, stage, method, space, until_left_s)
+        stage_end.reason = await _search(context, stage, method, space, until_left_s, why_end)
 
 
 async def _search(
-    context: Context, stage: SearchStage, method: Method, space: Space, until_left_s: float
+    context: Context,
+    stage: SearchStage,
+    method: Method,
+    space: Space,
+    until_left_s: float,
+    why_end: WhyEnd = never_ends,
 ) -> str:
     """Ask, probe and tell; returns why the search ended."""
     failures, space_rtt_s = 0, context.runner.rtt_s
@@ -177,6 +219,8 @@ async def _search(
         await apply_user_orders(context)
         if context.control.is_skipped(shown):
             return "skipped"
+        if reason := why_end(stage.subject, stage.name, method):
+            return reason
         if context.budget.left_s - until_left_s < context.runner.next_probe_s(stage.subject):
             return "its time is used up"
         iteration = method.iteration

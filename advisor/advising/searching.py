@@ -3,17 +3,19 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from advisor.advising.confirming import confirm
+from advisor.advising.closing import close_in
 from advisor.advising.context import Context
+from advisor.advising.deciding import Decisions
 from advisor.advising.profiling import (
     CONFIRM,
     SearchStage,
     TransportStage,
+    WhyEnd,
     measure_baselines,
+    never_ends,
     profile,
     stages_of,
 )
-from advisor.domain.events import PastResult
 from advisor.domain.space import Space
 from advisor.traits import transport_traits
 
@@ -44,24 +46,45 @@ def usable_stages(context: Context) -> list[TransportStage]:
 
 
 async def search_transports(
-    context: Context,
-    stages: Sequence[SearchStage],
-    past: Sequence[PastResult],
-    spaces: Mapping[str, Space],
+    context: Context, stages: Sequence[SearchStage], spaces: Mapping[str, Space]
 ) -> None:
-    """The defaults, each search, and the closing comparison. Raises Stopped, PeerLost."""
-    await measure_baselines(context, stages)
-    await search_all(context, stages)
-    await confirm(context, past, spaces)
+    """The defaults, the searches and the closing comparison, until all is decided.
+
+    If the user ordered more time, the searches resume without the question whether it is decided.
+    Raises Stopped, PeerLost.
+    """
+    decisions = Decisions(context, spaces)
+    if context.wants_more:
+        # The session had ended, and the user resumed it for more.
+        await measure_baselines(context, stages)
+    else:
+        await measure_baselines(context, stages, decisions.why_full)
+        await search_all(context, stages, decisions.why_end)
+        await close_in(context, decisions)
+    before = -1
+    while _may_continue(context) and len(context.probes) > before:
+        before = len(context.probes)
+        await _search(context, stages, never_ends)
+        await close_in(context, decisions, insist=True)
 
 
-async def search_all(context: Context, stages: Sequence[SearchStage]) -> None:
+def _may_continue(context: Context) -> bool:
+    """Whether the user ordered more time, and it suffices for a probe."""
+    return context.wants_more and context.budget.left_s >= context.runner.next_probe_s()
+
+
+async def search_all(
+    context: Context, stages: Sequence[SearchStage], why_end: WhyEnd = never_ends
+) -> None:
     """Each stage until its share of the time is used; a resumed session skips finished ones."""
+    if not any(p.stage == CONFIRM for p in context.probes):
+        await _search(context, stages, why_end)
+
+
+async def _search(context: Context, stages: Sequence[SearchStage], why_end: WhyEnd) -> None:
     confirm_s = _CONFIRM_SHARE * context.budget.left_s
-    if any(p.stage == CONFIRM for p in context.probes):
-        return
     weights = [transport_traits(stage.subject).budget_weight for stage in stages]
     for number, stage in enumerate(stages):
         searching_s = max(0.0, context.budget.left_s - confirm_s)
         share = weights[number] / sum(weights[number:])
-        await profile(context, stage, context.budget.left_s - share * searching_s)
+        await profile(context, stage, context.budget.left_s - share * searching_s, why_end)

@@ -8,14 +8,14 @@ import msgspec
 from advisor.advising.advice import AdviceInputs, advice_from_history, advice_from_ranking
 from advisor.advising.advice_session import AROUND_S, INTERRUPTED, AdviceSession, Interrupted
 from advisor.advising.budget import Budget, default_budget_s
+from advisor.advising.choosing import ranking_of
 from advisor.advising.confirming import confirm
-from advisor.advising.contenders import Ranking, contenders, rank_contenders
+from advisor.advising.contenders import Ranking
 from advisor.advising.context import Blocked, Context, OutOfTime
 from advisor.advising.disk_to_disk import DiskToDisk
-from advisor.advising.judging import comparable, least_spread
 from advisor.advising.probe_runner import PeerLost
 from advisor.advising.profiling import SearchStage, measure_baselines
-from advisor.advising.searching import search_all, usable_stages
+from advisor.advising.searching import search_all, search_transports, usable_stages
 from advisor.advising.several import SeveralConnections
 from advisor.domain import events as ev
 from advisor.domain.path import PathFacts
@@ -108,6 +108,8 @@ class _OneConnection(AdviceSession):
         """Open the session: its budget, its first event."""
         earlier = self.interrupted.probes if self.interrupted else []
         context = self.make_context(path, self._budget(path, earlier), earlier)
+        if self._more_s:
+            context.order_more(self._more_s)
         shortest_s, total_s = context.runner.next_probe_s(), context.budget.total_s
         if shortest_s > total_s:
             raise ValueError(
@@ -121,7 +123,14 @@ class _OneConnection(AdviceSession):
         files = self.request.tool is not None
         total_s = self.request.budget_s or default_budget_s(path.rtt_s, files=files)
         spent_s = sum(p.result.elapsed_s for p in earlier) + self.events.at_s + AROUND_S
+        if self._more_s:
+            total_s = spent_s + self._more_s
         return Budget(total_s, self.clock, spent_s)
+
+    @property
+    def _more_s(self) -> float:
+        """How much longer the user wants to measure a session that had ended."""
+        return self.interrupted.more_s if self.interrupted else 0.0
 
     async def _measure(self, context: Context, past: list[ev.PastResult]) -> int:
         disks = await DiskToDisk.prepared(context) if self.request.tool else None
@@ -132,13 +141,14 @@ class _OneConnection(AdviceSession):
         try:
             if disks:
                 await disks.measure_subsystems()
-            await measure_baselines(context, stages)
-            await search_all(context, stages)
-            if disks:
+                await measure_baselines(context, stages)
+                await search_all(context, stages)
                 disks.lengthen()
-            await confirm(context, past, spaces, disks.held_back_s if disks else 0.0)
-            if disks and (ranking := self._ranking(context, past, spaces)):
-                await disks.measure_tool_in_memory(ranking.candidates[ranking.chosen].setting)
+                await confirm(context, past, spaces, disks.held_back_s)
+                if ranking := self._ranking(context, past, spaces):
+                    await disks.measure_tool_in_memory(ranking.candidates[ranking.chosen].setting)
+            else:
+                await search_transports(context, stages, spaces)
         except Stopped:
             trouble = INTERRUPTED
         except (PeerLost, OutOfTime, StoreError, Blocked) as error:
@@ -153,10 +163,7 @@ class _OneConnection(AdviceSession):
         self, context: Context, past: list[ev.PastResult], spaces: dict[str, Space]
     ) -> Ranking | None:
         """The contenders, compared by the probes so far."""
-        compared = comparable(self.request, context.probes)
-        return rank_contenders(
-            contenders(compared, past, spaces), spaces, least_spread(self.request)
-        )
+        return ranking_of(self.request, context.path, context.probes, past, spaces)
 
     def _conclude(
         self,
@@ -181,6 +188,7 @@ class _OneConnection(AdviceSession):
             kept=disks.prober.kept if disks else None,
             absent=disks.absent if disks else {},
             folder=disks.prober.folder if disks else "",
+            stopped=context.stopped,
         )
         self.give(advice_from_ranking(inputs, ranking, incomplete=trouble is not None))
         return EXIT_INTERRUPTED if trouble is INTERRUPTED else EXIT_DONE

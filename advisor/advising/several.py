@@ -15,9 +15,9 @@ import numpy as np
 from advisor.advising.advice import AdviceInputs
 from advisor.advising.advice_session import AROUND_S, INTERRUPTED, AdviceSession
 from advisor.advising.budget import Budget, default_budget_s
-from advisor.advising.contenders import Ranking, contenders, rank_contenders
+from advisor.advising.choosing import ranking_of
+from advisor.advising.contenders import Ranking
 from advisor.advising.context import Blocked, Context, OutOfTime
-from advisor.advising.judging import comparable, least_spread
 from advisor.advising.probe_runner import PeerLost
 from advisor.advising.profiling import stages_of
 from advisor.advising.recorder import ProbePurpose
@@ -158,14 +158,14 @@ class SeveralConnections(AdviceSession):
     async def _search(self, context: Context) -> None:
         path = context.path
         self.events.emit(ev.PathFound, path=path, limits=binding_limits(path))
-        past = self.tell_history(context)
+        self.tell_history(context)
         stages = usable_stages(context)
         if len(self._contexts) == 1:
             self.record_request(path)
         if any(probe.stage == AT_ONCE for probe in context.probes):
             return  # A session that is resumed had done this.
         spaces = {stage.subject: stage.space(context) for stage in stages}
-        await search_transports(context, stages, past, spaces)
+        await search_transports(context, stages, spaces)
 
     async def _measure_rounds(
         self, searched: Sequence[Searched], rounds: Rounds, left_s: float
@@ -289,8 +289,7 @@ async def _measure_alone(one: Searched) -> list[float]:
 def _ranking(context: Context) -> Ranking | None:
     """The settings of one connection, compared; None where none gave a throughput."""
     spaces = {stage.subject: stage.space(context) for stage in stages_of(context)}
-    compared = comparable(context.request, context.probes)
-    return rank_contenders(contenders(compared, (), spaces), spaces, least_spread(context.request))
+    return ranking_of(context.request, context.path, context.probes, (), spaces)
 
 
 def _is_over(probe: ProbeRecord, path: PathFacts) -> bool:

@@ -227,6 +227,16 @@ class Space(msgspec.Struct, frozen=True, kw_only=True):
         """The setting at these fractions between the bounds, one per parameter."""
         return {p.name: p.value_at(fractions[p.name]) for p in self.parameters} | self.fixed
 
+    def holds(self, setting: Mapping[str, SettingValue]) -> bool:
+        """Whether a setting is a point of this space."""
+        names = {p.name for p in self.parameters}
+        values = [(p, setting.get(p.name)) for p in self.parameters]
+        return (
+            set(setting) == names | set(self.fixed)
+            and all(setting[name] == value for name, value in self.fixed.items())
+            and all(isinstance(v, int | float) and p.contains(v) for p, v in values)
+        )
+
     def cost(self, setting: Mapping[str, SettingValue]) -> tuple[float, ...]:
         """A sort key: smaller is cheaper.
 

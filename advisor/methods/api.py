@@ -167,6 +167,20 @@ class WithExpectation(Protocol):
 
 
 @runtime_checkable
+class WithBelief(Protocol):
+    """A method that tells what another probe would gain, and learns from probes of others."""
+
+    def learn(self, setting: Setting, outcome: Outcome) -> None:
+        """Take the outcome of a setting of its space that it did not ask for."""
+
+    def expected_gain(self, best_bps: float, least: float) -> float:
+        """What its most promising probe is expected to gain over this rate, as a log rate.
+
+        The part beyond `least` counts, a log rate too; 0 for a search that is over.
+        """
+
+
+@runtime_checkable
 class MethodPlugin(Protocol):
     """How a method is found and made: what a file in plugins/methods exports as `plugin`."""
 

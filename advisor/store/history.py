@@ -332,6 +332,26 @@ class Store:
             pair = self._newest_unfinished_pair()
         return _unfinished(self.records(pair)) if pair else None
 
+    def session_to_extend(self, session: str) -> tuple[SessionRecord, list[ProbeRecord]] | None:
+        """A session that measured, with its probes, ended or not; None if there is none.
+
+        `session`: its identity, "" for the newest. Profiles have no request and are left out.
+        """
+        found: tuple[SessionRecord, list[ProbeRecord]] | None = None
+        for known in self.pairs():
+            records = self.records(known.pair)
+            said = standing_of(records)
+            left_out = said.deleted | said.outliers
+            for record in records:
+                if not isinstance(record, SessionRecord) or not record.request:
+                    continue
+                if record.session in left_out or session not in ("", record.session):
+                    continue
+                if found is None or record.recorded_s > found[0].recorded_s:
+                    probes = [p for p in counting(records) if p.session == record.session]
+                    found = (record, probes)
+        return found
+
     def _newest_unfinished_pair(self) -> Pair | None:
         newest: tuple[float, Pair] | None = None
         for journal in self._journals():

@@ -122,6 +122,11 @@ class Shell(App[int]):
         """Resume the session that was interrupted last, and show it."""
         self.begin_session(["resume", "--json", "--orders", *self.history.arguments])
 
+    def extend_session(self, session: str, seconds: int) -> None:
+        """Continue a session that has ended for some seconds, and show it."""
+        more = ["resume", "--more", f"{seconds}s", "--session", session]
+        self.begin_session([*more, "--json", "--orders", *self.history.arguments])
+
     def begin_transfer(self, arguments: list[str]) -> None:
         """Start a transfer and show it. Not during a session: see `why_no_session`."""
         self.transfer = LiveTransfer(arguments)

@@ -9,7 +9,7 @@ import pytest
 
 from advisor.domain.dataset import Dataset
 from advisor.domain.space import Parameter, Scale, Setting, Space, flows_of
-from advisor.methods.api import Knowledge, Method, PastSurface
+from advisor.methods.api import Knowledge, Method, PastSurface, WithBelief
 from advisor.testing.samples import a_transfer_space, measured
 from tests.plugins.pasts import SPACE, known, past, rate_bps
 from tests.plugins.searches import asked, counts, follow, make, tell
@@ -169,3 +169,59 @@ def test_flows_are_the_product_of_what_multiplies_them() -> None:
     assert flows_of({"concurrency": 4, "parallelism": 8, "pipelining": 16}) == 32
     assert flows_of({"streams": 3, "buffer_bytes": 2**20, "congestion": "cubic"}) == 3
     assert flows_of({"buffer_bytes": 2**20}) == 1
+
+
+def believing(space: Space = STREAMS) -> Method:
+    method = make("bayes", space, noise=0.05)
+    assert isinstance(method, WithBelief)
+    return method
+
+
+def test_what_it_was_taught_counts_for_its_belief_and_not_for_n() -> None:
+    method = believing()
+    assert isinstance(method, WithBelief)
+    method.learn({"streams": 1}, measured(1e8))
+    method.learn({"streams": 16}, measured(9e8))
+    assert method.iteration == 0
+    assert method.best() == ({"streams": 16}, 9e8)
+    assert method.ask() not in ({"streams": 1}, {"streams": 2})
+
+
+def test_it_expects_less_the_more_it_knows() -> None:
+    method = believing()
+    assert isinstance(method, WithBelief)
+    assert method.expected_gain(1e9, 0.02) == math.inf
+    expected = []
+    for streams in (1, 64, 8, 16, 4, 32):
+        method.learn({"streams": streams}, measured(1e9))
+        expected.append(method.expected_gain(1e9, 0.02))
+    assert expected[-1] < expected[0] / 2
+    assert method.expected_gain(2e9, 0.02) < expected[-1]
+
+
+def test_a_search_that_is_over_expects_nothing() -> None:
+    method = make("bayes", STREAMS, noise=0.05, N=1)
+    tell(method, 1.0)
+    assert isinstance(method, WithBelief)
+    assert method.stop_reason
+    assert method.expected_gain(1e3, 0.0) == 0
+
+
+def test_what_it_was_taught_is_resumed() -> None:
+    method = believing()
+    assert isinstance(method, WithBelief)
+    method.learn({"streams": 1}, measured(1e8))
+    tell(method, 1.0)
+    again = believing()
+    again.restore(json.loads(json.dumps(method.state())))
+    assert again.iteration == method.iteration == 1
+    assert again.ask() == method.ask()
+
+
+def test_a_state_of_an_earlier_version_was_taught_nothing() -> None:
+    method = believing()
+    tell(method, 1.0)
+    state = {name: value for name, value in method.state().items() if name != "learned"}
+    again = believing()
+    again.restore(json.loads(json.dumps(state)))
+    assert again.iteration == 1

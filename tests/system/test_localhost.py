@@ -186,6 +186,20 @@ def test_ctrl_c_once_gives_the_best_so_far_and_resume_goes_on(start: Start) -> N
     assert start("resume").finish().returncode == 2
 
 
+def test_a_session_that_ended_is_continued_for_more(start: Start) -> None:
+    first = start("advise", "localhost", "--json", "--budget", "10")
+    assert first.finish().returncode == 0
+    assert start("resume").finish().returncode == 2
+    more = start("resume", "--json", "--more", "8s")
+    assert more.finish().returncode == 0
+    assert more.events[0]["session"] == first.events[0]["session"]
+    probes = [e for e in more.events if e["event"] == "probe_ended"]
+    before = [e for e in first.events if e["event"] == "probe_ended"]
+    assert probes
+    assert probes[0]["ordinal"] == len(before) + 1
+    assert more.events[-1]["event"] == "advice"
+
+
 def test_ctrl_c_before_anything_is_measured(start: Start) -> None:
     run = start("advise", "localhost", "--json")
     run.wait_for("probe_started")

@@ -190,7 +190,7 @@ def test_no_more_is_promised_than_is_reserved(
     assert taken.finish().returncode == 0
     assert not [e for e in taken.events if e["event"] == "probe_started"]
     advice = taken.events[-1]
-    assert advice["expected_bps"] == 20e6
+    assert 19e6 < advice["expected_bps"] <= 20e6  # Less headers.
     assert advice["interval_bps"][1] <= 20e6
     assert any("no more is promised than the 20 Mbit/s" in r for r in advice["reasons"])
 

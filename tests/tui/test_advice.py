@@ -261,6 +261,33 @@ async def test_the_framed_line_is_copied_else_the_first(
 
 
 @pytest.mark.asyncio
+async def test_a_session_that_ended_is_continued_from_its_advice(
+    new_app: NewApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = new_app()
+    started: list[list[str]] = []
+    monkeypatch.setattr(app, "begin_session", started.append)
+    async with app.run_test() as pilot:
+        app.open(a_screen())
+        await pilot.pause()
+        await pilot.press("e")
+        await pilot.pause()
+        assert shown(app) is HomeScreen
+    assert started[0][:5] == ["resume", "--more", "30s", "--session", an_advice().session]
+
+
+@pytest.mark.asyncio
+async def test_an_advice_from_history_has_nothing_to_continue(new_app: NewApp) -> None:
+    app = new_app()
+    async with app.run_test() as pilot:
+        app.open(a_screen(basis="history"))
+        await pilot.pause()
+        await pilot.press("e")
+        await pilot.pause()
+        assert "start a new session" in told(app)
+
+
+@pytest.mark.asyncio
 async def test_it_is_the_last_step_and_the_way_home(new_app: NewApp) -> None:
     app = new_app()
     async with app.run_test(size=(120, 40)) as pilot:

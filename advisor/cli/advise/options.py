@@ -31,7 +31,7 @@ class SearchOptions(Options, frozen=True):
             "--budget",
             **p.DURATION,
             show_default="60s up to 100 ms RTT, more beyond",
-            help="Time for the whole session, as in 2min.",
+            help="Most time for the whole session, as in 2min; it ends sooner if all is decided.",
             rich_help_panel=SEARCH,
         ),
     ] = None
@@ -169,7 +169,8 @@ class DataOptions(Options, frozen=True):
         typer.Option(
             "--size",
             **p.SIZE,
-            help="How much there is to move, as in 10TB, to tell how long it takes.",
+            help="How much there is to move, as in 10TB: how long it takes, and how long it is "
+            "worth measuring.",
             rich_help_panel=FILES,
         ),
     ] = None

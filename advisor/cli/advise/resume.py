@@ -1,8 +1,12 @@
-"""`advisor resume`: continues the last interrupted session."""
+"""`advisor resume`: continues the last interrupted session, or measures longer."""
+
+from typing import Annotated
 
 import msgspec
+import typer
 
 from advisor.advising.session import Interrupted
+from advisor.cli import parameters as p
 from advisor.cli.advise.sessions import run_session
 from advisor.cli.commands import command
 from advisor.cli.errors import UsageError
@@ -12,16 +16,34 @@ from advisor.runtime.request import AdviceRequest
 
 @command()
 def resume(
-    *, store: StoreOption, as_json: EventsAsJson = False, orders: OrdersOption = False
+    *,
+    store: StoreOption,
+    more: Annotated[
+        float | None,
+        typer.Option(
+            "--more",
+            **p.DURATION,
+            help="Measure so much longer, as in 30s, also if the session has ended.",
+        ),
+    ] = None,
+    session: Annotated[
+        str, typer.Option("--session", metavar="ID", help="With --more: which session.")
+    ] = "",
+    as_json: EventsAsJson = False,
+    orders: OrdersOption = False,
 ) -> int:
     """Continue the last session that was interrupted, of whatever pair.
 
-    Its probes count: the search continues from where it was, within the time that was left.
+    Its probes count: the search continues from where it was, within the time that was left. With
+    --more it continues the last session for so much longer, even if it had stopped because all was
+    decided, and then gives a new advice.
     """
-    found = store.latest_unfinished_session(None)
+    if session and not more:
+        raise UsageError("--session needs --more", remedy="say how much longer, as in --more 30s")
+    found = store.session_to_extend(session) if more else store.latest_unfinished_session(None)
     if found is None:
         raise UsageError(
-            "there is no interrupted session",
+            "there is no such session" if more else "there is no interrupted session",
             remedy="begin one with 'advisor advise'",
             command="advisor advise",
         )
@@ -34,7 +56,12 @@ def resume(
             remedy="start a new one with 'advisor advise'",
             command="advisor advise",
         ) from None
-    interrupted = Interrupted(record, probes)
+    if more and request.interfaces:
+        raise UsageError(
+            f"session {record.session} measured several connections: it cannot be continued",
+            remedy="start a new one with 'advisor advise', and a larger --budget",
+        )
+    interrupted = Interrupted(record, probes, more or 0.0)
     return run_session(
         request,
         store,

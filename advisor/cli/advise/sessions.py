@@ -63,6 +63,8 @@ def run_session(
             )
 
         status = asyncio.run(with_signals(session, control, publish, orders=orders))
+    if status == EXIT_DONE and not as_json and not request.tool:
+        say("Measure longer, if this is not certain enough: advisor resume --more 30s", err=True)
     wanted = request.destination.lab_host
     if wanted and status == EXIT_DONE and not as_json:
         say(f"Run the lines inside the lab: advisor lab exec {wanted.lab} -- …", err=True)

@@ -41,6 +41,7 @@ class Bayes:
         self._knowledge = knowledge
         self._bandwidth_bps = knowledge.bandwidth_bps
         self._seconds: list[float] = []
+        self._learned = 0
         self._best: tuple[Setting, float] | None = None
         self._stop_reason: str | None = None
         self._move_reason: str | None = None
@@ -93,7 +94,7 @@ class Bayes:
     @property
     def iteration(self) -> int:
         """The number of probes so far."""
-        return len(self._belief.told)
+        return len(self._belief.told) - self._learned
 
     @property
     def label(self) -> str:
@@ -113,9 +114,7 @@ class Bayes:
     @property
     def gauges(self) -> list[StopGauge]:
         """N and C; the expected gain falls too irregularly for a gauge."""
-        done = StopGauge(
-            name="N", value=len(self._belief.told), limit=self._k["N"], meaning="probes done"
-        )
+        done = StopGauge(name="N", value=self.iteration, limit=self._k["N"], meaning="probes done")
         if not self._bandwidth_bps:
             return [done]
         reached = StopGauge(
@@ -163,6 +162,23 @@ class Bayes:
             self._best = (dict(setting), bps)
         self._decide()
 
+    def learn(self, setting: Setting, outcome: Outcome) -> None:
+        """Take the outcome of a setting that it did not ask for; N does not count it."""
+        self._learned += 1
+        self.tell(setting, outcome)
+
+    def expected_gain(self, best_bps: float, least: float) -> float:
+        """The greatest expected excess over a rate of what one probe may show, as a log rate."""
+        if self._stop_reason:
+            return 0.0
+        if not self._belief.told:
+            return math.inf
+        mean, covariance = self._belief.posterior()
+        variance = np.maximum(np.diag(covariance), 1e-12)
+        effect = variance / np.sqrt(variance + self._belief.noise() ** 2)
+        seen = (mean - math.log(best_bps) - least)[:, None] + effect[:, None] * _QUANTILES
+        return float((np.maximum(seen, 0.0) @ _WEIGHTS).max())
+
     def _number(self, setting: Setting) -> int:
         """The candidate that equals a setting or is nearest to it."""
         known = self._index.get(setting_key(setting))
@@ -191,8 +207,8 @@ class Bayes:
             f"{_words(self._settings[self._next])} should gain {gain:.1%}"
         )
         self._stop_reason = None
-        if len(self._belief.told) >= self._k["N"]:
-            self._stop_reason = f"{len(self._belief.told)} probes done (N)"
+        if self.iteration >= self._k["N"]:
+            self._stop_reason = f"{self.iteration} probes done (N)"
         elif self._reached() >= self._k["C"]:
             reached, wanted = self._reached(), self._k["C"]
             self._stop_reason = (
@@ -235,6 +251,7 @@ class Bayes:
         return {
             **self._belief.state(),
             "seconds": list(self._seconds),
+            "learned": self._learned,
             "best": list(self._best) if self._best else None,
             "next": self._settings[self._next],
             "label": self._label,
@@ -246,6 +263,8 @@ class Bayes:
         told = [(self._number(setting), float(bps)) for setting, bps in state["told"]]
         self._belief.restore(state, told)
         self._seconds = [float(s) for s in state["seconds"]]
+        # Version 0.2 and before learned from nothing else.
+        self._learned = int(state.get("learned", 0))
         best = state["best"]
         self._best = (dict(best[0]), float(best[1])) if best else None
         self._next = self._number(state["next"])

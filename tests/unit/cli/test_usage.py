@@ -220,6 +220,12 @@ def test_resuming_nothing_is_told(tmp_path: Path) -> None:
     done = run(["resume"], tmp_path)
     assert done.returncode == 2
     assert "no interrupted session" in done.stderr
+    more = run(["resume", "--more", "30s"], tmp_path)
+    assert more.returncode == 2
+    assert "no such session" in more.stderr
+    alone = run(["resume", "--session", "x"], tmp_path)
+    assert alone.returncode == 2
+    assert "needs --more" in alone.stderr
 
 
 def test_an_unreachable_agent_is_exit_three(tmp_path: Path) -> None:

@@ -171,6 +171,26 @@ def test_the_newest_unfinished_session_is_found(
     assert store.latest_unfinished_session(pair) is None
 
 
+def test_a_session_that_ended_can_be_extended(
+    store: Store, pair: Pair, make_probe: Probe, make_session: Session, make_advice: Advise
+) -> None:
+    assert store.session_to_extend("") is None
+    for record in (
+        make_session("first", 40.0),
+        make_probe(session="first"),
+        make_advice("first", 41.0),
+        make_session("second", 50.0),
+        make_advice("second", 51.0),
+    ):
+        store.append(record)
+    assert store.session_to_extend("") == (make_session("second", 50.0), [])
+    assert store.session_to_extend("first") == (
+        make_session("first", 40.0),
+        [make_probe(session="first")],
+    )
+    assert store.session_to_extend("none") is None
+
+
 def test_references_are_searched_after_ones_own(
     tmp_path: Path, pair: Pair, make_probe: Probe
 ) -> None:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import msgspec
 from textual import work
@@ -50,6 +50,8 @@ from advisor.tui.kit.sentences import capitalised, sentence
 from advisor.tui.kit.static import Static
 from advisor.tui.screens import screen_named
 
+_MORE_S: Final = 30
+
 
 class AdviceScreen(OutcomeStep):
     """What to run, the expected result, and ways to copy and save it."""
@@ -74,6 +76,7 @@ class AdviceScreen(OutcomeStep):
         Binding("s", "save", "Save", id="save"),
         Binding("o", "pager", "Pager", id="pager"),
         Binding("m", "move", "Move it now", id="move-it"),
+        Binding("e", "extend", "+30 s", id="extend", tooltip="Measure 30 s more"),
         Binding("t,T", "record", "Record transfer", show=False, id="record"),
     ]
     DEFAULT_CSS = """
@@ -191,6 +194,18 @@ class AdviceScreen(OutcomeStep):
                     signal.signal(signal.SIGINT, before)
         except SuspendNotSupported:
             self.advisor.refuse("a pager cannot run in this terminal: save the advice instead")
+
+    def action_extend(self) -> None:
+        """Continue the session that gave this advice for half a minute."""
+        if reason := self.advisor.why_no_session():
+            self.advisor.refuse(reason)
+        elif advice := self._advice():
+            if advice.basis == "history":
+                self.advisor.refuse("nothing was measured for this advice: start a new session")
+                return
+            # The application replaces this screen, so it must not be the one on top.
+            self.advisor.action_home()
+            self.advisor.extend_session(advice.session, _MORE_S)
 
     def action_move(self) -> None:
         """Open the form of a tuned transfer that starts with the advised setting."""

@@ -1,0 +1,74 @@
+"""Chooses the setting to advise, and compares it with the others."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from advisor.advising.contenders import (
+    Candidate,
+    Ranking,
+    candidates_of,
+    contenders,
+    named,
+    rank_contenders,
+)
+from advisor.advising.judging import comparable, least_spread, whole_error
+from advisor.advising.standing import Place, Standing
+from advisor.domain.events import PastResult
+from advisor.domain.measurement import Measurement
+from advisor.domain.path import PathFacts
+from advisor.domain.records import ProbeRecord
+from advisor.domain.space import Space
+from advisor.models.ceiling import ceiling_of, link_ceiling
+from advisor.models.comparison import MEMORY_TO_MEMORY
+from advisor.runtime.request import AdviceRequest
+from advisor.traits import flow_names
+
+
+def standing_of(
+    request: AdviceRequest,
+    path: PathFacts,
+    probes: Sequence[ProbeRecord],
+    spaces: Mapping[str, Space],
+) -> Standing:
+    """What the probes of a session of transports tell."""
+    seen_bps = max((one.throughput_bps for one in _measured(probes)), default=0.0)
+    return Standing(probes, spaces, flow_names(), link_ceiling(path, seen_bps), request.dataset)
+
+
+def ranking_of(
+    request: AdviceRequest,
+    path: PathFacts,
+    probes: Sequence[ProbeRecord],
+    past: Sequence[PastResult],
+    spaces: Mapping[str, Space],
+) -> Ranking | None:
+    """The contenders, compared, and the choice among them; None without a throughput."""
+    compared = comparable(request, probes)
+    met = contenders(compared, past, spaces)
+    if request.tool:
+        ceiling = link_ceiling(path, max((c.mean_bps for c in met), default=0.0))
+        # A slice stands for the whole dataset, so what its receiver saw is not the limit.
+        errors = {c.key: whole_error(request, compared, c.subject, c.setting) for c in met}
+        return rank_contenders(met, spaces, least_spread(request), ceiling=ceiling, errors=errors)
+    standing = standing_of(request, path, compared, spaces)
+    chosen = standing.chosen
+    if chosen is None:
+        return None
+    return rank_contenders(
+        _with(chosen, met, compared),
+        spaces,
+        chosen=chosen.key,
+        alike=[place.key for place in standing.alike()],
+        assumed=MEMORY_TO_MEMORY,
+        ceiling=ceiling_of(path, _measured(probes), standing.spread_of_repeats(chosen.subject)),
+    )
+
+
+def _measured(probes: Sequence[ProbeRecord]) -> Iterator[Measurement]:
+    return (probe.result for probe in probes if isinstance(probe.result, Measurement))
+
+
+def _with(chosen: Place, met: list[Candidate], probes: Sequence[ProbeRecord]) -> list[Candidate]:
+    """The contenders and the chosen setting, which is one of the cheaper ones if not among them."""
+    if chosen.key in {c.key for c in met}:
+        return met
+    return [*met, *(named(c, "frugal") for c in candidates_of(probes) if c.key == chosen.key)]

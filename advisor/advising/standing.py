@@ -1,0 +1,316 @@
+"""What a session knows after each probe, and what one more probe is worth. Pure.
+
+A session is a sequential decision. A probe costs the seconds that it takes. It can gain three
+things:
+
+- a faster setting: the expected gain of the rate, of which the first 2 % do not count;
+- fewer flows at the same rate: halving them is worth 2 % of the rate;
+- certainty: that the chosen setting is as good as it seemed.
+
+A gain g shortens a transfer of T seconds by about g·T, so a probe is worth its seconds while
+g·T exceeds them. T is that of `--size` or `--data` at the best rate so far; without them a quarter
+of an hour, and never more than an hour: the probabilities of the model are not exact enough to
+justify minutes of probing by a gain that is not likely.
+
+What can be gained is bounded twice. By what the path can carry (`--bandwidth`, the slower link): a
+setting within 2 % of it ends everything. And by `models/response.py`, which tells from the numbers
+of flows and their rates whether the settings or the path limit the rate.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from advisor.advising.contenders import cost_of
+from advisor.domain.dataset import Dataset
+from advisor.domain.measurement import Measurement
+from advisor.domain.records import ProbeRecord
+from advisor.domain.space import Setting, SettingKey, Space, flows_of, setting_key
+from advisor.models.ceiling import Ceiling
+from advisor.models.response import Point, Response, normal_gain
+
+SAME: Final = 0.02
+"""A gain, as a log rate, that is not worth more flows, memory or another transport."""
+
+OCTAVE_WORTH: Final = 0.02
+USUAL_TRANSFER_S: Final = 900.0
+MOST_TRANSFER_S: Final = 3600.0
+
+_LIFT: Final = 0.5
+"""By how much, as a standard deviation of the log rate, the search of a transport raises the rate
+of its first probe. After k probes what is left to find is taken as 1/k of it."""
+
+_LEAST_ERROR: Final = 0.01
+_UNSETTLED_ERROR: Final = 0.06
+_LIKELY: Final = 0.5
+_OTHER_TRANSPORT_ERROR: Final = 0.05
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """A setting of a subject. `family`: what is left of it without the number of flows."""
+
+    subject: str
+    setting: Setting
+    family: SettingKey
+    flows: int
+
+    @property
+    def key(self) -> tuple[str, SettingKey]:
+        """Identifies the setting."""
+        return self.subject, setting_key(self.setting)
+
+
+class Standing:
+    """The probes of a session of transports, as evidence. At least one has a throughput.
+
+    `spaces`: by subject. `ceiling`: what the path can carry, None where it is not known.
+    """
+
+    def __init__(
+        self,
+        probes: Sequence[ProbeRecord],
+        spaces: Mapping[str, Space],
+        flow_names: frozenset[str],
+        ceiling: Ceiling | None = None,
+        dataset: Dataset | None = None,
+    ) -> None:
+        self._spaces = spaces
+        self._flow_names = flow_names
+        self.ceiling = ceiling
+        self._rates: dict[tuple[str, SettingKey], list[Measurement]] = {}
+        self._places: dict[tuple[str, SettingKey], Place] = {}
+        for probe in probes:
+            if isinstance(probe.result, Measurement) and probe.result.throughput_bps > 0:
+                place = self._place(probe.subject, probe.setting)
+                self._places[place.key] = place
+                self._rates.setdefault(place.key, []).append(probe.result)
+        self.responses = self._fitted()
+        self.best = max(self._places.values(), key=self.log_rate, default=None)
+        self._dataset = dataset
+
+    def _place(self, subject: str, setting: Setting) -> Place:
+        rest = {name: value for name, value in setting.items() if name not in self._flow_names}
+        flows = flows_of(setting, self._flow_names)
+        return Place(subject=subject, setting=setting, family=setting_key(rest), flows=flows)
+
+    def _fitted(self) -> dict[str, Response]:
+        """The response of every subject that has flows."""
+        fitted = {}
+        for subject, space in self._spaces.items():
+            spread = self.spread_of_repeats(subject)
+            counts = [p for p in space.parameters if p.name in self._flow_names]
+            points = [
+                Point(
+                    family=place.family,
+                    flows=place.flows,
+                    log_rate=math.log(one.throughput_bps),
+                    error=max(spread, error_of(one)),
+                )
+                for key, place in self._places.items()
+                if place.subject == subject
+                for one in self._rates[key]
+            ]
+            if counts and points:
+                most = math.prod(p.upper for p in counts)
+                bound = math.log(self.ceiling.bps) if self.ceiling else math.inf
+                fitted[subject] = Response(points, most, bound)
+        return fitted
+
+    def spread_of_repeats(self, subject: str) -> float:
+        """How much repeats of one setting differ, as a standard deviation; 0 without repeats."""
+        squares, degrees = 0.0, 0
+        for key, probes in self._rates.items():
+            if key[0] == subject:
+                logs = [math.log(one.throughput_bps) for one in probes]
+                mean = math.fsum(logs) / len(logs)
+                squares += math.fsum((value - mean) ** 2 for value in logs)
+                degrees += len(logs) - 1
+        # A single pair may agree by chance; it is averaged with the least error.
+        return math.sqrt((squares + _LEAST_ERROR**2) / (degrees + 1)) if degrees else 0.0
+
+    @property
+    def places(self) -> Iterable[Place]:
+        """All settings with a throughput."""
+        return self._places.values()
+
+    def probes_of(self, place: Place) -> int:
+        """The number of throughputs of a setting."""
+        return len(self._rates.get(place.key, ()))
+
+    def log_rate(self, place: Place) -> float:
+        """The expected log rate of a measured setting."""
+        if response := self.responses.get(place.subject):
+            return response.expected(place.family, place.flows)
+        return self._measured(place)
+
+    def _measured(self, place: Place) -> float:
+        """The mean log rate of a setting's own probes."""
+        rates = [math.log(one.throughput_bps) for one in self._rates[place.key]]
+        return math.fsum(rates) / len(rates)
+
+    @property
+    def transfer_s(self) -> float:
+        """The transfer that the advice is for, at the best rate so far."""
+        if self._dataset is None or self.best is None:
+            return USUAL_TRANSFER_S
+        wanted_s = self._dataset.total_bytes * 8 / math.exp(self.log_rate(self.best))
+        return min(MOST_TRANSFER_S, wanted_s)
+
+    @property
+    def filled(self) -> float:
+        """The share of the ceiling that the best setting reaches; 0 where there is none."""
+        if self.ceiling is None or self.best is None:
+            return 0.0
+        return math.exp(max(map(self._measured, self.places))) / self.ceiling.bps
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the best setting reaches what the path can carry."""
+        return self.filled >= math.exp(-SAME)
+
+    def gain_left(self, subject: str) -> float:
+        """An upper bound of what a probe of this subject can gain, as a log rate beyond 2 %."""
+        return self._room(subject) * self._chance_to_win(subject)
+
+    def _chance_to_win(self, subject: str) -> float:
+        """Whether another probe of a subject can reach the best rate, by how far its own is off."""
+        own = [place for place in self.places if place.subject == subject]
+        if self.best is None or self.best.subject == subject or not own:
+            return 1.0
+        behind = self.log_rate(self.best) - max(map(self.log_rate, own))
+        probes = sum(map(self.probes_of, own))
+        return min(1.0, math.erfc(behind * probes / _LIFT / math.sqrt(2)))
+
+    def _room(self, subject: str) -> float:
+        """What the path has left beyond the best rate."""
+        best = self.best
+        if best is None:
+            return math.inf
+        if self.is_full:
+            return 0.0
+        own = self.responses.get(subject)
+        if own and best.subject == subject:
+            return own.possible_gain(best.family, best.flows, SAME)
+        reference = own or next(iter(self.responses.values()), None)
+        if reference is None:
+            return math.inf
+        known = max(
+            (self.log_rate(p) for p in self.places if p.subject in self.responses),
+            default=-math.inf,
+        )
+        if self.log_rate(best) > known + SAME:
+            # It disproves what the numbers of flows tell of the path.
+            return math.inf
+        return reference.capacity_gain(self.log_rate(best), SAME)
+
+    @property
+    def chosen(self) -> Place | None:
+        """The cheapest measured setting that is probably as good as the best."""
+        if self.best is None:
+            return None
+        good = [place for place in self.places if self._is_as_good(place)]
+        return min(good, key=self._cost, default=self.best)
+
+    def _is_as_good(self, place: Place) -> bool:
+        best = self.best
+        assert best is not None
+        if self._measured(place) < self._measured(best) - SAME:
+            return False
+        response = self.responses.get(place.subject)
+        if response and best.subject == place.subject:
+            there = (best.family, best.flows)
+            return response.chance_as_good(place.family, place.flows, there, SAME) >= _LIKELY
+        return self.log_rate(place) >= self.log_rate(best) - SAME
+
+    def _cost(self, place: Place) -> tuple[float, ...]:
+        return cost_of(place.subject, place.setting, self._spaces)
+
+    def cheaper(self) -> tuple[Place, float] | None:
+        """The unmeasured setting with fewer flows that is most worth a probe, and its gain."""
+        chosen, best = self.chosen, self.best
+        response = self.responses.get(chosen.subject) if chosen else None
+        if chosen is None or best is None or response is None or best.subject != chosen.subject:
+            return None
+        flow = self._flow_of(chosen)
+        found: tuple[Place, float] | None = None
+        families = {p.family: p for p in self.places if p.subject == chosen.subject}
+        for place in families.values():
+            for flows in range(1, chosen.flows) if flow else ():
+                setting = place.setting | {flow: flows}
+                other = self._place(place.subject, setting)
+                if other.key in self._places:
+                    continue
+                there = (best.family, best.flows)
+                chance = response.chance_as_good(other.family, flows, there, SAME)
+                gain = chance * OCTAVE_WORTH * math.log2(chosen.flows / flows)
+                if found is None or gain > found[1]:
+                    found = (other, gain)
+        return found
+
+    def faster(self) -> tuple[Place, float] | None:
+        """The unmeasured number of flows that is most likely to be faster, and its gain."""
+        best = self.best
+        response = self.responses.get(best.subject) if best else None
+        flow = self._flow_of(best) if best else ""
+        if best is None or response is None or not flow or self.is_full:
+            return None
+        here = (best.family, best.flows)
+        counts = {min(2**i, response.most_flows) for i in range(response.most_flows.bit_length())}
+        others = [
+            self._place(best.subject, best.setting | {flow: n})
+            for n in {*counts, response.most_flows}
+        ]
+        worth = [
+            (other, response.gain_of_other(here, (other.family, other.flows), SAME))
+            for other in others
+            if other.key not in self._places
+        ]
+        return max(worth, key=lambda one: one[1], default=None)
+
+    def _flow_of(self, place: Place) -> str:
+        """The parameter that counts the flows, "" where several do."""
+        names = [name for name in place.setting if name in self._flow_names]
+        return names[0] if len(names) == 1 else ""
+
+    def doubtful(self) -> tuple[Place, float] | None:
+        """The measured setting that is most worth another probe, and what that gains."""
+        chosen = self.chosen
+        if chosen is None:
+            return None
+        worth = [(other, self._doubt(chosen, other)) for other in self.places if other != chosen]
+        other, gain = max(worth, key=lambda one: one[1], default=(chosen, 0.0))
+        again = min((chosen, other), key=self.probes_of)
+        return again, gain
+
+    def _doubt(self, chosen: Place, other: Place) -> float:
+        response = self.responses.get(chosen.subject)
+        least = SAME if self._cost(other) > self._cost(chosen) else 0.0
+        if response and other.subject == chosen.subject:
+            places = ((chosen.family, chosen.flows), (other.family, other.flows))
+            return response.gain_of_other(*places, least)
+        counts = (self.probes_of(chosen), self.probes_of(other))
+        error = _OTHER_TRANSPORT_ERROR * math.sqrt(sum(1 / n for n in counts))
+        return normal_gain(
+            self.log_rate(other) - self.log_rate(chosen) - least, error, _OTHER_TRANSPORT_ERROR
+        )
+
+    def is_full_path(self, place: Place) -> bool:
+        """Whether the path, or the hosts, probably limit this setting."""
+        response = self.responses.get(place.subject)
+        return bool(response and response.chance_full(place.family, place.flows, SAME) >= _LIKELY)
+
+    def alike(self) -> list[Place]:
+        """Measured settings of one subject that the path limits to the same rate, if several."""
+        best = self.best
+        if best is None:
+            return []
+        full = [p for p in self.places if p.subject == best.subject and self.is_full_path(p)]
+        return full if len(full) > 1 else []
+
+
+def error_of(measurement: Measurement) -> float:
+    """The standard error of a probe's log rate."""
+    least = _LEAST_ERROR if measurement.settled else _UNSETTLED_ERROR
+    return max(least, measurement.stderr_bps / measurement.throughput_bps)

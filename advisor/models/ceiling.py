@@ -1,0 +1,121 @@
+"""What a path can carry: no expectation and no interval reaches beyond it.
+
+The lowest of what is known counts:
+
+- the rate that was reserved (`--bandwidth`) and the speed of the slower link, less the headers of
+  each packet: 40 bytes of IPv4 and TCP and 12 of the timestamps option;
+- the highest rate that a receiver has ever seen on this path over a window of at least a second and
+  some round trips, with its error.
+
+The first is a fact about the path, and ends a search that reaches it. The second is what was seen:
+a transfer may find a better hour, but no probe supports such a promise.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import msgspec
+
+from advisor.domain.advice import Estimate
+from advisor.domain.measurement import Interval, Measurement
+from advisor.domain.path import PathFacts
+from advisor.domain.quantities import format_rate
+
+_HEADER_BYTES: Final = 52
+_WINDOW_S: Final = 1.0
+_WINDOW_ROUND_TRIPS: Final = 4
+_NEAR: Final = 0.95
+_DISPROVED: Final = 1.02
+_ERRORS: Final = 1.645
+"""Standard errors above what was seen: the upper end of a 90 % interval."""
+
+
+class Ceiling(msgspec.Struct, frozen=True):
+    """An upper bound of the throughput in bit/s; `words`: of what, to follow "of"."""
+
+    bps: float
+    words: str
+
+
+def held(ceiling: Ceiling | None, estimate: Estimate) -> Estimate:
+    """An estimate of a rate in bit/s, cut off at the ceiling."""
+    if ceiling is None:
+        return estimate
+    lower, upper = estimate.interval
+    most = ceiling.bps
+    return Estimate(min(estimate.value, most), (min(lower, most), min(upper, most)))
+
+
+def link_ceiling(path: PathFacts, seen_bps: float = 0.0) -> Ceiling | None:
+    """What the reservation and the slower link leave for data; None where neither is known.
+
+    `seen_bps`: the highest rate measured. An interface may tell less than it carries, as virtual
+    ones do: then its speed is no bound. A reservation is one all the same.
+    """
+    payload = max(0.5, 1 - _HEADER_BYTES / max(path.mtu_bytes, 2 * _HEADER_BYTES))
+    bounds = []
+    if path.bandwidth_bps:
+        words = f"the reserved {format_rate(path.bandwidth_bps)}"
+        bounds.append(Ceiling(path.bandwidth_bps * payload, words))
+    if path.link_bps and seen_bps <= path.link_bps * _DISPROVED:
+        words = f"the link's {format_rate(path.link_bps)}"
+        bounds.append(Ceiling(path.link_bps * payload, words))
+    return min(bounds, key=lambda bound: bound.bps, default=None)
+
+
+def seen_ceiling(
+    measurements: Iterable[Measurement], rtt_s: float, spread: float = 0.0
+) -> Ceiling | None:
+    """The highest rate that any receiver saw over a window, with its error; None without probes.
+
+    The error is that of the best known of the probes that came near it, and `spread`: how much
+    repeats differ, as a fraction.
+    """
+    window_s = max(_WINDOW_S, _WINDOW_ROUND_TRIPS * rtt_s)
+    known = [one for one in measurements if one.throughput_bps > 0]
+    if not known:
+        return None
+    most_bps = max(_most_bps(one, window_s) for one in known)
+    near = [one for one in known if one.throughput_bps >= _NEAR * most_bps] or known
+    error = math.hypot(spread, min(one.stderr_bps / one.throughput_bps for one in near))
+    words = f"the {format_rate(most_bps)} that any probe has seen"
+    return Ceiling(most_bps * (1 + _ERRORS * error), words)
+
+
+def _most_bps(measurement: Measurement, window_s: float) -> float:
+    steady = measurement.intervals[measurement.steady_from :]
+    return max(measurement.throughput_bps, fastest_window_bps(steady, window_s))
+
+
+def fastest_window_bps(intervals: Sequence[Interval], window_s: float) -> float:
+    """The highest mean rate over consecutive intervals that last `window_s`; 0 if none do."""
+    most_bps, first, received = 0.0, 0, 0
+    for last in intervals:
+        received += last.received_bytes
+        while last.end_s - intervals[first].end_s >= window_s:
+            received -= intervals[first].received_bytes
+            first += 1
+        lasted_s = last.end_s - intervals[first].start_s
+        if lasted_s >= window_s:
+            most_bps = max(most_bps, received * 8 / lasted_s)
+    return most_bps
+
+
+def ceiling_of(
+    path: PathFacts, measurements: Iterable[Measurement], spread: float = 0.0
+) -> Ceiling | None:
+    """The lower of both bounds; None where nothing is known. `spread`: see `seen_ceiling`."""
+    known = list(measurements)
+    most_bps = max((one.throughput_bps for one in known), default=0.0)
+    bounds = [link_ceiling(path, most_bps), seen_ceiling(known, path.rtt_s, spread)]
+    return min((b for b in bounds if b), key=lambda b: b.bps, default=None)
+
+
+def bounded_ratio(ratio: Estimate, ceiling: Ceiling | None, to: Estimate) -> Estimate:
+    """The ratio of a rate to the rate `to`, where the former cannot exceed the ceiling."""
+    if ceiling is None:
+        return ratio
+    most = ceiling.bps / to.interval[0] if to.interval[0] > 0 else math.inf
+    lower, upper = (min(end, most) for end in ratio.interval)
+    return Estimate(min(ratio.value, most), (lower, upper))
