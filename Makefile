@@ -5,6 +5,10 @@
 # make bench     figures that the documentation quotes (minutes)
 # make bench-tui what the terminal interface costs (ten minutes)
 # make bench-wan advice against a sweep on emulated paths, into docs/benchmarks.md (over an hour)
+# make bench-sessions advice on simulated paths, in virtual time, into docs/benchmarks-sessions.md
+#                (minutes)
+# make bench-truth advice on random emulated paths, then its lines by a shell, into
+#                docs/benchmarks-truth.md (a night)
 # make bench-disk lines of globus-url-copy, run as advised, and sessions in virtual time, into docs/benchmarks-disk.md (hours)
 # make bench-plans mixed files under three loads, by HARP's plan and others (an hour)
 # make bench-transfers transfers that tune themselves, into docs/benchmarks-transfers.md (an hour)
@@ -21,7 +25,7 @@ UV := $(VENV)/bin/uv
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: install install-dev run test check audit quick bench bench-tui bench-wan bench-disk bench-plans bench-transfers bench-shares bench-probes bench-methods bench-bare soak clean
+.PHONY: install install-dev run test check audit quick bench bench-tui bench-wan bench-sessions bench-truth bench-disk bench-plans bench-transfers bench-shares bench-probes bench-methods bench-bare soak clean
 
 install: $(VENV)/.runtime
 
@@ -73,6 +77,13 @@ bench-tui: install-dev
 bench-wan: install-dev
 	$(VENV)/bin/python -m tests.benchmarks.wan
 	$(VENV)/bin/python -m tests.benchmarks.wan --document
+
+bench-sessions: install-dev
+	$(VENV)/bin/python -m tests.benchmarks.sessions --paths 40 --page docs/benchmarks-sessions.md
+
+bench-truth: install-dev
+	$(VENV)/bin/python -m tests.benchmarks.truth --named
+	$(VENV)/bin/python -m tests.benchmarks.truth --document
 
 bench-disk: install-dev
 	$(VENV)/bin/python -m tests.benchmarks.disk.virtual

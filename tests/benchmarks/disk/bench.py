@@ -67,7 +67,9 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--budget", type=float, help="seconds for each session [its own]")
     parser.add_argument(
-        "--before", type=Path, help="checkout of another version, whose session is beside it"
+        "--before",
+        type=Path,
+        help="checkout of another version with its .venv, whose session is beside it",
     )
     parser.add_argument("--no-sweep", action="store_true", help="leave the sweep out")
     parser.add_argument(

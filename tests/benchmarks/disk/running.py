@@ -91,7 +91,7 @@ def _advise(lab: Lab, case: Case, plan: Plan, method: str, places: tuple[Path, P
     data, target = places
     budget = ["--budget", f"{plan.budget_s:g}s"] if plan.budget_s else []
     named = [] if method == BEFORE else ["--method", method]
-    root = plan.before if method == BEFORE else None
+    checkout = plan.before if method == BEFORE else None
     began_s = time.monotonic()
     with tempfile.TemporaryDirectory() as store:
         told, _ = lab.advisor(
@@ -99,7 +99,7 @@ def _advise(lab: Lab, case: Case, plan: Plan, method: str, places: tuple[Path, P
             *("--data", str(data), "--to", str(target), "--seed", str(_SEED)),
             *("--measure", "--store", store, *budget),
             patience_s=3 * plan.session_s(case) + 60,
-            root=root,
+            checkout=checkout,
         )
     seconds = time.monotonic() - began_s
     session = session_of(told, case, method, _SEED, (data, str(target)), seconds)

@@ -40,10 +40,10 @@ def _iperf3_version() -> str:
     return (done.stdout.split() or ["", "missing"])[1]
 
 
-def this_machine(quick: bool) -> Machine:
+def this_machine(quick: bool, module: str = "tests.benchmarks.wan") -> Machine:
     return Machine(
         when=time.strftime("%Y-%m-%d %H:%M %Z"),
-        command=shlex.join(["python", "-m", "tests.benchmarks.wan", *sys.argv[1:]]),
+        command=shlex.join(["python", "-m", module, *sys.argv[1:]]),
         quick=quick,
         kernel=platform.release(),
         processor=_processor(),

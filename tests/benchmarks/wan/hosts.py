@@ -51,12 +51,14 @@ def own_folder() -> Iterator[Path]:
         lock.release()
 
 
-def _command(*words: str) -> list[str]:
-    return [sys.executable, "-P", "-m", "advisor", *words]
+def _command(*words: str, checkout: Path | None = None) -> list[str]:
+    python = str(checkout / ".venv/bin/python") if checkout else sys.executable
+    return [python, "-P", "-m", "advisor", *words]
 
 
-def _environment(folder: Path) -> dict[str, str]:
-    return os.environ | {"ADVISOR_RUNTIME_DIR": str(folder / "advisor"), "PYTHONPATH": str(ROOT)}
+def _environment(folder: Path, checkout: Path | None = None) -> dict[str, str]:
+    own = {"ADVISOR_RUNTIME_DIR": str(folder / "advisor"), "PYTHONPATH": str(checkout or ROOT)}
+    return os.environ | own
 
 
 def _advisor(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -155,26 +157,39 @@ class Lab:
             yield p
 
     def advisor(
-        self, *words: str, patience_s: float, root: Path | None = None
+        self, *words: str, patience_s: float, checkout: Path | None = None
     ) -> tuple[list[dict[str, Any]], int]:
         """The events of an advisor's command, run here as a user would, and its exit code.
 
-        `root`: another checkout whose advisor it is.
+        `checkout`: of another version with its .venv, None for this one.
         """
-        with _child(_command(*words, "--json"), self._folder, root or ROOT) as process:
+        argv = _command(*words, "--json", checkout=checkout)
+        with _child(argv, self._folder, checkout) as process:
             try:
                 output, _ = process.communicate(timeout=patience_s)
             except subprocess.TimeoutExpired:
                 raise Trouble(f"advisor {shlex.join(words)} took over {patience_s:.0f} s") from None
             return [json.loads(line) for line in output.splitlines()], process.returncode
 
-    def iperf3(self, congestion: str, start_s: int, counted_s: int) -> float:
-        """The program's own rate, one stream, as the receiver has it, in bit/s; 0 if it failed."""
+    def iperf3(
+        self,
+        congestion: str,
+        start_s: int,
+        counted_s: int,
+        *,
+        streams: int = 1,
+        window_bytes: int = 0,
+    ) -> float:
+        """The program's own rate as the receiver has it, in bit/s; 0 if it failed.
+
+        `window_bytes`: the buffers of both ends; 0 leaves them to the kernels.
+        """
         port = ["-p", str(_PORT)]
         with self.running(["iperf3", "-s", "-1", *port], host="far"):
             time.sleep(0.5)
             client = ["iperf3", "-c", "far", *port, "-J", "-C", congestion]
-            client += ["-O", str(start_s), "-t", str(counted_s)]
+            client += ["-O", str(start_s), "-t", str(counted_s), "-P", str(streams)]
+            client += ["-w", str(window_bytes)] if window_bytes else []
             with self.running(client) as process:
                 output, _ = process.communicate(timeout=start_s + counted_s + 60)
         try:
@@ -184,7 +199,9 @@ class Lab:
 
 
 @contextlib.contextmanager
-def _child(argv: list[str], folder: Path, root: Path = ROOT) -> Iterator[subprocess.Popen[str]]:
+def _child(
+    argv: list[str], folder: Path, checkout: Path | None = None
+) -> Iterator[subprocess.Popen[str]]:
     """A process in a session of its own, which is ended with the block, children too."""
     process = subprocess.Popen(
         argv,
@@ -192,8 +209,8 @@ def _child(argv: list[str], folder: Path, root: Path = ROOT) -> Iterator[subproc
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-        env=_environment(folder) | {"PYTHONPATH": str(root)},
-        cwd=root,
+        env=_environment(folder, checkout),
+        cwd=checkout or ROOT,
         start_new_session=True,
     )
     try:

@@ -1,0 +1,1 @@
+"""Sessions on simulated paths, in virtual time."""

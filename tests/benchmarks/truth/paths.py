@@ -1,0 +1,92 @@
+"""The paths: drawn at random by their numbers, and some by name."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Final
+
+from tests.benchmarks.wan.cases import Case
+
+_CONTROLS: Final = ("cubic", "reno", "bbr")
+_LEAST_QUEUE_PACKETS: Final = 16
+_SHORTEST_RTT_S, _LONGEST_RTT_S = 0.0004, 0.366
+_LEAST_BPS: Final = 50e6
+_LEAST_LOSS, _MOST_LOSS = 1e-6, 1e-3
+_NO_LOSS_SHARE: Final = 0.4
+_LOAD_SHARE: Final = 0.25
+_BUFFERS: Final = ("256KiB", "1MiB", "4MiB", "16MiB", "64MiB")
+
+MIB: Final = 2**20
+
+
+def random_path(number: int, most_bps: float) -> Case:
+    """The path of this number: the same number is always the same path."""
+    rng = random.Random(f"truth {number}")
+    rtt_s = _log_uniform(rng, _SHORTEST_RTT_S, _LONGEST_RTT_S)
+    rate_bps = _log_uniform(rng, _LEAST_BPS, most_bps)
+    clean = rng.random() < _NO_LOSS_SHARE
+    loss = 0.0 if clean else _log_uniform(rng, _LEAST_LOSS, _MOST_LOSS)
+    mtu = rng.choice((1500, 9000))
+    queue = max(
+        _log_uniform(rng, 0.1, 2.0) * rate_bps * rtt_s / 8, float(_LEAST_QUEUE_PACKETS * mtu)
+    )
+    load = rng.choice((1, 2, 4, 8)) if rng.random() < _LOAD_SHARE else 0
+    control, buffer = rng.choice(_CONTROLS), rng.choice(_BUFFERS)
+    words = [
+        f"{rtt_s * 1000:.3g} ms",
+        f"{rate_bps / 1e6:.0f} Mbit/s",
+        f"loss {loss:.1e}" if loss else "no loss",
+        f"queue {queue / 1000:.0f} kB",
+        f"MTU {mtu}",
+        f"autotuning to {buffer}",
+        control,
+        *([f"{load} streams of others"] if load else []),
+    ]
+    return Case(
+        f"r{number}",
+        ", ".join(words),
+        rtt_s,
+        (
+            *("--rtt", f"{rtt_s * 1000:.4g}ms", "--rate", f"{rate_bps / 1e6:.0f}Mbit"),
+            *("--loss", f"{loss:.3g}", "--queue", f"{queue / 1000:.0f}kB"),
+            *("--mtu", str(mtu), "--tcp-buffer", buffer),
+        ),
+        congestion=control,
+        load_streams=load,
+    )
+
+
+def _log_uniform(rng: random.Random, low: float, high: float) -> float:
+    return math.exp(rng.uniform(math.log(low), math.log(high)))
+
+
+def _named(key: str, title: str, rtt_s: float, *options: str, congestion: str = "cubic") -> Case:
+    rtt = ("--rtt", f"{rtt_s * 1000:g}ms")
+    return Case(key, title, rtt_s, (*rtt, *options), congestion=congestion)
+
+
+NAMED: Final = (
+    _named("clean", "1 Gbit/s, 45.6 ms, clean, MTU 1500", 0.0456, "--mtu", "1500"),
+    _named("near", "1 Gbit/s, 0.4 ms", 0.0004),
+    _named(
+        *("lossy", "500 Mbit/s, 20 ms, loss of 1e-3", 0.02),
+        *("--rate", "500Mbit", "--loss", "1e-3", "--mtu", "1500"),
+    ),
+    _named("far", "1 Gbit/s, 93.6 ms, loss of 3e-4", 0.0936, "--loss", "3e-4"),
+    _named(
+        *("shallow", "200 Mbit/s, 183 ms, a queue of 0.1 BDP", 0.183),
+        *("--rate", "200Mbit", "--queue", "450kB", "--mtu", "1500"),
+    ),
+    _named(
+        *("reno", "500 Mbit/s, 183 ms, loss of 1e-4, reno", 0.183),
+        *("--rate", "500Mbit", "--loss", "1e-4"),
+        congestion="reno",
+    ),
+    _named(
+        *("small", "1 Gbit/s, 45.6 ms, autotuning to 256 KiB", 0.0456),
+        *("--tcp-buffer", "256KiB"),
+    ),
+    _named("moon", "1 Gbit/s, 366 ms", 0.366),
+)
+"""Paths of known difficulty; some of them no other benchmark has."""
