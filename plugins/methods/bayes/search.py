@@ -76,6 +76,8 @@ class Bayes:
         """Start from the rates that a model expects of the candidates, not from the prior."""
         self._belief.expect(expected(self._settings))
         if self._belief.told:
+            # It stopped for what it believed before.
+            self._stop_reason = None
             self._decide()
         elif self._label != "history":
             self._next = int((self._belief.prior_mean - self._price).argmax())
@@ -206,7 +208,6 @@ class Bayes:
             f"{'repeating' if self._label == 'repeat' else 'trying'} "
             f"{_words(self._settings[self._next])} should gain {gain:.1%}"
         )
-        self._stop_reason = None
         if self.iteration >= self._k["N"]:
             self._stop_reason = f"{self.iteration} probes done (N)"
         elif self._reached() >= self._k["C"]:
