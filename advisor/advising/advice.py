@@ -42,8 +42,8 @@ _FAR_ABOVE: Final = 4.0
 class AdviceInputs(msgspec.Struct, frozen=True, kw_only=True):
     """What an advice is based on.
 
-    `borrowed`: see `PriorResults`. `absent`: see `Composition`. `folder`: where a profiled tool's
-    files go at the destination. `stopped`: why the session ended before its time.
+    `absent`: see `Composition`. `folder`: where a profiled tool's files go at the destination.
+    `stopped`: why the session ended before its time.
     """
 
     session: str
@@ -52,7 +52,6 @@ class AdviceInputs(msgspec.Struct, frozen=True, kw_only=True):
     path: PathFacts
     past: Sequence[PastResult] = ()
     probes: Sequence[ProbeRecord] = ()
-    borrowed: str = ""
     kept: Kept | None = None
     absent: Mapping[str, str] = {}
     folder: str = ""
@@ -202,8 +201,6 @@ def _reasons(inputs: AdviceInputs, ranking: Ranking, gain: Estimate | None) -> l
             f"history's best of this pair was {format_rate(best.throughput_bps)} with "
             f"{describe(best.subject, best.setting)}"
         )
-    if inputs.borrowed:
-        reasons.append(inputs.borrowed)
     return reasons + _open_port(inputs)
 
 

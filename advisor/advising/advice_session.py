@@ -8,8 +8,7 @@ import msgspec
 
 from advisor import registry
 from advisor.advising.budget import Budget
-from advisor.advising.context import Context
-from advisor.advising.prior_knowledge import prior_results
+from advisor.advising.context import Context, PriorResults
 from advisor.advising.probe_runner import PeerLost, ProbeRunner
 from advisor.advising.prober import Prober
 from advisor.advising.recorder import ProbeRecorder
@@ -84,14 +83,6 @@ class AdviceSession(Session):
         found = self.store.past(self.pair, time.time(), path)
         return found._replace(results=[r for r in found.results if r.subject in names])
 
-    def tell_history(self, context: Context) -> list[ev.PastResult]:
-        """Report what is stored, or what a search starts from instead. Returns what is stored."""
-        past, notes = self.past(context.path)
-        if borrowed := context.history.borrowed:
-            notes = [*notes, f"{borrowed[:1].upper()}{borrowed[1:]}."]
-        self.events.emit(ev.HistoryFound, results=past, notes=notes)
-        return past
-
     def make_context(
         self,
         path: PathFacts,
@@ -109,7 +100,13 @@ class AdviceSession(Session):
             pair=self.pair,
             path=path,
             budget=budget,
-            history=prior_results(self.store, request, self.pair, path, self.id),
+            history=PriorResults(
+                past=self.store.prior(self.pair, path),
+                past_of_similar=self.store.prior_of_similar(
+                    self.pair, path.rtt_s, path.bandwidth_bps
+                ),
+                transfers=self.store.transfers(),
+            ),
             control=self.control,
             events=self.events,
             runner=ProbeRunner(self.far_end, prober, path, self.control.stop, self.events.notice),

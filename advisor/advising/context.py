@@ -49,16 +49,11 @@ class OutOfTime(ProblemError):
 
 
 class PriorResults(msgspec.Struct, frozen=True, kw_only=True):
-    """From the history: probes of this pair, of similar paths, and transfers of files.
-
-    `borrowed`: why probes of a reference profile take the place of those of similar paths, "" where
-    they do not.
-    """
+    """From the history: probes of this pair, of similar paths, and transfers of files."""
 
     past: Sequence[ProbeRecord] = ()
     past_of_similar: Sequence[ProbeRecord] = ()
     transfers: Sequence[PastTransfer] = ()
-    borrowed: str = ""
 
 
 class Context:

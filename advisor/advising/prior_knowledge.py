@@ -3,82 +3,19 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-import msgspec
-
 from advisor import registry
-from advisor.advising.context import Context, PriorResults
+from advisor.advising.context import Context
 from advisor.advising.judging import cost_model
 from advisor.domain.dataset import Work
-from advisor.domain.endpoints import Pair
-from advisor.domain.grid import Cell
 from advisor.domain.measurement import Measurement
 from advisor.domain.path import PathFacts
-from advisor.domain.quantities import format_duration, format_rate
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, SettingKey, setting_key
 from advisor.methods.api import Expected, Knowledge, PastSurface
 from advisor.models.past_transfers import completed
 from advisor.models.saturation import saturated_bps
 from advisor.runtime.request import AdviceRequest
-from advisor.store.history import Store
-from advisor.store.profiles import emulated_like
-from advisor.traits import flow_names, method_traits
-
-
-def prior_results(
-    store: Store, request: AdviceRequest, pair: Pair, path: PathFacts, session: str
-) -> PriorResults:
-    """What the history has for a search on this path.
-
-    First come probes of the pair itself, then those of similar paths. Where there are neither, a
-    method that learns from similar paths gets a reference profile of an emulated one. `session`:
-    the present one, whose probes are no history of it.
-    """
-    past = store.prior(pair, path)
-    similar = store.prior_of_similar(pair, path.rtt_s, path.bandwidth_bps)
-    found = PriorResults(past=past, past_of_similar=similar, transfers=store.transfers())
-    known = bool(similar) or any(probe.session != session for probe in past)
-    if known or request.tool or not method_traits(request.method).learns_from_similar:
-        return found
-    return _with_reference(found, store, request.transports, path)
-
-
-def _with_reference(
-    found: PriorResults, store: Store, transports: Sequence[str], path: PathFacts
-) -> PriorResults:
-    """With the reference profiles of the emulated paths that are most like this one."""
-    near = emulated_like(store, path.rtt_s, path.capacity_bps)
-    probes = [p for one in near for p in typical_probes(one.probes) if p.subject in transports]
-    if not probes:
-        return found
-    one, several = "a reference profile of an emulated path", "reference profiles of emulated paths"
-    words = " and ".join(_path_words(profile.record.path) for profile in near)
-    return msgspec.structs.replace(
-        found,
-        past_of_similar=probes,
-        borrowed="nothing is known of this path or of similar ones: the search starts from "
-        f"{several if len(near) > 1 else one} ({words})",
-    )
-
-
-def typical_probes(probes: Iterable[ProbeRecord]) -> list[ProbeRecord]:
-    """The median measurement of each setting.
-
-    Repeats on one emulated path do not say more about other paths than one of them does.
-    """
-    found: dict[Cell, list[tuple[float, int, ProbeRecord]]] = defaultdict(list)
-    for number, probe in enumerate(probes):
-        if isinstance(probe.result, Measurement):
-            cell = probe.subject, setting_key(probe.setting)
-            found[cell].append((probe.result.throughput_bps, number, probe))
-    return [sorted(repeats)[len(repeats) // 2][2] for repeats in found.values()]
-
-
-def _path_words(path: PathFacts | None) -> str:
-    if path is None:
-        return "RTT not known"
-    rate = f", {format_rate(path.bandwidth_bps)}" if path.bandwidth_bps else ""
-    return f"RTT {format_duration(path.rtt_s)}{rate}"
+from advisor.traits import flow_names
 
 
 def knowledge_of(context: Context, subject: str) -> Knowledge:

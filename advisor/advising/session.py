@@ -78,7 +78,8 @@ class _OneConnection(AdviceSession):
         path = await look_at_path(self.far_end.reached, self.request)
         context = self._begin(path)
         self.events.emit(ev.PathFound, path=path, limits=binding_limits(path))
-        past = self.tell_history(context)
+        past, notes = self.past(path)
+        self.events.emit(ev.HistoryFound, results=past, notes=notes)
         if past and not self.interrupted and await self._is_history_enough(context, past):
             return self._advise_from_history(path, past)
         # From here on the order to stop ends the measuring, and the best so far is advised.
@@ -184,7 +185,6 @@ class _OneConnection(AdviceSession):
             path=context.path,
             past=past,
             probes=context.probes,
-            borrowed=context.history.borrowed,
             kept=disks.prober.kept if disks else None,
             absent=disks.absent if disks else {},
             folder=disks.prober.folder if disks else "",

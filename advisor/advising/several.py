@@ -158,7 +158,8 @@ class SeveralConnections(AdviceSession):
     async def _search(self, context: Context) -> None:
         path = context.path
         self.events.emit(ev.PathFound, path=path, limits=binding_limits(path))
-        self.tell_history(context)
+        past, notes = self.past(path)
+        self.events.emit(ev.HistoryFound, results=past, notes=notes)
         stages = usable_stages(context)
         if len(self._contexts) == 1:
             self.record_request(path)

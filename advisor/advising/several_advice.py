@@ -66,12 +66,7 @@ def advice_for_several(
         key=lambda n: together.alone[n].value if together else searched[n].alone_bps,
     )
     context, ranking = searched[best]
-    own = msgspec.structs.replace(
-        inputs,
-        path=context.path,
-        probes=context.probes,
-        borrowed=context.history.borrowed,
-    )
+    own = msgspec.structs.replace(inputs, path=context.path, probes=context.probes)
     advice = advice_from_ranking(own, ranking, incomplete or at_once is None)
     name = Connection.of(context.path).words
     if at_once is None:

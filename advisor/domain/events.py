@@ -71,8 +71,7 @@ class PastResult(msgspec.Struct, frozen=True, kw_only=True):
 class HistoryFound(Event, frozen=True, kw_only=True, tag="history_found"):
     """The stored results for this pair; `results` is empty when there are none.
 
-    `notes`: sentences on what does not apply to the present connection, and why; and on what a
-    search begins from in its place.
+    `notes`: sentences on what does not apply to the present connection, and why.
     """
 
     results: list[PastResult]

@@ -1,10 +1,6 @@
 """The similarity of two paths."""
 
 import math
-from typing import Final
-
-ALIKE: Final = 0.25
-"""Paths that differ by more than a factor of four in total say little about each other."""
 
 
 def likeness(

@@ -22,7 +22,7 @@ from advisor.domain.records import (
 )
 from advisor.domain.transfers import PastTransfer
 from advisor.models.past_transfers import transfers_of
-from advisor.models.similarity import ALIKE, likeness
+from advisor.models.similarity import likeness
 from advisor.store.digest_cache import DigestCache
 from advisor.store.errors import StoreError, explaining
 from advisor.store.event_log import EventLog, kept_events
@@ -49,6 +49,8 @@ from advisor.store.summaries import PairSummary, SimilarPair, summary
 __all__ = ["PairSummary", "Past", "SessionDigest", "SimilarPair", "Store"]
 
 _REFERENCE_CAUTION: Final = "From a reference profile shipped with the program, not measured here."
+# Paths that differ by more than a factor of four in total say little about each other.
+_ALIKE: Final = 0.25
 
 
 class Past(NamedTuple):
@@ -205,7 +207,7 @@ class Store:
         found = []
         for other in self.pairs(now_s):
             alike = likeness(rtt_s, bandwidth_bps, other.rtt_s, other.bandwidth_bps)
-            if other.pair != pair and other.best and other.rtt_s and (alike or 0) >= ALIKE:
+            if other.pair != pair and other.best and other.rtt_s and (alike or 0) >= _ALIKE:
                 found.append(
                     SimilarPair(
                         pair=other.pair,

@@ -9,7 +9,6 @@ from advisor.domain.grid import Cell
 from advisor.domain.measurement import Failure, FailureKind, Measurement
 from advisor.domain.records import ProbeRecord, ProfileRecord, Record
 from advisor.domain.space import setting_key
-from advisor.models.similarity import ALIKE, likeness
 from advisor.store.history import Store
 from advisor.store.identity import record_digest
 from advisor.store.remarks import counting, standing_of
@@ -98,24 +97,6 @@ def reference_profiles(store: Store) -> list[StoredProfile]:
     shipped = store.references.records.values()
     found = [one for records in shipped for one in _profiles_in(records, shipped=True)]
     return sorted(found, key=lambda p: p.record.path.rtt_s if p.record.path else 0.0)
-
-
-def emulated_like(
-    store: Store, rtt_s: float, bandwidth_bps: float | None, limit: int = 2
-) -> list[StoredProfile]:
-    """The reference profiles of the emulated paths most like this one, at most `limit`.
-
-    None is so far away that it says little: see ALIKE. Without a bandwidth the RTT alone counts.
-    """
-    near = []
-    for profile in reference_profiles(store):
-        path = profile.record.path
-        if profile.emulated and path:
-            alike = likeness(rtt_s, bandwidth_bps, path.rtt_s, path.bandwidth_bps)
-            if alike and alike >= ALIKE:
-                near.append((alike, profile))
-    near.sort(key=lambda one: -one[0])
-    return [profile for _, profile in near[:limit]]
 
 
 def _profiles_in(records: list[Record], *, shipped: bool) -> list[StoredProfile]:

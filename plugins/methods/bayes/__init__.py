@@ -97,7 +97,6 @@ class BayesPlugin:
     traits = MethodTraits(
         default_for=("network", "tool"),
         former_names=("octave",),
-        learns_from_similar=True,
         # More files at a time gain a little at the end of the whole, which slices do not show.
         tool_constants={"octave_cost": 0.015},
     )

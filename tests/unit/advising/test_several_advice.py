@@ -7,7 +7,7 @@ import pytest
 
 from advisor.advising.advice import AdviceInputs
 from advisor.advising.contenders import contenders, rank_contenders
-from advisor.advising.context import Context, PriorResults
+from advisor.advising.context import Context
 from advisor.advising.several_advice import Searched, advice_for_several
 from advisor.domain.advice import Advice
 from advisor.domain.dataset import Dataset
@@ -31,7 +31,6 @@ class Told:
     def __init__(self, path: PathFacts, probes: list[ProbeRecord]) -> None:
         self.path = path
         self.probes = probes
-        self.history = PriorResults()
 
 
 def searched(number: int, streams: int, bps: float) -> Searched:

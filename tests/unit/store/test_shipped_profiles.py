@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Measurement
 from advisor.models.rtt_profile import FEWEST_RTTS
 from advisor.report.rtt_profile import places_of, rtt_profile
@@ -60,6 +61,16 @@ def test_no_rate_is_beyond_what_was_emulated(shipped: list[StoredProfile]) -> No
                 assert math.isfinite(probe.result.throughput_bps)
                 # A probe ends between two packets: what waited in the queue counts in full.
                 assert probe.result.throughput_bps <= 1.05 * capacity_bps
+
+
+def test_no_search_starts_from_them(shipped: list[StoredProfile], tmp_path: Path) -> None:
+    store = Store(tmp_path, shipped_profiles())
+    pair = Pair("dtn1.example.org", "dtn2.example.org")
+    for profile in shipped:
+        path = profile.record.path
+        assert path is not None
+        assert store.prior(pair, path) == []
+        assert store.prior_of_similar(pair, path.rtt_s, path.bandwidth_bps) == []
 
 
 def test_they_stay_small(shipped: list[StoredProfile]) -> None:
