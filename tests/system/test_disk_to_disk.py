@@ -275,7 +275,7 @@ def test_a_file_that_changes_while_it_is_read(
     thread = threading.Thread(target=grow)
     thread.start()
     try:
-        run = _advise(start, own_server, source, own_server.folder / "there")
+        run = _advise(start, own_server, source, own_server.folder / "there", *LONG)
         done = run.finish()
     finally:
         over.set()
