@@ -29,7 +29,8 @@ _LINTERS = (
     [f"{_BIN}/mypy"],
     ["env", "PYTHONPATH=.", f"{_BIN}/lint-imports"],
 )
-_QUICK = ["tests/unit", "tests/plugins", "tests/tui", "tests/hostile"]
+_QUICK = ["tests/unit", "tests/plugins", "tests/hostile"]
+_SCREENS = ["tests/tui"]
 # What asks the kernel, starts processes or shares files: another answer for root may be.
 _HOST = [
     *(f"tests/unit/{name}" for name in ("hosts", "agent", "store", "lab", "probing")),
@@ -79,15 +80,17 @@ def plan(with_both: bool) -> list[list[list[Stage]]]:
     linters = Stage("check", _LINTERS)
     figures = Stage("figures", (_pytest("--durations=5", *_FIGURES),))
     quick = Stage("quick", (_pytest(*_QUICK, workers=2),), with_both)
+    screens = Stage("screens", (_pytest(*_SCREENS, workers=2),), with_both)
     main_job = Stage("main job", (_MAIN_JOB,), with_both)
     system = Stage("system", (_pytest(*_SYSTEM, workers=3),), with_both)
     if not with_both:
-        return [[[linters], [quick, main_job]], [[system]], [[figures]]]
+        return [[[linters], [quick, screens, main_job]], [[system]], [[figures]]]
     host = Stage("host, root", (_pytest(*_HOST, workers=2),))
     system_by_root = Stage("system, root", (_pytest(*_SYSTEM, *_ANY_ACCOUNT, workers=3),))
-    # The system tests wait more than they compute: those of both users fit beside each other.
+    # The system tests wait more than they compute: those of both users fit beside each other, and
+    # the lanes end at about the same time.
     return [
-        [[linters, host, system_by_root, main_job], [quick, system]],
+        [[linters, host, system_by_root, main_job, screens], [quick, system]],
         [[figures]],
     ]
 
