@@ -55,13 +55,14 @@ def test_they_are_offered(advisor: Started) -> None:
 def test_a_session_measures_compares_and_stores_them(advisor: Started, tmp_path: Path) -> None:
     store = tmp_path / "store"
     run = advisor(
-        *("advise", "localhost", "--json", "--size", "10GB", "--seed", "1", "--budget", "30"),
+        *("advise", "localhost", "--json", "--size", "100TB", "--seed", "1", "--budget", "30"),
         *("--transports", "pipes,tcp", "--method", "wander", "--store", str(store)),
     )
     done = run.finish()
     assert done.returncode == 0, done.stderr
     searched = [e for e in run.events if e["event"] == "probe_started" and e["label"] == "w"]
-    assert {probe["transport"] for probe in searched} == {"pipes", "tcp"}
+    # Only what may still win is searched.
+    assert {probe["transport"] for probe in searched} & {"pipes", "tcp"}
     advice = run.events[-1]
     assert "pipes" in {one["transport"] for one in advice["contenders"]}
     assert {command["tool"] for command in advice["commands"]} >= {"carrier", "globus-url-copy"}

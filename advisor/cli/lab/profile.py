@@ -124,9 +124,15 @@ def profile(
     grid = _grid_words(settings or _default_settings(), repeats)
     search = ["--congestion", congestion] if congestion else []
     search += ["--transports", transports] if transports else []
-    with _lab(name, path, rtts or _rtts(_PAPERS_RTTS)) as hosts, contextlib.ExitStack() as files:
+    rtts_s = rtts or _rtts(_PAPERS_RTTS)
+    with _lab(name, path, rtts_s) as hosts, contextlib.ExitStack() as files:
+        # The RTT is the emulated one: measured on a busy machine it would be another each time.
+        where = {
+            host: [f"lab:{name}:{host}", "--rtt", f"{rtt_s * 1000:g}ms"]
+            for host, rtt_s in zip(hosts, rtts_s, strict=True)
+        }
         runs = [
-            ProfileRun(name=f"{name}-{host}", words=[f"lab:{name}:{host}", *grid, *search])
+            ProfileRun(name=f"{name}-{host}", words=[*where[host], *grid, *search])
             for host in hosts
         ]
         for host in hosts if tools else []:
@@ -135,7 +141,7 @@ def profile(
             runs += [
                 ProfileRun(
                     name=f"{name}-{host}-{tool}",
-                    words=[f"lab:{name}:{host}", "--profile-tool", tool, *to_memory],
+                    words=[*where[host], "--profile-tool", tool, *to_memory],
                 )
                 for tool in tools or []
             ]
