@@ -19,6 +19,9 @@ from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem, Stripes
 from advisor.hosts.file_io import FileIoError
 from advisor.report.file_io import Report
 
+# Its results are kept in the user's history.
+pytestmark = pytest.mark.usefixtures("own_home")
+
 GIB = 2**30
 
 
