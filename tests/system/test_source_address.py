@@ -199,6 +199,6 @@ def test_what_was_measured_on_one_link_is_not_the_other_ones(
     )
     assert looked.finish().returncode == 0
     history = next(event for event in looked.events if event["event"] == "history_found")
-    # Veth pairs tell no speed: they are told apart by interface and address.
+    # Veth pairs report no speed: interface and address distinguish them.
     assert history["results"] == []
     assert any("from v0 to v0; it is from v1 to v1 now" in note for note in history["notes"])

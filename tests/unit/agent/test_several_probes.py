@@ -1,4 +1,4 @@
-"""Several probes at once: the replies about each are told apart, and one failure ends all."""
+"""Several probes at once: the replies about each are kept separate, and one failure ends all."""
 
 import asyncio
 from collections.abc import Sequence
