@@ -9,7 +9,7 @@ import numpy as np
 
 from advisor import registry
 from advisor.advising.context import Context
-from advisor.advising.judging import comparable_outcome
+from advisor.advising.judging import comparable, comparable_outcome
 from advisor.advising.prior_knowledge import expected_rates, knowledge_of
 from advisor.advising.recorder import ProbePurpose
 from advisor.advising.user_orders import apply_user_orders
@@ -135,12 +135,9 @@ def _expect(context: Context, method: Method) -> None:
 
 def _teach(context: Context, stage: SearchStage, space: Space, method: WithBelief) -> None:
     """Tell a search what this session has measured in its space before it began."""
-    for probe in context.probes:
-        outcome = comparable_outcome(
-            context.request, context.probes, probe.subject, probe.setting, probe.result
-        )
-        if probe.subject == stage.subject and outcome and space.holds(probe.setting):
-            method.learn(probe.setting, outcome)
+    for probe in comparable(context.request, context.probes):
+        if probe.subject == stage.subject and space.holds(probe.setting):
+            method.learn(probe.setting, probe.result)
 
 
 def _last_state(probes: Sequence[ProbeRecord], stage: SearchStage) -> dict[str, object] | None:
