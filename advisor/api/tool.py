@@ -152,7 +152,7 @@ class Tool(Protocol):
 
 @runtime_checkable
 class SeveralConnectionsTool(Tool, Protocol):
-    """A tool of which one run can use several connections of the same two hosts."""
+    """A tool that can use several connections of the same two hosts in one run."""
 
     def joint_commands(self, requests: Sequence[CommandRequest]) -> list[Command]:
         """The lines that use all connections, as `commands` for one; none if that is impossible.

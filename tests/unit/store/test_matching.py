@@ -170,7 +170,7 @@ def test_interfaces_that_tell_no_speed_are_apart_by_name_and_address(store: Stor
     found = store.past(PAIR, NOW_S, by("eth2", 2))
     assert found.results == []
     assert found.notes == ["Ignored: 3 probes from eth1 to eth1; it is from eth2 to eth2 now."]
-    # Renamed, or with another address: the same network, as far as can be told.
+    # Renamed, or with another address: the same network, as far as is known.
     assert store.past(PAIR, NOW_S, by("ens1", 1)).results[0].caution == ""
     assert "the addresses are others" in store.past(PAIR, NOW_S, by("eth1", 9)).results[0].caution
 
