@@ -17,10 +17,12 @@ from .transfers import make_endless, transfer
 
 FEW = {"small": (20, 50_000), "large": (2, 9_000_000)}
 
+# The client that moved the file damages it, before it ends: others run beside it.
 FLIP_ONCE = """#!/bin/sh
 PATH=${PATH#*:} globus-url-copy "$@"
 status=$?
-if [ -f "$VICTIM" ] && mkdir "$ONCE" 2>/dev/null; then
+for list; do :; done
+if grep -q "$VICTIM" "$list" && mkdir "$ONCE" 2>/dev/null; then
     printf '\\377\\376' | dd of="$VICTIM" bs=1 seek=7 conv=notrunc 2>/dev/null
 fi
 exit $status
