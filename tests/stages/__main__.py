@@ -34,8 +34,9 @@ _SCREENS = ["tests/tui"]
 # What asks the kernel, starts processes or shares files: another answer for root may be.
 _HOST = [
     *(f"tests/unit/{name}" for name in ("hosts", "agent", "store", "lab", "probing")),
-    *(f"tests/unit/{name}" for name in ("advising", "runtime", "transfer", "cli")),
+    *(f"tests/unit/{name}" for name in ("runtime", "transfer", "cli")),
     *(
+        "--ignore=tests/unit/cli/test_backtest.py",
         "tests/hostile",
         "tests/plugins/tools",
         "tests/plugins/test_pyudt.py",
@@ -46,11 +47,6 @@ _HOST = [
 _FIGURES = [f"tests/system/test_{name}.py" for name in ("wanpath", "lab_check", "lab_netem")]
 _SYSTEM = ["--dist=loadfile", "--durations=10", "tests/system"] + [
     f"--ignore={file}" for file in _FIGURES
-]
-# Whole programs to whom every account is the same: with both, the ordinary user alone runs them.
-_ANY_ACCOUNT = [
-    f"--ignore=tests/system/test_{name}.py"
-    for name in ("added_plugins", "lab_profile", "orders", "profile", "terminal", "verify", "wheel")
 ]
 _MAIN_JOB = [f"{_BIN}/advisor", "advise", "localhost"]
 _LONGEST_STAGE_S = 1800.0
@@ -86,9 +82,8 @@ def plan(with_both: bool) -> list[list[list[Stage]]]:
     if not with_both:
         return [[[linters], [quick, screens, main_job]], [[system]], [[figures]]]
     host = Stage("host, root", (_pytest(*_HOST, workers=2),))
-    system_by_root = Stage("system, root", (_pytest(*_SYSTEM, *_ANY_ACCOUNT, workers=3),))
-    # The system tests wait more than they compute: those of both users fit beside each other, and
-    # the lanes end at about the same time.
+    system_by_root = Stage("system, root", (_pytest(*_SYSTEM, "-m", "as_root", workers=2),))
+    # The lanes end at about the same time.
     return [
         [[linters, host, system_by_root, main_job, screens], [quick, system]],
         [[figures]],

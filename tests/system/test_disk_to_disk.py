@@ -215,6 +215,7 @@ def test_the_server_goes_away_in_the_middle(start: Start, own_server: Server, so
     assert not folder.exists()
 
 
+@pytest.mark.as_root
 @needs_another_account
 def test_files_of_another_account_are_not_kept(start: Start, server: Server, source: Path) -> None:
     """They would lie in folders where that account can write nothing beside them."""
@@ -226,6 +227,7 @@ def test_files_of_another_account_are_not_kept(start: Start, server: Server, sou
     assert "-sync" not in run.events[-1]["commands"][0]["argv"]
 
 
+@pytest.mark.as_root
 @needs_another_account
 def test_a_folder_that_the_server_may_not_write(
     start: Start, server: Server, source: Path, tmp_path: Path
@@ -241,6 +243,7 @@ def test_a_folder_that_the_server_may_not_write(
     assert not list(closed.iterdir())
 
 
+@pytest.mark.as_root
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root: it mounts a small file system")
 def test_a_destination_without_room(start: Start, server: Server, source: Path) -> None:
     full = server.folder / "full"

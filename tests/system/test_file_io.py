@@ -13,7 +13,10 @@ from advisor.models.file_io import most_bytes
 
 from .conftest import Start, StartAgent, wait_until
 
-pytestmark = pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed")
+pytestmark = [
+    pytest.mark.as_root,
+    pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed"),
+]
 
 
 @pytest.fixture

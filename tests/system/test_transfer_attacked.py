@@ -15,6 +15,8 @@ from .conftest import Run, Server, Start, wait_until
 from .moved import make_files
 from .transfers import make_endless, transfer
 
+pytestmark = pytest.mark.as_root
+
 FEW = {"small": (20, 50_000), "large": (2, 9_000_000)}
 
 # The client that moved the file damages it, before it ends: others run beside it.
