@@ -37,6 +37,10 @@ class Budget:
         """Seconds left, at least 0."""
         return max(0.0, self.total_s - (self._clock() - self._began_s) + self._given_back_s)
 
+    def longest_wait_s(self, probe_s: float) -> float | None:
+        """How long a probe of `probe_s` may take to begin; None if it may take any time."""
+        return max(self.left_s, probe_s)
+
     def extend(self, by_s: float) -> None:
         """Add time."""
         self.total_s += by_s

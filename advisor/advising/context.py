@@ -146,9 +146,9 @@ class Context:
     async def _probe(self, ordinal: int, subject: str, setting: Setting) -> Probed:
         """The time spent in the destination's queue counts: the budget is what the user waits."""
         late_s = _LATE_S if self.runner.is_transport(subject) else _TOOL_LATE_S
-        longest_s = max(self.budget.left_s, self.runner.next_probe_s(subject)) + late_s
+        wait_s = self.budget.longest_wait_s(self.runner.next_probe_s(subject))
         try:
-            async with asyncio.timeout(longest_s) as limit:
+            async with asyncio.timeout(None if wait_s is None else wait_s + late_s) as limit:
                 watcher = msgspec.structs.replace(
                     self._probe_events.watcher(ordinal), ready=lambda: limit.reschedule(None)
                 )

@@ -29,6 +29,10 @@ class RemainingWork(Budget):
         spent_s = self._clock_s() - self._began_s - self._waited_s
         return max(0.0, (self._probes - self._done) * spent_s / self._done)
 
+    def longest_wait_s(self, probe_s: float) -> float | None:
+        """Any time: a profile is complete or it is of no use, however long others measure."""
+        return None
+
     def give_back(self, waited_s: float) -> None:
         """Do not count the time that the session waited for its user."""
         self._waited_s += waited_s

@@ -1,5 +1,6 @@
 """How long the rest of a profile takes."""
 
+from advisor.advising.budget import Budget
 from advisor.profiling.remaining import RemainingWork
 
 
@@ -36,3 +37,10 @@ def test_it_never_falls_below_zero() -> None:
     work.probe_is_over()
     work.probe_is_over()
     assert work.left_s == 0.0
+
+
+def test_a_profile_waits_for_its_turn_however_long_others_measure() -> None:
+    work = RemainingWork(2, 5.0, Clock())
+    assert work.longest_wait_s(3.0) is None
+    assert Budget(5.0, Clock()).longest_wait_s(3.0) == 5.0
+    assert Budget(5.0, Clock()).longest_wait_s(7.0) == 7.0
