@@ -59,7 +59,12 @@ def ranking_of(
         chosen=chosen.key,
         alike=[place.key for place in standing.alike()],
         assumed=MEMORY_TO_MEMORY,
-        ceiling=ceiling_of(path, _measured(probes), standing.spread_of_repeats(chosen.subject)),
+        ceiling=ceiling_of(
+            path,
+            _measured(probes),
+            standing.spread_of_repeats(chosen.subject),
+            is_plateau=bool(standing.alike_flows),
+        ),
     )
 
 

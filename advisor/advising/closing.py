@@ -80,7 +80,7 @@ def _most_wanted(
 ) -> _Next | None:
     """The next probe, None if none is worth its time and nobody insists."""
     worth = [
-        (one.gain * standing.transfer_s - decisions.probe_s(one.place.subject), one)
+        (one.gain * standing.transfer_s - decisions.cost_s(one.place.subject), one)
         for one in _possible(context, standing)
     ]
     surplus_s, best = max(worth, key=lambda pair: pair[0], default=(0.0, None))

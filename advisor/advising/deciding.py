@@ -9,7 +9,9 @@ How a probe is valued: `advising/standing.py`. Where the decisions are made:
   else from how much its probes differ: of k probes of equal chances the next one is the best with
   probability 1 / (k + 1) (Glick, "Breaking records and breaking boards", 1978);
 - a transport is measured once, then only as long as it can still win: it has to be faster than the
-  best by the margin that a dearer transport must win by;
+  best by the margin that a dearer transport must win by. It is not measured at all where another
+  one reaches the same rate with few and with many flows, so that path or hosts limit it: they limit
+  every transport;
 - in the closing comparison (`advising/closing.py`).
 """
 
@@ -32,6 +34,10 @@ _LEAST_RECORDS: Final = 3
 _FIRST_CHANCE: Final = 0.05
 """What the first probe of a transport may gain, as far as is known before it."""
 
+_LOAD_S: Final = 2.0
+"""What a probe costs beyond its own time, as seconds: for as long the path is full, for all others
+on it too."""
+
 
 class Decisions:
     """Whether the session of `context` may stop. `spaces`: by subject."""
@@ -50,12 +56,11 @@ class Decisions:
             self._known = (count, now)
         return self._known[1]
 
-    def probe_s(self, subject: str) -> float:
-        """The time that one more probe of a subject takes, as its latest ones did."""
-        took = [p.result.elapsed_s for p in self._context.probes if p.subject == subject]
-        return (
-            sum(took[-3:]) / len(took[-3:]) if took else self._context.runner.next_probe_s(subject)
-        )
+    def cost_s(self, subject: str) -> float:
+        """What one more probe of a subject costs: its time, as its latest ones took, and load."""
+        took = [p.result.elapsed_s for p in self._context.probes if p.subject == subject][-3:]
+        probe_s = sum(took) / len(took) if took else self._context.runner.next_probe_s(subject)
+        return probe_s + _LOAD_S
 
     def why_full(self) -> str:
         """Why nothing more needs to be measured: the path is full; "" if that is not known."""
@@ -78,12 +83,12 @@ class Decisions:
             return ""
         if standing.is_full:
             return self._full_words(standing)
-        worth_s, probe_s = standing.transfer_s, self.probe_s(subject)
+        worth_s, cost_s = standing.transfer_s, self.cost_s(subject)
         if not any(p.stage == stage for p in self._context.probes):
-            return self._why_not_begin(standing, subject, worth_s, probe_s)
+            return self._why_not_begin(standing, subject, worth_s, cost_s)
         left = standing.gain_left(subject)
         expected = self._expected_gain(standing, stage, method)
-        if min(left, expected) * worth_s >= probe_s:
+        if min(left, expected) * worth_s >= cost_s:
             return ""
         if subject != standing.best.subject:
             return self._cannot_win(standing, subject)
@@ -94,13 +99,16 @@ class Decisions:
         )
 
     def _why_not_begin(
-        self, standing: Standing, subject: str, worth_s: float, probe_s: float
+        self, standing: Standing, subject: str, worth_s: float, cost_s: float
     ) -> str:
         left = standing.gain_left(subject)
         is_new = not any(p.subject == subject for p in self._context.probes)
-        gain = max(left, _FIRST_CHANCE) if is_new else left
-        if gain * worth_s >= probe_s:
+        alike = standing.alike_flows
+        gain = max(left, _FIRST_CHANCE) if is_new and not alike else left
+        if gain * worth_s >= cost_s:
             return ""
+        if is_new and alike:
+            return self._limits_all(standing, subject)
         if is_new:
             return (
                 f"not measured: the transfer takes {format_duration(worth_s)}, too short to be "
@@ -129,13 +137,21 @@ class Decisions:
         )
 
     def _limit_words(self, standing: Standing, left: float) -> str:
-        alike = sorted({place.flows for place in standing.alike()})
-        if len(alike) > 1:
+        if alike := standing.alike_flows:
             return (
                 f"stopped: {alike[0]} and {alike[-1]} streams reach about the same rate, so the "
                 f"path or the hosts limit it; another probe is expected to gain {_percent(left)}"
             )
         return f"stopped: no setting is likely to be faster ({_percent(left)} expected)"
+
+    def _limits_all(self, standing: Standing, subject: str) -> str:
+        alike = standing.alike_flows
+        assert standing.best is not None
+        return (
+            f"not measured: {alike[0]} and {alike[-1]} streams of "
+            f"{subject_name(standing.best.subject)} reach about the same rate, so the path or the "
+            f"hosts limit it, and {subject_name(subject)} too"
+        )
 
     def _cannot_win(self, standing: Standing, subject: str) -> str:
         assert standing.best is not None

@@ -30,6 +30,7 @@ from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, SettingKey, Space, flows_of, setting_key
 from advisor.models.ceiling import Ceiling
 from advisor.models.response import Point, Response, normal_gain
+from advisor.models.steadiness import error_among_repeats
 
 SAME: Final = 0.02
 """A gain, as a log rate, that is not worth more flows, memory or another transport."""
@@ -309,8 +310,14 @@ class Standing:
         full = [p for p in self.places if p.subject == best.subject and self.is_full_path(p)]
         return full if len(full) > 1 else []
 
+    @property
+    def alike_flows(self) -> list[int]:
+        """The different numbers of flows of `alike`, in order; empty if there is only one."""
+        counts = sorted({place.flows for place in self.alike()})
+        return counts if len(counts) > 1 else []
+
 
 def error_of(measurement: Measurement) -> float:
-    """The standard error of a probe's log rate."""
+    """The standard error of a probe's log rate, compared with other probes of the session."""
     least = _LEAST_ERROR if measurement.settled else _UNSETTLED_ERROR
-    return max(least, measurement.stderr_bps / measurement.throughput_bps)
+    return max(least, error_among_repeats(measurement))

@@ -21,6 +21,7 @@ from advisor.domain.advice import Estimate
 from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import format_rate
+from advisor.models.steadiness import error_among_repeats
 
 _HEADER_BYTES: Final = 52
 _WINDOW_S: Final = 1.0
@@ -65,12 +66,17 @@ def link_ceiling(path: PathFacts, seen_bps: float = 0.0) -> Ceiling | None:
 
 
 def seen_ceiling(
-    measurements: Iterable[Measurement], rtt_s: float, spread: float = 0.0
+    measurements: Iterable[Measurement],
+    rtt_s: float,
+    spread: float = 0.0,
+    *,
+    is_plateau: bool = False,
 ) -> Ceiling | None:
     """The highest rate that any receiver saw over a window, with its error; None without probes.
 
     The error is that of the best known of the probes that came near it, and `spread`: how much
-    repeats differ, as a fraction.
+    repeats differ, as a fraction. `is_plateau`: few and many flows reach that rate, so that the
+    path or the hosts limit it, and no transfer later exceeds it by more than repeats differ.
     """
     window_s = max(_WINDOW_S, _WINDOW_ROUND_TRIPS * rtt_s)
     known = [one for one in measurements if one.throughput_bps > 0]
@@ -78,7 +84,11 @@ def seen_ceiling(
         return None
     most_bps = max(_most_bps(one, window_s) for one in known)
     near = [one for one in known if one.throughput_bps >= _NEAR * most_bps] or known
-    error = math.hypot(spread, min(one.stderr_bps / one.throughput_bps for one in near))
+    errors = [
+        error_among_repeats(one) if is_plateau else one.stderr_bps / one.throughput_bps
+        for one in near
+    ]
+    error = math.hypot(spread, min(errors))
     words = f"the {format_rate(most_bps)} that any probe has seen"
     return Ceiling(most_bps * (1 + _ERRORS * error), words)
 
@@ -103,12 +113,17 @@ def fastest_window_bps(intervals: Sequence[Interval], window_s: float) -> float:
 
 
 def ceiling_of(
-    path: PathFacts, measurements: Iterable[Measurement], spread: float = 0.0
+    path: PathFacts,
+    measurements: Iterable[Measurement],
+    spread: float = 0.0,
+    *,
+    is_plateau: bool = False,
 ) -> Ceiling | None:
-    """The lower of both bounds; None where nothing is known. `spread`: see `seen_ceiling`."""
+    """The lower of both bounds; None where nothing is known. See `seen_ceiling`."""
     known = list(measurements)
     most_bps = max((one.throughput_bps for one in known), default=0.0)
-    bounds = [link_ceiling(path, most_bps), seen_ceiling(known, path.rtt_s, spread)]
+    seen = seen_ceiling(known, path.rtt_s, spread, is_plateau=is_plateau)
+    bounds = [link_ceiling(path, most_bps), seen]
     return min((b for b in bounds if b), key=lambda b: b.bps, default=None)
 
 

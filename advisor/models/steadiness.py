@@ -25,7 +25,7 @@ from typing import Final
 
 import msgspec
 
-from advisor.domain.measurement import Interval
+from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.sending import SenderReport
 from advisor.models.loss_response import LongRun, is_growing, long_run
 
@@ -192,6 +192,9 @@ class ErrorModel(msgspec.Struct, frozen=True, kw_only=True):
 
 _SHIPPED: Final = ErrorModel()
 
+REPEATS: Final = ErrorModel(spread=0.03, degrees=2, later=1.0)
+"""For probes that follow each other within a minute: what changes later does not part them."""
+
 
 def relative_error(part: Sequence[Interval], model: ErrorModel = _SHIPPED) -> float:
     """The standard error of the part's mean as an estimate of what comes later, as a fraction."""
@@ -207,6 +210,16 @@ def relative_error(part: Sequence[Interval], model: ErrorModel = _SHIPPED) -> fl
         by_chance = 4 * squares / (len(part) - 1) / len(part)
         variance += max(0.0, drift**2 - by_chance)
     return math.sqrt(variance)
+
+
+def error_among_repeats(measurement: Measurement) -> float:
+    """The relative standard error of a probe against others that follow within a minute.
+
+    That of the long run, which the probe states, is larger: what changes later is common to all.
+    """
+    counted = measurement.intervals[measurement.steady_from :]
+    stated = measurement.stderr_bps / measurement.throughput_bps
+    return min(stated, relative_error(counted, REPEATS)) if len(counted) > 1 else stated
 
 
 _Block = tuple[float, float, int]

@@ -61,7 +61,9 @@ def test_the_main_job(session: Session) -> None:
     assert {"path_found", "history_found", "interval", "method_moved"} <= set(kinds)
     ended = [e for e in session.events if e["event"] == "probe_ended"]
     measured = {e["transport"] for e in ended if e["result"]["outcome"] == "measured"}
-    assert measured == {"tcp", "udt"}, session.done.stderr
+    # UDT is left out where one stream and many reach the same rate.
+    why_not = next(e for e in session.events if e["event"] == "stage_ended" and e["stage"] == "udt")
+    assert measured == {"tcp", "udt"} or why_not["reason"].startswith("not measured"), why_not
     assert "Traceback" not in session.done.stderr
     shown = session.begin("history", "replay", "localhost").finish()
     assert shown.returncode == 0, shown.stderr

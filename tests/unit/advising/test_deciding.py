@@ -65,9 +65,21 @@ async def test_a_default_that_fills_a_known_link_ends_the_session() -> None:
 
 @pytest.mark.asyncio
 async def test_a_transport_that_cannot_win_is_measured_once() -> None:
-    told = await simulate(CLEAN, 1)
+    # Every further stream of TCP adds its own rate: nothing shows what the path carries.
+    few = SimulatedPath(name="small buffers", auto_bytes=MIB // 4, asked_bytes=MIB // 4)
+    told = await simulate(few, 1, max_streams=4)
+    assert sum(probe.subject == "udt" for probe in told.probes) >= 1
+    slow = SimulatedPath(name="slow UDT", loss=1e-4, udt_share=0.1)
+    told = await simulate(slow, 1)
     assert sum(probe.subject == "udt" for probe in told.probes) == 1
     assert "UDT is unlikely to be faster" in dict(told.ends)["udt"]
+
+
+@pytest.mark.asyncio
+async def test_what_limits_tcp_at_any_number_of_streams_limits_udt_too() -> None:
+    told = await simulate(CLEAN, 1)
+    assert {probe.subject for probe in told.probes} == {"tcp"}
+    assert "streams of TCP reach about the same rate" in dict(told.ends)["udt"]
 
 
 @pytest.mark.asyncio

@@ -52,6 +52,18 @@ def test_what_a_receiver_has_seen_counts_with_its_error() -> None:
     assert found.bps == pytest.approx(1e9 * (1 + 1.645 * 0.01))
 
 
+def test_at_a_plateau_the_ceiling_is_as_exact_as_repeats_are() -> None:
+    even = [Interval(n / 2, (n + 1) / 2, 625 * 10**5) for n in range(8)]
+    unsure = msgspec.structs.replace(measured(1e9), stderr_bps=1e8, intervals=even)
+    long_run, plateau = (
+        seen_ceiling([unsure], 0.01, is_plateau=is_one) for is_one in (False, True)
+    )
+    assert long_run is not None
+    assert plateau is not None
+    assert long_run.bps == pytest.approx(1e9 * (1 + 1.645 * 0.1))
+    assert 1e9 < plateau.bps < 1.02e9
+
+
 def test_a_fast_window_counts_and_a_short_burst_does_not() -> None:
     halves = [Interval(n / 2, (n + 1) / 2, 10**8 if n == 3 else 5 * 10**7) for n in range(8)]
     assert fastest_window_bps(halves, 1.0) == pytest.approx(1.5e8 * 8)

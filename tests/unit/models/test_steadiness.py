@@ -1,11 +1,18 @@
 import math
 from collections.abc import Iterator
 
+import msgspec
 import numpy as np
 import pytest
 
 from advisor.domain.measurement import Interval
-from advisor.models.steadiness import probe_length, start_up_length, steady_part
+from advisor.models.steadiness import (
+    error_among_repeats,
+    probe_length,
+    start_up_length,
+    steady_part,
+)
+from advisor.testing.samples import measured
 
 
 def intervals(rates_bps: list[float], every_s: float = 0.1) -> list[Interval]:
@@ -156,3 +163,20 @@ def test_noise_is_no_start_up() -> None:
 )
 def test_the_start_up_is_found_where_there_is_one(rates: list[float], length: int) -> None:
     assert start_up_length(rates) == length
+
+
+def test_probes_of_one_minute_differ_less_than_the_long_run() -> None:
+    def error(rates_bps: list[float]) -> float:
+        probe = measured(1e9)
+        return error_among_repeats(
+            msgspec.structs.replace(
+                probe, stderr_bps=1e8, intervals=intervals(rates_bps), steady_from=0
+            )
+        )
+
+    quiet, wild = error([1e9] * 10), error([1.15e9, 0.85e9] * 5)
+    drifting = error([1.05e9] * 5 + [0.95e9] * 5)
+    assert quiet < 0.01 < wild < drifting < 0.1
+    # What a probe states of the long run is the most, and all that is known without intervals.
+    assert error([2e9] * 5 + [1e8] * 5) == 0.1
+    assert error([]) == 0.1
