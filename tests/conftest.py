@@ -38,10 +38,13 @@ _AS_ROOT_OF_ITS_OWN = [
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _own_runtime_folder(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
-    """Locks and labs of the tests are not where those of the user are."""
+def _own_folders(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
+    """Locks, labs, keys and history of the tests are not where those of the user are."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("ADVISOR_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime") / "advisor"))
+        patched.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        for kind in ("DATA", "STATE", "CONFIG", "CACHE"):
+            patched.delenv(f"XDG_{kind}_HOME", raising=False)
         yield
 
 

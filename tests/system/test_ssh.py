@@ -64,7 +64,7 @@ PasswordAuthentication no
 KbdInteractiveAuthentication no
 UsePAM no
 StrictModes no
-SetEnv ADVISOR_RUNTIME_DIR={tmp_path}/advisor
+SetEnv ADVISOR_RUNTIME_DIR={tmp_path}/advisor HOME={tmp_path}
 """
     )
     if os.geteuid() == 0:
