@@ -144,7 +144,8 @@ class Response:
     def _best_there_is(self) -> Array:
         """The highest log rate of any setting under every hypothesis, with r as large as needed."""
         counts = {*(2**i for i in range(self.most_flows.bit_length())), self.most_flows}
-        best: Array = np.max([self._rate(n, 20.0) for n in sorted(counts)], axis=0)
+        rates: Array = np.stack([self._rate(n, 20.0) for n in sorted(counts)])
+        best: Array = rates.max(axis=0)
         return best
 
     def possible_gain(self, family: Hashable, flows: int, least: float) -> float:
