@@ -10,8 +10,8 @@ from advisor import registry
 from advisor.advising.budget import Budget
 from advisor.advising.context import Context, PriorResults
 from advisor.advising.probe_runner import PeerLost, ProbeRunner
-from advisor.advising.prober import Prober
 from advisor.advising.recorder import ProbeRecorder
+from advisor.advising.transport_prober import Prober
 from advisor.domain import events as ev
 from advisor.domain.advice import Advice
 from advisor.domain.measurement import Failure

@@ -10,7 +10,7 @@ from advisor.domain.advice import Contender, Estimate
 from advisor.domain.events import PastResult
 from advisor.domain.measurement import Measurement
 from advisor.domain.records import ProbeRecord
-from advisor.domain.space import Setting, SettingKey, Space, setting_key
+from advisor.domain.space import Setting, SettingKey, Space, processes_of, setting_key
 from advisor.models.ceiling import Ceiling, bounded_ratio, held
 from advisor.models.comparison import LEAST_SPREAD, AssumedSpread, Comparison, widened
 from advisor.traits import transport_traits
@@ -120,10 +120,10 @@ def cost(candidate: Candidate, spaces: Mapping[str, Space]) -> tuple[float, ...]
 
 
 def cost_of(subject: str, setting: Setting, spaces: Mapping[str, Space]) -> tuple[float, ...]:
-    """The same for any setting of a subject."""
+    """The same for any setting of a subject. A process costs a core, so it comes before flows."""
     space = spaces.get(subject)
     rank = transport_traits(subject).cost_rank
-    return (float(rank), *(space.cost(setting) if space else ()))
+    return (float(rank), float(processes_of(setting)), *(space.cost(setting) if space else ()))
 
 
 def select(

@@ -89,6 +89,7 @@ class Context:
         self.runner = runner
         self.recorder = recorder
         self.later_s = later_s
+        self.is_one_of_several = bool(connection)
         self.evidence: Evidence | None = None
         self.stopped: list[str] = []
         self._ordered_until_s = 0.0

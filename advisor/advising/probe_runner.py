@@ -88,6 +88,11 @@ class ProbeRunner:
         return self._far_end.link
 
     @property
+    def can_spread(self) -> bool:
+        """Whether the agent can run the receiving ends of several processes at once."""
+        return self._far_end.link.knows_several_probes
+
+    @property
     def length(self) -> ProbeLength:
         """How long a probe may and must last at the smoothed round-trip time."""
         return probe_length(self.rtt_s)

@@ -1,16 +1,16 @@
-"""Runs one probe of a transport: starts both ends, and stops them when its result is known."""
+"""One probe of a transport: both its ends are started, and stopped when its result is known."""
 
 import asyncio
 import contextlib
 import math
 import secrets
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
 
 import msgspec
 
 from advisor.agent import messages as m
-from advisor.agent.client import AgentLink, PeerGone, Replies
+from advisor.agent.client import PeerGone, Replies
 from advisor.api.transport import Sample, SendOrder, Trouble, Versions
 from advisor.domain.measurement import (
     EndLoad,
@@ -61,11 +61,12 @@ class _Failed(Exception):
 class Meeting:
     """What probes that run at once do together: they begin, and end when all are known well enough.
 
-    `over`: set when they may end. `cause`: why the first of them that failed did; that ends all.
+    `courses`: how many means must be known, by default one of each probe. `over`: set when they may
+    end. `cause`: why the first of them that failed did; that ends all.
     """
 
-    def __init__(self, probes: int = 1) -> None:
-        self._probes = probes
+    def __init__(self, probes: int = 1, courses: int = 0) -> None:
+        self._courses = courses or probes
         self._at_the_start = asyncio.Barrier(probes)
         self._settled: set[int] = set()
         self.over = asyncio.Event()
@@ -81,7 +82,7 @@ class Meeting:
     def settle(self, probe: int) -> None:
         """The mean of the probe with this number is known well enough."""
         self._settled.add(probe)
-        if len(self._settled) == self._probes:
+        if len(self._settled) == self._courses:
             self.over.set()
 
     async def fail(self, cause: _Failed) -> None:
@@ -89,6 +90,23 @@ class Meeting:
         self.cause = self.cause or cause
         self.over.set()
         await self._at_the_start.abort()
+
+
+class Listener(Protocol):
+    """Is told what both ends of a probe report. `meeting`: see `Course`."""
+
+    @property
+    def meeting(self) -> Meeting:
+        """What the probe shares with those that run at the same time."""
+
+    def add_received(self, sample: Sample) -> None:
+        """The receiver's running totals."""
+
+    def add_sent(self, sample: Sample) -> None:
+        """The sender's running totals."""
+
+    def add_versions(self, side: str, versions: dict[str, str]) -> None:
+        """The libraries of one side."""
 
 
 class Course:
@@ -110,7 +128,7 @@ class Course:
         self._number = number
         self._clock = asyncio.get_running_loop().time
         self.meeting = meeting or Meeting()
-        self.received: list[m.ProbeSample] = []
+        self.received: list[Sample] = []
         self.received_at_s: list[float] = []
         self.sent: list[Sample] = []
         self._reports: list[SenderReport] = []
@@ -118,7 +136,7 @@ class Course:
         self.versions: dict[str, str] = {}
         self.steady: SteadyPart | None = None
 
-    def add_received(self, sample: m.ProbeSample) -> None:
+    def add_received(self, sample: Sample) -> None:
         """The receiver's running totals."""
         self.received.append(sample)
         self.received_at_s.append(self._clock())
@@ -197,7 +215,7 @@ class Course:
         )
 
 
-def _arrived_bps(received: list[m.ProbeSample]) -> float:
+def _arrived_bps(received: list[Sample]) -> float:
     """The rate at which data reached the receiver, in any order, over these samples.
 
     In-order delivery is bursty where there is loss: when a hole is filled, all data behind it
@@ -210,16 +228,20 @@ def _arrived_bps(received: list[m.ProbeSample]) -> float:
     return (last.arrived_bytes - first.arrived_bytes) * 8 / (last.t_s - first.t_s)
 
 
-def _load(samples: list[Sample] | list[m.ProbeSample]) -> EndLoad | None:
+def _load(samples: list[Sample]) -> EndLoad | None:
     if len(samples) < 2:
         return None
     first, last = samples[0], samples[-1]
     lasted_s, host_s = last.t_s - first.t_s, last.host_s - first.host_s
     if lasted_s <= 0 or host_s <= 0:
         return None
+    thread_cores: float | msgspec.UnsetType = msgspec.UNSET
+    if first.thread_cpu_s is not None and last.thread_cpu_s is not None:
+        thread_cores = (last.thread_cpu_s - first.thread_cpu_s) / lasted_s
     return EndLoad(
         process_cores=(last.cpu_s - first.cpu_s) / lasted_s,
         host_share=min(1.0, max(0.0, (last.busy_s - first.busy_s) / host_s)),
+        thread_cores=thread_cores,
     )
 
 
@@ -231,14 +253,15 @@ class Probe:
         spares: Spares,
         request: m.OpenProbe,
         path: PathFacts,
-        course: Course,
+        course: Listener,
     ) -> None:
         self._spares = spares
         self._request = request
         self._path = path
         self._course = course
         self._clock = asyncio.get_running_loop().time
-        self._raw = b""
+        self.raw_output = b""
+        """What foreign code printed at the sending end."""
         self.started_s = self._clock()
 
     def elapsed_s(self) -> float:
@@ -253,17 +276,6 @@ class Probe:
             await self._send(port, replies)
         except _Failed as failed:
             await self._course.meeting.fail(failed)
-
-    def result(self, receiver: m.ProbeEnded) -> Probed:
-        """What it gave, once both ends are closed."""
-        raw_output = self._raw + receiver.raw_output.encode()
-        try:
-            if cause := self._course.meeting.cause:
-                raise cause
-            return Probed(self._course.measurement(self.elapsed_s()), raw_output)
-        except _Failed as failed:
-            kind, elapsed_s = failed.kind, self.elapsed_s()
-            return Probed(Failure(kind=kind, message=str(failed), elapsed_s=elapsed_s), raw_output)
 
     async def _receiver_ready(self, replies: Replies, waiting: Callable[[int], None]) -> int:
         waited = False
@@ -307,7 +319,7 @@ class Probe:
                 await end.give(self._request.transport, order)
                 await self._watch(end, replies)
             finally:
-                self._raw = end.raw_output
+                self.raw_output = end.raw_output
 
     async def _watch(self, end: ProbeEnd, replies: Replies) -> None:
         """Until the result is known, the time limit is reached, or one end fails."""
@@ -332,7 +344,7 @@ class Probe:
     async def _hear_receiver(self, replies: Replies) -> None:
         async for reply in replies:
             if isinstance(reply, m.ProbeSample):
-                self._course.add_received(reply)
+                self._course.add_received(Sample(**msgspec.structs.asdict(reply)))
                 self._spares.prepare()
             elif isinstance(reply, m.ProbeEnded) and reply.kind:
                 raise _failure(reply.kind, reply.message)
@@ -354,37 +366,18 @@ def _failure(kind: FailureKind | None, message: str) -> _Failed:
     return _Failed(kind or FailureKind.PEER_GONE, message or "the receiving end disconnected")
 
 
-class Prober:
-    """Measures settings of transports between this host and one agent, bound to its source address
-    if the user chose that."""
-
-    def __init__(self, path: PathFacts) -> None:
-        self._path = path
-        self._spares = Spares()
-
-    async def close(self) -> None:
-        """End the spare child process."""
-        await self._spares.close()
-
-    async def measure(
-        self,
-        link: AgentLink,
-        transport: str,
-        setting: Setting,
-        length: ProbeLength,
-        watcher: Watcher,
-    ) -> Probed:
-        """Run one probe.
-
-        Every failure is an outcome, except a lost agent, which raises PeerGone.
-        """
-        self._spares.prepare()
-        request = open_probe(self._path, transport, setting, length)
-        course = Course(length, watcher.interval)
-        probe = Probe(self._spares, request, self._path, course)
-        async with link.probe(request) as replies:
-            await probe.run(replies, watcher)
-        return probe.result(replies.last)
+def result_of(course: Course, probes: Sequence[Probe], receivers: Sequence[m.ProbeEnded]) -> Probed:
+    """What a probe gave, once both ends are closed; those of each process, if it has several."""
+    both = zip(probes, receivers, strict=True)
+    raw_output = b"".join(probe.raw_output + end.raw_output.encode() for probe, end in both)
+    elapsed_s = max(probe.elapsed_s() for probe in probes)
+    try:
+        if cause := course.meeting.cause:
+            raise cause
+        return Probed(course.measurement(elapsed_s), raw_output)
+    except _Failed as failed:
+        failure = Failure(kind=failed.kind, message=str(failed), elapsed_s=elapsed_s)
+        return Probed(failure, raw_output)
 
 
 def open_probe(

@@ -6,6 +6,7 @@ from typing import Final
 from advisor.advising.closing import close_in
 from advisor.advising.context import Context
 from advisor.advising.deciding import Decisions
+from advisor.advising.more_processes import spread_over_more
 from advisor.advising.profiling import (
     CONFIRM,
     SearchStage,
@@ -48,7 +49,8 @@ def usable_stages(context: Context) -> list[TransportStage]:
 async def search_transports(
     context: Context, stages: Sequence[SearchStage], spaces: Mapping[str, Space]
 ) -> None:
-    """The defaults, the searches and the closing comparison, until all is decided.
+    """The defaults, the searches, more processes if a core was full, and the closing comparison,
+    until all is decided.
 
     If the user ordered more time, the searches resume without the question whether it is decided.
     Raises Stopped, PeerLost.
@@ -60,6 +62,7 @@ async def search_transports(
     else:
         await measure_baselines(context, stages, decisions.why_full)
         await search_all(context, stages, decisions.why_end)
+        await spread_over_more(context, decisions)
         await close_in(context, decisions)
     before = -1
     while _may_continue(context) and len(context.probes) > before:

@@ -5,7 +5,16 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from advisor.advising.prober import Course, Meeting, Probe, Probed, Watcher, open_probe
+from advisor.advising.prober import (
+    Course,
+    Meeting,
+    Probe,
+    Probed,
+    Watcher,
+    open_probe,
+    result_of,
+)
+from advisor.agent import messages as m
 from advisor.agent.client import AgentLink
 from advisor.domain.measurement import Failure, FailureKind, Measurement
 from advisor.domain.path import PathFacts
@@ -43,11 +52,30 @@ async def measure_at_once(
         Probe(spares, request, lane.path, course)
         for lane, request, course in zip(lanes, requests, courses, strict=True)
     ]
-    # What is said of the queue is said about all of them.
-    first, others = Watcher(lambda _: None, waiting), Watcher(lambda _: None, lambda _: None)
+    watcher = Watcher(lambda _: None, waiting)
+    receivers = await run_at_once(link, requests, probes, watcher)
+    probed = [
+        result_of(course, [probe], [receiver])
+        for course, probe, receiver in zip(courses, probes, receivers, strict=True)
+    ]
+    return _over_the_common_time(probed, courses)
+
+
+async def run_at_once(
+    link: AgentLink,
+    requests: Sequence[m.OpenProbe],
+    probes: Sequence[Probe],
+    watcher: Watcher,
+) -> list[m.ProbeEnded]:
+    """Run these probes to their common end; how the receiving end of each ended.
+
+    `requests`: the receiving ends that the agent is asked for, in the order of `probes`. `watcher`:
+    of the first of them; what is said of the queue is said about all.
+    """
+    others = Watcher(lambda _: None, lambda _: None)
     async with link.probes(requests) as replies:
         running = [
-            asyncio.create_task(probe.run(of_probe, others if number else first))
+            asyncio.create_task(probe.run(of_probe, others if number else watcher))
             for number, (probe, of_probe) in enumerate(zip(probes, replies, strict=True))
         ]
         try:
@@ -56,8 +84,7 @@ async def measure_at_once(
             for task in running:
                 task.cancel()
             await asyncio.wait(running)
-    probed = [probe.result(one.last) for probe, one in zip(probes, replies, strict=True)]
-    return _over_the_common_time(probed, courses)
+    return [one.last for one in replies]
 
 
 def _over_the_common_time(probed: Sequence[Probed], courses: Sequence[Course]) -> list[Probed]:

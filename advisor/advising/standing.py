@@ -19,7 +19,7 @@ of flows and their rates whether the settings or the path limit the rate.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -27,7 +27,14 @@ from advisor.advising.contenders import cost_of
 from advisor.domain.dataset import Dataset
 from advisor.domain.measurement import Measurement
 from advisor.domain.records import ProbeRecord
-from advisor.domain.space import Setting, SettingKey, Space, flows_of, setting_key
+from advisor.domain.space import (
+    Setting,
+    SettingKey,
+    Space,
+    flows_of,
+    processes_of,
+    setting_key,
+)
 from advisor.models.ceiling import Ceiling
 from advisor.models.response import Point, Response, normal_gain
 from advisor.models.steadiness import error_among_repeats
@@ -49,6 +56,11 @@ _LIKELY: Final = 0.5
 _OTHER_TRANSPORT_ERROR: Final = 0.05
 
 
+Group: TypeAlias = tuple[str, int]
+"""A subject, and the number of processes that its flows are spread over: settings with the same
+limits at the hosts, so that one model of the flows' response holds for them."""
+
+
 class Place(msgspec.Struct, frozen=True, kw_only=True):
     """A setting of a subject. `family`: what is left of it without the number of flows."""
 
@@ -61,6 +73,11 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     def key(self) -> tuple[str, SettingKey]:
         """Identifies the setting."""
         return self.subject, setting_key(self.setting)
+
+    @property
+    def group(self) -> Group:
+        """Its subject and its processes."""
+        return self.subject, processes_of(self.setting)
 
 
 class Standing:
@@ -96,12 +113,14 @@ class Standing:
         flows = flows_of(setting, self._flow_names)
         return Place(subject=subject, setting=setting, family=setting_key(rest), flows=flows)
 
-    def _fitted(self) -> dict[str, Response]:
-        """The response of every subject that has flows."""
+    def _fitted(self) -> dict[Group, Response]:
+        """The response of every group of a subject that has flows."""
         fitted = {}
-        for subject, space in self._spaces.items():
+        for group in {place.group: None for place in self._places.values()}:
+            subject = group[0]
+            space = self._spaces.get(subject)
             spread = self.spread_of_repeats(subject)
-            counts = [p for p in space.parameters if p.name in self._flow_names]
+            counts = [p for p in space.parameters if p.name in self._flow_names] if space else []
             points = [
                 Point(
                     family=place.family,
@@ -110,13 +129,13 @@ class Standing:
                     error=max(spread, error_of(one)),
                 )
                 for key, place in self._places.items()
-                if place.subject == subject
+                if place.group == group
                 for one in self._rates[key]
             ]
             if counts and points:
                 most = math.prod(p.upper for p in counts)
                 bound = math.log(self.ceiling.bps) if self.ceiling else math.inf
-                fitted[subject] = Response(points, most, bound)
+                fitted[group] = Response(points, most, bound)
         return fitted
 
     def spread_of_repeats(self, subject: str) -> float:
@@ -140,9 +159,18 @@ class Standing:
         """The number of throughputs of a setting."""
         return len(self._rates.get(place.key, ()))
 
+    def best_of(self, subject: str) -> Place | None:
+        """The measured setting of a subject with the highest rate; None without one."""
+        own = [place for place in self.places if place.subject == subject]
+        return max(own, key=self.log_rate, default=None)
+
+    def latest(self, place: Place) -> Measurement:
+        """The newest measurement of a measured setting."""
+        return self._rates[place.key][-1]
+
     def log_rate(self, place: Place) -> float:
         """The expected log rate of a measured setting."""
-        if response := self.responses.get(place.subject):
+        if response := self.responses.get(place.group):
             return response.expected(place.family, place.flows)
         return self._measured(place)
 
@@ -172,7 +200,8 @@ class Standing:
         return self.filled >= math.exp(-SAME)
 
     def gain_left(self, subject: str) -> float:
-        """An upper bound of what a probe of this subject can gain, as a log rate beyond 2 %."""
+        """An upper bound of what a probe of this subject in one process can gain, as a log rate
+        beyond 2 %."""
         return self._room(subject) * self._chance_to_win(subject)
 
     def _chance_to_win(self, subject: str) -> float:
@@ -191,14 +220,14 @@ class Standing:
             return math.inf
         if self.is_full:
             return 0.0
-        own = self.responses.get(subject)
-        if own and best.subject == subject:
+        own = self.responses.get((subject, 1))
+        if own and best.group == (subject, 1):
             return own.possible_gain(best.family, best.flows, SAME)
         reference = own or next(iter(self.responses.values()), None)
         if reference is None:
             return math.inf
         known = max(
-            (self.log_rate(p) for p in self.places if p.subject in self.responses),
+            (self.log_rate(p) for p in self.places if p.group in self.responses),
             default=-math.inf,
         )
         if self.log_rate(best) > known + SAME:
@@ -219,8 +248,8 @@ class Standing:
         assert best is not None
         if self._measured(place) < self._measured(best) - SAME:
             return False
-        response = self.responses.get(place.subject)
-        if response and best.subject == place.subject:
+        response = self.responses.get(place.group)
+        if response and best.group == place.group:
             there = (best.family, best.flows)
             return response.chance_as_good(place.family, place.flows, there, SAME) >= _LIKELY
         return self.log_rate(place) >= self.log_rate(best) - SAME
@@ -231,14 +260,14 @@ class Standing:
     def cheaper(self) -> tuple[Place, float] | None:
         """The unmeasured setting with fewer flows that is most worth a probe, and its gain."""
         chosen, best = self.chosen, self.best
-        response = self.responses.get(chosen.subject) if chosen else None
-        if chosen is None or best is None or response is None or best.subject != chosen.subject:
+        response = self.responses.get(chosen.group) if chosen else None
+        if chosen is None or best is None or response is None or best.group != chosen.group:
             return None
         flow = self._flow_of(chosen)
         found: tuple[Place, float] | None = None
-        families = {p.family: p for p in self.places if p.subject == chosen.subject}
+        families = {p.family: p for p in self.places if p.group == chosen.group}
         for place in families.values():
-            for flows in range(1, chosen.flows) if flow else ():
+            for flows in range(processes_of(chosen.setting), chosen.flows) if flow else ():
                 setting = place.setting | {flow: flows}
                 other = self._place(place.subject, setting)
                 if other.key in self._places:
@@ -253,7 +282,7 @@ class Standing:
     def faster(self) -> tuple[Place, float] | None:
         """The unmeasured number of flows that is most likely to be faster, and its gain."""
         best = self.best
-        response = self.responses.get(best.subject) if best else None
+        response = self.responses.get(best.group) if best else None
         flow = self._flow_of(best) if best else ""
         if best is None or response is None or not flow or self.is_full:
             return None
@@ -262,6 +291,7 @@ class Standing:
         others = [
             self._place(best.subject, best.setting | {flow: n})
             for n in {*counts, response.most_flows}
+            if n >= processes_of(best.setting)
         ]
         worth = [
             (other, response.gain_of_other(here, (other.family, other.flows), SAME))
@@ -286,9 +316,9 @@ class Standing:
         return again, gain
 
     def _doubt(self, chosen: Place, other: Place) -> float:
-        response = self.responses.get(chosen.subject)
+        response = self.responses.get(chosen.group)
         least = SAME if self._cost(other) > self._cost(chosen) else 0.0
-        if response and other.subject == chosen.subject:
+        if response and other.group == chosen.group:
             places = ((chosen.family, chosen.flows), (other.family, other.flows))
             return response.gain_of_other(*places, least)
         counts = (self.probes_of(chosen), self.probes_of(other))
@@ -299,15 +329,15 @@ class Standing:
 
     def is_full_path(self, place: Place) -> bool:
         """Whether the path, or the hosts, probably limit this setting."""
-        response = self.responses.get(place.subject)
+        response = self.responses.get(place.group)
         return bool(response and response.chance_full(place.family, place.flows, SAME) >= _LIKELY)
 
     def alike(self) -> list[Place]:
-        """Measured settings of one subject that the path limits to the same rate, if several."""
+        """Measured settings of one group that the path limits to the same rate, if several."""
         best = self.best
         if best is None:
             return []
-        full = [p for p in self.places if p.subject == best.subject and self.is_full_path(p)]
+        full = [p for p in self.places if p.group == best.group and self.is_full_path(p)]
         return full if len(full) > 1 else []
 
     @property

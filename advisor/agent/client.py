@@ -76,6 +76,8 @@ class AgentLink:
         self._replies: asyncio.Queue[m.Reply | PeerError] = asyncio.Queue(_UNREAD_REPLIES)
         self._hearing: asyncio.Task[None] | None = None
         self.version = ""
+        self.knows_several_probes = False
+        """Whether the agent can run several probes at once, as far as its facts have told."""
 
     async def _gone(self) -> PeerGone:
         return await self._explain()
@@ -181,7 +183,9 @@ class AgentLink:
     async def facts(self, facing: str, bound: str = "") -> m.Facts:
         """The destination's facts. `bound`: the source address, if the user chose it."""
         request = m.GetFacts(facing=facing, chose_source=bool(bound) or msgspec.UNSET)
-        return await self._ask(request, m.Facts)
+        facts = await self._ask(request, m.Facts)
+        self.knows_several_probes = facts.interfaces is not None
+        return facts
 
     async def open_echo(self, source_address: str, token: str, bound: str = "") -> int:
         """The UDP port of an echo for the path MTU."""

@@ -101,7 +101,8 @@ class OpenProbe(AdvisorMessage, frozen=True, kw_only=True, tag="open_probe"):
 
 
 class OpenProbes(AdvisorMessage, frozen=True, kw_only=True, tag="open_probes"):
-    """Run the receiving ends of several probes at once, in one turn: over several connections.
+    """Run the receiving ends of several probes at once, in one turn: over several connections, or
+    those of the processes that one probe is spread over.
 
     Each reply about one of them is an `OfProbe`. Agents that tell no interfaces do not know it.
     """
@@ -303,6 +304,7 @@ class ProbeSample(AgentMessage, frozen=True, kw_only=True, tag="probe_sample"):
     granted: Annotated[dict[Name, int], msgspec.Meta(max_length=16)] = msgspec.field(
         default_factory=dict
     )
+    thread_cpu_s: float | None = None
 
 
 class ProbeEnded(AgentMessage, frozen=True, kw_only=True, tag="probe_ended"):

@@ -341,6 +341,7 @@ def _as_reply(sample: Sample) -> m.ProbeSample:
         rtt_s=sample.rtt_s,
         arrived_bytes=sample.arrived_bytes,
         granted=sample.granted,
+        thread_cpu_s=sample.thread_cpu_s,
     )
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "TransportTraits",
     "Trouble",
     "Versions",
+    "WithProcesses",
 ]
 
 Port = Annotated[int, msgspec.Meta(ge=1, le=65535)]
@@ -75,6 +76,7 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True, tag_field="report", tag=
 
     `t_s`: seconds on that end's monotonic clock. `total_bytes`: received or sent.
     `cpu_s`: CPU seconds of this process. `busy_s`, `host_s`: busy and all CPU seconds of the host.
+    `thread_cpu_s`: CPU seconds of the thread of this process that has used most, None if unknown.
     `arrived_bytes`: upper bound of what reached the receiver in any order; None if unknown.
     `sending`: of a sender over TCP, the state of its streams.
     """
@@ -89,6 +91,7 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True, tag_field="report", tag=
     arrived_bytes: int | None = None
     granted: dict[str, int] = {}
     sending: SendingState | None = None
+    thread_cpu_s: float | None = None
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True, tag_field="report", tag="ready"):
@@ -184,3 +187,15 @@ class Transport(Protocol):
 
     def send(self, order: SendOrder, channel: Channel) -> None:
         """The sending end; returns when the time limit is reached."""
+
+
+@runtime_checkable
+class WithProcesses(Protocol):
+    """A transport whose flows can be spread over several processes of its program.
+
+    Such a probe has a sending and a receiving end for each process, on ports of their own: each is
+    ordered its part of the flows, in a setting without `processes`.
+    """
+
+    def most_processes(self, path: PathFacts) -> int:
+        """How many are worth a try if a core was full with one; 1 where more cannot help."""

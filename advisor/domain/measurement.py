@@ -26,12 +26,16 @@ class Interval(msgspec.Struct, frozen=True, array_like=True):
 class EndLoad(msgspec.Struct, frozen=True, kw_only=True):
     """The load of a probe on one end.
 
-    `process_cores`: CPU seconds per second of the probe's own process; 1.0 is one full core.
-    `host_share`: fraction of all the host's cores that was busy with any process, in [0, 1].
+    `process_cores`: CPU seconds per second of the probe's own process, or of all its processes;
+    1.0 is one full core. `host_share`: fraction of all the host's cores that was busy with any
+    process, in [0, 1]. `thread_cores`: CPU seconds per second of the thread that used most; 1.0 is
+    a thread that filled its core. Unset where that is not known, as in older versions.
     """
 
     process_cores: float
     host_share: float
+    # Unset, it is not written: records of versions without it are written as they were.
+    thread_cores: float | msgspec.UnsetType = msgspec.UNSET
 
 
 class Measurement(msgspec.Struct, frozen=True, kw_only=True, tag_field="outcome", tag="measured"):

@@ -29,10 +29,15 @@ FLOW_NAMES: Final = frozenset({"concurrency", "parallelism", "streams"})
 """Parameters whose product is the number of flows, whatever the plugin. A transport may name one
 more in its traits: see `advisor.traits.flow_names`."""
 
+PROCESSES: Final = "processes"
+"""The number of processes of the sending and of the receiving program that the flows of a setting
+are spread over, evenly; a setting without it has one. It never exceeds the number of flows."""
+
 _WORD_ORDER: Final = (
     "concurrency",
     "parallelism",
     "streams",
+    PROCESSES,
     "pipelining",
     "threads",
     "request_bytes",
@@ -48,6 +53,7 @@ _COUNTED: Final = {
     "concurrency": ("file", " at a time"),
     "parallelism": ("stream", " each"),
     "streams": ("stream", ""),
+    PROCESSES: ("process", ""),
     "threads": ("thread", ""),
     "stripes": ("stripe", ""),
 }
@@ -77,7 +83,8 @@ def _value_words(name: str, value: SettingValue) -> str:
             return control
     if isinstance(value, int) and name in _COUNTED:
         what, tail = _COUNTED[name]
-        return f"{value} {what}{'' if value == 1 else 's'}{tail}"
+        plural = "es" if what.endswith("s") else "s"
+        return f"{value} {what}{'' if value == 1 else plural}{tail}"
     if isinstance(value, int) and name in _SIZED:
         return f"{format_bytes(value)} {_SIZED[name]}"
     return f"{name} {value}"
@@ -250,6 +257,25 @@ def flows_of(setting: Mapping[str, SettingValue], flow_names: Collection[str] = 
     """The number of connections a setting opens: the product of its flow parameters; at least 1."""
     values = (value for name, value in setting.items() if name in flow_names)
     return math.prod(int(value) for value in values)
+
+
+def processes_of(setting: Mapping[str, SettingValue]) -> int:
+    """The number of processes that the flows of a setting are spread over; at least 1."""
+    return max(1, int(setting.get(PROCESSES, 1)))
+
+
+def spread_over_processes(setting: Setting, flow_parameter: str) -> list[Setting]:
+    """What each process of a setting runs: its part of the flows, everything else as it is.
+
+    `flow_parameter`: the one that counts the flows. No part is more than one flow larger than
+    another. Raises ValueError for more processes than flows.
+    """
+    processes, flows = processes_of(setting), int(setting.get(flow_parameter, 1))
+    if processes > flows:
+        raise ValueError(f"{flows} flows cannot be spread over {processes} processes")
+    rest = {name: value for name, value in setting.items() if name != PROCESSES}
+    each, more = divmod(flows, processes)
+    return [rest | {flow_parameter: each + (part < more)} for part in range(processes)]
 
 
 class Baseline(msgspec.Struct, frozen=True):

@@ -68,6 +68,28 @@ def measured_limits(measurement: Measurement, capacity_bps: float | None) -> lis
     return limits + list(_loss(measurement))
 
 
+def thread_is_full(load: EndLoad) -> bool:
+    """Whether a thread of the tool filled its core.
+
+    Where the load of single threads is not known, a process that used about one core had one
+    thread, which was full; of one that used more it is not known.
+    """
+    if load.thread_cores is not msgspec.UNSET:
+        return load.thread_cores >= FULL
+    return FULL <= load.process_cores <= 2 - FULL
+
+
+def host_is_full(load: EndLoad) -> bool:
+    """Whether all cores of the host were busy."""
+    return load.host_share >= FULL
+
+
+def full_loads(measurement: Measurement) -> list[EndLoad]:
+    """The ends at which a core, or all cores, were full: then that is what limited the rate."""
+    ends = (measurement.sender, measurement.receiver)
+    return [load for load in ends if load and (host_is_full(load) or thread_is_full(load))]
+
+
 class Buffer(msgspec.Struct, frozen=True):
     """One kernel maximum on the data path; None where it is not known."""
 
@@ -223,18 +245,20 @@ def _full_path(rate_bps: float, capacity_bps: float) -> Limit:
 
 
 def _full_end(side: Side, load: EndLoad, rate_bps: float) -> Iterator[Limit]:
-    if load.host_share >= FULL:
+    if host_is_full(load):
         yield Limit(
             what=f"all cores were busy for {load.host_share:.0%} of the time",
             side=side,
             remedy="stop the other work there, or use a host with more cores",
             ceiling_bps=rate_bps,
         )
-    # A single-threaded tool cannot exceed one core; one that used more has several threads, and the
-    # sum then does not show whether one of them was full.
-    elif FULL <= load.process_cores <= 2 - FULL:
+    elif thread_is_full(load):
+        thread = (
+            "the tool's one thread" if load.process_cores <= 2 - FULL else "a thread of the tool"
+        )
+        share = load.process_cores if load.thread_cores is msgspec.UNSET else load.thread_cores
         yield Limit(
-            what=f"the tool's one thread filled its core ({load.process_cores:.0%})",
+            what=f"{thread} filled its core ({share:.0%})",
             side=side,
             remedy="run several transfers in parallel, each in its own process; jumbo frames",
             ceiling_bps=rate_bps,

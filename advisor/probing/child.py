@@ -43,6 +43,7 @@ class PipeChannel:
         self._descriptor = descriptor
         self._lock = threading.Lock()
         self._encoder = msgspec.json.Encoder()
+        self._process = psutil.Process()
 
     def _write(self, report: Report) -> None:
         line = self._encoder.encode(report) + b"\n"
@@ -75,6 +76,7 @@ class PipeChannel:
         # Guest time is already counted as user time.
         all_s = sum(host) - getattr(host, "guest", 0.0) - getattr(host, "guest_nice", 0.0)
         own = os.times()
+        threads = self._process.threads()
         self._write(
             Sample(
                 t_s=time.monotonic(),
@@ -87,6 +89,7 @@ class PipeChannel:
                 arrived_bytes=arrived_bytes,
                 granted=granted or {},
                 sending=sending,
+                thread_cpu_s=max((t.user_time + t.system_time for t in threads), default=None),
             )
         )
 

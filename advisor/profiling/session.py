@@ -11,9 +11,9 @@ from advisor.advising.context import Blocked, Context, OutOfTime, PriorResults
 from advisor.advising.disk_to_disk import DiskToDisk
 from advisor.advising.probe_events import StageEnd
 from advisor.advising.probe_runner import PeerLost, ProbeRunner
-from advisor.advising.prober import Prober
 from advisor.advising.profiling import SearchStage, stages_of
 from advisor.advising.recorder import ProbePurpose, ProbeRecorder
+from advisor.advising.transport_prober import Prober
 from advisor.domain import events as ev
 from advisor.domain.grid import Cell
 from advisor.domain.measurement import Failure, FailureKind, Measurement

@@ -27,7 +27,8 @@ WINDOWS = (0, 65536, 262144, 1048576, 4194304)
 
 
 @contextlib.contextmanager
-def two_hosts(rate: str) -> Iterator[tuple[list[str], list[str]]]:
+def two_hosts(rate: str | None) -> Iterator[tuple[list[str], list[str]]]:
+    """What to put before commands on either host. `rate`: as tc has it, None for all they can."""
     with (
         contextlib.closing(Namespace()) as source,
         contextlib.closing(Namespace()) as destination,
@@ -37,8 +38,9 @@ def two_hosts(rate: str) -> Iterator[tuple[list[str], list[str]]]:
         for side, address in ((source, SOURCE), (destination, DESTINATION)):
             side.run("ip", "addr", "add", f"{address}/24", "dev", "v0")
             side.run("ip", "link", "set", "v0", "up")
-            shaped = ("tbf", "rate", rate, "burst", "256kb", "latency", "50ms")
-            side.run("tc", "qdisc", "add", "dev", "v0", "root", *shaped)
+            shaped = ("tbf", "rate", rate or "", "burst", "256kb", "latency", "50ms")
+            if rate:
+                side.run("tc", "qdisc", "add", "dev", "v0", "root", *shaped)
         yield source.host, destination.host
 
 

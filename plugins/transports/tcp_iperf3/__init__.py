@@ -10,12 +10,17 @@ The kernel's own buffers (`buffer_bytes` 0, autotuning) are one more value of th
 flows of tuned hosts that Rao et al. (2016) profile. Where a program may ask for far less than
 autotuning may use, that is the only value, and streams alone are searched.
 
+Before version 3.16, all streams of a libiperf share one thread. Where that fills its core, they can
+be spread over several processes, each a client and a server with its part of the streams.
+
 Equation 11 bounds the buffer by the bandwidth-delay product. If no bandwidth was given, the best
 throughput of the defaults is used instead. The scaling function λ of the buffer is linear, as in
 the paper: it performed better than powers of two (docs/methods.md).
 """
 
 import ctypes
+import re
+from typing import Final
 
 from advisor.api.network import autotuning_alone, buffer_range, libiperf_version
 from advisor.api.transport import Channel, ReceiveOrder, SendOrder, SpaceOptions, TransportTraits
@@ -35,6 +40,9 @@ from advisor.api.values import (
 
 from .receiving import receive
 from .sending import send
+
+_THREADS_FROM: Final = (3, 16)
+_MOST_PROCESSES: Final = 8
 
 
 class TcpIperf3:
@@ -127,6 +135,14 @@ class TcpIperf3:
             Baseline("Globus default", {"streams": 16, "buffer_bytes": 0} | fixed),
         ]
 
+    def most_processes(self, path: PathFacts) -> int:
+        """As many as both hosts have cores, 8 at most; 1 where each stream has its own thread."""
+        ends = (path.source, path.destination)
+        versions = [host.versions.get("libiperf", "") for host in ends]
+        if not all(versions) or all(_has_threads(version) for version in versions):
+            return 1
+        return max(1, min(_MOST_PROCESSES, *(host.cores for host in ends)))
+
     def receive(self, order: ReceiveOrder, channel: Channel) -> None:
         """An iperf3 server for one test."""
         receive(order, channel)
@@ -134,6 +150,12 @@ class TcpIperf3:
     def send(self, order: SendOrder, channel: Channel) -> None:
         """An iperf3 client that sends until it is stopped."""
         send(order, channel)
+
+
+def _has_threads(version: str) -> bool:
+    """Whether libiperf of this version runs a thread for each stream; unknown versions do."""
+    found = re.match(r"(\d+)\.(\d+)", version)
+    return found is None or (int(found[1]), int(found[2])) >= _THREADS_FROM
 
 
 def _granted_bytes(path: PathFacts) -> int | None:

@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from advisor.advising import prober as prober_module
-from advisor.advising.prober import Prober, Watcher
+from advisor.advising.prober import Watcher
+from advisor.advising.transport_prober import Prober
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.measurement import Interval
 from advisor.domain.path import PathFacts

@@ -24,9 +24,9 @@ from advisor.advising.searching import search_all, search_transports
 from advisor.domain import events as ev
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Endpoint, Pair
-from advisor.domain.measurement import Measurement, Outcome
+from advisor.domain.measurement import EndLoad, Measurement, Outcome
 from advisor.domain.path import PathFacts
-from advisor.domain.space import Setting
+from advisor.domain.space import Setting, processes_of
 from advisor.models.steadiness import probe_length
 from advisor.runtime.control import Control
 from advisor.runtime.events import EventEmitter
@@ -41,7 +41,8 @@ _SET_UP_S = 0.4
 class SimulatedPath:
     """`queue`: in bandwidth-delay products. `load`: flows of others. `spread`: relative, of a
     probe. `auto_bytes`: the kernels' maximum for autotuning; `asked_bytes`: for programs.
-    `host_bps`: what the hosts can do. `known`: whether the link's speed is."""
+    `host_bps`: what the hosts can do. `core_bps`: what one process can do, by its one core of so
+    many `cores`. `libiperf`: its version at both ends. `known`: whether the link's speed is."""
 
     name: str
     rate_bps: float = 1e9
@@ -55,6 +56,9 @@ class SimulatedPath:
     auto_bytes: int = 64 * MIB
     asked_bytes: int = 4 * MIB
     host_bps: float = math.inf
+    core_bps: float = math.inf
+    cores: int = 8
+    libiperf: str = "3.12"
     udt_share: float = 0.7
     known: bool = False
 
@@ -62,6 +66,8 @@ class SimulatedPath:
     def facts(self) -> PathFacts:
         host = a_host(
             congestion=self.control,
+            cores=self.cores,
+            versions={"libiperf": self.libiperf},
             link_bps=None,
             receive_max_bytes=self.asked_bytes,
             send_max_bytes=self.asked_bytes,
@@ -87,11 +93,22 @@ class SimulatedPath:
         flows, asked = int(setting["streams"]), int(setting["buffer_bytes"])
         window = asked * 1.35 if asked else self.auto_bytes / 2
         one_bps = min(window * 8 / self.rtt_s, self._loss_bps())
-        capacity_bps = min(self.data_bps * self._use_of_queue(flows), self.host_bps)
+        hosts_bps = min(self.host_bps, self.core_bps * processes_of(setting))
+        capacity_bps = min(self.data_bps * self._use_of_queue(flows), hosts_bps)
         share_bps = capacity_bps * flows / (flows + self.load)
         # Random losses make the sum of flows approach the path gradually.
         sharp = 4 if self.loss else 20
         return ((flows * one_bps) ** -sharp + share_bps**-sharp) ** (-1 / sharp)
+
+    def load_of(self, subject: str, setting: Setting, bps: float) -> EndLoad | None:
+        """Of each end: processes that share the work evenly."""
+        if subject == "udt" or math.isinf(self.core_bps):
+            return None
+        cores = bps / self.core_bps
+        thread_cores = min(1.0, cores / processes_of(setting))
+        return EndLoad(
+            process_cores=cores, host_share=min(1.0, cores / self.cores), thread_cores=thread_cores
+        )
 
     def _loss_bps(self) -> float:
         if not self.loss or self.control == "bbr":
@@ -143,6 +160,7 @@ class _Runner:
 
     def __init__(self, path: SimulatedPath, seed: int) -> None:
         self.rtt_s = path.rtt_s
+        self.can_spread = True
         self.now_s = 0.0
         self.sent_bytes = 0.0
         self._path = path
@@ -181,6 +199,8 @@ class _Runner:
             steady_from=0,
             settled=spread < 0.1,
             elapsed_s=elapsed_s,
+            sender=path.load_of(subject, setting, bps),
+            receiver=path.load_of(subject, setting, bps),
         )
 
 

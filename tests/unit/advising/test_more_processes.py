@@ -1,0 +1,82 @@
+"""Sessions on paths that are faster than a core: when streams are spread over more processes."""
+
+from dataclasses import replace
+
+import pytest
+
+from advisor.advising.more_processes import SPREAD
+from advisor.domain.space import processes_of
+from tests.unit.advising.simulated import SimulatedPath, Told, dataset, simulate
+
+LAN = SimulatedPath(
+    name="LAN", rate_bps=100e9, rtt_s=0.0004, core_bps=20e9, mtu_bytes=9000, udt_share=0.05
+)
+
+
+def tried(told: Told) -> list[int]:
+    """The numbers of processes that were measured after the search."""
+    return [processes_of(probe.setting) for probe in told.probes if probe.stage == SPREAD]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("seed", range(3))
+async def test_processes_are_doubled_while_a_core_is_full(seed: int) -> None:
+    told = await simulate(LAN, seed)
+    assert tried(told) == [2, 4, 8]
+    assert processes_of(told.setting) == 8
+    assert LAN.true_bps("tcp", told.setting) > 0.97 * LAN.data_bps
+
+
+@pytest.mark.asyncio
+async def test_no_more_processes_than_are_needed() -> None:
+    path = replace(LAN, name="25 Gbit/s", rate_bps=25e9)
+    told = await simulate(path, 1)
+    # With two, no core is full any more.
+    assert tried(told) == [2]
+    assert processes_of(told.setting) == 2
+    assert int(told.setting["streams"]) >= 2
+
+
+@pytest.mark.asyncio
+async def test_each_process_has_a_stream() -> None:
+    told = await simulate(LAN, 1)
+    for probe in told.probes:
+        if probe.subject == "tcp":
+            assert int(probe.setting["streams"]) >= processes_of(probe.setting)
+
+
+@pytest.mark.asyncio
+async def test_hosts_with_few_cores_bound_the_processes() -> None:
+    path = replace(LAN, name="3 cores", cores=3)
+    assert tried(await simulate(path, 1)) == [2, 3]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "path",
+    [
+        replace(LAN, name="slow", rate_bps=1e9),
+        replace(LAN, name="threads", libiperf="3.16"),
+        replace(LAN, name="one core", cores=1),
+    ],
+    ids=lambda path: path.name,
+)
+async def test_more_processes_are_not_tried_where_they_cannot_help(path: SimulatedPath) -> None:
+    told = await simulate(path, 1)
+    assert tried(told) == []
+    assert SPREAD not in dict(told.ends)
+    assert all("processes" not in probe.setting for probe in told.probes)
+
+
+@pytest.mark.asyncio
+async def test_processes_that_do_not_help_are_not_advised() -> None:
+    # The hosts' memory, say, limits all processes together.
+    path = replace(LAN, name="full hosts", host_bps=20.1e9)
+    told = await simulate(path, 1)
+    assert tried(told) == [2]
+    assert processes_of(told.setting) == 1
+
+
+@pytest.mark.asyncio
+async def test_a_short_transfer_is_not_worth_more_processes() -> None:
+    assert tried(await simulate(LAN, 1, dataset=dataset(10**9))) == []
