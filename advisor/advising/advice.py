@@ -7,6 +7,12 @@ import msgspec
 
 from advisor import registry
 from advisor.advising.contenders import Ranking
+from advisor.advising.host_reasons import (
+    full_cores,
+    hosts_words,
+    network_words,
+    processes_words,
+)
 from advisor.advising.judging import comparable
 from advisor.api.tool import DESTINATION_PATH, CommandRequest, Kept
 from advisor.domain.advice import (
@@ -64,14 +70,18 @@ def advice_from_ranking(inputs: AdviceInputs, ranking: Ranking, incomplete: bool
     chosen = ranking.candidates[index]
     expected, gain, default = ranking.expected, ranking.gain, ranking.default
     limits = _binding(binding_limits(inputs.path), ranking)
-    if measured := _newest(inputs.probes, chosen.subject, chosen.setting):
+    measured = _newest(inputs.probes, chosen.subject, chosen.setting)
+    if measured:
         limits += measured_limits(measured, inputs.path.capacity_bps)
     settings = best_settings(ranking)
     commands = _commands(inputs, chosen.subject, settings)
     composition = _composed(inputs, chosen.setting, expected.value)
-    reasons = _reasons(inputs, ranking, gain)
+    # A tool's own threads are not watched, only those of a transport.
+    full = "" if inputs.request.tool else full_cores(measured, inputs.path.capacity_bps)
+    reasons = _reasons(inputs, ranking, gain, full)
     if composition:
         reasons.insert(0, limit_words(composition))
+        reasons += filter(None, [network_words(inputs.probes)])
     if stripes := _stripes(inputs, chosen.setting):
         reasons.append(stripes)
     if edge := _at_the_edge(inputs.request, chosen.setting):
@@ -181,8 +191,10 @@ def best_settings(ranking: Ranking) -> dict[str, Setting]:
     return settings
 
 
-def _reasons(inputs: AdviceInputs, ranking: Ranking, gain: Estimate | None) -> list[str]:
+def _reasons(inputs: AdviceInputs, ranking: Ranking, gain: Estimate | None, full: str) -> list[str]:
+    """`full`: which cores were full, so that the hosts set the rate."""
     comparison, chosen = ranking.comparison, ranking.chosen
+    advised = ranking.candidates[chosen]
     reasons = []
     for index in comparison.order():
         if index != chosen:
@@ -191,10 +203,12 @@ def _reasons(inputs: AdviceInputs, ranking: Ranking, gain: Estimate | None) -> l
         reasons.insert(0, "the default is as good as anything measured: tuning does not help here")
     elif gain and gain.interval[0] <= 1:
         reasons.append("the gain over the default is not certain: its interval reaches 1")
+    spread = processes_words(advised.subject, advised.setting, inputs.probes)
+    reasons = [*([hosts_words(full)] if full else []), *([spread] if spread else []), *reasons]
     reasons += inputs.stopped
     reasons += _left_out(comparable(inputs.request, inputs.probes), ranking)
     # Why it stopped tells the same.
-    if inputs.request.tool is None and not inputs.stopped and (plateau := _plateau(ranking)):
+    if inputs.request.tool is None and not inputs.stopped and (plateau := _plateau(ranking, full)):
         reasons.append(plateau)
     if best := max(inputs.past, key=lambda p: p.throughput_bps, default=None):
         reasons.append(
@@ -290,10 +304,10 @@ def _left_out(probes: Sequence[ProbeRecord], ranking: Ranking) -> list[str]:
     return sentences + [f"{subject_name(n)} gave no throughput: {failures[n]}" for n in silent]
 
 
-def _plateau(ranking: Ranking) -> str:
+def _plateau(ranking: Ranking, full: str) -> str:
     """A sentence if settings with very different numbers of streams reach about the same rate.
 
-    Of the chosen transport alone: another one counts its flows differently.
+    Of the chosen transport alone: another one counts its flows differently. `full`: the full cores.
     """
     candidates = ranking.candidates
     equals = (candidates[i] for i in ranking.comparison.same_as_best())
@@ -302,8 +316,9 @@ def _plateau(ranking: Ranking) -> str:
     if len(counts) < 2 or counts[-1] < 2 * counts[0]:
         return ""
     rate = format_rate(ranking.mean(ranking.chosen).value)
+    limit = "the hosts" if full else "the path or the hosts"
     return (
-        f"{counts[0]} and {counts[-1]} streams reach about the same rate: the path or the hosts, "
+        f"{counts[0]} and {counts[-1]} streams reach about the same rate: {limit}, "
         f"not the settings, limit it to about {rate}"
     )
 

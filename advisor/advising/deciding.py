@@ -26,6 +26,7 @@ from advisor.domain.measurement import Measurement
 from advisor.domain.quantities import format_duration, format_rate
 from advisor.domain.space import Space
 from advisor.methods.api import Method, WithBelief
+from advisor.models.limits import FULL, full_words
 from advisor.traits import subject_name
 
 _LEAST_RECORDS: Final = 3
@@ -139,8 +140,8 @@ class Decisions:
     def _limit_words(self, standing: Standing, left: float) -> str:
         if alike := standing.alike_flows:
             return (
-                f"stopped: {alike[0]} and {alike[-1]} streams reach about the same rate, so the "
-                f"path or the hosts limit it; another probe is expected to gain {_percent(left)}"
+                f"stopped: {alike[0]} and {alike[-1]} streams reach about the same rate, so "
+                f"{_limit_of(standing)}; another probe is expected to gain {_percent(left)}"
             )
         return f"stopped: no setting is likely to be faster ({_percent(left)} expected)"
 
@@ -149,8 +150,8 @@ class Decisions:
         assert standing.best is not None
         return (
             f"not measured: {alike[0]} and {alike[-1]} streams of "
-            f"{subject_name(standing.best.subject)} reach about the same rate, so the path or the "
-            f"hosts limit it, and {subject_name(subject)} too"
+            f"{subject_name(standing.best.subject)} reach about the same rate, so "
+            f"{_limit_of(standing)}, and {subject_name(subject)} too"
         )
 
     def _cannot_win(self, standing: Standing, subject: str) -> str:
@@ -171,6 +172,14 @@ class Decisions:
             if p.purpose == "baseline" and p.subject == best.subject and p.setting == best.setting
         ]
         return f"the {labels[0]}" if labels else subject_name(best.subject)
+
+
+def _limit_of(standing: Standing) -> str:
+    """What limits the best setting: the hosts where a core was full, unless the path is too."""
+    best = standing.best
+    is_near = standing.filled >= FULL
+    full = full_words(standing.latest(best)) if best and not is_near else ""
+    return f"the hosts limit it ({full})" if full else "the path or the hosts limit it"
 
 
 def record_gain(rates_bps: Sequence[float], best_bps: float, least: float) -> float:

@@ -63,7 +63,7 @@ def next_setting(context: Context, standing: Standing, subject: str) -> Setting 
     if best is None or standing.is_full or context.is_one_of_several:
         return None
     full = full_loads(standing.latest(best))
-    if not full or any(host_is_full(load) for load in full):
+    if not full or any(host_is_full(load) for load in full.values()):
         return None
     most = min(transport.most_processes(context.path), PROBES_LIMIT, context.request.max_streams)
     now = processes_of(best.setting)

@@ -10,8 +10,9 @@ from advisor.domain.dataset import Work
 from advisor.domain.measurement import Measurement
 from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
-from advisor.domain.space import Setting, SettingKey, setting_key
+from advisor.domain.space import Setting, SettingKey, processes_of, setting_key
 from advisor.methods.api import Expected, Knowledge, PastSurface
+from advisor.models.limits import full_loads, thread_is_full
 from advisor.models.past_transfers import completed
 from advisor.models.saturation import saturated_bps
 from advisor.runtime.request import AdviceRequest
@@ -23,19 +24,27 @@ def knowledge_of(context: Context, subject: str) -> Knowledge:
     return Knowledge(
         path=context.path_now,
         bandwidth_bps=capacity_bps(context.path, [*context.history.past, *context.probes]),
-        past=[p for p in context.history.past if p.subject == subject],
+        past=[p for p in context.history.past if _is_of_one_process(p, subject)],
         dataset=context.request.dataset,
-        surfaces=surfaces_of(p for p in context.history.past_of_similar if p.subject == subject),
+        surfaces=surfaces_of(
+            p for p in context.history.past_of_similar if _is_of_one_process(p, subject)
+        ),
         transfers=list(completed(context.history.transfers, context.pair, context.path)),
         flow_names=flow_names(),
     )
+
+
+def _is_of_one_process(probe: ProbeRecord, subject: str) -> bool:
+    """Whether it measured the subject as its search does."""
+    return probe.subject == subject and processes_of(probe.setting) == 1
 
 
 def capacity_bps(path: PathFacts, probes: Iterable[ProbeRecord]) -> float | None:
     """The best evidence of the path's capacity.
 
     What was reserved; else the rate at which transports of this pair were seen to saturate it; else
-    the slower interface, which is but an upper bound.
+    the slower interface, which is but an upper bound. A probe whose thread filled its core shows
+    what the hosts can do, and does not count.
     """
     if path.bandwidth_bps:
         return path.bandwidth_bps
@@ -44,7 +53,9 @@ def capacity_bps(path: PathFacts, probes: Iterable[ProbeRecord]) -> float | None
         (
             (probe.setting, probe.result.throughput_bps)
             for probe in probes
-            if probe.subject in transports and isinstance(probe.result, Measurement)
+            if probe.subject in transports
+            and isinstance(probe.result, Measurement)
+            and not any(map(thread_is_full, full_loads(probe.result).values()))
         ),
         flow_names(),
     )

@@ -60,11 +60,9 @@ def measured_limits(measurement: Measurement, capacity_bps: float | None) -> lis
     if capacity_bps and rate_bps >= FULL * capacity_bps:
         # The loads are then the cost of a full link, and the loss is that of our own queue.
         return [_full_path(rate_bps, capacity_bps)]
-    ends: tuple[tuple[Side, EndLoad | None], ...] = (
-        ("source", measurement.sender),
-        ("destination", measurement.receiver),
-    )
-    limits = [limit for side, load in ends if load for limit in _full_end(side, load, rate_bps)]
+    limits = [
+        limit for side, load in _loads(measurement) for limit in _full_end(side, load, rate_bps)
+    ]
     return limits + list(_loss(measurement))
 
 
@@ -84,10 +82,30 @@ def host_is_full(load: EndLoad) -> bool:
     return load.host_share >= FULL
 
 
-def full_loads(measurement: Measurement) -> list[EndLoad]:
+def full_loads(measurement: Measurement) -> dict[Side, EndLoad]:
     """The ends at which a core, or all cores, were full: then that is what limited the rate."""
-    ends = (measurement.sender, measurement.receiver)
-    return [load for load in ends if load and (host_is_full(load) or thread_is_full(load))]
+    return {
+        side: load
+        for side, load in _loads(measurement)
+        if host_is_full(load) or thread_is_full(load)
+    }
+
+
+def full_words(measurement: Measurement) -> str:
+    """Which cores were full, to follow a colon; "" where none was."""
+    return " and ".join(
+        f"{'all cores of' if host_is_full(load) else 'a core of'} the {side} "
+        f"{'were' if host_is_full(load) else 'was'} full"
+        for side, load in full_loads(measurement).items()
+    )
+
+
+def _loads(measurement: Measurement) -> Iterator[tuple[Side, EndLoad]]:
+    ends: tuple[tuple[Side, EndLoad | None], ...] = (
+        ("source", measurement.sender),
+        ("destination", measurement.receiver),
+    )
+    return ((side, load) for side, load in ends if load)
 
 
 class Buffer(msgspec.Struct, frozen=True):

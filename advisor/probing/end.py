@@ -84,7 +84,12 @@ class Spares:
         spare, self._spare = self._spare, None
         if spare is None:
             raise RuntimeError("prepare leaves a spare")
-        child = await spare
+        try:
+            child = await asyncio.shield(spare)
+        except asyncio.CancelledError:
+            # It may have started just now, or be about to.
+            await asyncio.shield(_end_spare(spare))
+            raise
         try:
             yield ProbeEnd(child)
         finally:
@@ -93,6 +98,10 @@ class Spares:
     async def close(self) -> None:
         """End the spare, if there is one."""
         if self._spare is not None:
-            child = await self._spare
-            self._spare = None
-            await child.end()
+            spare, self._spare = self._spare, None
+            await _end_spare(spare)
+
+
+async def _end_spare(spare: asyncio.Task[Child]) -> None:
+    child = await spare
+    await child.end()

@@ -10,6 +10,7 @@ from advisor.domain.advice import Advice
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Endpoint, Pair
 from advisor.domain.events import PastResult, Purpose
+from advisor.domain.measurement import EndLoad
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting
 from advisor.report.text import advice_text
@@ -282,3 +283,52 @@ def test_the_best_stripe_count_has_the_line_that_sets_it() -> None:
     [command] = advice.commands
     assert "stripe" not in command.shell
     assert "lfs setstripe -c 8 /lustre/run" in command.note
+
+
+def with_full_core(probes: list[ProbeRecord], process_cores: float = 0.99) -> list[ProbeRecord]:
+    """The same, each with a sender whose one thread filled its core."""
+    full = EndLoad(process_cores=process_cores, host_share=0.4, thread_cores=0.99)
+    return [
+        msgspec.structs.replace(
+            probe,
+            result=msgspec.structs.replace(probe.result, sender=full),
+        )
+        for probe in probes
+    ]
+
+
+def test_a_full_core_is_never_called_the_path() -> None:
+    probes = [
+        *confirmed("default", "tcp", DEFAULT, 1.0, 1.01, 0.99),
+        *confirmed("best", "tcp", TUNED, 1.0, 1.01, 0.99),
+    ]
+    advice = advise(with_full_core(probes))
+    assert "what the hosts can do, not the path" in advice.reasons[0]
+    assert "a core of the source was full" in advice.reasons[0]
+    assert not any("the path or the hosts" in reason for reason in advice.reasons)
+    [limit] = [limit for limit in advice.limits if limit.side == "source"]
+    assert "filled its core (99%)" in limit.what
+    assert "several transfers in parallel" in limit.remedy
+
+
+def test_a_full_core_that_fills_the_path_all_the_same_is_no_limit() -> None:
+    probes = confirmed("default", "tcp", DEFAULT, 9.8, 9.8, 9.8)
+    advice = advise(with_full_core(probes))
+    assert not any("not the path" in reason for reason in advice.reasons)
+    assert [limit.side for limit in advice.limits if "full" in limit.what] == [None]
+
+
+def test_several_processes_say_what_one_reached_and_what_a_tool_needs() -> None:
+    spread = TUNED | {"processes": 2}
+    advice = advise(
+        [
+            *confirmed("default", "tcp", DEFAULT, 2.0, 2.0, 2.0),
+            *confirmed("best", "tcp", TUNED, 2.1, 2.1, 2.1),
+            *confirmed("best", "tcp", spread, 4.0, 4.1, 3.9),
+        ]
+    )
+    assert advice.setting == spread
+    [reason] = [reason for reason in advice.reasons if "spread over" in reason]
+    assert "2 processes (one process reached 2.10 Gbit/s at best)" in reason
+    assert "2 transfers at a time" in reason
+    assert "8 streams, 2 processes, 4 MiB buffers" in advice_text(advice)

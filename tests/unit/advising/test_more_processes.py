@@ -80,3 +80,11 @@ async def test_processes_that_do_not_help_are_not_advised() -> None:
 @pytest.mark.asyncio
 async def test_a_short_transfer_is_not_worth_more_processes() -> None:
     assert tried(await simulate(LAN, 1, dataset=dataset(10**9))) == []
+
+
+@pytest.mark.asyncio
+async def test_a_full_core_is_named_where_flows_reach_the_same_rate() -> None:
+    told = await simulate(LAN, 1)
+    reason = dict(told.ends)["tcp/cubic"]
+    assert "the hosts limit it (a core of the source was full" in reason
+    assert "path" not in reason

@@ -4,6 +4,7 @@ import msgspec
 
 from advisor.advising.prior_knowledge import capacity_bps, surfaces_of
 from advisor.domain.endpoints import Pair
+from advisor.domain.measurement import EndLoad
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting
 from advisor.testing.samples import a_host, a_path, failed, measured
@@ -74,3 +75,13 @@ def test_settings_that_still_rise_show_no_capacity() -> None:
 def test_files_from_disk_say_nothing_of_the_path() -> None:
     moved = [msgspec.structs.replace(one, subject="xdd") for one in SATURATED]
     assert capacity_bps(A_10G_LINK, moved) == 10e9
+
+
+def test_where_a_core_saturates_is_not_what_the_path_carries() -> None:
+    full = EndLoad(process_cores=1.0, host_share=0.3, thread_cores=0.98)
+    held_by_core = [
+        msgspec.structs.replace(one, result=msgspec.structs.replace(one.result, receiver=full))
+        for one in SATURATED
+    ]
+    assert capacity_bps(A_10G_LINK, SATURATED) != capacity_bps(A_10G_LINK, [])
+    assert capacity_bps(A_10G_LINK, held_by_core) == capacity_bps(A_10G_LINK, [])

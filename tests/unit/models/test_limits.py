@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from advisor.domain.measurement import EndLoad, Interval, Measurement
 from advisor.domain.path import HostFacts, PathFacts
 from advisor.models.host_tuning import RECOMMENDATIONS, larger, recommended, sysctl_line
-from advisor.models.limits import binding_limits, measured_limits
+from advisor.models.limits import binding_limits, full_loads, full_words, measured_limits
 
 MIB = 2**20
 
@@ -220,6 +220,25 @@ def test_a_full_core_and_a_full_host() -> None:
 
 def test_a_tool_of_several_threads_is_not_taken_for_a_full_core() -> None:
     assert measured_limits(measured(sender=EndLoad(process_cores=1.6, host_share=0.2)), None) == []
+
+
+@pytest.mark.parametrize(("thread_cores", "count"), [(0.98, 1), (0.6, 0)])
+def test_a_full_thread_beside_others(thread_cores: float, count: int) -> None:
+    load = EndLoad(process_cores=1.9, host_share=0.2, thread_cores=thread_cores)
+    limits = measured_limits(measured(receiver=load), None)
+    assert len(limits) == count
+    assert all("a thread of the tool filled its core (98%)" in limit.what for limit in limits)
+
+
+def test_which_cores_were_full() -> None:
+    thread = EndLoad(process_cores=1.0, host_share=0.2, thread_cores=0.97)
+    host = EndLoad(process_cores=1.0, host_share=0.97, thread_cores=0.5)
+    idle = EndLoad(process_cores=0.5, host_share=0.2, thread_cores=0.5)
+    assert full_words(measured(sender=idle, receiver=idle)) == ""
+    assert full_words(measured(sender=thread, receiver=host)) == (
+        "a core of the source was full and all cores of the destination were full"
+    )
+    assert full_loads(measured(sender=idle, receiver=host)) == {"destination": host}
 
 
 @pytest.mark.parametrize(("retransmits", "count"), [(None, 0), (0, 0), (5, 0), (100, 1)])
