@@ -1,7 +1,7 @@
 """`advisor doctor`: what is installed here, and what in this host will limit transfers."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -12,10 +12,12 @@ from advisor.domain.path import HostFacts
 from advisor.domain.printable import printable_lines
 from advisor.domain.quantities import format_rate
 from advisor.hosts.facts import host_facts
-from advisor.hosts.interfaces import cards
+from advisor.hosts.hardware import hardware
+from advisor.hosts.interfaces import Interface, cards
 from advisor.hosts.privileges import Privilege, privileges
 from advisor.hosts.sysctl import sysctl, sysctl_number, sysctl_numbers
 from advisor.models import host_tuning as ht
+from advisor.models.card_audit import audit_cards
 from advisor.models.findings import Finding, Severity
 from advisor.models.host_audit import Settings, audit
 from advisor.report.output import rich_console, say_json
@@ -80,18 +82,19 @@ def doctor(*, as_json: ResultAsJson = False) -> int:
 
 def _look() -> Checkup:
     host, found = host_facts(None), software()
-    settings = _settings(host)
+    found_cards = cards()
+    settings = _settings(host, found_cards)
     return Checkup(
         host=host,
         software=found,
         judged_for_bps=settings.rate_bps,
-        findings=[Row.of(one) for one in audit(settings)],
+        findings=[Row.of(one) for one in [*audit(settings), *audit_cards(hardware(found_cards))]],
         privileges=privileges(),
         can_run_tcp=can_run_tcp(found),
     )
 
 
-def _settings(host: HostFacts) -> Settings:
+def _settings(host: HostFacts, found_cards: Sequence[Interface]) -> Settings:
     names = (ht.RMEM_MAX, ht.WMEM_MAX, ht.TCP_RMEM, ht.TCP_WMEM)
     return Settings(
         buffers={name: tuple(values) for name in names if (values := sysctl_numbers(name))},
@@ -99,7 +102,7 @@ def _settings(host: HostFacts) -> Settings:
         default_qdisc=sysctl("net.core.default_qdisc"),
         mtu_probing=sysctl_number("net.ipv4.tcp_mtu_probing"),
         cores=host.cores,
-        links={card.name: (card.link_bps, card.mtu_bytes) for card in cards()},
+        links={card.name: (card.link_bps, card.mtu_bytes) for card in found_cards},
     )
 
 
