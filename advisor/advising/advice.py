@@ -125,6 +125,8 @@ def advice_from_history(inputs: AdviceInputs) -> Advice:
         f"{'probe' if best.probes == 1 else 'probes'}",
         "nothing was measured now, so the default was not compared",
     ]
+    if processes := processes_words(best.subject, best.setting, inputs.probes):
+        reasons.append(processes)
     if best.caution:
         reasons.append(best.caution)
     return Advice(

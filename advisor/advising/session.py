@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from advisor import registry
 from advisor.advising.advice import AdviceInputs, advice_from_history, advice_from_ranking
 from advisor.advising.advice_session import AROUND_S, INTERRUPTED, AdviceSession, Interrupted
 from advisor.advising.budget import Budget, default_budget_s
@@ -13,11 +14,13 @@ from advisor.advising.confirming import confirm
 from advisor.advising.contenders import Ranking
 from advisor.advising.context import Blocked, Context, OutOfTime
 from advisor.advising.disk_to_disk import DiskToDisk
+from advisor.advising.line_expectation import expected_of_line, known_ceilings
 from advisor.advising.probe_runner import PeerLost
 from advisor.advising.profiling import SearchStage, measure_baselines
 from advisor.advising.searching import search_all, search_transports, usable_stages
 from advisor.advising.several import SeveralConnections
 from advisor.domain import events as ev
+from advisor.domain.advice import Advice
 from advisor.domain.path import PathFacts
 from advisor.domain.problem import Problem
 from advisor.domain.records import ProbeRecord, SessionRecord
@@ -190,15 +193,21 @@ class _OneConnection(AdviceSession):
             folder=disks.prober.folder if disks else "",
             stopped=context.stopped,
         )
-        self.give(advice_from_ranking(inputs, ranking, incomplete=trouble is not None))
+        advice = advice_from_ranking(inputs, ranking, incomplete=trouble is not None)
+        self._give_line(advice, context.history.past)
         return EXIT_INTERRUPTED if trouble is INTERRUPTED else EXIT_DONE
 
     def _advise_from_history(self, path: PathFacts, past: list[ev.PastResult]) -> int:
         inputs = AdviceInputs(
             session=self.id, request=self.request, pair=self.pair, path=path, past=past
         )
-        self.give(advice_from_history(inputs))
+        self._give_line(advice_from_history(inputs), self.store.prior(self.pair, path))
         return EXIT_DONE
+
+    def _give_line(self, advice: Advice, known: Sequence[ProbeRecord]) -> None:
+        """Give an advice whose expectation is that of its line. `known`: of this connection."""
+        ceilings = known_ceilings(known, [tool.name for tool in registry.tools()])
+        self.give(expected_of_line(advice, ceilings, self.request.dataset))
 
 
 def _is_asked_for(path: PathFacts, request: AdviceRequest) -> bool:

@@ -176,6 +176,18 @@ class AtOnce(msgspec.Struct, frozen=True, kw_only=True):
         return max(self.parts, key=lambda part: part.alone.value)
 
 
+class ToolCeiling(msgspec.Struct, frozen=True, kw_only=True):
+    """The tool of the printed line reaches less on these hosts than the network gives.
+
+    `ceiling_bps`: what it reached from memory to memory. `network`: what the setting reaches with
+    the transport's own program, in bit/s.
+    """
+
+    tool: str
+    ceiling_bps: float
+    network: Estimate
+
+
 class Advice(msgspec.Struct, frozen=True, kw_only=True):
     """The recommended setting of a subject, the expected throughput, and the reasons.
 
@@ -187,7 +199,8 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     of the whole dataset including start-up and closing, and `default_bps` is that of the tool's
     own default. `at_once`: present where several connections were measured; the other fields are
     then about the one that is best alone, but `commands` and `transfer_s` are for all of them if
-    that `adds` anything.
+    that `adds` anything. `tool_ceiling`: present where the tool of the first line is what limits;
+    expectation, default, gain and duration are then the tool's.
     """
 
     pair: Pair
@@ -208,6 +221,7 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     composition: Composition | None = None
     # Unset, it is not written: records of versions without it are written as they were.
     at_once: AtOnce | msgspec.UnsetType = msgspec.UNSET
+    tool_ceiling: ToolCeiling | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def overall_bps(self) -> Estimate:

@@ -177,7 +177,7 @@ async def start(argv: Sequence[str]) -> Child:
     try:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
-        await _whole(_undone(starting))
+        await whole(_undone(starting))
         raise
 
 
@@ -199,7 +199,7 @@ async def _undone(starting: asyncio.Future[Child]) -> None:
         await child.end()
 
 
-async def _whole(work: Coroutine[Any, Any, None]) -> None:
+async def whole(work: Coroutine[Any, Any, None]) -> None:
     """Run it to its end, even if this task is cancelled meanwhile, and then raise that."""
     task, cancelled = asyncio.ensure_future(work), False
     while not task.done():
@@ -219,7 +219,7 @@ async def running(argv: Sequence[str], grace_s: float = 0.0) -> AsyncIterator[Ch
     try:
         yield child
     finally:
-        await _whole(child.end(grace_s))
+        await whole(child.end(grace_s))
 
 
 async def output_of(argv: Sequence[str], timeout_s: float) -> tuple[int, str]:

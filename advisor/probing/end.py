@@ -16,7 +16,7 @@ import msgspec
 from advisor.api.transport import ReceiveOrder, Report, SendOrder, Trouble
 from advisor.domain.measurement import FailureKind
 from advisor.hosts.decoding import LINE_LIMIT_BYTES, decoded
-from advisor.hosts.processes import Child, start
+from advisor.hosts.processes import Child, start, whole
 from advisor.probing.child import Task
 
 # -P: the working directory must not decide which `advisor` package is imported.
@@ -88,20 +88,21 @@ class Spares:
             child = await asyncio.shield(spare)
         except asyncio.CancelledError:
             # It may have started just now, or be about to.
-            await asyncio.shield(_end_spare(spare))
+            await whole(_end_spare(spare))
             raise
         try:
             yield ProbeEnd(child)
         finally:
-            await asyncio.shield(child.end())
+            await whole(child.end())
 
     async def close(self) -> None:
         """End the spare, if there is one."""
         if self._spare is not None:
             spare, self._spare = self._spare, None
-            await _end_spare(spare)
+            await whole(_end_spare(spare))
 
 
 async def _end_spare(spare: asyncio.Task[Child]) -> None:
-    child = await spare
-    await child.end()
+    with contextlib.suppress(OSError):  # It could not be started: there is nothing to end.
+        child = await spare
+        await child.end()

@@ -86,6 +86,9 @@ def _headline(advice: Advice) -> str:
     if advice.incomplete:
         lines += ["**Incomplete: the session was cut short.**", ""]
     lines.append(f"- Expected: {expected}")
+    if ceiling := advice.tool_ceiling:
+        lines[-1] += f", all that {_text(ceiling.tool)} reaches on these hosts"
+        lines.append(f"- The network: {estimate_words(ceiling.network)}")
     if advice.default_bps is not None and advice.gain is not None:
         lower, upper = advice.gain.interval
         lines.append(

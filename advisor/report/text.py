@@ -88,7 +88,11 @@ def _use_and_expect(advice: Advice) -> list[str]:
             f"  alone    {at_once.best.name}, {setting}: {expected}",
         ]
     over = f"{at_once.best.name} alone, " if at_once else ""
-    return [f"  use      {over}{setting}", f"  expect   {expected}"]
+    lines = [f"  use      {over}{setting}", f"  expect   {expected}"]
+    if ceiling := advice.tool_ceiling:
+        lines[-1] += f", all that {ceiling.tool} reaches on these hosts"
+        lines.append(f"  network  {estimate_words(ceiling.network)}")
+    return lines
 
 
 def estimate_words(estimate: Estimate) -> str:

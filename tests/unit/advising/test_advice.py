@@ -224,6 +224,19 @@ def test_advice_from_history_alone() -> None:
     assert "from history" in advice_text(advice)
 
 
+def test_advice_from_history_says_how_many_processes_it_takes() -> None:
+    past = PastResult(
+        subject="tcp",
+        setting=TUNED | {"processes": 4},
+        throughput_bps=4e9,
+        spread=0.1,
+        probes=9,
+        age_s=86400,
+    )
+    advice = advice_from_history(inputs([], past=[past]))
+    assert any("needs 4 transfers at a time" in reason for reason in advice.reasons)
+
+
 def test_of_a_tool_its_own_line_and_what_the_subsystems_let_pass() -> None:
     tool = "globus-url-copy"
     plain: Setting = {"concurrency": 1, "parallelism": 1, "pipelining": 1, "options": "none"}

@@ -42,8 +42,11 @@ async def probed(
 
 def ends_running() -> int:
     """The children that run an end of a probe, and those that are kept ready."""
-    children = psutil.Process().children(recursive=True)
-    return sum("advisor.probing.child" in one.cmdline() for one in children if one.is_running())
+    running = 0
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):  # It has ended meanwhile.
+            running += "advisor.probing.child" in child.cmdline()
+    return running
 
 
 def test_one_measurement_of_all_processes() -> None:
