@@ -68,6 +68,7 @@ async def search_transports(
     while _may_continue(context) and len(context.probes) > before:
         before = len(context.probes)
         await _search(context, stages, never_ends)
+        await spread_over_more(context, decisions)
         await close_in(context, decisions, insist=True)
 
 

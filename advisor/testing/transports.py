@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from advisor.api.transport import SpaceOptions, Transport
+from advisor.api.transport import SpaceOptions, Transport, WithProcesses
 from advisor.domain.path import PathFacts
 from advisor.domain.traits import TransportTraits
 from advisor.testing.samples import a_host, a_path
@@ -51,6 +51,14 @@ class TransportContract:
             for fraction in (0.0, 0.5, 1.0):
                 setting = space.setting_at({p.name: fraction for p in space.parameters})
                 assert setting.items() >= fixed.items()
+
+    def test_its_flows_can_be_spread_where_it_says_so(self) -> None:
+        if not isinstance(self.plugin, WithProcesses):
+            return
+        flows = getattr(self.plugin, "traits", TransportTraits()).flow_parameter
+        assert flows, "only flows can be spread over processes"
+        for path in self.paths:
+            assert self.plugin.most_processes(path) >= 1
 
     def test_baselines_have_a_role_and_a_setting(self) -> None:
         for path in self.paths:

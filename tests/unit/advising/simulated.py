@@ -42,7 +42,8 @@ class SimulatedPath:
     """`queue`: in bandwidth-delay products. `load`: flows of others. `spread`: relative, of a
     probe. `auto_bytes`: the kernels' maximum for autotuning; `asked_bytes`: for programs.
     `host_bps`: what the hosts can do. `core_bps`: what one process can do, by its one core of so
-    many `cores`. `libiperf`: its version at both ends. `known`: whether the link's speed is."""
+    many `cores`. `libiperf`: its version at both ends. `can_spread`: whether the agent can run
+    several probes at once. `known`: whether the link's speed is."""
 
     name: str
     rate_bps: float = 1e9
@@ -59,6 +60,7 @@ class SimulatedPath:
     core_bps: float = math.inf
     cores: int = 8
     libiperf: str = "3.12"
+    can_spread: bool = True
     udt_share: float = 0.7
     known: bool = False
 
@@ -160,7 +162,7 @@ class _Runner:
 
     def __init__(self, path: SimulatedPath, seed: int) -> None:
         self.rtt_s = path.rtt_s
-        self.can_spread = True
+        self.can_spread = path.can_spread
         self.now_s = 0.0
         self.sent_bytes = 0.0
         self._path = path

@@ -58,6 +58,7 @@ async def test_hosts_with_few_cores_bound_the_processes() -> None:
         replace(LAN, name="slow", rate_bps=1e9),
         replace(LAN, name="threads", libiperf="3.16"),
         replace(LAN, name="one core", cores=1),
+        replace(LAN, name="older agent", can_spread=False),
     ],
     ids=lambda path: path.name,
 )

@@ -85,6 +85,16 @@ def test_one_measurement_of_all_processes() -> None:
     assert result.raw_output.count(b"Server listening on") == 2
 
 
+def test_an_agent_tells_that_it_can_run_several_ends() -> None:
+    async def run() -> tuple[bool, bool]:
+        async with linked() as link:
+            before = link.knows_several_probes
+            await link.facts("127.0.0.1")
+            return before, link.knows_several_probes
+
+    assert asyncio.run(run()) == (False, True)
+
+
 def test_one_process_that_fails_ends_the_probe_with_one_sentence() -> None:
     rejected = SETTING | {"congestion": "no-such"}
 
