@@ -110,7 +110,7 @@ def seed_option(**settings: Any) -> Any:
     )
 
 
-def max_concurrency_option(*, note: str = "", panel: str = LIMITS) -> Any:
+def max_concurrency_option(*, note: str = "", panel: str = LIMITS, **settings: Any) -> Any:
     """`--max-concurrency`; `note`: what else it means for this command."""
     return p.whole(
         "--max-concurrency",
@@ -118,6 +118,7 @@ def max_concurrency_option(*, note: str = "", panel: str = LIMITS) -> Any:
         high=128,
         help=f"Most files, or ranges of large files, at the same time{note}.",
         rich_help_panel=panel,
+        **settings,
     )
 
 

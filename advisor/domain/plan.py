@@ -15,7 +15,7 @@ class ClassPlan(msgspec.Struct, frozen=True, kw_only=True):
     """The files of one class, and the levels used to move them.
 
     `size`: tiny, small, medium or large. `alone`: the levels it would have if it were moved alone,
-    which the scheduler lowered to `levels`. `expected_bps`: the expected throughput, None where
+    from which the scheduler made `levels`. `expected_bps`: the expected throughput, None where
     there is no basis for one. `sample`: the result of its sample transfer. `reason`: a sentence.
     `evidence`: what past transfers indicate, where they were consulted.
     """

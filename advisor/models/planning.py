@@ -19,11 +19,15 @@ import msgspec
 from advisor.domain.plan import Order
 from advisor.domain.transfers import Levels
 from advisor.models.file_classes import FileClass, Size, SizeGroup, classify, size_of
+from advisor.models.piecework import LEAST_RANGE_BYTES
 from advisor.models.slicing import FileEntry
 from advisor.models.transfer_heuristics import levels_of, share_channels
 
 PAPERS_CHANNELS: Final = 10
-"""The maximum concurrency that HARP's section 4 allows Single Chunk and ProMC."""
+"""The maximum concurrency that HARP's section 4 allows Single Chunk and ProMC; not HARP itself."""
+
+HARPS_CHANNELS: Final = 32
+"""The highest concurrency of HARP's history and of its optimiser's box (sections 3.2.2 and 4.1)."""
 
 
 class Rule(StrEnum):
@@ -39,6 +43,11 @@ class Rule(StrEnum):
         """Whether classes are moved together."""
         is_together = self in (Rule.HARP, Rule.PROMC)
         return "together" if is_together else "one after the other"
+
+    @property
+    def channels(self) -> int:
+        """The maximum concurrency where the user sets none."""
+        return HARPS_CHANNELS if self is Rule.HARP else PAPERS_CHANNELS
 
 
 _GLOBUS: Final = (
@@ -59,6 +68,11 @@ class SizedFiles(msgspec.Struct, frozen=True):
     def total_bytes(self) -> int:
         """The size of all files."""
         return sum(file.size_bytes for file in self.files)
+
+    @property
+    def most_channels(self) -> int:
+        """How many channels can work on it at the same time: large files are cut into ranges."""
+        return sum(max(1, file.size_bytes // LEAST_RANGE_BYTES) for file in self.files)
 
     def as_class(self, bdp_bytes: float) -> FileClass:
         """The description of the class, under its name."""
@@ -128,13 +142,28 @@ def shared(
     bdp_bytes: float,
     limits: "LevelLimits",
 ) -> list[int]:
-    """ProMC's channels for each class, by its remaining bytes; no more than it has files."""
+    """ProMC's channels for each class, by its remaining bytes.
+
+    What a class has too few files and ranges for is shared among the others.
+    """
     described = [
         msgspec.structs.replace(one.as_class(bdp_bytes), total_bytes=left_bytes[one.size])
         for one in classes
     ]
-    shares = share_channels(described, max(len(classes), limits.channels))
-    return [min(share, len(one.files)) for share, one in zip(shares, classes, strict=True)]
+    channels = max(len(classes), limits.channels)
+    most = [one.most_channels for one in classes]
+    shares = [0] * len(classes)
+    unfilled = list(range(len(classes)))
+    while unfilled:
+        offered = share_channels([described[i] for i in unfilled], channels)
+        filled = [i for i, share in zip(unfilled, offered, strict=True) if share >= most[i]]
+        for i, share in zip(unfilled, offered, strict=True):
+            shares[i] = min(share, most[i])
+        if not filled:
+            break
+        channels -= sum(shares[i] for i in filled)
+        unfilled = [i for i in unfilled if i not in filled]
+    return shares
 
 
 class LevelLimits(msgspec.Struct, frozen=True, kw_only=True):
@@ -144,9 +173,9 @@ class LevelLimits(msgspec.Struct, frozen=True, kw_only=True):
     streams: int = 32
 
     def of(self, levels: Levels, files: SizedFiles) -> Levels:
-        """The levels within these limits and the number of files."""
+        """The levels within these limits and the number of files and ranges."""
         return msgspec.structs.replace(
             levels,
-            concurrency=max(1, min(levels.concurrency, self.channels, len(files.files))),
+            concurrency=max(1, min(levels.concurrency, self.channels, files.most_channels)),
             parallelism=max(1, min(levels.parallelism, self.streams)),
         )

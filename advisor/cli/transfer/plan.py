@@ -26,7 +26,7 @@ from advisor.cli.transfer.options import MaxStreamsOption, RunOption
 from advisor.domain import events as ev
 from advisor.domain.plan import TransferPlan
 from advisor.domain.quantities import format_bytes
-from advisor.models.planning import PAPERS_CHANNELS, Rule
+from advisor.models.planning import HARPS_CHANNELS, PAPERS_CHANNELS, Rule
 from advisor.report.output import say
 from advisor.report.plan import COLUMNS, lines_text, plan_rows, reasons_text
 from advisor.report.plan_narration import PlanNarration
@@ -68,8 +68,12 @@ def plan(
         ),
     ] = None,
     max_concurrency: Annotated[
-        int, max_concurrency_option(note=f"; for {Rule.PROMC} in all classes together")
-    ] = PAPERS_CHANNELS,
+        int | None,
+        max_concurrency_option(
+            note=f"; for {Rule.PROMC} in all classes together",
+            show_default=f"{HARPS_CHANNELS} for {Rule.HARP}, else {PAPERS_CHANNELS}",
+        ),
+    ] = None,
     max_streams: MaxStreamsOption = _STREAMS,
     relaxation: Annotated[
         float,
@@ -114,7 +118,7 @@ def plan(
         context,
         moving,
         listing,
-        max_concurrency=max_concurrency,
+        max_concurrency=max_concurrency or method.channels,
         max_streams=max_streams,
         seed=seed,
     )

@@ -24,7 +24,15 @@ from advisor.models.harp.optimum import RELAXATION, LevelBounds
 from advisor.models.harp.pay_off import PayOff
 from advisor.models.harp.sampling import LONGEST_S
 from advisor.models.harp.scheduler import ClassDemand, schedule
-from advisor.models.planning import LevelLimits, Rule, SizedFiles, parted, rule_levels, shared
+from advisor.models.planning import (
+    PAPERS_CHANNELS,
+    LevelLimits,
+    Rule,
+    SizedFiles,
+    parted,
+    rule_levels,
+    shared,
+)
 from advisor.models.slicing import FileEntry
 from advisor.models.transfer_heuristics import buffer_of
 from advisor.transfer.engine.route import SUPPOSED_CAPACITY_BPS
@@ -64,6 +72,11 @@ class Planner:
         self.rule = rule
         self._path = path
         self._limits = limits
+        self._rule_limits = limits
+        if rule is Rule.HARP:
+            # Its samples are set by Single Chunk, which the paper bounds; HARP it does not.
+            most = min(limits.channels, PAPERS_CHANNELS)
+            self._rule_limits = msgspec.structs.replace(limits, channels=most)
         self._seed = seed
         self._keep = (keep, keep, max(keep, RELAXATION[2]))
         self._bdp_bytes = (path.capacity_bps or SUPPOSED_CAPACITY_BPS) * path.rtt_s / 8
@@ -76,7 +89,7 @@ class Planner:
 
     def _rule_levels(self, rule: Rule) -> dict[Size, Levels]:
         buffer_bytes = buffer_of(self._path)
-        found = rule_levels(rule, self.classes, self._bdp_bytes, buffer_bytes, self._limits)
+        found = rule_levels(rule, self.classes, self._bdp_bytes, buffer_bytes, self._rule_limits)
         return {one.size: levels for one, levels in zip(self.classes, found, strict=True)}
 
     @property
@@ -168,7 +181,7 @@ class Planner:
         if self.rule.order == "one after the other":
             return alone
         if self.rule is Rule.PROMC or not all(self._outlooks[size].unit_bps for size in alone):
-            shares = shared(left, left_bytes, self._bdp_bytes, self._limits)
+            shares = shared(left, left_bytes, self._bdp_bytes, self._rule_limits)
             return {
                 one.size: msgspec.structs.replace(alone[one.size], concurrency=share)
                 for one, share in zip(left, shares, strict=True)
@@ -178,6 +191,7 @@ class Planner:
                 levels=alone[one.size],
                 total_bytes=left_bytes[one.size],
                 unit_throughput_bps=self._outlooks[one.size].unit_bps or 1.0,
+                most_channels=one.most_channels,
             )
             for one in left
         ]

@@ -58,6 +58,24 @@ def test_promc_hands_out_all_its_channels() -> None:
     assert min(one.concurrency for one in levels) >= 1
 
 
+def test_large_files_are_cut_so_their_number_is_no_bound() -> None:
+    classes = parted(files(*[MB] * 3, 600 * MB), BDP, Rule.PROMC)
+    assert [one.most_channels for one in classes] == [3, 143]
+    levels = rule_levels(Rule.PROMC, classes, BDP, 4 * MB, LevelLimits(channels=10))
+    assert sum(one.concurrency for one in levels) == 10
+    few = shared(classes, {Size.TINY: 10**12, Size.LARGE: 1}, BDP, LevelLimits(channels=10))
+    assert few == [3, 7]
+
+
+def test_only_the_rules_of_thumb_have_the_papers_bound() -> None:
+    assert {rule: rule.channels for rule in Rule} == {
+        Rule.HARP: 32,
+        Rule.GLOBUS: 10,
+        Rule.SINGLE_CHUNK: 10,
+        Rule.PROMC: 10,
+    }
+
+
 def test_channels_go_by_what_is_left() -> None:
     classes = [SizedFiles(Size.TINY, files(*[MB] * 50)), SizedFiles(Size.LARGE, files(*[BDP] * 50))]
     limits = LevelLimits(channels=10)

@@ -1,5 +1,6 @@
 """A plan from history, samples and rules of thumb."""
 
+import msgspec
 import pytest
 
 from advisor.domain.endpoints import Pair
@@ -17,6 +18,7 @@ FILES = [FileEntry(f"tiny/{n}", MB, 0) for n in range(500)] + [
     FileEntry(f"large/{n}", 2000 * MB, 0) for n in range(20)
 ]
 LEVELS = (1, 2, 4, 8)
+LIMITS = LevelLimits(channels=10, streams=8)
 
 
 def past(size: int, count: int, best: int, height_bps: float) -> list[PastTransfer]:
@@ -43,13 +45,18 @@ def past(size: int, count: int, best: int, height_bps: float) -> list[PastTransf
 HISTORY = past(MB, 500, 6, 1e9) + past(2000 * MB, 20, 3, 8e9)
 
 
-def planner(rule: Rule, history: list[PastTransfer] | None = None) -> Planner:
+def planner(
+    rule: Rule,
+    history: list[PastTransfer] | None = None,
+    limits: LevelLimits = LIMITS,
+    files: list[FileEntry] = FILES,
+) -> Planner:
     made = Planner(
         rule,
         a_path(rtt_s=0.04, bandwidth_bps=10e9),
-        FILES,
+        files,
         HISTORY if history is None else history,
-        LevelLimits(channels=10, streams=8),
+        limits,
         seed=0,
     )
     for one in made.classes:
@@ -65,11 +72,28 @@ def test_harp_shares_channels_by_size_and_unit_throughput() -> None:
     assert tiny.expected_bps == pytest.approx(1e9, rel=0.5)
     assert large.expected_bps == pytest.approx(8e9, rel=0.5)
     most = max(tiny.alone.concurrency, large.alone.concurrency)
-    assert tiny.levels.concurrency + large.levels.concurrency <= most + 1
+    assert tiny.levels.concurrency + large.levels.concurrency == most
     assert (tiny.levels.parallelism, large.levels.parallelism) == (
         tiny.alone.parallelism,
         large.alone.parallelism,
     )
+
+
+def test_harp_is_bounded_by_the_user_alone_and_its_samples_by_the_paper() -> None:
+    rising = [
+        msgspec.structs.replace(
+            one,
+            levels=Levels(concurrency=4 * one.levels.concurrency, parallelism=1),
+            throughput_bps=1e8 * one.levels.concurrency,
+        )
+        for one in past(2000 * MB, 20, 3, 8e9)
+    ] * 3
+    few = [FileEntry(f"large/{n}", 2000 * MB, 0) for n in range(2)]
+    wide = planner(Rule.HARP, rising, LevelLimits(channels=32, streams=8), few)
+    assert wide.levels_now({Size.LARGE: 1})[Size.LARGE].concurrency > 10
+    assert max(one.concurrency for one in wide.sample_levels.values()) <= 10
+    narrow = planner(Rule.HARP, rising, LevelLimits(channels=6, streams=8), few)
+    assert narrow.levels_now({Size.LARGE: 1})[Size.LARGE].concurrency == 6
 
 
 def test_a_class_that_is_left_over_gets_what_it_asks_for() -> None:
