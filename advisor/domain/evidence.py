@@ -7,6 +7,9 @@ import msgspec
 from advisor.domain.transfers import Conditions, Levels
 
 Level: TypeAlias = Literal["concurrency", "parallelism", "pipelining"]
+SurfaceKind: TypeAlias = Literal["polynomial", "flat", "smooth"]
+"""HARP's regression; none, as the levels make no difference; or a smooth surface with a prior, as
+there are too few transfers for the regression."""
 RateAt: TypeAlias = tuple[float, float]
 """A level's value, and a throughput in bit/s."""
 
@@ -36,7 +39,8 @@ class SimilarGroup(msgspec.Struct, frozen=True, kw_only=True):
 
     `conditions`: those of one of them. `began_s`: Unix time of the first, None where not known.
     `likeness`: mean similarity to the requested transfer, in 0 … 1. `share`: its weight in the
-    answer, in 0 … 1. `degree`, `training_r2`, `validation_r2`: of the surface fitted to them.
+    answer, in 0 … 1. `surface`, `degree`, `training_r2`, `validation_r2`: of what was fitted to
+    them; that of a smooth surface is a quadratic of the levels' logarithms.
     `sample_bps`: the surface's value at the sample's levels, None without a sample; `answer_bps`:
     at the answer's levels. `best`, `best_bps`: where the surface is highest.
     """
@@ -54,6 +58,7 @@ class SimilarGroup(msgspec.Struct, frozen=True, kw_only=True):
     best: Levels
     best_bps: float
     slices: list[SurfaceSlice]
+    surface: SurfaceKind = "polynomial"
 
 
 class GroupLeftOut(msgspec.Struct, frozen=True, kw_only=True):

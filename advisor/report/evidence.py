@@ -3,10 +3,15 @@
 from datetime import UTC, datetime
 from typing import Final
 
-from advisor.domain.evidence import Evidence, GroupLeftOut, SimilarGroup
+from advisor.domain.evidence import Evidence, GroupLeftOut, SimilarGroup, SurfaceKind
 from advisor.domain.quantities import format_bytes, format_rate
 
 _LISTED: Final = 4
+_SURFACES: Final[dict[SurfaceKind, str]] = {
+    "polynomial": "",
+    "flat": ", the same for all levels",
+    "smooth": ", by a smooth surface with a prior",
+}
 
 
 def evidence_lines(evidence: Evidence) -> list[str]:
@@ -30,6 +35,7 @@ def group_words(group: SimilarGroup) -> str:
     return (
         f"{_place(group)}: {group.transfers} transfers, similarity {group.likeness:.2f}, "
         f"weight {group.share:.0%}: {format_rate(group.answer_bps)} expected"
+        f"{_SURFACES[group.surface]}"
     )
 
 

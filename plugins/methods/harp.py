@@ -94,7 +94,6 @@ class Harp(SampleThenAnswer):
             sample,
             history,
             box_of(self._space),
-            self._rng,
             enough=self._enough(),
             keep=(keep, keep, max(keep, RELAXATION[2])),
         )
@@ -123,7 +122,7 @@ class HarpPlugin(SearchPlugin):
 
         def suggest(setting: Setting, bps: float) -> tuple[Setting, str]:
             sample = SampleTransfer(levels=levels_in(space, setting), throughput_bps=bps)
-            found = optimise(conditions, sample, history, box_of(space), rng)
+            found = optimise(conditions, sample, history, box_of(space))
             return setting_of(space, found.levels), found.worth
 
         levels = sample_levels(

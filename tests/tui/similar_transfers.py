@@ -35,7 +35,7 @@ def scattered(days: int) -> list[PastTransfer]:
 def found(past: list[PastTransfer], sample: SampleTransfer | None = SAMPLE) -> Evidence:
     """What the optimiser says of a transfer over WAN."""
     history = History.of(past)
-    answer = optimise(WAN, sample, history, BOX, np.random.default_rng(0))
+    answer = optimise(WAN, sample, history, BOX)
     return evidence_of(WAN, sample, history, answer)
 
 

@@ -77,6 +77,7 @@ def _group(
         best=one.top,
         best_bps=one.top_bps,
         slices=_slices(history, one, answer) if sliced else [],
+        surface=one.surface.kind,
     )
 
 

@@ -2,6 +2,10 @@
 
 Where the history is too small for any surface, the answer is the best setting among the most
 similar entries if it outperformed the sample, else the sample's own levels; `worth` says so.
+
+A flat group or one of another load never decides alone. A group is of another load if its surface
+is more than 30 % off the sample. Where there are only such groups, the answer has no level below
+that of the rule of thumb: the sample's, else the given one.
 """
 
 from collections.abc import Sequence
@@ -16,6 +20,7 @@ from advisor.domain.quantities import format_rate
 from advisor.domain.transfers import Conditions, Levels
 from advisor.models.harp import surface as surfaces
 from advisor.models.harp.entries import Floats, History, Indices
+from advisor.models.harp.fitted import FittedSurface
 from advisor.models.harp.grouping import groups
 from advisor.models.harp.optimum import (
     RELAXATION,
@@ -26,8 +31,9 @@ from advisor.models.harp.optimum import (
     relaxed,
     row_of,
 )
-from advisor.models.harp.similar import ENOUGH, Similar, similar
-from advisor.models.harp.surface import Outlier, Surface
+from advisor.models.harp.similar import ENOUGH, FITTABLE, Similar, similar
+from advisor.models.harp.smooth import FEW, fit_pooled
+from advisor.models.harp.surface import Outlier
 from advisor.models.harp.weighing import weights
 
 # As in the authors' own program: rejects polynomials that far exceed what was measured.
@@ -67,7 +73,7 @@ class FittedGroup:
 
     rows: Indices
     likeness: float
-    surface: Surface
+    surface: FittedSurface
     weight: float
     expected_bps: float | None
     top: Levels
@@ -111,7 +117,7 @@ class HarpAnswer:
 
 class _Candidate(msgspec.Struct, frozen=True):
     rows: Indices
-    surface: Surface
+    surface: FittedSurface
     top: Floats
     top_bps: float
 
@@ -121,28 +127,33 @@ def optimise(
     sample: SampleTransfer | None,
     history: History,
     bounds: LevelBounds,
-    rng: np.random.Generator,
     *,
     enough: int | None = None,
     keep: tuple[float, float, float] = RELAXATION,
+    by_rule: Levels | None = None,
 ) -> HarpAnswer:
     """The levels for a transfer, from similar past transfers and a sample of the present.
 
-    `sample` None: all groups have the same weight. `rng` draws the entries that check the surfaces.
+    `sample` None: all groups have the same weight.
     `enough`: number of similar entries to look for, see `similar`. `keep`: the relaxation's ρ.
+    `by_rule`: the levels of a rule of thumb, where there is no sample at them.
     Raises NothingAlike where there is neither a sample nor a similar history.
     """
     found = similar(wanted, history, enough)
-    fitted, left_out = _candidates(history, groups(history, found.rows), bounds, rng)
+    fitted, left_out = _candidates(history, groups(history, found.rows), bounds)
     if not fitted:
         return _without_surfaces(sample, history, found, bounds, left_out)
     weighed = _weights([one.surface for one in fitted], sample)
     lowered = [relaxed(one.surface, one.top, bounds, keep) for one in fitted]
     row = bounds.nearest(mean_levels(lowered, [one.surface.varied for one in fitted], weighed))
+    told = _told(history, found, fitted, sample, weighed, lowered)
+    floor = sample.levels if sample else by_rule
+    is_raised = floor is not None and not any(_decides(one, sample) for one in told)
+    if floor is not None and is_raised:
+        row = np.maximum(row, bounds.nearest(row_of(floor)))
     unit = np.array([1.0, row[1], row[2]])
     predicted = np.array([one.surface.plausible(np.stack((row, unit))) for one in fitted])
     throughput_bps, unit_bps = np.average(predicted, axis=0, weights=weighed)
-    told = _told(history, found, fitted, sample, weighed, lowered)
     return HarpAnswer(
         levels=levels_of_row(row),
         throughput_bps=float(throughput_bps),
@@ -150,17 +161,16 @@ def optimise(
         similar=found,
         groups=told,
         left_out=left_out,
-        worth=_worth(history, found, told, len(left_out), sample),
+        worth=_worth(history, found, told, len(left_out), sample, is_raised=is_raised),
     )
 
 
 def _candidates(
-    history: History, grouped: Sequence[Indices], box: LevelBounds, rng: np.random.Generator
+    history: History, grouped: Sequence[Indices], box: LevelBounds
 ) -> tuple[list[_Candidate], list[OutlierGroup]]:
     """The groups with a surface and its maximum, and those without."""
     fitted, left_out = [], []
-    for rows in grouped:
-        one = surfaces.fit(history.levels[rows], history.throughput_bps[rows], rng)
+    for rows, one in zip(grouped, _surfaces(history, grouped), strict=True):
         if isinstance(one, Outlier):
             left_out.append(OutlierGroup(rows=rows, reason=one.reason))
             continue
@@ -174,7 +184,14 @@ def _candidates(
     return fitted, left_out
 
 
-def _weights(found: Sequence[Surface], sample: SampleTransfer | None) -> Floats:
+def _surfaces(history: History, grouped: Sequence[Indices]) -> list[FittedSurface | Outlier]:
+    """The surface of each group: the paper's regression, or a smooth one where there are few."""
+    measured = [(history.levels[rows], history.throughput_bps[rows]) for rows in grouped]
+    smooth = iter(fit_pooled([one for one in measured if len(one[0]) < FEW], FITTABLE))
+    return [next(smooth) if len(one[0]) < FEW else surfaces.fit(*one) for one in measured]
+
+
+def _weights(found: Sequence[FittedSurface], sample: SampleTransfer | None) -> Floats:
     if sample is None:
         return np.ones(len(found))
     expected = np.array([one.at(row_of(sample.levels))[0] for one in found])
@@ -266,6 +283,8 @@ def _worth(
     told: Sequence[FittedGroup],
     outliers: int,
     sample: SampleTransfer | None,
+    *,
+    is_raised: bool,
 ) -> str:
     entries = sum(len(one.rows) for one in told)
     groups_ = "1 group" if len(told) == 1 else f"{len(told)} groups"
@@ -274,6 +293,11 @@ def _worth(
         f"a similarity of {found.threshold:.2f} or more"
         + (f"; {outliers} left out as no surface fits." if outliers else ".")
     ]
+    if smooth := sum(one.surface.kind == "smooth" for one in told):
+        words.append(
+            f"{smooth} of the groups {'has' if smooth == 1 else 'have'} fewer than {FEW} entries: "
+            "a smooth surface with a prior, not HARP's regression."
+        )
     if entries < ENOUGH:
         words.append(
             f"That is {entries / ENOUGH:.1%} of the {ENOUGH} that HARP was published with: "
@@ -288,7 +312,17 @@ def _worth(
             f"No group comes within {_FAR_OFF:.0%} of the sample's "
             f"{format_rate(sample.throughput_bps)}: the history has not seen today's load."
         )
+    if is_raised:
+        words.append(
+            "No group of this load varies with the levels, so none is below the rule of thumb's."
+        )
     return " ".join(words)
+
+
+def _decides(group: FittedGroup, sample: SampleTransfer | None) -> bool:
+    """Whether a group may decide alone: it is not flat, and not of another load."""
+    is_of_load = sample is None or _off(group, sample) <= _FAR_OFF
+    return is_of_load and not group.surface.is_flat
 
 
 def _off(group: FittedGroup, sample: SampleTransfer) -> float:

@@ -17,7 +17,7 @@ import numpy as np
 
 from advisor.domain.transfers import Levels
 from advisor.models.harp.entries import Floats
-from advisor.models.harp.surface import Surface
+from advisor.models.harp.fitted import FittedSurface
 
 RELAXATION: Final = (0.7, 0.7, 0.99)
 """The fraction of the estimate that lower concurrency, parallelism and pipelining must keep."""
@@ -49,7 +49,7 @@ def levels_of_row(row: Floats) -> Levels:
     return Levels(concurrency=concurrency, parallelism=parallelism, pipelining=pipelining)
 
 
-def maximum(surface: Surface, box: LevelBounds) -> Floats:
+def maximum(surface: FittedSurface, box: LevelBounds) -> Floats:
     """The levels at the maximum of a surface, as whole numbers.
 
     They are within the box and, where the two overlap, within the levels the group measured.
@@ -60,7 +60,7 @@ def maximum(surface: Surface, box: LevelBounds) -> Floats:
     return np.clip(np.floor(climbed + 0.5), lower, upper)
 
 
-def _climb(surface: Surface, lower: Floats, upper: Floats) -> Floats:
+def _climb(surface: FittedSurface, lower: Floats, upper: Floats) -> Floats:
     from scipy.optimize import minimize  # Imported late: it takes longer than all the rest.
 
     start = _best_of_grid(surface, lower, upper)
@@ -81,7 +81,7 @@ def _climb(surface: Surface, lower: Floats, upper: Floats) -> Floats:
     return np.asarray(lower + found.x * span, dtype=np.float64)
 
 
-def _best_of_grid(surface: Surface, lower: Floats, upper: Floats) -> Floats:
+def _best_of_grid(surface: FittedSurface, lower: Floats, upper: Floats) -> Floats:
     """The starting point: a climb finds the nearest maximum, the grid locates the highest."""
     axes = [np.unique(np.geomspace(low, high, 6)) for low, high in zip(lower, upper, strict=True)]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
@@ -90,7 +90,10 @@ def _best_of_grid(surface: Surface, lower: Floats, upper: Floats) -> Floats:
 
 
 def relaxed(
-    surface: Surface, top: Floats, box: LevelBounds, keep: tuple[float, float, float] = RELAXATION
+    surface: FittedSurface,
+    top: Floats,
+    box: LevelBounds,
+    keep: tuple[float, float, float] = RELAXATION,
 ) -> Floats:
     """The smallest levels, each lowered from `top` alone, that keep enough of the throughput.
 

@@ -40,8 +40,7 @@ def peak_of(wanted: Conditions, history: History, bounds: LevelBounds) -> Peak |
     """
     if not len(history):
         return None
-    # The seed draws the entries that check the surfaces: the same history, the same start.
-    found = optimise(wanted, None, history, bounds, np.random.default_rng(0), keep=_UNRELAXED)
+    found = optimise(wanted, None, history, bounds, keep=_UNRELAXED)
     if not found.groups or max(one.likeness for one in found.groups) < UNLIKE:
         return None
     varied = np.any([one.surface.varied for one in found.groups], axis=0)

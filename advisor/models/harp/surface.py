@@ -1,8 +1,10 @@
 """Throughput as a polynomial of the levels, one for each group (HARP 2018, section 3.2.3, eq. 2).
 
-The degree rises until the coefficient of determination is above 0.7 both for the 70 % of the group
-that the polynomial was fitted to and for the 30 % held out; a group for which it never is, is an
-outlier. A polynomial that passes is fitted again to the whole group.
+The degree rises until the coefficient of determination is above 0.7 both for the fit and for
+entries that were held out; a group for which it never is, is an outlier. The paper holds out 30 %
+at random. For groups near the threshold the draw then decides whether they pass, and with them the
+advice. Here each entry is held out once (leave-one-out cross-validation, in closed form from the
+leverages), so nothing is drawn and the same history always gives the same advice.
 
 The paper starts with degree one and finds that mostly "quadratic or cubic" passes. A plane has its
 maximum in a corner of the box whatever was measured, and passes for half of the published grids. So
@@ -22,15 +24,19 @@ from typing import Final
 import msgspec
 import numpy as np
 
+from advisor.domain.evidence import SurfaceKind
 from advisor.models.harp.entries import Floats, Indices
+from advisor.models.harp.fitted import FittedSurface
 
 LEAST_R2: Final = 0.7
 FLAT: Final = 0.1
 """Standard deviation over mean below which a group counts as flat; repeats of one setting differ by
 8 to 23 % on the published grids."""
-TRAINING_SHARE: Final = 0.7
 DEGREES: Final = (2, 3, 4, 1)
-_LEAST_VALIDATION: Final = 3
+_ENTRIES_PER_COEFFICIENT: Final = 1.5
+_SURPLUS_ENTRIES: Final = 3
+_RANK: Final = 1e-9
+_LEAST_FREEDOM: Final = 1e-9
 
 
 class Outlier(msgspec.Struct, frozen=True):
@@ -40,38 +46,27 @@ class Outlier(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Surface:
-    """f(concurrency, parallelism, pipelining) of one group, in bit/s.
+class Surface(FittedSurface):
+    """A polynomial of the levels. The R² are 0 at degree 0, which is not checked."""
 
-    `lower`, `upper`: the measured range of levels; outside it, the value at the edge is returned.
-    `least_bps`, `most_bps`: the measured range. `training_r2`, `validation_r2`: of the check; 0 at
-    degree 0, which is not checked.
-    """
-
-    degree: int
-    lower: Floats
-    upper: Floats
-    least_bps: float
-    most_bps: float
-    training_r2: float
-    validation_r2: float
     powers: Indices
     coefficients: Floats
 
     @property
-    def varied(self) -> np.ndarray:
-        """Which of the three levels the group varied."""
-        return _varied(self.lower, self.upper)
+    def kind(self) -> SurfaceKind:
+        """A polynomial, or flat."""
+        return "flat" if self.is_flat else "polynomial"
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether all settings gave the same."""
+        return self.degree == 0
 
     def at(self, levels: Floats) -> Floats:
         """The polynomial's throughputs at levels, one row each, in bit/s."""
         places = self._places(np.atleast_2d(levels))
         values: Floats = _terms(places, self.powers) @ self.coefficients
         return values
-
-    def plausible(self, levels: Floats) -> Floats:
-        """As `at`, but never below a tenth of the least measured value."""
-        return np.maximum(self.at(levels), self.least_bps / 10)
 
     def slope(self, levels: Floats) -> Floats:
         """The three derivatives at one setting within the bounds, in bit/s per level."""
@@ -85,7 +80,7 @@ class Surface:
         return slopes
 
     def _places(self, levels: Floats) -> Floats:
-        return _scaled(np.clip(levels, self.lower, self.upper), self.lower, self.upper)
+        return _scaled(self.clipped(levels), self.lower, self.upper)
 
 
 def _varied(lower: Floats, upper: Floats) -> np.ndarray:
@@ -99,29 +94,23 @@ def _scaled(levels: Floats, lower: Floats, upper: Floats) -> Floats:
     return scaled
 
 
-def fit(levels: Floats, throughput_bps: Floats, rng: np.random.Generator) -> Surface | Outlier:
-    """The surface of a group, or why it is left out.
-
-    `levels`: one row of three per entry. `rng`: draws the entries that are held out.
-    """
+def fit(levels: Floats, throughput_bps: Floats) -> Surface | Outlier:
+    """The surface of a group, or why it is left out. `levels`: one row of three per entry."""
     lower, upper = levels.min(axis=0), levels.max(axis=0)
     varied = _varied(lower, upper)
     axes = int(varied.sum())
     if not axes:
         return Outlier("it has one setting")
     places = _scaled(levels, lower, upper)[:, varied]
-    drawn = rng.permutation(len(levels))
-    trained = int(len(levels) * TRAINING_SHARE)
-    training, validation = drawn[:trained], drawn[trained:]
-    if trained <= comb(1 + axes, axes) or len(validation) < _LEAST_VALIDATION:
+    if not _is_enough(len(levels), 1, axes):
         return Outlier(f"it has {len(levels)} entries, too few to fit and to check a fit")
     best = -np.inf
     for degree in DEGREES:
-        if trained <= comb(degree + axes, axes):
+        if not _is_enough(len(levels), degree, axes):
             continue
         powers = _powers(degree, axes)
         terms = _terms(places, powers)
-        r2 = _checked(terms, throughput_bps, training, validation)
+        r2 = _checked(terms, throughput_bps)
         best = max(best, min(r2))
         if min(r2) > LEAST_R2:
             of_all = np.zeros((len(powers), 3), dtype=np.intp)
@@ -140,6 +129,12 @@ def fit(levels: Floats, throughput_bps: Floats, rng: np.random.Generator) -> Sur
     if throughput_bps.std() <= FLAT * throughput_bps.mean():
         return _flat(lower, upper, throughput_bps)
     return Outlier(f"no polynomial fits it: R² reaches {best:.2f}, not {LEAST_R2:g}")
+
+
+def _is_enough(entries: int, degree: int, axes: int) -> bool:
+    coefficients = comb(degree + axes, axes)
+    least = max(_ENTRIES_PER_COEFFICIENT * coefficients, coefficients + _SURPLUS_ENTRIES)
+    return entries >= least
 
 
 def _flat(lower: Floats, upper: Floats, throughput_bps: Floats) -> Surface:
@@ -178,15 +173,14 @@ def _coefficients(terms: Floats, rates_bps: Floats) -> Floats:
     return found
 
 
-def _checked(
-    terms: Floats, rates_bps: Floats, training: Indices, validation: Indices
-) -> tuple[float, float]:
-    """The R² of both parts."""
-    expected = terms @ _coefficients(terms[training], rates_bps[training])
-    return (
-        _r2(rates_bps[training], expected[training]),
-        _r2(rates_bps[validation], expected[validation]),
-    )
+def _checked(terms: Floats, rates_bps: Floats) -> tuple[float, float]:
+    """The R² of the fit, and of the entries when each is held out once."""
+    basis, sizes, _ = np.linalg.svd(terms, full_matrices=False)
+    basis = basis[:, sizes > sizes[0] * _RANK]
+    off = rates_bps - basis @ (basis.T @ rates_bps)
+    # An entry with a leverage of 1 alone decides a coefficient: without it there is no estimate.
+    alone = np.maximum(1 - (basis**2).sum(axis=1), _LEAST_FREEDOM)
+    return _r2(rates_bps, rates_bps - off), _r2(rates_bps, rates_bps - off / alone)
 
 
 def _r2(rates_bps: Floats, expected_bps: Floats) -> float:

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
-import numpy as np
 
 from advisor.domain.dataset import Dataset
 from advisor.domain.evidence import Evidence, SampleSeen
@@ -115,10 +114,16 @@ class Planner:
         sample = None
         if sampled:
             sample = SampleTransfer(levels=sampled.levels, throughput_bps=sampled.throughput_bps)
-        rng = np.random.default_rng([self._seed, list(Size).index(files.size)])
         box = self._box(files)
         try:
-            answer = optimise(wanted, sample, self._history, box, rng, keep=self._keep)
+            answer = optimise(
+                wanted,
+                sample,
+                self._history,
+                box,
+                keep=self._keep,
+                by_rule=self.sample_levels[files.size],
+            )
         except NothingAlike:
             return _Outlook(
                 levels=self.sample_levels[files.size],

@@ -26,13 +26,14 @@ from advisor.models.harp.entries import History, Indices, features_of
 from advisor.models.harp.grouping import groups
 from advisor.models.harp.optimiser import HarpAnswer, SampleTransfer, optimise
 from advisor.models.harp.optimum import RELAXATION, LevelBounds, maximum
-from advisor.models.harp.surface import LEAST_R2, TRAINING_SHARE, Surface, fit
+from advisor.models.harp.surface import LEAST_R2, Surface, fit
 from advisor.models.transfer_parameters import setting_of
 from tests.benchmarks.markdown import table_text
 from tests.benchmarks.methods.prior import without
 from tests.benchmarks.methods.tables import by_source
 
 UNRELAXED = (1.0, 1.0, 1.0)
+TRAINING_SHARE = 0.7
 PROMISED = 0.85
 MOST_CONCURRENCY = 32
 LEAST_ENTRIES = 4
@@ -78,7 +79,7 @@ def _accuracies(history: History, group: Indices, box: LevelBounds, splits: int)
         drawn = rng.permutation(group)
         cut = int(len(drawn) * TRAINING_SHARE)
         trained, test = (
-            fit(history.levels[rows], history.throughput_bps[rows], rng)
+            fit(history.levels[rows], history.throughput_bps[rows])
             for rows in (drawn[:cut], drawn[cut:])
         )
         if isinstance(trained, Surface) and isinstance(test, Surface):
@@ -142,7 +143,7 @@ def outliers_text(tables: Sequence[RecordedTable]) -> str:
     for table in tables:
         sample = _sample(table, np.random.default_rng([0, 1]))
         history, box = _history(tables, table), box_of(table.space)
-        found = optimise(_wanted(table), sample, history, box, np.random.default_rng(0))
+        found = optimise(_wanted(table), sample, history, box)
         fitted, left_out = fitted + len(found.groups), left_out + len(found.left_out)
     return (
         f"In the answers themselves, each file held out, {left_out} of {fitted + left_out} groups "
@@ -161,7 +162,7 @@ def estimated(
         for seed in range(seeds):
             sample = _sample(table, np.random.default_rng([seed, 1]))
             answers: dict[str, HarpAnswer | NeuralAnswer] = {
-                name: optimise(wanted, sample, history, box, np.random.default_rng(seed), keep=keep)
+                name: optimise(wanted, sample, history, box, keep=keep)
                 for name, keep in (("HARP", RELAXATION), ("HARP, nothing relaxed", UNRELAXED))
             }
             answers["ANN+OT"] = neural_answer(wanted, sample, history, box)

@@ -9,8 +9,6 @@ import time
 from collections.abc import Callable
 from statistics import median
 
-import numpy as np
-
 from advisor.models.harp.asking import box_of
 from advisor.models.harp.entries import History
 from advisor.models.harp.optimiser import SampleTransfer, optimise
@@ -30,8 +28,7 @@ def main() -> None:
     history = History.of(transfers)
 
     def one(enough: int | None = None) -> None:
-        rng = np.random.default_rng(0)
-        optimise(first.conditions, sample, history, box, rng, enough=enough)
+        optimise(first.conditions, sample, history, box, enough=enough)
 
     def start() -> None:
         peak_of(first.conditions, History.of(transfers), box)

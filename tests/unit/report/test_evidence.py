@@ -1,8 +1,10 @@
 """What past transfers say, in lines."""
 
+import msgspec
+
 from advisor.domain.evidence import Evidence, GroupLeftOut, SimilarGroup
 from advisor.domain.transfers import Conditions, Levels
-from advisor.report.evidence import evidence_lines
+from advisor.report.evidence import evidence_lines, group_words
 
 WAN = Conditions(file_bytes=2e9, network="a -> b")
 LEVELS = Levels(concurrency=4, parallelism=2)
@@ -39,6 +41,13 @@ def evidence(groups: list[SimilarGroup], left_out: list[GroupLeftOut]) -> Eviden
         left_out=left_out,
         worth="",
     )
+
+
+def test_what_is_not_the_regression_is_named() -> None:
+    smooth = msgspec.structs.replace(group(1.0), surface="smooth")
+    assert group_words(smooth).endswith("expected, by a smooth surface with a prior")
+    flat = msgspec.structs.replace(group(1.0), surface="flat")
+    assert group_words(flat).endswith("expected, the same for all levels")
 
 
 def test_each_group_is_a_line_with_its_say_and_what_it_expects() -> None:

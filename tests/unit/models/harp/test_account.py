@@ -14,7 +14,7 @@ from tests.unit.models.harp.worlds import BOX, DAY_S, WAN, hill, sweep
 
 def told(past: list[PastTransfer], sample: SampleTransfer | None = None) -> Evidence:
     history = History.of(past)
-    found = optimise(WAN, sample, history, BOX, np.random.default_rng(0))
+    found = optimise(WAN, sample, history, BOX)
     return evidence_of(WAN, sample, history, found)
 
 

@@ -17,7 +17,7 @@ from tests.unit.models.harp.worlds import BOX, GRID, Truth, columns, hill, sweep
 
 
 def surface(truth: Truth, grid: tuple[int, ...] = GRID) -> Surface:
-    found = fit(*columns(sweep(truth, grid=grid)), np.random.default_rng(0))
+    found = fit(*columns(sweep(truth, grid=grid)))
     assert isinstance(found, Surface)
     return found
 
