@@ -6,8 +6,8 @@ from advisor.models.harp.account import evidence_of
 from advisor.models.harp.ann import neural_answer
 from advisor.models.harp.asking import box_of, conditions_of, levels_in, sample_levels
 from advisor.models.harp.entries import History
-from advisor.models.harp.optimiser import HarpAnswer, SampleTransfer, optimise
-from advisor.models.harp.optimum import RELAXATION, LevelBounds
+from advisor.models.harp.optimiser import HarpAnswer, Optimiser, SampleTransfer, optimise
+from advisor.models.harp.optimum import RELAXATION, LevelBounds, keep_of
 from advisor.models.harp.peak import Peak, peak_of
 from advisor.models.transfer_heuristics import buffer_of, class_levels, classes_of, share_channels
 
@@ -18,6 +18,7 @@ __all__ = [
     "HarpAnswer",
     "History",
     "LevelBounds",
+    "Optimiser",
     "PastTransfer",
     "Peak",
     "SampleTransfer",
@@ -28,6 +29,7 @@ __all__ = [
     "classes_of",
     "conditions_of",
     "evidence_of",
+    "keep_of",
     "levels_in",
     "neural_answer",
     "optimise",

@@ -33,11 +33,16 @@ class Tuner(Protocol):
 
 
 class TunerBounds(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user allows. `flows`: concurrency × parallelism at most, None for any number."""
+    """What the user allows. `flows`: concurrency × parallelism at most, None for any number.
+
+    `relaxation`: the share of the expected rate that a tuner with expectations must keep when it
+    lowers a level, above 0 up to 1.
+    """
 
     concurrency: int
     parallelism: int
     flows: int | None = None
+    relaxation: float = 1.0
 
 
 @runtime_checkable

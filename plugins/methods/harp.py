@@ -33,10 +33,12 @@ from advisor.api.method import (
 from advisor.api.past_transfers import (
     RELAXATION,
     History,
+    Optimiser,
     SampleTransfer,
     box_of,
     conditions_of,
     evidence_of,
+    keep_of,
     levels_in,
     optimise,
     sample_levels,
@@ -56,8 +58,8 @@ CONSTANTS: Final = (
         integer=True,
     ),
     Constant(
-        name="keep",
-        default=RELAXATION[0],
+        name="relaxation",
+        default=RELAXATION,
         lower=0.1,
         upper=1,
         meaning="share of the estimate that a lower concurrency or parallelism must keep",
@@ -84,7 +86,7 @@ class Harp(SampleThenAnswer):
         super().__init__(space, rng, setting_of(space, start))
 
     def _answered(self, sample_bps: float) -> tuple[Setting, str]:
-        known, keep = self._knowledge, self._constants["keep"]
+        known = self._knowledge
         wanted = conditions_of(known.dataset, known.path, known.bandwidth_bps)
         levels = levels_in(self._space, self.memory.sample)
         sample = SampleTransfer(levels=levels, throughput_bps=sample_bps)
@@ -95,7 +97,7 @@ class Harp(SampleThenAnswer):
             history,
             box_of(self._space),
             enough=self._enough(),
-            keep=(keep, keep, max(keep, RELAXATION[2])),
+            keep=keep_of(self._constants["relaxation"]),
         )
         self.evidence = evidence_of(wanted, sample, history, found)
         setting = setting_of(self._space, found.levels)
@@ -119,10 +121,11 @@ class HarpPlugin(SearchPlugin):
         """A tuner that follows the optimiser, with the rate of the present setting as sample."""
         history = History.of(knowledge.transfers)
         conditions = conditions_of(knowledge.dataset, knowledge.path, knowledge.bandwidth_bps)
+        optimiser = Optimiser(conditions, history, box_of(space))
 
         def suggest(setting: Setting, bps: float) -> tuple[Setting, str]:
             sample = SampleTransfer(levels=levels_in(space, setting), throughput_bps=bps)
-            found = optimise(conditions, sample, history, box_of(space))
+            found = optimiser.answer(sample, keep=keep_of(bounds.relaxation))
             return setting_of(space, found.levels), found.worth
 
         levels = sample_levels(

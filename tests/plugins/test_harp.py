@@ -8,6 +8,7 @@ from advisor.domain.measurement import Failure, FailureKind
 from advisor.domain.space import Setting
 from advisor.domain.transfers import PastTransfer
 from advisor.methods.api import Method
+from advisor.methods.tuning import TunerBounds, TunerPlugin
 from advisor.testing.samples import measured
 from tests.plugins.pasts import SPACE, known, past, rate_bps
 
@@ -25,7 +26,7 @@ def _run(method: Method, peak: int) -> list[Setting]:
 
 
 def test_a_sample_and_an_answer_that_past_transfers_give() -> None:
-    method = _method(past(8, "a"), keep=1)
+    method = _method(past(8, "a"), relaxation=1)
     sample, answer = _run(method, 8)
     assert rate_bps(answer, 8) > rate_bps(sample, 8)
     assert rate_bps(answer, 8) >= 0.85 * 5e9
@@ -34,7 +35,7 @@ def test_a_sample_and_an_answer_that_past_transfers_give() -> None:
 
 
 def test_the_history_that_foretells_the_sample_has_the_say() -> None:
-    method = _method(past(2, "quiet"), past(16, "busy"), keep=1)
+    method = _method(past(2, "quiet"), past(16, "busy"), relaxation=1)
     *_, answer = _run(method, 16)
     assert int(answer["concurrency"]) >= 8
 
@@ -54,7 +55,20 @@ def test_a_sample_that_failed_ends_it() -> None:
     assert "sample failed" in str(method.stop_reason)
 
 
-@pytest.mark.parametrize("constant", [{"keep": 2.0}, {"enough": 0}, {"maxCC": 1.5}, {"k": 1}])
+def test_the_tuner_keeps_the_share_that_it_is_told_to_keep() -> None:
+    def settled(relaxation: float) -> int:
+        bounds = TunerBounds(concurrency=32, parallelism=32, relaxation=relaxation)
+        plugin = registry.method("harp")
+        assert isinstance(plugin, TunerPlugin)
+        tuner = plugin.tuner(SPACE, np.random.default_rng(0), known(past(16, "a")), bounds)
+        for _ in range(12):
+            tuner.tell(measured(rate_bps(tuner.setting, 16)))
+        return int(tuner.setting["concurrency"])
+
+    assert settled(0.6) < settled(1.0)
+
+
+@pytest.mark.parametrize("constant", [{"relaxation": 2.0}, {"enough": 0}, {"maxCC": 1.5}, {"k": 1}])
 def test_bad_constants_are_refused(constant: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         _method(**constant)

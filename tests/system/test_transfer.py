@@ -153,7 +153,7 @@ def test_harp_follows_what_past_transfers_say(
 ) -> None:
     """A history with its best at four files at a time, from a start at one.
 
-    Three are the fewest that keep 70 % of it, which is HARP's relaxation, and two steps away.
+    Three keep 90 % of it, which is less than HARP's relaxation keeps, and two are two steps away.
     """
     store = Store(tmp_path / "store")
     rates_bps = {

@@ -21,6 +21,7 @@ from tests.benchmarks.methods.curves import confidence, curves, one_peak, walk
 from tests.benchmarks.methods.held_out import SCENARIOS, Scenario, run
 from tests.benchmarks.methods.history import LONGEST, probes_to, scenarios, share_after, taught
 from tests.benchmarks.methods.prior import derive, prior_of_bayes, shipping, without
+from tests.benchmarks.methods.relaxation import Point, chosen
 from tests.benchmarks.methods.searching import Searched, fixed, lead, scores_of, search
 from tests.benchmarks.methods.tables import Trouble, data_folder
 
@@ -268,3 +269,12 @@ def _as_it_comes(cell: Cell) -> float:
 
 def _falling_slowly(cell: Cell) -> float:
     return 9e9 - 1e8 * cell[0] - 2e6 * cell[1] ** 2
+
+
+def test_the_relaxation_is_the_least_that_costs_little() -> None:
+    def points(share: float) -> list[Point]:
+        return [Point("file", "table", share, 10)]
+
+    shares = {0.7: points(0.6), 0.9: points(0.86), 0.95: points(0.89), 1.0: points(0.9)}
+    assert chosen(shares) == 0.9
+    assert chosen({0.7: points(0.84), 1.0: points(0.9)}) == 1.0

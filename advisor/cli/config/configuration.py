@@ -82,6 +82,7 @@ class Transfers(Table, frozen=True):
     epoch: Value | None = None
     start: Value | None = None
     price: Value | None = None
+    relaxation: Value | None = None
     restart_epochs: Value | None = None
     max_concurrency: Value | None = None
     max_streams: Value | None = None

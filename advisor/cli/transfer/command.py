@@ -26,8 +26,14 @@ from advisor.cli.transfer.moving import (
     run_moving,
     say_end,
 )
-from advisor.cli.transfer.options import EpochOption, MaxStreamsOption, RetryTimeOption
+from advisor.cli.transfer.options import (
+    EpochOption,
+    MaxStreamsOption,
+    RelaxationOption,
+    RetryTimeOption,
+)
 from advisor.domain.transfers import Levels
+from advisor.models.harp.optimum import RELAXATION
 from advisor.report.transfer_narration import TransferNarration
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
@@ -76,6 +82,7 @@ class TuningOptions(Options, frozen=True):
             rich_help_panel=SEARCH,
         ),
     ] = None
+    relaxation: RelaxationOption = RELAXATION
     restart_epochs: Annotated[
         bool,
         typer.Option(
@@ -179,6 +186,7 @@ def transfer(
         start=tuning.start,
         most_flows=limits.max_flows,
         price=tuning.price,
+        relaxation=tuning.relaxation,
         restarts=tuning.restart_epochs,
         rate_limit_bps=limits.max_rate,
         niceness=limits.nice,

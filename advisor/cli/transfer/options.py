@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from advisor.cli import parameters as p
-from advisor.cli.options import FILES, LIMITS
+from advisor.cli.options import FILES, LIMITS, SEARCH
 from advisor.transfer.engine.epochs import EPOCH_S
 from advisor.transfer.engine.retry import RETRY_S
 from advisor.transfer.tuned.parsing import parse_epoch
@@ -33,6 +33,17 @@ RetryTimeOption = Annotated[
         help="How long to retry when the connection to a destination is lost, before it is given "
         "up.",
         rich_help_panel=LIMITS,
+    ),
+]
+RelaxationOption = Annotated[
+    float,
+    p.number(
+        "--relaxation",
+        low=0.1,
+        high=1.0,
+        help="For what learns from past transfers: the share of the expected rate that is kept "
+        "when files at the same time, and then streams, are reduced; 0.7 in HARP's paper.",
+        rich_help_panel=SEARCH,
     ),
 ]
 MaxStreamsOption = Annotated[

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Final
 import typer
 from platformdirs import user_state_path
 
-from advisor.cli import parameters as p
 from advisor.cli.commands import command
 from advisor.cli.errors import UsageError
 from advisor.cli.options import (
@@ -22,10 +21,11 @@ from advisor.cli.options import (
 from advisor.cli.terminal import stdout_columns
 from advisor.cli.transfer.delivery import DeliveryFlags, ListingFlags, check_unused, delivery_of
 from advisor.cli.transfer.moving import MovingOptions, moving_request, run_moving
-from advisor.cli.transfer.options import MaxStreamsOption, RunOption
+from advisor.cli.transfer.options import MaxStreamsOption, RelaxationOption, RunOption
 from advisor.domain import events as ev
 from advisor.domain.plan import TransferPlan
 from advisor.domain.quantities import format_bytes
+from advisor.models.harp.optimum import RELAXATION
 from advisor.models.planning import HARPS_CHANNELS, PAPERS_CHANNELS, Rule
 from advisor.report.output import say
 from advisor.report.plan import COLUMNS, lines_text, plan_rows, reasons_text
@@ -75,17 +75,7 @@ def plan(
         ),
     ] = None,
     max_streams: MaxStreamsOption = _STREAMS,
-    relaxation: Annotated[
-        float,
-        p.number(
-            "--relaxation",
-            low=0.1,
-            high=1.0,
-            help=f"For {Rule.HARP}: the share of the rate that is kept when files at the same "
-            "time, and then streams, are reduced; 0.7 in its paper.",
-            rich_help_panel=SEARCH,
-        ),
-    ] = 1.0,
+    relaxation: RelaxationOption = RELAXATION,
     lists: Annotated[
         Path | None,
         typer.Option(

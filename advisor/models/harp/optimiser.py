@@ -23,7 +23,8 @@ from advisor.models.harp.entries import Floats, History, Indices
 from advisor.models.harp.fitted import FittedSurface
 from advisor.models.harp.grouping import groups
 from advisor.models.harp.optimum import (
-    RELAXATION,
+    DEFAULT_KEEP,
+    Keep,
     LevelBounds,
     levels_of_row,
     maximum,
@@ -122,6 +123,64 @@ class _Candidate(msgspec.Struct, frozen=True):
     top_bps: float
 
 
+class Optimiser:
+    """The surfaces of the past transfers that are similar to one, for any number of samples.
+
+    `enough`: number of similar entries to look for, see `similar`.
+    """
+
+    def __init__(
+        self,
+        wanted: Conditions,
+        history: History,
+        bounds: LevelBounds,
+        enough: int | None = None,
+    ) -> None:
+        self._history = history
+        self._bounds = bounds
+        self._similar = similar(wanted, history, enough)
+        grouped = groups(history, self._similar.rows)
+        self._fitted, self._left_out = _candidates(history, grouped, bounds)
+
+    def answer(
+        self,
+        sample: SampleTransfer | None,
+        *,
+        keep: Keep = DEFAULT_KEEP,
+        by_rule: Levels | None = None,
+    ) -> HarpAnswer:
+        """The levels for the transfer, by a sample of the present.
+
+        `sample` None: all groups have the same weight. `keep`: the share of the estimate that lower
+        levels must keep. `by_rule`: the levels of a rule of thumb, where there is no sample at
+        them.
+        Raises NothingAlike where there is neither a sample nor a similar history.
+        """
+        history, found, fitted, bounds = self._history, self._similar, self._fitted, self._bounds
+        if not fitted:
+            return _without_surfaces(sample, history, found, bounds, self._left_out)
+        weighed = _weights([one.surface for one in fitted], sample)
+        lowered = [relaxed(one.surface, one.top, bounds, keep) for one in fitted]
+        row = bounds.nearest(mean_levels(lowered, [one.surface.varied for one in fitted], weighed))
+        told = _told(history, found, fitted, sample, weighed, lowered)
+        floor = sample.levels if sample else by_rule
+        is_raised = floor is not None and not any(_decides(one, sample) for one in told)
+        if floor is not None and is_raised:
+            row = np.maximum(row, bounds.nearest(row_of(floor)))
+        unit = np.array([1.0, row[1], row[2]])
+        predicted = np.array([one.surface.plausible(np.stack((row, unit))) for one in fitted])
+        throughput_bps, unit_bps = np.average(predicted, axis=0, weights=weighed)
+        return HarpAnswer(
+            levels=levels_of_row(row),
+            throughput_bps=float(throughput_bps),
+            unit_throughput_bps=float(unit_bps),
+            similar=found,
+            groups=told,
+            left_out=self._left_out,
+            worth=_worth(history, found, told, len(self._left_out), sample, is_raised=is_raised),
+        )
+
+
 def optimise(
     wanted: Conditions,
     sample: SampleTransfer | None,
@@ -129,40 +188,11 @@ def optimise(
     bounds: LevelBounds,
     *,
     enough: int | None = None,
-    keep: tuple[float, float, float] = RELAXATION,
+    keep: Keep = DEFAULT_KEEP,
     by_rule: Levels | None = None,
 ) -> HarpAnswer:
-    """The levels for a transfer, from similar past transfers and a sample of the present.
-
-    `sample` None: all groups have the same weight.
-    `enough`: number of similar entries to look for, see `similar`. `keep`: the relaxation's ρ.
-    `by_rule`: the levels of a rule of thumb, where there is no sample at them.
-    Raises NothingAlike where there is neither a sample nor a similar history.
-    """
-    found = similar(wanted, history, enough)
-    fitted, left_out = _candidates(history, groups(history, found.rows), bounds)
-    if not fitted:
-        return _without_surfaces(sample, history, found, bounds, left_out)
-    weighed = _weights([one.surface for one in fitted], sample)
-    lowered = [relaxed(one.surface, one.top, bounds, keep) for one in fitted]
-    row = bounds.nearest(mean_levels(lowered, [one.surface.varied for one in fitted], weighed))
-    told = _told(history, found, fitted, sample, weighed, lowered)
-    floor = sample.levels if sample else by_rule
-    is_raised = floor is not None and not any(_decides(one, sample) for one in told)
-    if floor is not None and is_raised:
-        row = np.maximum(row, bounds.nearest(row_of(floor)))
-    unit = np.array([1.0, row[1], row[2]])
-    predicted = np.array([one.surface.plausible(np.stack((row, unit))) for one in fitted])
-    throughput_bps, unit_bps = np.average(predicted, axis=0, weights=weighed)
-    return HarpAnswer(
-        levels=levels_of_row(row),
-        throughput_bps=float(throughput_bps),
-        unit_throughput_bps=float(unit_bps),
-        similar=found,
-        groups=told,
-        left_out=left_out,
-        worth=_worth(history, found, told, len(left_out), sample, is_raised=is_raised),
-    )
+    """The levels for one transfer and one sample; the arguments are those of `Optimiser`."""
+    return Optimiser(wanted, history, bounds, enough).answer(sample, keep=keep, by_rule=by_rule)
 
 
 def _candidates(

@@ -13,9 +13,9 @@ import numpy as np
 from advisor.domain.transfers import Conditions, Levels
 from advisor.models.harp.entries import History
 from advisor.models.harp.optimiser import UNLIKE, optimise
-from advisor.models.harp.optimum import LevelBounds, row_of
+from advisor.models.harp.optimum import LevelBounds, keep_of, row_of
 
-_UNRELAXED: Final = (1.0, 1.0, 1.0)
+_UNRELAXED: Final = keep_of(1.0)
 _FLOWS: Final = slice(2)
 """The indices of concurrency and parallelism among the three levels."""
 

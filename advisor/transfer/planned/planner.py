@@ -19,7 +19,7 @@ from advisor.models.harp.account import evidence_of
 from advisor.models.harp.asking import conditions_of
 from advisor.models.harp.entries import History
 from advisor.models.harp.optimiser import NothingAlike, SampleTransfer, optimise
-from advisor.models.harp.optimum import RELAXATION, LevelBounds
+from advisor.models.harp.optimum import RELAXATION, LevelBounds, keep_of
 from advisor.models.harp.pay_off import PayOff
 from advisor.models.harp.sampling import LONGEST_S
 from advisor.models.harp.scheduler import ClassDemand, schedule
@@ -53,8 +53,8 @@ class _Outlook(msgspec.Struct, frozen=True, kw_only=True):
 class Planner:
     """Plans for one dataset on one path. `classes`: from the smallest files to the largest.
 
-    `transfers`: past ones that HARP learns from. `keep`: the fraction of the expected rate that
-    HARP's relaxation must keep when it lowers concurrency, and when it lowers parallelism.
+    `transfers`: past ones that HARP learns from. `relaxation`: the fraction of the expected rate
+    that HARP must keep when it lowers concurrency, and when it lowers parallelism.
     `sample_levels`: the levels of each class's sample transfer.
     """
 
@@ -66,7 +66,7 @@ class Planner:
         transfers: Sequence[PastTransfer],
         limits: LevelLimits,
         seed: int,
-        keep: float = 1.0,
+        relaxation: float = RELAXATION,
     ) -> None:
         self.rule = rule
         self._path = path
@@ -77,7 +77,7 @@ class Planner:
             most = min(limits.channels, PAPERS_CHANNELS)
             self._rule_limits = msgspec.structs.replace(limits, channels=most)
         self._seed = seed
-        self._keep = (keep, keep, max(keep, RELAXATION[2]))
+        self._keep = keep_of(relaxation)
         self._bdp_bytes = (path.capacity_bps or SUPPOSED_CAPACITY_BPS) * path.rtt_s / 8
         self._history = History.of(transfers)
         self.classes = parted(files, self._bdp_bytes, rule)

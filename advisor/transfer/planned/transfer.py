@@ -16,6 +16,7 @@ from advisor.domain.plan import TransferPlan
 from advisor.domain.quantities import format_rate
 from advisor.domain.records import ProbeRecord
 from advisor.hosts.datasets import file_entry
+from advisor.models.harp.optimum import RELAXATION
 from advisor.models.past_transfers import completed
 from advisor.models.planning import LevelLimits, Rule
 from advisor.models.slicing import FileEntry
@@ -51,7 +52,7 @@ class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
     delivery_options: DeliveryOptions
     run: bool = False
     sample: bool | None = None
-    relaxation: float = 1.0
+    relaxation: float = RELAXATION
 
 
 async def plan_transfer(

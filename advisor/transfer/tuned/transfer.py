@@ -15,6 +15,7 @@ from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting
 from advisor.domain.transfers import Levels
 from advisor.methods.tuning import Tuner, TunerBounds
+from advisor.models.harp.optimum import RELAXATION
 from advisor.models.past_transfers import completed
 from advisor.models.slicing import FileEntry, Part
 from advisor.runtime.control import Control
@@ -59,10 +60,10 @@ _LEAST_PIECES_IN_EPOCH: Final = 2
 class TransferOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Options of a tuned transfer; the request names the method that tunes it.
 
-    `start` None: the advised setting, else the method's own choice. `most_flows`, `price`: see
-    `TunerBounds` and `TunerWanted`. `restarts`: see `TuningLoop`. `rate_limit_bps`, `niceness`: see
-    `ClientOptions`. `verify`: compare checksums of everything that arrived. `retry_s`: how long to
-    retry a lost path once data has arrived, before giving up.
+    `start` None: the advised setting, else the method's own choice. `most_flows`, `relaxation`,
+    `price`: see `TunerBounds` and `TunerWanted`. `restarts`: see `TuningLoop`. `rate_limit_bps`,
+    `niceness`: see `ClientOptions`. `verify`: compare checksums of everything that arrived.
+    `retry_s`: how long to retry a lost path once data has arrived, before giving up.
     """
 
     delivery_options: DeliveryOptions
@@ -70,6 +71,7 @@ class TransferOptions(msgspec.Struct, frozen=True, kw_only=True):
     start: Levels | None = None
     most_flows: int | None = None
     price: float | None = None
+    relaxation: float = RELAXATION
     restarts: bool = False
     rate_limit_bps: float | None = None
     niceness: int = 0
@@ -249,6 +251,7 @@ class _TunedSession(TransferSession):
                 concurrency=request.max_concurrency,
                 parallelism=most_streams,
                 flows=options.most_flows,
+                relaxation=options.relaxation,
             ),
             start=options.start,
             advised=advised_levels(prior.subject, prior.setting, most_streams) if prior else None,

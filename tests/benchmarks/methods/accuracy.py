@@ -25,16 +25,16 @@ from advisor.models.harp.asking import box_of, conditions_of, sample_levels
 from advisor.models.harp.entries import History, Indices, features_of
 from advisor.models.harp.grouping import groups
 from advisor.models.harp.optimiser import HarpAnswer, SampleTransfer, optimise
-from advisor.models.harp.optimum import RELAXATION, LevelBounds, maximum
+from advisor.models.harp.optimum import PAPERS_RELAXATION, LevelBounds, maximum
 from advisor.models.harp.surface import LEAST_R2, Surface, fit
 from advisor.models.transfer_parameters import setting_of
 from tests.benchmarks.markdown import table_text
 from tests.benchmarks.methods.prior import without
 from tests.benchmarks.methods.tables import by_source
 
-UNRELAXED = (1.0, 1.0, 1.0)
 TRAINING_SHARE = 0.7
 PROMISED = 0.85
+UNRELAXED = (1.0, 1.0, 1.0)
 MOST_CONCURRENCY = 32
 LEAST_ENTRIES = 4
 """So that neither part is empty."""
@@ -120,16 +120,16 @@ def validation_text(found: Mapping[Size, Validated]) -> str:
     )
 
 
-def _history(tables: Sequence[RecordedTable], table: RecordedTable) -> History:
+def held_out_history(tables: Sequence[RecordedTable], table: RecordedTable) -> History:
     """What the other files recorded."""
     return History.of(table.knowledge(without(tables, table.source)).transfers)
 
 
-def _wanted(table: RecordedTable) -> Conditions:
+def wanted_of(table: RecordedTable) -> Conditions:
     return conditions_of(table.dataset, table.path, table.bandwidth_bps)
 
 
-def _sample(table: RecordedTable, rng: np.random.Generator) -> SampleTransfer:
+def sample_of(table: RecordedTable, rng: np.random.Generator) -> SampleTransfer:
     """One recorded transfer at the levels the heuristics start from."""
     levels = sample_levels(table.dataset, table.path, table.knowledge().bdp_bytes, MOST_CONCURRENCY)
     repeats = table.repeats[table.nearest(setting_of(table.space, levels))]
@@ -141,9 +141,9 @@ def outliers_text(tables: Sequence[RecordedTable]) -> str:
     """How many groups are left out where HARP answers, each file held out."""
     fitted = left_out = 0
     for table in tables:
-        sample = _sample(table, np.random.default_rng([0, 1]))
-        history, box = _history(tables, table), box_of(table.space)
-        found = optimise(_wanted(table), sample, history, box)
+        sample = sample_of(table, np.random.default_rng([0, 1]))
+        history, box = held_out_history(tables, table), box_of(table.space)
+        found = optimise(wanted_of(table), sample, history, box)
         fitted, left_out = fitted + len(found.groups), left_out + len(found.left_out)
     return (
         f"In the answers themselves, each file held out, {left_out} of {fitted + left_out} groups "
@@ -157,13 +157,20 @@ def estimated(
     """The estimation accuracies of each model by class of files, each file held out."""
     found: dict[str, dict[Size, list[float]]] = defaultdict(lambda: defaultdict(list))
     for table in tables:
-        history, wanted, box = _history(tables, table), _wanted(table), box_of(table.space)
+        history, wanted, box = (
+            held_out_history(tables, table),
+            wanted_of(table),
+            box_of(table.space),
+        )
         size = list(Size)[int(features_of(wanted)[3])]
         for seed in range(seeds):
-            sample = _sample(table, np.random.default_rng([seed, 1]))
+            sample = sample_of(table, np.random.default_rng([seed, 1]))
             answers: dict[str, HarpAnswer | NeuralAnswer] = {
                 name: optimise(wanted, sample, history, box, keep=keep)
-                for name, keep in (("HARP", RELAXATION), ("HARP, nothing relaxed", UNRELAXED))
+                for name, keep in (
+                    ("HARP", PAPERS_RELAXATION),
+                    ("HARP, nothing relaxed", UNRELAXED),
+                )
             }
             answers["ANN+OT"] = neural_answer(wanted, sample, history, box)
             for name, answer in answers.items():

@@ -37,7 +37,8 @@ def contenders() -> Iterator[tuple[str, MethodPlugin, bool, int]]:
         yield name, registry.method(name), False, _OWN_END
     harp = registry.method("harp")
     yield "harp", harp, True, _OWN_END
-    yield "harp, keep 1: nothing relaxed", WithConstants(harp, {"keep": 1}), True, _OWN_END
+    for title, share in (("the paper's relaxation, 0.7", 0.7), ("nothing relaxed", 1.0)):
+        yield f"harp, {title}", WithConstants(harp, {"relaxation": share}), True, _OWN_END
     yield "ann-ot", registry.method("ann-ot"), True, _OWN_END
 
 

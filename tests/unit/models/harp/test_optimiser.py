@@ -11,23 +11,24 @@ import pytest
 from advisor.domain.transfers import Conditions, Levels, PastTransfer
 from advisor.models.harp.entries import History
 from advisor.models.harp.optimiser import HarpAnswer, SampleTransfer, optimise
+from advisor.models.harp.optimum import keep_of
 from tests.unit.models.harp.worlds import BOX, DAY_S, LAN, WAN, hill, sweep
 
 LIGHT, HEAVY = (8, 3, 2), (26, 20, 2)
 START = Levels(concurrency=2, parallelism=2)
-WHOLE = (1.0, 1.0, 1.0)
+WHOLE = 1.0
 
 
 def answer(
     entries: Iterable[PastTransfer],
     sample_bps: float | None = 1e9,
     wanted: Conditions = WAN,
-    keep: tuple[float, float, float] = WHOLE,
+    relaxation: float = WHOLE,
     start: Levels = START,
 ) -> HarpAnswer:
     sample = SampleTransfer(levels=start, throughput_bps=sample_bps) if sample_bps else None
     history = History.of(entries)
-    return optimise(wanted, sample, history, BOX, keep=keep)
+    return optimise(wanted, sample, history, BOX, keep=keep_of(relaxation))
 
 
 def triple(levels: Levels) -> tuple[int, int, int]:
@@ -82,7 +83,7 @@ def test_without_a_sample_all_groups_count_the_same_and_it_says_so() -> None:
 
 def test_relaxation_takes_less_and_says_what_that_gives() -> None:
     entries = days([((28, 28, 10), 5e9)] * 3)
-    whole, relaxed = answer(entries), answer(entries, keep=(0.7, 0.7, 0.99))
+    whole, relaxed = answer(entries), answer(entries, relaxation=0.7)
     assert relaxed.levels.concurrency < whole.levels.concurrency
     assert relaxed.levels.parallelism < whole.levels.parallelism
     truth = hill((28, 28, 10), 5e9)

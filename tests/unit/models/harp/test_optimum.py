@@ -5,6 +5,7 @@ import pytest
 
 from advisor.domain.transfers import Levels
 from advisor.models.harp.optimum import (
+    PAPERS_RELAXATION,
     LevelBounds,
     levels_of_row,
     maximum,
@@ -61,20 +62,20 @@ def test_relaxation_keeps_the_papers_shares_each_on_its_own() -> None:
 
     found = surface(truth)
     top = np.array([32.0, 32, 32])
-    levels = relaxed(found, top, BOX)
+    levels = relaxed(found, top, BOX, PAPERS_RELAXATION)
     top_bps = truth(32, 32, 32)
     assert truth(int(levels[0]), 32, 32) >= 0.7 * top_bps > truth(int(levels[0]) - 1, 32, 32)
     # Neither of the others is worth its share: they end at the bottom.
     assert levels[1:].tolist() == [1, 1]
     assert relaxed(found, top, BOX, keep=(1, 1, 1)).tolist() == [32, 32, 32]
-    assert relaxed(found, top, box(30, 32)).tolist() == [30, 30, 30]
+    assert relaxed(found, top, box(30, 32), PAPERS_RELAXATION).tolist() == [30, 30, 30]
 
 
 def test_pipelining_is_lowered_only_where_it_costs_one_percent_or_less() -> None:
     def truth(cc: int, p: int, pp: int) -> float:
         return 1e9 + 1e7 * pp
 
-    levels = relaxed(surface(truth), np.array([1.0, 1, 32]), BOX)
+    levels = relaxed(surface(truth), np.array([1.0, 1, 32]), BOX, PAPERS_RELAXATION)
     assert levels.tolist() == [1, 1, 31]
 
 
