@@ -20,6 +20,7 @@ from advisor.domain.printable import escape_fields
 from advisor.domain.problem import Problem
 from advisor.domain.shares import ServedRow, ShareOutcome, SharePlan, SharePurpose
 from advisor.domain.space import Setting, Space
+from advisor.domain.transfers import Levels
 
 Purpose = Literal["baseline", "search", "confirm"]
 
@@ -254,6 +255,21 @@ class PlanMade(Event, frozen=True, kw_only=True, tag="plan_made"):
 
     plan: TransferPlan
     final: bool
+
+
+class PlanChanged(Event, frozen=True, kw_only=True, tag="plan_changed"):
+    """The levels of one class change while the plan runs, after the control epoch of that number.
+
+    `old`, `new`: the levels that the class would have alone. `throughput_bps`: what it reached in
+    that epoch. `reason`: why, in sentences.
+    """
+
+    epoch: int
+    size: str
+    old: Levels
+    new: Levels
+    throughput_bps: float
+    reason: str
 
 
 class FilesMoving(Event, frozen=True, kw_only=True, tag="files_moving"):
@@ -509,6 +525,7 @@ AnyEvent: TypeAlias = (
     | EpochEnded
     | LoadChanged
     | SettingChanged
+    | PlanChanged
     | TransferEnded
     | SharesPlanned
     | SharesStarted

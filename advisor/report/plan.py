@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Final
 
+from advisor.domain.events import PlanChanged
 from advisor.domain.plan import ClassPlan, ClassProgress, TransferPlan
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
 from advisor.domain.transfers import Levels
@@ -92,6 +93,12 @@ def progress_words(classes: Sequence[ClassProgress]) -> str:
         for one in classes
         if one.moved_bytes < one.total_bytes
     )
+
+
+def changed_words(event: PlanChanged) -> str:
+    """`epoch 9, tiny: 4 × 2 as if alone, now 8 × 2 (…)`."""
+    old, new = _levels(event.old), _levels(event.new)
+    return f"epoch {event.epoch}, {event.size}: {old} as if alone, now {new} ({event.reason})"
 
 
 def left_words(left_s: tuple[float, float, float] | None) -> str:

@@ -7,7 +7,7 @@ from advisor.domain.printable import printable
 from advisor.domain.quantities import format_rate
 from advisor.report.bars import LinesAndBars
 from advisor.report.lines import line_of
-from advisor.report.plan import left_words, progress_words
+from advisor.report.plan import changed_words, left_words, progress_words
 
 _LINE_EVERY_S: Final = 10.0
 
@@ -30,6 +30,8 @@ class PlanNarration(LinesAndBars):
                 elif event.at_s >= self._last_line_s + _LINE_EVERY_S:
                     self._last_line_s = event.at_s
                     self._say(self._line(event))
+            case ev.PlanChanged():
+                self._say(f"  {changed_words(event)}")
             case ev.PlanMade() | ev.TransferEnded() | ev.GaveUp():
                 self.finish()
             case _:

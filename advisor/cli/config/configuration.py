@@ -98,6 +98,7 @@ class Plans(Table, frozen=True):
 
     method: Value | None = None
     sample: Value | None = None
+    online_tuning: Value | None = None
     relaxation: Value | None = None
     max_concurrency: Value | None = None
     max_streams: Value | None = None

@@ -67,6 +67,15 @@ def plan(
             rich_help_panel=SEARCH,
         ),
     ] = None,
+    online_tuning: Annotated[
+        bool,
+        typer.Option(
+            "--online-tuning/--no-online-tuning",
+            help=f"With --run and {Rule.HARP}: change a class's setting when four epochs in a row "
+            "show another load.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = True,
     max_concurrency: Annotated[
         int | None,
         max_concurrency_option(
@@ -117,6 +126,7 @@ def plan(
         rule=method,
         run=run,
         sample=sample,
+        online=online_tuning,
         relaxation=relaxation,
         lists=folder.absolute(),
         delivery_options=delivery_of(delivery),

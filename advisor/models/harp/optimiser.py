@@ -9,7 +9,7 @@ that of the rule of thumb: the sample's, else the given one.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import msgspec
@@ -41,7 +41,8 @@ from advisor.models.harp.weighing import weights
 _HIGHEST_PEAK: Final = 2.0
 UNLIKE: Final = 0.95
 """Below this likeness the classes differ, or the paths do by more than an order of magnitude."""
-_FAR_OFF: Final = 0.3
+FAR_OFF: Final = 0.3
+"""A rate further off what is expected, as a fraction, is taken to be of another load."""
 
 
 class NothingAlike(ProblemError, ValueError):
@@ -106,6 +107,16 @@ class HarpAnswer:
     groups: Sequence[FittedGroup]
     left_out: Sequence[OutlierGroup]
     worth: str
+
+    def at(self, levels: Levels) -> "HarpAnswer":
+        """The same answer with other levels, and what its groups expect for them."""
+        unit = msgspec.structs.replace(levels, concurrency=1)
+        return replace(
+            self,
+            levels=levels,
+            throughput_bps=self.expected_bps(levels) or self.throughput_bps,
+            unit_throughput_bps=self.expected_bps(unit) or self.unit_throughput_bps,
+        )
 
     def expected_bps(self, levels: Levels) -> float | None:
         """The groups' weighted prediction for other levels; None without any group."""
@@ -337,9 +348,9 @@ def _worth(
         words.append("None of them is of this kind of path and files.")
     if sample is None:
         words.append("No sample shows today's load, so all groups have the same weight.")
-    elif all(_off(one, sample) > _FAR_OFF for one in told):
+    elif all(_off(one, sample) > FAR_OFF for one in told):
         words.append(
-            f"No group comes within {_FAR_OFF:.0%} of the sample's "
+            f"No group comes within {FAR_OFF:.0%} of the sample's "
             f"{format_rate(sample.throughput_bps)}: the history has not seen today's load."
         )
     if is_raised:
@@ -351,7 +362,7 @@ def _worth(
 
 def _decides(group: FittedGroup, sample: SampleTransfer | None) -> bool:
     """Whether a group may decide alone: it is not flat, and not of another load."""
-    is_of_load = sample is None or _off(group, sample) <= _FAR_OFF
+    is_of_load = sample is None or _off(group, sample) <= FAR_OFF
     return is_of_load and not group.surface.is_flat
 
 

@@ -18,7 +18,7 @@ from advisor.models.file_classes import Size
 from advisor.models.harp.account import evidence_of
 from advisor.models.harp.asking import conditions_of
 from advisor.models.harp.entries import History
-from advisor.models.harp.optimiser import NothingAlike, SampleTransfer, optimise
+from advisor.models.harp.optimiser import HarpAnswer, NothingAlike, Optimiser, SampleTransfer
 from advisor.models.harp.optimum import RELAXATION, LevelBounds, keep_of
 from advisor.models.harp.pay_off import PayOff
 from advisor.models.harp.sampling import LONGEST_S
@@ -35,6 +35,7 @@ from advisor.models.planning import (
 from advisor.models.slicing import FileEntry
 from advisor.models.transfer_heuristics import buffer_of
 from advisor.transfer.engine.route import SUPPOSED_CAPACITY_BPS
+from advisor.transfer.planned.retuning import ClassRate, Retuned, Retuning, reason_of
 
 _MOST_PIPELINING: Final = 32
 
@@ -83,6 +84,8 @@ class Planner:
         self.classes = parted(files, self._bdp_bytes, rule)
         self._outlooks: dict[Size, _Outlook] = {}
         self._samples: dict[Size, SampleSeen] = {}
+        self._optimisers: dict[Size, Optimiser] = {}
+        self._retunings: dict[Size, Retuning] = {}
         self._by_rule = self._rule_levels(rule)
         self.sample_levels = self._rule_levels(Rule.SINGLE_CHUNK)
 
@@ -114,29 +117,60 @@ class Planner:
         sample = None
         if sampled:
             sample = SampleTransfer(levels=sampled.levels, throughput_bps=sampled.throughput_bps)
-        box = self._box(files)
+        optimiser = self._optimisers.get(files.size)
+        if optimiser is None:
+            optimiser = Optimiser(wanted, self._history, self._box(files))
+            self._optimisers[files.size] = optimiser
         try:
-            answer = optimise(
-                wanted,
-                sample,
-                self._history,
-                box,
-                keep=self._keep,
-                by_rule=self.sample_levels[files.size],
+            answer = optimiser.answer(
+                sample, keep=self._keep, by_rule=self.sample_levels[files.size]
             )
         except NothingAlike:
             return _Outlook(
                 levels=self.sample_levels[files.size],
                 reason="no past transfer is similar: computed from file size and path",
             )
+        if answer.groups:
+            self._retunings[files.size] = Retuning(optimiser, answer, self._keep)
+        return msgspec.structs.replace(
+            self._by_answer(files.size, answer),
+            evidence=evidence_of(wanted, sample, self._history, answer),
+        )
+
+    def _by_answer(self, size: Size, answer: HarpAnswer) -> _Outlook:
         return _Outlook(
             levels=answer.levels,
             expected_bps=answer.throughput_bps,
-            plain_bps=answer.expected_bps(self.sample_levels[files.size]),
+            plain_bps=answer.expected_bps(self.sample_levels[size]),
             unit_bps=answer.unit_throughput_bps,
-            evidence=evidence_of(wanted, sample, self._history, answer),
             reason=answer.worth,
         )
+
+    def company_changes(self) -> None:
+        """From now on other classes are moved together, or at other levels."""
+        for one in self._retunings.values():
+            one.restart()
+
+    def retune(self, rates: Mapping[Size, ClassRate]) -> list[Retuned]:
+        """Process an epoch of the classes that were moved; those whose levels change.
+
+        Only HARP has expectations to compare a rate with. It may take a second.
+        """
+        changed = []
+        for size, seen in rates.items():
+            retuning = self._retunings.get(size)
+            answer = retuning.look(seen) if retuning else None
+            if answer is None:
+                continue
+            old = self._outlooks[size].levels
+            self._outlooks[size] = self._by_answer(size, answer)
+            reason = f"{reason_of(seen)}. {answer.worth}"
+            changed.append(
+                Retuned(size=size, old=old, new=answer.levels, bps=seen.bps, reason=reason)
+            )
+        if changed:
+            self.company_changes()
+        return changed
 
     def _conditions(self, files: SizedFiles) -> Conditions:
         dataset = Dataset(total_bytes=max(1, files.total_bytes), files=len(files.files))

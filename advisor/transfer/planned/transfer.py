@@ -34,6 +34,7 @@ from advisor.transfer.engine.route import SUPPOSED_CAPACITY_BPS, Route, manifest
 from advisor.transfer.engine.session import TransferSession
 from advisor.transfer.planned.lines import write_lines
 from advisor.transfer.planned.planner import Planner
+from advisor.transfer.planned.retuning import Retuned
 from advisor.transfer.planned.running import Alone, PlanRun
 
 _WORTH_TRYING: Final = 0.3
@@ -44,7 +45,8 @@ paper reports 10 to 80 %, and 36 and 48 % where there is other traffic."""
 class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Options of a plan. `lists`: the folder for lists of files and the script.
 
-    `sample` None: sample where it is expected to pay off. `relaxation`: see `Planner`.
+    `sample` None: sample where it is expected to pay off. `online`: change levels while the plan
+    runs. `relaxation`: see `Planner`.
     """
 
     rule: Rule
@@ -52,6 +54,7 @@ class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
     delivery_options: DeliveryOptions
     run: bool = False
     sample: bool | None = None
+    online: bool = True
     relaxation: float = RELAXATION
 
 
@@ -112,7 +115,12 @@ class _PlanSession(TransferSession):
         sampling: bool,
     ) -> int:
         """Run the plan to its end; returns the exit code."""
-        running = PlanRun(planner, state.groups, lambda alone: self._keep_alone(route, alone))
+        running = PlanRun(
+            planner,
+            state.groups,
+            lambda alone: self._keep_alone(route, alone),
+            retuned=self._tell_change if self._is_tuned else None,
+        )
         clients = max(one.levels.concurrency for one in plan.classes)
         client_options = ClientOptions(expected_bps=route.capacity_bps / clients)
         async with self.engine(route, state, client_options, lambda: running.phase) as run:
@@ -139,6 +147,21 @@ class _PlanSession(TransferSession):
             limits,
             request.seed,
             self._options.relaxation,
+        )
+
+    @property
+    def _is_tuned(self) -> bool:
+        return self._options.online and self._options.rule is Rule.HARP
+
+    def _tell_change(self, epoch: int, one: Retuned) -> None:
+        self.events.emit(
+            ev.PlanChanged,
+            epoch=epoch,
+            size=one.size,
+            old=one.old,
+            new=one.new,
+            throughput_bps=one.bps,
+            reason=one.reason,
         )
 
     def _samples_pay(self, planner: Planner) -> bool:

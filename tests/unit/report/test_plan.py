@@ -1,10 +1,12 @@
 """A plan as text."""
 
+from advisor.domain import events as ev
 from advisor.domain.advice import Command
 from advisor.domain.evidence import SampleSeen
 from advisor.domain.plan import ClassPlan, ClassProgress, TransferPlan
 from advisor.domain.transfers import Levels
 from advisor.report.plan import (
+    changed_words,
     left_words,
     lines_text,
     plan_rows,
@@ -85,3 +87,16 @@ def test_progress_leaves_out_what_is_there() -> None:
 def test_the_time_left_has_its_interval() -> None:
     assert left_words(None) == ""
     assert left_words((130.0, 120.0, 150.0)) == "2 min 10 s left (90 %: 2 min to 2 min 30 s)"
+
+
+def test_a_class_that_changes_is_a_line() -> None:
+    event = ev.PlanChanged(
+        at_s=90.0,
+        epoch=9,
+        size="tiny",
+        old=Levels(concurrency=4, parallelism=2),
+        new=Levels(concurrency=8, parallelism=2),
+        throughput_bps=1e8,
+        reason="another load",
+    )
+    assert changed_words(event) == "epoch 9, tiny: 4 × 2 as if alone, now 8 × 2 (another load)"
