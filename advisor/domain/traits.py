@@ -72,8 +72,9 @@ class MethodTraits(Traits, frozen=True, kw_only=True):
     `gauge_labels`: by the gauge's name, beside the usual ones. `probe_labels`: its own labels of
     probes. `form_text`: what it does, for the form of a transfer; "" keeps it off the form.
     `form_rank`: the form lists the lowest first. `hint`: shown beside a form where it is chosen.
-    `shows_evidence`: its searches tell which past transfers they stand on. `instead`: what to do
-    where somebody asks for an advice by it, "" for a method that gives one.
+    `shows_evidence`: its searches tell which past transfers they stand on. `asks_transfers`: a
+    transfer that it tunes gives it the past ones. `instead`: what to do where somebody asks for an
+    advice by it, "" for a method that gives one.
     """
 
     default_for: tuple[Use, ...] = ()
@@ -84,6 +85,7 @@ class MethodTraits(Traits, frozen=True, kw_only=True):
     form_rank: int = 100
     hint: str = ""
     shows_evidence: bool = False
+    asks_transfers: bool = False
     instead: str = ""
 
 

@@ -16,7 +16,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from advisor.api.method import Constant, Knowledge, SampleThenAnswer, SearchPlugin
+from advisor.api.method import (
+    Constant,
+    Knowledge,
+    MethodTraits,
+    SampleThenAnswer,
+    SearchPlugin,
+)
 from advisor.api.past_transfers import (
     History,
     SampleTransfer,
@@ -69,4 +75,5 @@ plugin = SearchPlugin(
         ),
     ),
     make=AnnOt,
+    traits=MethodTraits(asks_transfers=True),
 )

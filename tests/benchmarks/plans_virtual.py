@@ -37,6 +37,7 @@ from advisor.transfer.tuned.loop import TuningLoop
 from advisor.transfer.tuned.tuners import TunerWanted, tuner_of
 from tests.benchmarks.markdown import table_text
 from tests.benchmarks.medians import median_interval
+from tests.benchmarks.plans.document import write_part
 from tests.benchmarks.wan.hosts import ROOT
 
 R = TypeVar("R")
@@ -78,7 +79,6 @@ PLANS: Final = {
 TUNERS: Final = ("pcp", "ann-ot", "bayes")
 """Methods that tune each class by itself, one class after another."""
 PAGE = ROOT / "docs/benchmarks-plans.md"
-MARK = "<!-- virtual -->\n"
 
 LONG = 5
 """How many times as much a dataset has that meets changes."""
@@ -359,9 +359,7 @@ def main() -> None:
     options = parser.parse_args()
     text = page_text(options.runs)
     if options.document:
-        before, mark, after = PAGE.read_text().partition(MARK)
-        _, end, rest = after.partition("<!-- end -->\n")
-        PAGE.write_text(f"{before}{mark}\n{text}\n\n{end}{rest}")
+        write_part(PAGE, "virtual", text)
     print(text)
 
 

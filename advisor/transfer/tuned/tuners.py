@@ -22,6 +22,7 @@ from advisor.methods.tuning import (
     within_flows,
 )
 from advisor.models.transfer_parameters import GLOBUS_LARGE_FILES, setting_of
+from advisor.traits import method_traits
 
 FIXED: Final = "fixed"
 MOST_STREAMS: Final = 16
@@ -68,8 +69,10 @@ def tuned_space(bounds: TunerBounds) -> Space:
 
 
 def learns_from_transfers(method: str) -> bool:
-    """Whether the method tunes in its own way, by past transfers."""
-    return method != FIXED and isinstance(registry.method(method), TunerPlugin)
+    """Whether the method chooses by past transfers: as a tuner of its own, or as it says."""
+    if method == FIXED:
+        return False
+    return isinstance(registry.method(method), TunerPlugin) or method_traits(method).asks_transfers
 
 
 def tuner_of(

@@ -22,7 +22,13 @@ from advisor.transfer.engine.client import Client
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.setting_control import SettingControl
 from advisor.transfer.tuned.loop import Epoch, TuningLoop
-from advisor.transfer.tuned.tuners import TunerWanted, tuned_space, tuner_of
+from advisor.transfer.tuned.tuners import (
+    FIXED,
+    TunerWanted,
+    learns_from_transfers,
+    tuned_space,
+    tuner_of,
+)
 
 R = TypeVar("R")
 
@@ -402,3 +408,10 @@ def test_bounds_are_those_of_the_space() -> None:
     alone = tuned_space(TunerBounds(concurrency=8, parallelism=1))
     assert [p.name for p in alone.parameters] == ["concurrency"]
     assert alone.fixed == {"parallelism": 1}
+
+
+def test_methods_say_whether_they_choose_by_past_transfers() -> None:
+    learners = {
+        name for name in ("harp", "ann-ot", "compass", FIXED) if learns_from_transfers(name)
+    }
+    assert learners == {"harp", "ann-ot"}

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import msgspec
 import numpy as np
 
 from advisor.domain.transfers import Conditions, Levels, PastTransfer
@@ -10,7 +9,9 @@ from advisor.models.file_classes import Size
 from advisor.models.planning import PAPERS_CHANNELS, Rule, SizedFiles, parted
 from advisor.models.slicing import FileEntry
 from advisor.models.transfer_heuristics import levels_of
-from tests.benchmarks.plans import HISTORY_FILES, RATE_BPS, ROOT, RTT_S, Moved, Ran
+from tests.benchmarks.plans.cases import FIRST, RATE_BPS, RTT_S
+from tests.benchmarks.plans.results import Moved, Results
+from tests.benchmarks.wan.hosts import ROOT
 
 LOADS = ("light", "medium")
 BDP_BYTES = RATE_BPS * RTT_S / 8
@@ -18,14 +19,12 @@ BDP_BYTES = RATE_BPS * RTT_S / 8
 
 def moved() -> list[Moved]:
     """Every transfer that was recorded."""
-    lines = (ROOT / "docs/benchmarks/plans.jsonl").read_bytes().splitlines()
-    decoded = [msgspec.json.decode(line, type=Moved | Ran) for line in lines]
-    return [one for one in decoded if isinstance(one, Moved)]
+    return Results(ROOT / "docs/benchmarks" / FIRST.file).moved
 
 
 def past(one: Moved) -> PastTransfer:
     """A recorded transfer, as it is imported."""
-    count, each = HISTORY_FILES[one.size]
+    count, each = FIRST.history_files[one.size]
     conditions = Conditions(
         file_bytes=each,
         file_count=count,
@@ -44,7 +43,7 @@ def past(one: Moved) -> PastTransfer:
 
 def entries(size: Size) -> list[FileEntry]:
     """The files of one class of the history."""
-    count, each = HISTORY_FILES[size]
+    count, each = FIRST.history_files[size]
     return [FileEntry(f"{size}/{number}", each, 0) for number in range(count)]
 
 

@@ -1,0 +1,1 @@
+"""Mixed files under three loads: HARP's plan, rules of thumb, and classes tuned one by one."""

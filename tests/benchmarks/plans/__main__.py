@@ -1,0 +1,5 @@
+"""`python -m tests.benchmarks.plans`."""
+
+from tests.benchmarks.plans.bench import main
+
+main()
