@@ -15,6 +15,7 @@ from advisor.methods.api import Knowledge
 from advisor.methods.tuning import TunerBounds
 from advisor.transfer.tuned.tuners import tuned_space
 from tests.benchmarks.transfers.alternating.methods.alternating import plugin
+from tests.benchmarks.transfers.basis import basis_text, has_ended
 from tests.benchmarks.transfers.cases import (
     ALTERNATING,
     BEST,
@@ -109,6 +110,21 @@ def test_what_is_worse_at_its_end_than_ever_before_has_settled_and_a_late_change
     assert readapted_s(falling) == pytest.approx(12)
     late = _run("compass", _looks(*[4e8] * 80), turned_s=75.0)
     assert readapted_s(late) is None
+
+
+def test_the_page_says_on_how_many_runs_it_rests_and_whether_searches_had_ended(
+    results: Results,
+) -> None:
+    assert basis_text(results) == ""
+    early, late = [Change(50.0, 5, 4, 4)], [Change(50.0, 5, 4, 4), Change(70.0, 7, 8, 4)]
+    results.add(_run(DEFAULT, _looks(*[1e8] * 90)))
+    results.add(_run("compass", _looks(*[1e8] * 90), changes=early))
+    results.add(_run("compass", _looks(*[1e8] * 90), changes=late, number=1))
+    assert [has_ended(run) for run in results.runs(CONDITIONS_PART, COMPUTE, "compass")] == [
+        True,
+        False,
+    ]
+    assert basis_text(results).splitlines()[-1].endswith("| 1 to 2 | 1 of 2 |")
 
 
 def test_shares_and_fairness() -> None:

@@ -244,7 +244,7 @@ def _planned(lab: Lab, data: Path, store: Path, load: str, method: str, number: 
         sampled_s=plans[-1].at_s if plans else 0.0,
         total_bytes=_moved_bytes(events),
         levels=levels,
-        trouble=f"status {status}" if status else difference(data, _target(lab)),
+        trouble=_failure(status, events) if status else difference(data, _target(lab)),
         changes=len(changes),
     )
 
@@ -271,7 +271,7 @@ def _tuned(lab: Lab, data: Path, store: Path, load: str, method: str, number: in
         last = epochs[-1].setting if epochs else {}
         levels[part.name] = (int(last.get("concurrency", 1)), int(last.get("parallelism", 1)))
         if status:
-            trouble = f"{part.name}: status {status}"
+            trouble = f"{part.name}: {_failure(status, events)}"
     return Ran(
         load=load,
         method=method,
@@ -288,6 +288,11 @@ def _tuned(lab: Lab, data: Path, store: Path, load: str, method: str, number: in
 
 def _events(told: list[dict[str, object]]) -> list[ev.Event]:
     return [msgspec.convert(one, type=ev.AnyEvent, str_keys=True) for one in told]
+
+
+def _failure(status: int, events: list[ev.Event]) -> str:
+    said = [one.message for one in events if isinstance(one, ev.GaveUp | ev.TransferEnded)]
+    return f"status {status}: {said[-1] if said else 'it said nothing'}"
 
 
 def _moved_bytes(events: list[ev.Event]) -> int:

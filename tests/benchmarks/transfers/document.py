@@ -8,6 +8,7 @@ from statistics import fmean
 
 from advisor.domain.quantities import format_bytes, format_duration
 from tests.benchmarks.markdown import filled, percent, table_text
+from tests.benchmarks.transfers.basis import basis_text
 from tests.benchmarks.transfers.cases import (
     ALTERNATING,
     BEST,
@@ -58,7 +59,8 @@ def write_document(results: Results, page: Path) -> None:
 def document_text(results: Results) -> str:
     """The page. Raises Trouble where there are no results."""
     shown = tables(results)
-    parts = ["# Tuned transfers", _introduction(results), shown, _method(results)]
+    head = ["# Tuned transfers", _introduction(results), basis_text(results)]
+    parts = [*head, shown, _method(results)]
     where = where_text(results.all(Machine), results.all(Late), "Both hosts")
     return "\n\n".join(part for part in [*parts, where] if part) + "\n"
 
