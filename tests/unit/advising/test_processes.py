@@ -82,7 +82,8 @@ def test_one_measurement_of_all_processes() -> None:
     assert most >= 4, "two processes at each end"
     # Both processes tell what their libiperf printed, each its own number of streams.
     assert result.raw_output.count(b"[SUM]") > 0
-    assert result.raw_output.count(b"Server listening on") == 2
+    # One may listen again, after a stranger.
+    assert result.raw_output.count(b"Server listening on") >= 2
 
 
 def test_an_agent_tells_that_it_can_run_several_ends() -> None:
