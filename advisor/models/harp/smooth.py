@@ -38,8 +38,8 @@ FEW: Final = 40
 _OCTAVES: Final = 5.0
 _RISE: Final = ((0.3, 0.45), (0.3, 0.45), (0.0, 0.45))
 """Mean and standard deviation of the coefficients of t, for the three levels in nats …"""
-_BEND: Final = (-0.1, 0.25)
-"""… of the squares …"""
+_BEND: Final = (-0.1, 1.0)
+"""… of the squares, wide enough for a collapse within two octaves …"""
 _MIXED: Final = (0.0, 0.1)
 """… and of the products."""
 _BETWEEN_LOADS: Final = 1 / 3

@@ -257,7 +257,7 @@ def _tuned(lab: Lab, data: Path, store: Path, load: str, method: str, number: in
     for part in sorted(data.iterdir()):
         began_s = time.monotonic()
         told, status = lab.advisor(
-            *("transfer", str(part), lab.endpoint, "--to", str(_target(lab))),
+            *("transfer", str(part), lab.endpoint, "--to", str(_target(lab) / part.name)),
             *("--method", method.removeprefix(EACH).strip(), "--epoch", EPOCH),
             *("--bandwidth", "500Mbit", "--store", str(store)),
             patience_s=3600,

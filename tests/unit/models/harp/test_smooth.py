@@ -106,6 +106,16 @@ def test_a_group_that_disagrees_with_the_others_is_believed() -> None:
     assert found.at(np.array([1.0, 1, 1]))[0] > 2 * found.at(np.array([8.0, 1, 1]))[0]
 
 
+def test_a_collapse_at_the_highest_level_does_not_send_the_top_to_the_lowest() -> None:
+    def collapsing(cc: int, p: int) -> float:
+        return 4e8 * (1 - 0.045 * (cc - 4) ** 2 - 0.05 * (p - 2) ** 2)
+
+    grid = tuple(product((1, 2, 4, 8), (1, 2, 4)))
+    [found] = smooth(group(collapsing, grid=grid))
+    rates = found.at(np.array([[cc, 2.0, 1] for cc in range(1, 9)]))
+    assert 2 <= int(rates.argmax()) + 1 <= 5
+
+
 def test_too_few_entries_and_a_single_setting_have_no_surface() -> None:
     assert isinstance(fit_pooled([group(rising)], 13)[0], Outlier)
     assert not isinstance(fit_pooled([group(rising)], 12)[0], Outlier)
