@@ -215,8 +215,8 @@ class Space(msgspec.Struct, frozen=True, kw_only=True):
     performance, the one with less of the first parameter is cheaper, then of the second, and so on.
     `fixed`: what every setting of this space also contains (congestion control, MSS).
     `note`: a sentence for the user on how the bounds were chosen.
-    `most_flows`: upper limit of `flows_of` a setting, None for no limit. A method may ask for more;
-    the nearest setting within the limit is then measured.
+    `most_flows`: upper limit of `flows_of` a setting, None for no limit. Settings beyond it are no
+    points of the space; `bounded` projects onto it. Raises ValueError where no setting is within.
     """
 
     parameters: tuple[Parameter, ...]
@@ -225,14 +225,42 @@ class Space(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
     most_flows: int | None = None
 
+    def __post_init__(self) -> None:
+        least = {p.name: p.lower for p in self.parameters} | self.fixed
+        if not self.allows(least):
+            raise ValueError(f"{setting_words(least)} are more than {self.most_flows} flows")
+
     @property
     def dimensions(self) -> int:
         """The number of parameters to search."""
         return len(self.parameters)
 
     def setting_at(self, fractions: Mapping[str, float]) -> Setting:
-        """The setting at these fractions between the bounds, one per parameter."""
-        return {p.name: p.value_at(fractions[p.name]) for p in self.parameters} | self.fixed
+        """The setting at these fractions between the bounds, one per parameter, `bounded`."""
+        values = {p.name: p.value_at(fractions[p.name]) for p in self.parameters}
+        return self.bounded(values | self.fixed)
+
+    def allows(self, setting: Mapping[str, SettingValue]) -> bool:
+        """Whether a setting has no more flows than the space may have."""
+        return self.most_flows is None or flows_of(setting) <= self.most_flows
+
+    def bounded(self, setting: Setting) -> Setting:
+        """The setting, or its projection onto the flows that the space may have.
+
+        Parallelism is reduced first: "varying parallelism values have only a minor impact on the
+        throughput" (Balaprakash et al. 2016, section IV.B). If its lower bound is still too much,
+        the other flow parameters follow.
+        """
+        if self.most_flows is None or self.allows(setting):
+            return setting
+        bounded = dict(setting)
+        counted = [p for p in self.parameters if p.name in FLOW_NAMES]
+        for parameter in sorted(counted, key=lambda p: p.name != "parallelism"):
+            others = flows_of({k: v for k, v in bounded.items() if k != parameter.name})
+            most = self.most_flows // others // parameter.quantum * parameter.quantum
+            value = min(int(bounded[parameter.name]), max(parameter.lower, most))
+            bounded[parameter.name] = value
+        return bounded
 
     def holds(self, setting: Mapping[str, SettingValue]) -> bool:
         """Whether a setting is a point of this space."""
@@ -242,6 +270,7 @@ class Space(msgspec.Struct, frozen=True, kw_only=True):
             set(setting) == names | set(self.fixed)
             and all(setting[name] == value for name, value in self.fixed.items())
             and all(isinstance(v, int | float) and p.contains(v) for p, v in values)
+            and self.allows(setting)
         )
 
     def cost(self, setting: Mapping[str, SettingValue]) -> tuple[float, ...]:

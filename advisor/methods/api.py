@@ -147,6 +147,15 @@ class WithEvidence(Protocol):
 
 
 @runtime_checkable
+class WithRepeats(Protocol):
+    """A method that may want a setting measured again that it has been told before."""
+
+    @property
+    def wants_repeat(self) -> bool:
+        """Whether the setting last asked is to be measured even if it has been before."""
+
+
+@runtime_checkable
 class WithMovableSpace(Protocol):
     """A method that can go on in a space with the same parameters and other bounds."""
 

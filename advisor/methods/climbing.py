@@ -85,8 +85,9 @@ class Climb(Search[ClimbMemory]):
             parameter = self._order[memory.turn]
             value = int(memory.held[parameter.name])
             higher = self._raised(parameter, value)
-            if parameter.fraction_of(higher) > parameter.fraction_of(value):
-                memory.trial = memory.held | {parameter.name: higher}
+            trial = self._space.bounded(memory.held | {parameter.name: higher})
+            if parameter.fraction_of(int(trial[parameter.name])) > parameter.fraction_of(value):
+                memory.trial = trial
                 memory.label = f"{parameter.name} up"
                 return
             memory.turn += 1

@@ -2,12 +2,16 @@
 
 The direct searches of the papers work on integers. Here the integers are places on a lattice: each
 parameter has an ascending row of values, and a point is one place in each row, counted from 0. The
-automatic value of a parameter is the last of its row.
+automatic value of a parameter is the last of its row. Where the space has an upper limit of flows,
+only the points within it are visited: `bounded` projects onto them, so that a search knows which
+setting is measured.
 """
 
+import bisect
 import itertools
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Final, TypeAlias
 
 from advisor.domain.space import AUTOMATIC, Parameter, Scale, Setting, Space
@@ -71,7 +75,15 @@ class Lattice:
     @property
     def size(self) -> int:
         """The number of points."""
-        return math.prod(len(row) for row in self.rows)
+        return len(self._within) if self._within else math.prod(len(row) for row in self.rows)
+
+    @cached_property
+    def _within(self) -> list[Point]:
+        """The points within the limit of flows, in order; empty where there is no limit."""
+        if self._space.most_flows is None:
+            return []
+        every = itertools.product(*(range(len(row)) for row in self.rows))
+        return [point for point in every if self._space.allows(self._values(point))]
 
     @property
     def movable(self) -> list[int]:
@@ -80,7 +92,7 @@ class Lattice:
 
     @property
     def top(self) -> Point:
-        """The point with the highest value of every parameter."""
+        """The highest place of every parameter; together they may be beyond the limit of flows."""
         return tuple(len(row) - 1 for row in self.rows)
 
     def name(self, axis: int) -> str:
@@ -88,7 +100,10 @@ class Lattice:
         return self._space.parameters[axis].name
 
     def setting(self, point: Point) -> Setting:
-        """The setting at a point, including what the space holds fixed."""
+        """The setting at a point, including what the space holds fixed, within the flows."""
+        return self._values(self._projected(point))
+
+    def _values(self, point: Point) -> Setting:
         values = {
             p.name: row[place]
             for p, row, place in zip(self._space.parameters, self.rows, point, strict=True)
@@ -97,6 +112,8 @@ class Lattice:
 
     def number(self, number: int) -> Point:
         """The point of that number, 0 to `size` - 1; the last parameter varies fastest."""
+        if self._within:
+            return self._within[number]
         places = []
         for row in reversed(self.rows):
             number, place = divmod(number, len(row))
@@ -104,10 +121,27 @@ class Lattice:
         return tuple(reversed(places))
 
     def bounded(self, places: Sequence[float]) -> Point:
-        """The fBnd of Balaprakash et al.: halves are rounded up, values outside are projected."""
+        """The fBnd of Balaprakash et al.: halves are rounded up, values outside are projected.
+
+        What has too many flows is projected as in `Space.bounded`.
+        """
+        return self._projected(
+            tuple(
+                min(last, max(0, math.floor(place + 0.5)))
+                for place, last in zip(places, self.top, strict=True)
+            )
+        )
+
+    def _projected(self, point: Point) -> Point:
+        values = self._values(point)
+        within = self._space.bounded(values)
+        if within is values:
+            return point
         return tuple(
-            min(last, max(0, math.floor(place + 0.5)))
-            for place, last in zip(places, self.top, strict=True)
+            place
+            if within[p.name] == row[place]
+            else max(0, bisect.bisect_right(row[:place], within[p.name]) - 1)
+            for p, row, place in zip(self._space.parameters, self.rows, point, strict=True)
         )
 
     def moved(self, point: Point, axis: int, by: float) -> Point:
@@ -116,12 +150,14 @@ class Lattice:
 
     def nearest(self, setting: Setting) -> Point:
         """The point whose values are nearest to the setting's, each on its parameter's scale."""
-        return tuple(
-            min(
-                range(len(row)),
-                key=lambda place: abs(
-                    p.fraction_of(row[place]) - p.fraction_of(float(setting[p.name]))
-                ),
+        return self._projected(
+            tuple(
+                min(
+                    range(len(row)),
+                    key=lambda place: abs(
+                        p.fraction_of(row[place]) - p.fraction_of(float(setting[p.name]))
+                    ),
+                )
+                for p, row in zip(self._space.parameters, self.rows, strict=True)
             )
-            for p, row in zip(self._space.parameters, self.rows, strict=True)
         )

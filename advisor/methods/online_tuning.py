@@ -21,13 +21,14 @@ from typing import Final
 from advisor.domain.measurement import Outcome
 from advisor.domain.space import Setting
 from advisor.methods.searching import usable_bps
-from advisor.methods.tuning import within_flows
 
 INTERVALS: Final = 4
 LEAST_STEP: Final = 2
 
 Suggest = Callable[[Setting, float], tuple[Setting, str]]
 """From a setting and its throughput in bit/s: another setting, and a sentence on its basis."""
+
+Bounded = Callable[[Setting], Setting]
 
 
 class Consistency:
@@ -61,10 +62,11 @@ class Consistency:
 class OnlineTuning:
     """A tuner that follows suggestions once they are consistent."""
 
-    def __init__(self, start: Setting, suggest: Suggest, most_flows: int | None = None) -> None:
-        self.setting = within_flows(start, most_flows)
+    def __init__(self, start: Setting, suggest: Suggest, bounded: Bounded = dict) -> None:
+        """`bounded`: projects a setting onto what is allowed, as `Space.bounded`."""
+        self.setting = bounded(start)
         self._suggest = suggest
-        self._most_flows = most_flows
+        self._bounded = bounded
         self._consistency = Consistency()
 
     def tell(self, outcome: Outcome) -> str:
@@ -74,8 +76,8 @@ class OnlineTuning:
         suggested, worth = self._suggest(self.setting, bps)
         before = self.setting
         # Otherwise a suggestion beyond the flow limit would be consistent forever, with no effect.
-        within = within_flows(suggested, self._most_flows)
-        self.setting = within_flows(self._consistency.judge(before, within), self._most_flows)
+        within = self._bounded(suggested)
+        self.setting = self._bounded(self._consistency.judge(before, within))
         if self.setting == before:
             return ""
         return f"{INTERVALS} consecutive suggestions point away from the present setting. {worth}"

@@ -12,13 +12,13 @@ import numpy as np
 
 from advisor.domain.measurement import Measurement, Outcome
 from advisor.domain.quantities import format_rate
-from advisor.domain.space import Setting, Space, flows_of
-from advisor.methods.api import Knowledge, Method, MethodPlugin
+from advisor.domain.space import Setting, SettingKey, Space, flows_of, setting_key
+from advisor.methods.api import Knowledge, Method, MethodPlugin, WithRepeats
 from advisor.methods.changing import Changing
 from advisor.methods.searching import usable_bps
 
-_CONCURRENCY: Final = "concurrency"
-_PARALLELISM: Final = "parallelism"
+_MOST_ANSWERED: Final = 1000
+"""Answers in a row from what was measured; a method that still asks for the same measures again."""
 
 
 class Tuner(Protocol):
@@ -74,42 +74,62 @@ class Searching:
     """Uses what a search method asks for; once the method has ended, what it recommends.
 
     It then watches, and where conditions change, a new search starts from the present setting.
-    `make`: makes the method, starting at a setting where one is given. `most_flows`: see
-    `within_flows`. The method is told the outcome as if its own setting had been used: the papers'
-    fBnd, which projects onto the bounds.
+    `make`: makes the method, starting at a setting where one is given. `space`: the method's. What
+    it asks beyond the flows of the space is projected onto them, and the method is told the outcome
+    of the setting that ran.
+
+    A setting that was measured in this search is not measured again: the method is answered at
+    once, unless it wants a repeat (`WithRepeats`). A wanted repeat forgets all else that was
+    measured, since the method may find in it that conditions have changed.
     """
 
-    def __init__(
-        self, make: Callable[[Setting | None], Method], most_flows: int | None = None
-    ) -> None:
+    def __init__(self, make: Callable[[Setting | None], Method], space: Space) -> None:
         """Raises ValueError for a method that asks for no setting at all."""
         self._make = make
-        self._most_flows = most_flows
+        self._space = space
         self._watch = Changing()
         self._begin(None)
 
     def _begin(self, at: Setting | None) -> None:
         self._method = self._make(at)
-        asked = self._method.ask()
-        if asked is None:
+        self._measured: dict[SettingKey, Outcome] = {}
+        if not self._take_asked():
             raise ValueError(f"the method has nothing to try: {self._method.stop_reason}")
-        self._asked: Setting | None = asked
-        self.setting = within_flows(asked, self._most_flows)
+
+    def _take_asked(self) -> bool:
+        """Go to the setting that the method asks for; whether there is one."""
+        if (asked := self._method.ask()) is not None:
+            self.setting = self._space.bounded(asked)
+        return asked is not None
 
     def tell(self, outcome: Outcome) -> str:
         """The reason for the method's next setting, in its own words."""
-        if self._asked is None:
+        if self._method.ask() is None:
             return self._again(usable_bps(outcome))
-        self._method.tell(self._asked, outcome)
-        reason = self._method.move_reason
-        self._asked = self._method.ask()
-        if self._asked is not None:
-            self.setting = within_flows(self._asked, self._most_flows)
+        if _wants_repeat(self._method):
+            self._measured.clear()
+        reason = self._tell(outcome)
+        if self._method.ask() is not None:
             return reason or self._method.label
         if recommended := self._method.recommended():
-            self.setting = within_flows(recommended[0], self._most_flows)
+            self.setting = self._space.bounded(recommended[0])
         self._watch = Changing()
         return f"{self._method.stop_reason}: it keeps the best setting and watches"
+
+    def _tell(self, outcome: Outcome) -> str:
+        """Tell the outcome, then what is known of what the method asks; the last reason given."""
+        reason = ""
+        for _ in range(_MOST_ANSWERED):
+            self._method.tell(self.setting, outcome)
+            self._measured[setting_key(self.setting)] = outcome
+            reason = self._method.move_reason or reason
+            known = None
+            if self._take_asked() and not _wants_repeat(self._method):
+                known = self._measured.get(setting_key(self.setting))
+            if known is None:
+                break
+            outcome = known
+        return reason
 
     def _again(self, bps: float) -> str:
         if not self._watch.sees(bps):
@@ -120,6 +140,10 @@ class Searching:
             f"{format_rate(bps)} after {format_rate(before_bps)} at the same setting: it searches "
             "again"
         )
+
+
+def _wants_repeat(method: Method) -> bool:
+    return isinstance(method, WithRepeats) and method.wants_repeat
 
 
 class Priced:
@@ -154,19 +178,3 @@ class Priced:
             )
         reason = self._tuner.tell(outcome)
         return f"{reason} [rates reduced by {self._price:.2g} per flow]" if reason else ""
-
-
-def within_flows(setting: Setting, most: int | None) -> Setting:
-    """The setting with at most `most` flows, None for no limit.
-
-    Parallelism is reduced first: "varying parallelism values have only a minor impact on the
-    throughput" (Balaprakash et al. 2016, section IV.B).
-    """
-    if most is None or flows_of(setting) <= most:
-        return setting
-    bounded = dict(setting)
-    if _CONCURRENCY in setting:
-        bounded[_CONCURRENCY] = min(int(setting[_CONCURRENCY]), most)
-    if _PARALLELISM in setting:
-        bounded[_PARALLELISM] = max(1, most // int(bounded.get(_CONCURRENCY, 1)))
-    return bounded

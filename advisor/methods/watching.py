@@ -83,6 +83,11 @@ class WatchingSearch(Search[WatchT]):
             )
         ]
 
+    @property
+    def wants_repeat(self) -> bool:
+        """Only while it watches: the lattice's points coincide more often than plain numbers do."""
+        return self.memory.watching
+
     def recommended(self) -> tuple[Setting, float] | None:
         """The watched point, once it has been measured; until then the best."""
         if self.memory.watching and self.memory.watched_bps:

@@ -68,9 +68,10 @@ def setting_of(space: Space, levels: Levels) -> Setting:
     """The setting of the space nearest to a published one.
 
     An unpublished parameter has the value of an untuned program: a buffer the kernel's own or its
-    upper bound, anything else its lower.
+    upper bound, anything else its lower. It has no more flows than the space may have.
     """
-    return {p.name: p.nearest(_wanted(p, levels)) for p in space.parameters} | space.fixed
+    values = {p.name: p.nearest(_wanted(p, levels)) for p in space.parameters}
+    return space.bounded(values | space.fixed)
 
 
 def in_order(space: Space, *roles: Role) -> list[Parameter]:

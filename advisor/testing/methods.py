@@ -170,6 +170,7 @@ class MethodContract:
         for setting in self.drive(method, self.surface(space_name, surface_name), 300):
             assert set(setting) == {p.name for p in space.parameters} | set(space.fixed)
             assert space.fixed.items() <= setting.items()
+            assert space.allows(setting)
             for parameter in space.parameters:
                 value = setting[parameter.name]
                 assert isinstance(value, int)

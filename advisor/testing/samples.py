@@ -112,7 +112,7 @@ def a_transfer_space() -> Space:
 
 
 def odd_spaces() -> dict[str, Space]:
-    """Spaces of a point, of one dimension, with autotuning, and of five of all kinds."""
+    """Spaces of a point, of one dimension, with autotuning, limited flows, and of five kinds."""
     streams = Parameter(name="streams", unit="", lower=1, upper=25)
     block = Parameter(name="block_bytes", unit="B", lower=1456, upper=14560, quantum=1456)
     concurrency = Parameter(name="concurrency", unit="", lower=2, upper=40, scale=Scale.LOG2)
@@ -125,6 +125,14 @@ def odd_spaces() -> dict[str, Space]:
         "a single point": Space(parameters=(still,), cost_order=("streams",)),
         "buffers or the kernel's own": Space(
             parameters=(buffer, streams), cost_order=("streams", "buffer_bytes")
+        ),
+        "limited flows": Space(
+            parameters=(
+                Parameter(name="concurrency", unit="", lower=1, upper=32),
+                Parameter(name="parallelism", unit="", lower=1, upper=16),
+            ),
+            cost_order=("concurrency", "parallelism"),
+            most_flows=48,
         ),
         "one dimension": Space(parameters=(streams,), cost_order=("streams",)),
         "five dimensions": Space(

@@ -108,6 +108,11 @@ class CoordinateDescent(WatchingSearch[_Memory]):
             meaning="parameters done in this pass",
         )
 
+    @property
+    def wants_repeat(self) -> bool:
+        """Always: the rule compares consecutive epochs, also of the same setting."""
+        return True
+
     def _next_point(self) -> Point:
         return self.memory.point
 
@@ -138,7 +143,8 @@ class CoordinateDescent(WatchingSearch[_Memory]):
 
     def _step_away(self, bps: float) -> None:
         """From x_0 to x_1: a step up, or down from the upper bound."""
-        at_top = self.memory.point[self._axis] == self._lattice.top[self._axis]
+        point, axis = self.memory.point, self._axis
+        at_top = self._lattice.moved(point, axis, 1)[axis] == point[axis]
         self._go(-1 if at_top else 1, bps)
 
     def _compare(self, before: Point, before_bps: float, bps: float) -> None:

@@ -114,6 +114,11 @@ class Doubling(Search[_Memory]):
             )
         ]
 
+    @property
+    def wants_repeat(self) -> bool:
+        """At the end, when it measures the best setting once more."""
+        return self.memory.ends
+
     def recommended(self) -> tuple[Setting, float] | None:
         """The present setting, once it achieved a rate."""
         return (self.memory.held, self.memory.bps) if self.memory.bps else self.best()

@@ -132,7 +132,7 @@ class HarpPlugin(SearchPlugin):
             knowledge.dataset, knowledge.path, knowledge.bdp_bytes, bounds.concurrency
         )
         start = setting_of(space, knowledge.start or levels)
-        return OnlineTuning(start, suggest, bounds.flows)
+        return OnlineTuning(start, suggest, space.bounded)
 
 
 plugin = HarpPlugin(

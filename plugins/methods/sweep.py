@@ -88,6 +88,11 @@ class Sweep(Search[_Memory]):
             )
         ]
 
+    @property
+    def wants_repeat(self) -> bool:
+        """Always: every round measures all settings."""
+        return True
+
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from the value of `state`: the round is drawn again in the same order."""
         super().restore(state)

@@ -19,7 +19,6 @@ from advisor.methods.tuning import (
     Tuner,
     TunerBounds,
     TunerPlugin,
-    within_flows,
 )
 from advisor.models.transfer_parameters import GLOBUS_LARGE_FILES, setting_of
 from advisor.traits import method_traits
@@ -85,7 +84,7 @@ def tuner_of(
     if wanted.method == FIXED:
         space = tuned_space(wanted.bounds)
         start = setting_of(space, wanted.start or wanted.advised or GLOBUS_LARGE_FILES)
-        return Fixed(within_flows(start, wanted.bounds.flows))
+        return Fixed(start)
     tuner = _tuner_of(wanted, dataset, path, transfers)
     return Priced(tuner, wanted.price) if wanted.price else tuner
 
@@ -93,7 +92,7 @@ def tuner_of(
 def _tuner_of(
     wanted: TunerWanted, dataset: Dataset, path: PathFacts, transfers: Sequence[PastTransfer]
 ) -> Tuner:
-    space, flows = tuned_space(wanted.bounds), wanted.bounds.flows
+    space = tuned_space(wanted.bounds)
     if not space.parameters:
         raise ValueError("the bounds allow only one setting: use --method fixed")
     knowledge = Knowledge(
@@ -116,8 +115,8 @@ def _tuner_of(
         known = msgspec.structs.replace(knowledge, start=_levels(at)) if at else knowledge
         return plugin.create(space, rng, known, {})
 
-    tuner = Searching(make, flows)
-    if wanted.start and tuner.setting != within_flows(setting_of(space, wanted.start), flows):
+    tuner = Searching(make, space)
+    if wanted.start and tuner.setting != setting_of(space, wanted.start):
         raise ValueError(f"--method {wanted.method} chooses its own start: leave out --start")
     return tuner
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from advisor.api.values import AUTOMATIC, Parameter, Setting, Space
+from advisor.api.values import AUTOMATIC, Parameter, Setting, Space, setting_key
 
 _MOST_CANDIDATES: Final = 500
 
@@ -38,7 +38,10 @@ def _sized_levels(parameter: Parameter, fine: bool) -> list[int]:
 
 
 def candidates(space: Space) -> list[Setting]:
-    """A grid of octaves, bounds included; a sample of 500 settings from a larger grid."""
+    """A grid of octaves, bounds included; a sample of 500 settings from a larger grid.
+
+    Settings with too many flows are replaced by their projections onto the limit.
+    """
     levels = [_levels(p, fine=space.dimensions <= 2) for p in space.parameters]
     names = [p.name for p in space.parameters]
     total = math.prod(len(one) for one in levels)
@@ -51,4 +54,5 @@ def candidates(space: Space) -> list[Setting]:
         shape = tuple(len(one) for one in levels)
         indices = np.stack(np.unravel_index(picks, shape), axis=1).tolist()
         points = [tuple(one[i] for one, i in zip(levels, row, strict=True)) for row in indices]
-    return [dict(zip(names, point, strict=True)) | space.fixed for point in points]
+    settings = [space.bounded(dict(zip(names, p, strict=True)) | space.fixed) for p in points]
+    return list({setting_key(one): one for one in settings}.values())

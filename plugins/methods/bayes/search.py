@@ -150,6 +150,11 @@ class Bayes:
         winner = max(measured, key=lambda i: float(worth[i]))
         return self._settings[winner], float(np.exp(mean[winner]))
 
+    @property
+    def wants_repeat(self) -> bool:
+        """Where its model expects the most of a second probe."""
+        return self._label == "repeat"
+
     def ask(self) -> Setting | None:
         """The setting whose measurement has the greatest expected gain per second."""
         return None if self._stop_reason else dict(self._settings[self._next])

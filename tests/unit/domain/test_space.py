@@ -14,6 +14,55 @@ def buffers(scale: Scale) -> Parameter:
     return Parameter(name="buffer_bytes", unit="B", lower=2**14, upper=2**24, scale=scale)
 
 
+def files_and_streams(most_flows: int | None, least_streams: int = 1) -> Space:
+    return Space(
+        parameters=(
+            Parameter(name="concurrency", unit="files", lower=1, upper=40),
+            Parameter(name="parallelism", unit="streams", lower=least_streams, upper=16),
+        ),
+        cost_order=("concurrency", "parallelism"),
+        most_flows=most_flows,
+    )
+
+
+@pytest.mark.parametrize(
+    ("files", "streams", "most", "bounded"),
+    [
+        (4, 8, None, (4, 8)),
+        (4, 8, 32, (4, 8)),
+        (4, 8, 31, (4, 7)),
+        (40, 8, 31, (31, 1)),
+    ],
+)
+def test_parallelism_gives_way_first(
+    files: int, streams: int, most: int | None, bounded: tuple[int, int]
+) -> None:
+    space = files_and_streams(most)
+    setting = {"concurrency": files, "parallelism": streams}
+    assert tuple(space.bounded(setting).values()) == bounded
+    assert space.holds(setting) == (bounded == (files, streams))
+
+
+def test_where_parallelism_cannot_give_way_there_are_fewer_files() -> None:
+    space = files_and_streams(100, least_streams=8)
+    assert space.bounded({"concurrency": 40, "parallelism": 16}) == {
+        "concurrency": 12,
+        "parallelism": 8,
+    }
+    fixed = Space(
+        parameters=(space.parameters[0],),
+        cost_order=("concurrency",),
+        fixed={"parallelism": 8},
+        most_flows=100,
+    )
+    assert fixed.setting_at({"concurrency": 1.0}) == {"concurrency": 12, "parallelism": 8}
+
+
+def test_a_space_without_any_setting_is_refused() -> None:
+    with pytest.raises(ValueError, match="more than 7 flows"):
+        files_and_streams(7, least_streams=8)
+
+
 @given(st.floats(min_value=-1, max_value=2), st.sampled_from(Scale))
 def test_a_value_is_always_within_its_bounds(fraction: float, scale: Scale) -> None:
     parameter = buffers(scale)

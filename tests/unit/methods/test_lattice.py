@@ -77,3 +77,25 @@ def test_nearest_is_on_the_parameters_own_scale() -> None:
     space = Space(parameters=(parameter(1, 64, log2=True),), cost_order=())
     # 11 is nearer to 8 in difference, 12 is nearer to 16 in ratio.
     assert [Lattice.of_steps(space).nearest({"x": v}) for v in (11, 12, 500)] == [(3,), (4,), (6,)]
+
+
+@given(
+    most=st.integers(1, 300),
+    place=st.tuples(st.floats(-10, 60), st.floats(-10, 60)),
+)
+def test_every_point_is_within_the_flows(most: int, place: tuple[float, float]) -> None:
+    space = Space(
+        parameters=tuple(
+            Parameter(name=name, unit="", lower=1, upper=upper)
+            for name, upper in (("concurrency", 32), ("parallelism", 16))
+        ),
+        cost_order=(),
+        most_flows=most,
+    )
+    lattice = Lattice.of_steps(space)
+    point = lattice.bounded(place)
+    assert lattice.bounded(point) == point
+    assert space.holds(lattice.setting(point))
+    numbered = [lattice.number(n) for n in range(lattice.size)]
+    assert point in numbered
+    assert len(set(numbered)) == sum(1 for a in range(1, 33) for b in range(1, 17) if a * b <= most)

@@ -5,6 +5,8 @@ import pytest
 from advisor.domain.measurement import Failure, FailureKind, Measurement
 from advisor.domain.space import Setting
 from advisor.methods.online_tuning import Consistency, OnlineTuning
+from advisor.methods.tuning import TunerBounds
+from advisor.transfer.tuned.tuners import tuned_space
 
 
 def levels(concurrency: int, parallelism: int = 4) -> Setting:
@@ -94,7 +96,8 @@ def test_an_epoch_without_a_byte_suggests_nothing() -> None:
 
 
 def test_flows_are_bounded() -> None:
-    tuner = OnlineTuning(levels(4, 4), lambda _setting, _bps: (levels(30, 30), ""), most_flows=40)
+    space = tuned_space(TunerBounds(concurrency=32, parallelism=32, flows=40))
+    tuner = OnlineTuning(levels(4, 4), lambda _setting, _bps: (levels(30, 30), ""), space.bounded)
     for _ in range(12):
         tuner.tell(_gave(1e9))
     assert tuner.setting == levels(30, 1)

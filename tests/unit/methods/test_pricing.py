@@ -48,7 +48,8 @@ def _best_answer(others: int) -> int:
     bound = Parameter(name="concurrency", unit="files", lower=1, upper=128)
     space = Space(parameters=(bound,), cost_order=("concurrency",))
     tuner = Priced(
-        Searching(lambda _: plugin.create(space, np.random.default_rng(0), Knowledge(), {})), 0.02
+        Searching(lambda _: plugin.create(space, np.random.default_rng(0), Knowledge(), {}), space),
+        0.02,
     )
     for _ in range(60):
         mine = int(tuner.setting["concurrency"])

@@ -1,13 +1,16 @@
 """Search methods as tuners, and the flows they may have."""
 
+from collections.abc import Callable
+
+import msgspec
 import numpy as np
 import pytest
 
 from advisor import registry
 from advisor.domain.measurement import Failure, FailureKind, Measurement, Outcome
-from advisor.domain.space import Parameter, Setting, Space, flows_of
-from advisor.methods.api import Knowledge
-from advisor.methods.tuning import Fixed, Searching, within_flows
+from advisor.domain.space import Parameter, Setting, Space, flows_of, setting_key
+from advisor.methods.api import Knowledge, Method
+from advisor.methods.tuning import Fixed, Searching
 
 SPACE = Space(
     parameters=(
@@ -38,7 +41,25 @@ def surface(setting: Setting, best: int = 11) -> float:
 
 def searching(name: str, most_flows: int | None = None) -> Searching:
     plugin, rng = registry.method(name), np.random.default_rng(1)
-    return Searching(lambda _: plugin.create(SPACE, rng, Knowledge(), {}), most_flows)
+    space = msgspec.structs.replace(SPACE, most_flows=most_flows)
+    return Searching(lambda _: plugin.create(space, rng, Knowledge(), {}), space)
+
+
+def until_it_watches(most_flows: int | None, rate: Callable[[Setting], float]) -> list[Setting]:
+    """The settings of Nelder-Mead's epochs until it has settled; the last is where."""
+    methods: list[Method] = []
+    plugin, rng = registry.method("nelder-mead"), np.random.default_rng(1)
+    space = msgspec.structs.replace(SPACE, most_flows=most_flows)
+
+    def make(_at: Setting | None) -> Method:
+        methods.append(plugin.create(space, rng, Knowledge(), {}))
+        return methods[-1]
+
+    tuner, ran = Searching(make, space), []
+    while methods[-1].label != "watch":
+        ran.append(tuner.setting)
+        tuner.tell(gave(rate(tuner.setting)))
+    return [*ran, tuner.setting]
 
 
 @pytest.mark.parametrize("name", ["nelder-mead", "compass", "coordinate-descent"])
@@ -128,19 +149,58 @@ def test_flows_are_bounded_whatever_a_method_asks() -> None:
     assert surface(tuner.setting) > 0.8 * best
 
 
-@pytest.mark.parametrize(
-    ("setting", "most", "bounded"),
-    [
-        ({"concurrency": 4, "parallelism": 8}, None, {"concurrency": 4, "parallelism": 8}),
-        ({"concurrency": 4, "parallelism": 8}, 32, {"concurrency": 4, "parallelism": 8}),
-        ({"concurrency": 4, "parallelism": 8}, 31, {"concurrency": 4, "parallelism": 7}),
-        ({"concurrency": 40, "parallelism": 8}, 31, {"concurrency": 31, "parallelism": 1}),
-        ({"concurrency": 40}, 31, {"concurrency": 31}),
-        ({"parallelism": 40}, 31, {"parallelism": 31}),
-    ],
-)
-def test_parallelism_gives_way_first(setting: Setting, most: int | None, bounded: Setting) -> None:
-    assert within_flows(setting, most) == bounded
+@pytest.mark.parametrize("half", [24, 48, 88, 128, 200])
+@pytest.mark.parametrize("dear", [200, 400, 800, 1200])
+def test_limited_flows_settle_nearly_as_soon(half: int, dear: int) -> None:
+    """Without noise: half of the rate with `half` flows, and a cost of their number near `dear`."""
+
+    def rate(setting: Setting) -> float:
+        flows = flows_of(setting)
+        return 1e9 * flows / (flows + half) / (1 + (flows / dear) ** 2)
+
+    free, limited = (until_it_watches(most, rate) for most in (None, 128))
+    assert len(limited) <= 1.5 * len(free)
+    best = max(rate({"concurrency": flows}) for flows in range(1, 129))
+    assert rate(limited[-1]) > 0.95 * best
+
+
+@pytest.mark.parametrize("name", ["nelder-mead", "compass", "doubling", "heur1", "heur2", "bayes"])
+def test_what_a_method_is_told_is_what_ran(name: str) -> None:
+    """With 40 flows at most, every one of these asks for settings within them."""
+    space = msgspec.structs.replace(SPACE, most_flows=40)
+    method = registry.method(name).create(space, np.random.default_rng(1), Knowledge(), {})
+    for _ in range(60):
+        if (asked := method.ask()) is None:
+            break
+        assert space.holds(asked)
+        method.tell(asked, gave(surface(asked, best=25)))
+
+
+@pytest.mark.parametrize("name", ["nelder-mead", "compass"])
+def test_a_search_measures_no_setting_twice(name: str) -> None:
+    """On a flat surface that it leaves no more once it has settled."""
+    tuner, ran = searching(name, most_flows=64), []
+    for _ in range(40):
+        ran.append(setting_key(tuner.setting))
+        tuner.tell(gave(1e9))
+    searched = ran[: ran.index(ran[-1]) + 1]
+    settled = [one for one in ran[len(searched) :] if one != ran[-1]]
+    assert len(set(searched + settled)) == len(searched + settled)
+    assert ran[-5:] == [ran[-1]] * 5
+
+
+def test_what_was_measured_before_a_change_is_measured_again() -> None:
+    tuner, ran, reason = searching("compass"), [], ""
+    while not reason.endswith("it stays and watches"):
+        ran.append(tuner.setting)
+        reason = tuner.tell(gave(1e9))
+    watched = tuner.setting
+    tuner.tell(gave(1e9))
+    tuner.tell(gave(2e9))
+    # The point it watched is where it starts again, and is known by the epoch with the change.
+    assert watched == {"concurrency": 2, "parallelism": 8}
+    assert tuner.setting != watched
+    assert tuner.setting in ran
 
 
 def test_fixed_changes_nothing() -> None:

@@ -145,7 +145,9 @@ def peak(clients: int, streams: float) -> float:
 def nelder_mead() -> Tuner:
     space = tuned_space(TunerBounds(concurrency=32, parallelism=16))
     plugin = registry.method("nelder-mead")
-    return Searching(lambda _: plugin.create(space, np.random.default_rng(0), Knowledge(), {}))
+    return Searching(
+        lambda _: plugin.create(space, np.random.default_rng(0), Knowledge(), {}), space
+    )
 
 
 @pytest.mark.asyncio
@@ -216,7 +218,9 @@ async def test_a_failed_epoch_is_told_as_one() -> None:
 async def test_a_method_that_ends_leaves_its_best() -> None:
     space = tuned_space(TunerBounds(concurrency=32, parallelism=16))
     plugin = registry.method("heur2")
-    tuner = Searching(lambda _: plugin.create(space, np.random.default_rng(0), Knowledge(), {}))
+    tuner = Searching(
+        lambda _: plugin.create(space, np.random.default_rng(0), Knowledge(), {}), space
+    )
     ran = await Ran(tuner, peak, 1000.0).run()
 
     def rate(epoch: Epoch) -> float:
