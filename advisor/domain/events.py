@@ -290,7 +290,8 @@ class TransferStarted(Event, frozen=True, kw_only=True, tag="transfer_started"):
     """A tuned transfer starts to move files, at this setting.
 
     `session`: the id under which the history stores its epochs. `epoch_s`: length of a control
-    epoch. `files`, `total_bytes`: the whole dataset; `earlier_bytes`: what had arrived before.
+    epoch. `decides`: epochs of a search end earlier, when their difference is decided.
+    `files`, `total_bytes`: the whole dataset; `earlier_bytes`: what had arrived before.
     `advised`: the advice that its throughput is compared with, None without one.
     """
 
@@ -299,6 +300,7 @@ class TransferStarted(Event, frozen=True, kw_only=True, tag="transfer_started"):
     method: str
     setting: Setting
     epoch_s: float
+    decides: bool = False
     files: int
     total_bytes: int
     earlier_bytes: int = 0

@@ -156,6 +156,15 @@ class WithRepeats(Protocol):
 
 
 @runtime_checkable
+class WithWatch(Protocol):
+    """A method that never ends: once it has settled it watches its setting."""
+
+    @property
+    def watches(self) -> bool:
+        """Whether it has settled, and the setting last asked is only watched."""
+
+
+@runtime_checkable
 class WithMovableSpace(Protocol):
     """A method that can go on in a space with the same parameters and other bounds."""
 

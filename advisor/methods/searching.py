@@ -41,6 +41,14 @@ def usable_bps(outcome: Outcome) -> float:
     return bps if math.isfinite(bps) and bps > 0 else 0.0
 
 
+def relative_error(outcome: Outcome) -> float:
+    """The standard error of an outcome's rate, as a fraction of it; 0 where it is not known."""
+    if not isinstance(outcome, Measurement) or outcome.throughput_bps <= 0:
+        return 0.0
+    error = outcome.stderr_bps / outcome.throughput_bps
+    return error if math.isfinite(error) else 0.0
+
+
 def change_percent(before_bps: float, now_bps: float) -> float:
     """Equation Δ_c of Balaprakash et al.; a change from nothing to something is 100 %."""
     if before_bps > 0:

@@ -10,12 +10,17 @@ from typing import Final, Protocol, runtime_checkable
 import msgspec
 import numpy as np
 
+from advisor.domain.epoch import Comparison, EpochRate
 from advisor.domain.measurement import Measurement, Outcome
 from advisor.domain.quantities import format_rate
 from advisor.domain.space import Setting, SettingKey, Space, flows_of, setting_key
-from advisor.methods.api import Knowledge, Method, MethodPlugin, WithRepeats
+from advisor.methods.api import Knowledge, Method, MethodPlugin, WithRepeats, WithWatch
 from advisor.methods.changing import Changing
-from advisor.methods.searching import usable_bps
+from advisor.methods.searching import relative_error, usable_bps
+
+_LEAST_ERROR: Final = 0.05
+"""The least relative standard error of the rate that an epoch is compared with: HARP's 5 % (2018,
+section 3.1.1), below which differences are not worth a distinction."""
 
 _MOST_ANSWERED: Final = 1000
 """Answers in a row from what was measured; a method that still asks for the same measures again."""
@@ -30,6 +35,15 @@ class Tuner(Protocol):
 
     def tell(self, outcome: Outcome) -> str:
         """Process the epoch's outcome and choose the next setting; why, as a sentence, or ""."""
+
+
+@runtime_checkable
+class WithComparison(Protocol):
+    """A tuner that knows what the present epoch is compared with."""
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """What the epoch is to show before it may end; None for an epoch of full length."""
 
 
 class TunerBounds(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,6 +130,21 @@ class Searching:
         self._watch = Changing()
         return f"{self._method.stop_reason}: it keeps the best setting and watches"
 
+    @property
+    def comparison(self) -> Comparison | None:
+        """The present epoch against what the method would recommend so far; None while it keeps
+        and watches a setting."""
+        method = self._method
+        if method.ask() is None or (isinstance(method, WithWatch) and method.watches):
+            return None
+        recommended = method.recommended()
+        if recommended is None or recommended[0] == self.setting:
+            return Comparison()
+        setting, bps = recommended
+        known = self._measured.get(setting_key(setting))
+        error = relative_error(known) if known is not None else 0.0
+        return Comparison(reference=EpochRate(bps=bps, stderr_bps=max(error, _LEAST_ERROR) * bps))
+
     def _tell(self, outcome: Outcome) -> str:
         """Tell the outcome, then what is known of what the method asks; the last reason given."""
         reason = ""
@@ -167,10 +196,27 @@ class Priced:
         """The setting of the wrapped tuner."""
         return self._tuner.setting
 
+    @property
+    def comparison(self) -> Comparison | None:
+        """That of the wrapped tuner, at the rate that would be worth as much with these flows."""
+        tuner = self._tuner
+        shown = tuner.comparison if isinstance(tuner, WithComparison) else None
+        if shown is None or shown.reference is None:
+            return shown
+        worth, reference = self._worth, shown.reference
+        return Comparison(
+            reference=EpochRate(bps=reference.bps / worth, stderr_bps=reference.stderr_bps / worth)
+        )
+
+    @property
+    def _worth(self) -> float:
+        """The utility of a unit of throughput at the present setting."""
+        return float((1 + self._price) ** -flows_of(self._tuner.setting))
+
     def tell(self, outcome: Outcome) -> str:
         """Let the tuner decide from the rates reduced by the price."""
         if isinstance(outcome, Measurement):
-            worth = (1 + self._price) ** -flows_of(self._tuner.setting)
+            worth = self._worth
             outcome = msgspec.structs.replace(
                 outcome,
                 throughput_bps=outcome.throughput_bps * worth,

@@ -88,6 +88,11 @@ class WatchingSearch(Search[WatchT]):
         """Only while it watches: the lattice's points coincide more often than plain numbers do."""
         return self.memory.watching
 
+    @property
+    def watches(self) -> bool:
+        """Whether it has settled."""
+        return self.memory.watching
+
     def recommended(self) -> tuple[Setting, float] | None:
         """The watched point, once it has been measured; until then the best."""
         if self.memory.watching and self.memory.watched_bps:

@@ -20,13 +20,19 @@ def changed_line(event: ev.SettingChanged) -> str:
 def started_line(event: ev.TransferStarted) -> str:
     """What starts, and where."""
     left = format_bytes(event.total_bytes - event.earlier_bytes)
-    tuned = f"tuned by {event.method}, a control epoch is {format_duration(event.epoch_s)}"
+    tuned = f"tuned by {event.method}, {_epoch_words(event)}"
     return (
         f"{event.pair}: session {event.session}, {left} to move, starts at "
         f"{_levels(event.setting)} (concurrency × streams); "
         + ("fixed" if event.method == "fixed" else tuned)
         + (f"; {_prior_words(event.advised)}" if event.advised else "")
     )
+
+
+def _epoch_words(event: ev.TransferStarted) -> str:
+    if event.decides:
+        return "a control epoch ends when its difference is decided"
+    return f"a control epoch is {format_duration(event.epoch_s)}"
 
 
 def _prior_words(advice: PriorAdvice) -> str:

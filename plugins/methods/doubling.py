@@ -1,19 +1,33 @@
-"""doubling: a search for running transfers by doubling and halving, at the least cost.
+"""doubling: a climb for running transfers by doubling and halving, at the least cost.
 
 The searches of the papers explore with large steps: a simplex of steps of eight, a compass of
-eight. A running transfer pays for every epoch at a bad setting. Here a step is a doubling or a
-halving of one parameter, so that no step costs more than about half of the throughput.
+eight. A running transfer pays for every epoch at a bad setting. Flows that share a link with those
+of others have their share of it by their number, so that the way up is long where others are many,
+and costs most where it is slow; alone on the link, nothing is gained by any step.
 
 - It starts at Globus's default of concurrency 2 and parallelism 8, or at the given setting.
-- Concurrency is doubled, then parallelism (or streams), then the others; then each is halved, in
-  the same order. A doubling that gains more than ε % is kept, and the same step is tried again at
-  once. So is a halving that gains as much, or that loses less than half of ε: the same throughput
-  with fewer flows is better for all other traffic. From a new setting all steps are tried again.
+- Concurrency is raised, then parallelism (or streams), then the others; then each is halved, in
+  the same order. The first step of a parameter is two doublings, and so is each that follows one
+  that gained 30 % for each doubling; otherwise it is one. Two doublings that do not gain are
+  followed by one.
+- A step up that gains more than ε % is kept, and the next one follows at once. It is given the
+  benefit of a standard error: what is not known to be worse costs less than a gain that is missed.
+- Throughput rises with the flows up to one number, and falls beyond it (Balaprakash et al. 2016,
+  figure 1). So where a step up neither gains nor loses ε %, no other parameter of the flows is
+  raised, and instead of fewer streams twice as many files with half of the streams are tried: that
+  shows whether files are better without the loss that fewer flows may be. So it is where a number
+  of flows between the present one and that of the step has lost ε %, until as many or fewer have
+  gained ε %: then there is more to it than their number.
+- A halving is kept unless it loses more than half of ε, here without the benefit of an error: the
+  same throughput with fewer flows is better for all other traffic. From a new setting all steps
+  are tried again.
+- More flows are not tried from a rate within ε % of the path's bandwidth less headers.
 - No setting is tried twice. When no step is left, it takes the setting with the fewest flows among
   those within half of ε of the best, and measures it once more, because single epochs are noisy. It
   stays there if its mean still makes it that setting; otherwise the next one is measured.
-- If the rate has changed by more than 25 % in that, conditions have changed during the search, and
-  it restarts from there.
+- If the rate has changed by more than 40 % in that, conditions have changed during the search, and
+  it restarts from there. Epochs at one setting differ by 10 to 20 %: by less it would restart for
+  chance.
 - A doubling that would exceed the flows that the space allows also halves another parameter: at
   that bound more files at a time can still be better or worse than more streams for each.
 - A failed probe counts as 0 bit/s.
@@ -33,9 +47,11 @@ from advisor.api.method import (
     Search,
     SearchPlugin,
     change_percent,
+    relative_error,
 )
 from advisor.api.values import (
     GLOBUS_LARGE_FILES,
+    Outcome,
     Parameter,
     Role,
     Setting,
@@ -57,7 +73,15 @@ _ORDER: Final = (
     Role.BUFFER,
     Role.OTHER,
 )
-_CHANGED_PERCENT: Final = 25.0
+_CHANGED_PERCENT: Final = 40.0
+_LONG_STEP: Final = 2
+"""In doublings."""
+
+_LONG_STEP_GAIN: Final = 1.3
+"""The gain of each doubling after which the next step is a long one: of flows that had little of a
+shared link a doubling gains nearly 2, of those that had most of it nearly 1."""
+
+_BESIDE_HEADERS: Final = 0.95
 
 
 class _Seen(msgspec.Struct):
@@ -71,17 +95,24 @@ class _Seen(msgspec.Struct):
 class _Memory(Memory, kw_only=True):
     """`held`: the present setting, with its `bps`; `trial`: the setting tried, None for `held`.
 
-    `turn`: the step to be tried next; `refused`: how many were rejected in a row. `seen`: all
-    settings measured since the start or restart. `ends`: whether `held` is measured once more.
+    `turn`: the step to be tried next, of `stride` doublings; `refused`: the steps rejected at this
+    setting. `is_flat`: a step up of the flows neither gained nor lost. `flows_tell`: whether their
+    number says what to expect of a setting. `seen`: all settings measured since the start or
+    restart. `ends`: whether `held` is measured once more. `error`: relative standard error of the
+    last epoch.
     """
 
     held: Setting
     bps: float | None = None
     trial: Setting | None = None
     turn: int = 0
-    refused: int = 0
+    stride: int = _LONG_STEP
+    refused: list[int] = msgspec.field(default_factory=list)
+    is_flat: bool = False
+    flows_tell: bool = True
     seen: list[_Seen] = msgspec.field(default_factory=list)
     ends: bool = False
+    error: float = 0.0
 
 
 class Doubling(Search[_Memory]):
@@ -101,6 +132,7 @@ class Doubling(Search[_Memory]):
         self._steps = [(one, True) for one in order] + [(one, False) for one in order]
         self._epsilon = constants["epsilon"]
         self._flow_names = knowledge.flow_names
+        self._full_bps = _BESIDE_HEADERS * (knowledge.bandwidth_bps or float("inf"))
 
     @property
     def gauges(self) -> list[StopGauge]:
@@ -108,7 +140,7 @@ class Doubling(Search[_Memory]):
         return [
             StopGauge(
                 name="steps",
-                value=self.memory.refused,
+                value=len(self.memory.refused),
                 limit=max(1, len(self._steps)),
                 meaning="doublings and halvings rejected at this setting",
             )
@@ -122,6 +154,11 @@ class Doubling(Search[_Memory]):
     def recommended(self) -> tuple[Setting, float] | None:
         """The present setting, once it achieved a rate."""
         return (self.memory.held, self.memory.bps) if self.memory.bps else self.best()
+
+    def tell(self, setting: Setting, outcome: Outcome) -> None:
+        """Process the outcome of the setting last asked."""
+        self.memory.error = relative_error(outcome)
+        super().tell(setting, outcome)
 
     def _setting(self) -> Setting:
         return dict(self.memory.trial or self.memory.held)
@@ -144,38 +181,113 @@ class Doubling(Search[_Memory]):
     def _judge(self, trial: Setting, before: float, bps: float) -> None:
         memory = self.memory
         memory.iteration += 1
-        _, is_up = self._steps[memory.turn]
-        least = self._epsilon if is_up else -self._epsilon / 2
+        parameter, is_up = self._steps[memory.turn]
         words = setting_words(trial)
         rates = f"{format_rate(bps)} after {format_rate(before)}"
-        if bps > 0 and change_percent(before, bps) > least:
-            memory.held, memory.bps, memory.refused = trial, bps, 0
+        if bps > 0 and self._pays(before, bps, is_up=is_up):
+            gained = change_percent(before, bps) > self._epsilon
+            memory.flows_tell &= is_up or not gained
+            is_long = bps > before * _LONG_STEP_GAIN**memory.stride
+            memory.held, memory.bps = trial, bps
+            self._forget_steps(_LONG_STEP if is_long else 1)
             memory.move_reason = f"{rates}: keep {words}"
-        else:
-            memory.turn, memory.refused = self._after(memory.turn), memory.refused + 1
-            memory.move_reason = f"{rates}: back from {words}"
+            return
+        memory.move_reason = f"{rates}: back from {words}"
+        if is_up and memory.stride > 1:
+            memory.stride = 1
+            return
+        memory.refused.append(memory.turn)
+        memory.turn, memory.stride = self._after(memory.turn), _LONG_STEP
+        if is_up and parameter.name in self._flow_names:
+            memory.is_flat |= change_percent(before, bps) >= -self._epsilon
+
+    def _pays(self, before: float, bps: float, *, is_up: bool) -> bool:
+        error = self.memory.error
+        if is_up:
+            return change_percent(before, bps * (1 + error)) > self._epsilon
+        return change_percent(before, bps * (1 - error)) > -self._epsilon / 2
+
+    def _forget_steps(self, stride: int) -> None:
+        memory = self.memory
+        memory.refused, memory.is_flat, memory.stride = [], False, stride
 
     def _try_next(self) -> None:
         """The next step to a setting not yet measured; else the end of the search."""
         memory = self.memory
-        seen = [one.setting for one in memory.seen]
         for turn in self._turns():
-            parameter, is_up = self._steps[turn]
-            trial = self._bounded(
-                parameter,
-                memory.held | {parameter.name: _stepped(parameter, memory.held, up=is_up)},
-            )
-            if trial not in seen and self._may_be(trial):
-                memory.turn, memory.trial = turn, trial
+            if turn != memory.turn:
+                memory.turn, memory.stride = turn, _LONG_STEP
+            if (trial := self._trial(turn)) is not None:
+                parameter, is_up = self._steps[turn]
+                memory.trial = trial
                 memory.label = f"{parameter.name} {'up' if is_up else 'down'}"
                 return
         memory.trial, memory.ends, memory.label = None, True, "again"
+
+    def _trial(self, turn: int) -> Setting | None:
+        """The setting of a step that is worth trying, None if it is not."""
+        memory = self.memory
+        parameter, is_up = self._steps[turn]
+        counts_flows = parameter.name in self._flow_names
+        if is_up and counts_flows and (memory.is_flat or self._is_full):
+            return None
+        trial = self._stepped(parameter, is_up=is_up)
+        while is_up and memory.stride > 1 and not self._is_plain(parameter, trial):
+            memory.stride -= 1
+            trial = self._stepped(parameter, is_up=is_up)
+        if counts_flows and (memory.is_flat or self._is_known(trial)):
+            if is_up:
+                return None
+            trial = self._exchanged(parameter, trial)
+        is_new = all(one.setting != trial for one in memory.seen)
+        return trial if is_new and self._may_be(trial) else None
+
+    def _exchanged(self, halved: Parameter, trial: Setting) -> Setting:
+        """With the first flow parameter doubled; the present setting if that is not the same."""
+        first = self._order[0]
+        if halved is first or first.name not in self._flow_names:
+            return self.memory.held
+        trial = trial | {first.name: first.doubled(int(trial[first.name]))}
+        return trial if self._flows(trial) == self._flows(self.memory.held) else self.memory.held
+
+    @property
+    def _is_full(self) -> bool:
+        """Whether the bandwidth leaves no gain of ε."""
+        return (self.memory.bps or 0.0) * (1 + self._epsilon / 100) >= self._full_bps
+
+    def _stepped(self, parameter: Parameter, *, is_up: bool) -> Setting:
+        trial = self.memory.held
+        for _ in range(self.memory.stride if is_up else 1):
+            value = int(trial[parameter.name])
+            value = parameter.doubled(value) if is_up else parameter.halved(value)
+            trial = trial | {parameter.name: value}
+        return self._bounded(parameter, trial)
+
+    def _is_plain(self, parameter: Parameter, trial: Setting) -> bool:
+        """Whether a long step reaches its end, without another parameter that makes way."""
+        factor = 2**self.memory.stride
+        return trial == self.memory.held | {
+            parameter.name: factor * int(self.memory.held[parameter.name])
+        }
+
+    def _is_known(self, trial: Setting) -> bool:
+        """Whether a number of flows from the present one to this one's has lost ε."""
+        memory = self.memory
+        if not memory.flows_tell:
+            return False
+        now, then = self._flows(memory.held), self._flows(trial)
+        least = (memory.bps or 0.0) * (1 - self._epsilon / 100)
+        return any(
+            one.bps < least and (then <= flows < now or now < flows <= then)
+            for one in memory.seen
+            for flows in [self._flows(one.setting)]
+        )
 
     def _bounded(self, stepped: Parameter, trial: Setting) -> Setting:
         """With another parameter halved where there are too many flows, if that helps."""
         for other in self._order:
             if other is not stepped and not self._may_be(trial):
-                halved = trial | {other.name: _stepped(other, trial, up=False)}
+                halved = trial | {other.name: other.halved(int(trial[other.name]))}
                 trial = halved if self._flows(halved) < self._flows(trial) else trial
         return trial
 
@@ -189,8 +301,9 @@ class Doubling(Search[_Memory]):
     def _turns(self) -> Iterator[int]:
         """All steps that were not rejected at this setting, from the next one on."""
         turn = self.memory.turn
-        for _ in range(len(self._steps) - self.memory.refused):
-            yield turn
+        for _ in self._steps:
+            if turn not in self.memory.refused:
+                yield turn
             turn = self._after(turn)
 
     def _after(self, turn: int) -> int:
@@ -203,7 +316,8 @@ class Doubling(Search[_Memory]):
         held.bps, held.times = (held.bps * held.times + bps) / (held.times + 1), held.times + 1
         memory.bps = held.bps
         if abs(change_percent(before, bps)) > _CHANGED_PERCENT:
-            memory.bps, memory.ends, memory.refused, memory.turn = bps, False, 0, 0
+            memory.bps, memory.ends, memory.turn = bps, False, 0
+            self._forget_steps(_LONG_STEP)
             memory.seen = [_Seen(memory.held, bps)]
             memory.move_reason = (
                 f"{format_rate(bps)} after {format_rate(before)} at the same setting: the search "
@@ -223,14 +337,7 @@ class Doubling(Search[_Memory]):
             )
         memory.held, memory.bps = best.setting, best.bps
         if best.times > 1 or not best.bps:
-            memory.stop_reason = (
-                f"no doubling gains {self._epsilon:g} %, and no halving costs less than half of it"
-            )
-
-
-def _stepped(parameter: Parameter, held: Setting, *, up: bool) -> int:
-    value = int(held[parameter.name])
-    return parameter.doubled(value) if up else parameter.halved(value)
+            memory.stop_reason = f"no step is expected to gain {self._epsilon:g} %"
 
 
 plugin = SearchPlugin(

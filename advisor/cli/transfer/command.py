@@ -26,21 +26,15 @@ from advisor.cli.transfer.moving import (
     run_moving,
     say_end,
 )
-from advisor.cli.transfer.options import (
-    EpochOption,
-    MaxStreamsOption,
-    RelaxationOption,
-    RetryTimeOption,
-)
+from advisor.cli.transfer.options import MaxStreamsOption, RelaxationOption, RetryTimeOption
 from advisor.domain.transfers import Levels
 from advisor.models.harp.optimum import RELAXATION
 from advisor.report.transfer_narration import TransferNarration
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.traits import default_method
-from advisor.transfer.engine.epochs import EPOCH_S
 from advisor.transfer.engine.retry import RETRY_S
-from advisor.transfer.tuned.parsing import parse_price, parse_start
+from advisor.transfer.tuned.parsing import parse_epoch, parse_price, parse_start
 from advisor.transfer.tuned.transfer import TransferOptions, transfer_tuned
 from advisor.transfer.tuned.tuners import FIXED, MOST_STREAMS
 
@@ -59,14 +53,25 @@ class TuningOptions(Options, frozen=True):
             rich_help_panel=SEARCH,
         ),
     ] = None
-    epoch: EpochOption = EPOCH_S
+    epoch: Annotated[
+        float | None,
+        typer.Option(
+            "--epoch",
+            parser=p.parsed(parse_epoch),
+            metavar="TIME",
+            show_default="until the difference is decided, 8s at most",
+            help="Length of a control epoch, after which the setting may change; the paper has "
+            "30s.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None
     start: Annotated[
         Levels | None,
         typer.Option(
             "--start",
             parser=p.parsed(parse_start),
             metavar="CxP",
-            show_default="what was advised, else 2x8",
+            show_default="what was advised, else by history or path, else 2x8",
             help="The setting to start with: files at the same time x streams for each.",
             rich_help_panel=SEARCH,
         ),

@@ -16,14 +16,21 @@ from typing import Final, Protocol, TypeAlias
 
 import msgspec
 
+from advisor.domain.epoch import Comparison
 from advisor.domain.measurement import Interval
+from advisor.models.epoch_end import LOOKS, is_shown
 from advisor.transfer.engine.client import Client
 from advisor.transfer.engine.file_group import FileGroup
 
 EPOCH_S: Final = 30.0
 """The control epoch of Balaprakash et al. (2016), section IV, in seconds."""
 
+DECIDING_S: Final = 8.0
+"""The longest control epoch that ends when its difference is decided, in seconds: one that is not
+decided by then differs by less than repeats of a setting do."""
+
 _LOOKS: Final = 10
+_DECIDING_LOOKS: Final = LOOKS
 _LEAST_LOOK_S: Final = 1.0
 _LEFT_OUT_AT_MOST: Final = 0.5
 _LEAST_COUNTED_S: Final = 0.1
@@ -105,27 +112,35 @@ class EpochMeter:
         """The destinations that are served now."""
         return [name for name, one in self._destinations.items() if is_served(one)]
 
-    def note_change(self, name: str) -> None:
-        """The setting of this destination changes now: its present clients have the old one."""
-        group = self._destinations[name].group
-        self._old_clients[name] = frozenset(group.clients if group else ())
+    def note_change(self, name: str, *, streams_stay: bool = False) -> None:
+        """The setting of this destination changes now: its present clients have the old one.
 
-    async def measure(self) -> EpochMeasurement | None:
-        """One epoch, from now on; None if no destination is served. Raises what waiting raises."""
+        `streams_stay`: only the number of clients changes, so that those that run have the new one.
+        """
+        group = self._destinations[name].group
+        old = () if group is None or streams_stay else group.clients
+        self._old_clients[name] = frozenset(old)
+
+    async def measure(self, wanted: Comparison | None = None) -> EpochMeasurement | None:
+        """One epoch, from now on; None if no destination is served. Raises what waiting raises.
+
+        It ends when it shows what is `wanted`, and then lasts DECIDING_S at most.
+        """
         names = self.served
         if not names:
             return None
+        epoch_s = self._epoch_s if wanted is None else min(self._epoch_s, DECIDING_S)
         began_s = self._clock()
-        await self._wait_for_effect(names, began_s + self._epoch_s * _LEFT_OUT_AT_MOST)
+        await self._wait_for_effect(names, began_s + epoch_s * _LEFT_OUT_AT_MOST)
         counted_s, before = self._clock(), self._carried(names)
-        end_s = max(began_s + self._epoch_s, counted_s + self._epoch_s * (1 - _LEFT_OUT_AT_MOST))
-        intervals = await self._intervals(names, end_s)
+        end_s = max(began_s + epoch_s, counted_s + epoch_s * (1 - _LEFT_OUT_AT_MOST))
+        intervals = await self._intervals(names, end_s, wanted)
         after = self._carried(names)
         return EpochMeasurement(
             carried_bytes={name: after[name] - before[name] for name in names},
             counted_s=max(_LEAST_COUNTED_S, self._clock() - counted_s),
             intervals=intervals,
-            is_whole=self._clock() >= end_s and not any(self._runs_out(name) for name in names),
+            is_whole=not self._is_cut(names) and not any(self._runs_out(name) for name in names),
         )
 
     async def _wait_for_effect(self, names: Sequence[str], end_s: float) -> None:
@@ -139,17 +154,25 @@ class EpochMeter:
                 return True
             if not self._old_clients.get(name, frozenset()).isdisjoint(group.clients):
                 return False
+            if name in self._old_clients and group.running > group.concurrency:
+                return False
             moved = one.carried_bytes > when_replaced.setdefault(name, one.carried_bytes)
             return moved or not group.concurrency or any(c.moved_bytes for c in group.clients)
 
         await self._wait(names, end_s, lambda: all(is_in_effect(name) for name in names))
         self._old_clients = {}
 
-    async def _intervals(self, names: Sequence[str], end_s: float) -> list[Interval]:
-        look_s = max(_LEAST_LOOK_S, self._epoch_s / _LOOKS)
+    async def _intervals(
+        self, names: Sequence[str], end_s: float, wanted: Comparison | None
+    ) -> list[Interval]:
         began_s = self._clock()
+        look_s = max(_LEAST_LOOK_S, self._epoch_s / _LOOKS)
+        if wanted is not None:
+            look_s = (end_s - began_s) / _DECIDING_LOOKS
         intervals: list[Interval] = []
         while not self._is_cut(names) and (at_s := self._clock()) < end_s:
+            if wanted is not None and is_shown(intervals, wanted):
+                break
             before_bytes = sum(self._carried(names).values())
             await self._wait(names, min(at_s + look_s, end_s))
             gained_bytes = sum(self._carried(names).values()) - before_bytes

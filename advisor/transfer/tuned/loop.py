@@ -13,11 +13,13 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from advisor.domain import events as ev
+from advisor.domain.epoch import Comparison
 from advisor.domain.measurement import Failure, FailureKind, Measurement, Outcome
 from advisor.domain.quantities import format_duration
 from advisor.domain.space import Setting
 from advisor.methods.searching import usable_bps
-from advisor.methods.tuning import Fixed, Tuner
+from advisor.methods.tuning import Fixed, Tuner, WithComparison
+from advisor.models.epoch_end import epoch_rate
 from advisor.runtime.stop import Stopped
 from advisor.transfer.engine.epochs import EpochMeasurement, EpochMeter, Single
 from advisor.transfer.engine.file_group import FileGroup
@@ -58,6 +60,8 @@ class Epoch(msgspec.Struct, frozen=True, kw_only=True):
 class TuningLoop:
     """Tunes one transfer, also over several runs if the path is lost in between.
 
+    `epoch_s`: length of a control epoch. `decides`: epochs of a search end when their difference
+    is decided (`models.epoch_end`), and only those at a setting that is kept last `epoch_s`.
     `restarts`: end all clients before each epoch, as the papers' tuners do. `emit` publishes
     events; `record` takes every finished epoch, without the last one, in which the clients run out
     of work. `clock`: in seconds, which pass in `Engine.until`.
@@ -68,6 +72,7 @@ class TuningLoop:
         tuner: Tuner,
         epoch_s: float,
         *,
+        decides: bool = False,
         restarts: bool = False,
         emit: Callable[..., None],
         record: Callable[[Epoch], None],
@@ -75,6 +80,7 @@ class TuningLoop:
     ) -> None:
         self._tuner = tuner
         self._epoch_s = epoch_s
+        self._decides = decides
         self._restarts = restarts
         self._emit = emit
         self._record = record
@@ -103,7 +109,9 @@ class TuningLoop:
         self._good, last = None, self._tuner.setting
         while True:
             setting = self._tuner.setting
-            await self._set(engine, group, setting, meter if setting != last else None)
+            if setting != last:
+                meter.note_change(_ALL, streams_stay=_streams(setting) == _streams(last))
+            await self._set(engine, group, setting)
             outcome = await self._measure(engine, group, meter)
             if outcome is None:
                 break
@@ -111,21 +119,16 @@ class TuningLoop:
             await self._tell(engine, epoch)
         await engine.until(lambda: group.is_over)
 
-    async def _set(
-        self, engine: Engine, group: FileGroup, setting: Setting, changes: EpochMeter | None
-    ) -> None:
-        """`changes`: the epochs to notify of a changed setting, if it changes."""
+    async def _set(self, engine: Engine, group: FileGroup, setting: Setting) -> None:
         if self._restarts and self._number:
             await engine.drain(group)
-        if changes:
-            changes.note_change(_ALL)
         fallback = self._good if self._good != setting else None
         engine.apply(group, setting, fallback)
 
     async def _measure(self, engine: Engine, group: FileGroup, meter: EpochMeter) -> Outcome | None:
         """The result of the epoch; None if the work runs out in it."""
         began_s = self._clock()
-        measured = await meter.measure()
+        measured = await meter.measure(self._comparison)
         if message := engine.refusal:
             elapsed_s, arrived_bytes = self._clock() - began_s, group.arrived_bytes
             # The engine is back at a setting that works: the method decides what follows.
@@ -134,7 +137,15 @@ class TuningLoop:
             return Failure(kind=kind, message=message, elapsed_s=elapsed_s)
         if measured is None or group.runs_out:
             return None
+        if self._decides:
+            return _decided_outcome(measured, self._clock() - began_s)
         return _outcome(measured, self._epoch_s)
+
+    @property
+    def _comparison(self) -> Comparison | None:
+        """What the epoch is to show; None where its length is fixed."""
+        tuner = self._tuner
+        return tuner.comparison if self._decides and isinstance(tuner, WithComparison) else None
 
     def _finish(self, setting: Setting, outcome: Outcome) -> Epoch:
         """Emit and record a finished epoch."""
@@ -181,6 +192,25 @@ class TuningLoop:
                 "continues at the last setting that worked.",
             )
             return "the method failed"
+
+
+def _streams(setting: Setting) -> int:
+    return int(setting.get("parallelism", 1))
+
+
+def _decided_outcome(measured: EpochMeasurement, elapsed_s: float) -> Outcome:
+    """The rate without its start-up, with the error that the decision was made by."""
+    rate = epoch_rate(measured.intervals) if measured.intervals else None
+    if rate is None or rate.bps <= 0:
+        return _outcome(measured, elapsed_s)
+    return Measurement(
+        throughput_bps=rate.bps,
+        stderr_bps=rate.stderr_bps,
+        intervals=measured.intervals,
+        steady_from=rate.first,
+        settled=True,
+        elapsed_s=elapsed_s,
+    )
 
 
 def _outcome(measured: EpochMeasurement, epoch_s: float) -> Outcome:

@@ -23,7 +23,8 @@ from advisor.runtime.events import Publish
 from advisor.runtime.probe_fields import file_fields, path_fields
 from advisor.runtime.request import TransferRequest
 from advisor.store.history import Store
-from advisor.transfer.engine.epochs import EPOCH_S
+from advisor.traits import moving_tool
+from advisor.transfer.engine.epochs import DECIDING_S, EPOCH_S
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.journal import NotedPart
 from advisor.transfer.engine.mover import ClientOptions
@@ -40,7 +41,8 @@ from advisor.transfer.tuned.prior_advice import (
     prior_advice,
     why_not_followed,
 )
-from advisor.transfer.tuned.tuners import TunerWanted, learns_from_transfers, tuner_of
+from advisor.transfer.tuned.suggested_start import EPOCH_STAGE, past_levels, path_levels
+from advisor.transfer.tuned.tuners import FIXED, TunerWanted, learns_from_transfers, tuner_of
 from advisor.transfer.tuned.verified import (
     Verifying,
     all_of,
@@ -60,14 +62,16 @@ _LEAST_PIECES_IN_EPOCH: Final = 2
 class TransferOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Options of a tuned transfer; the request names the method that tunes it.
 
-    `start` None: the advised setting, else the method's own choice. `most_flows`, `relaxation`,
-    `price`: see `TunerBounds` and `TunerWanted`. `restarts`: see `TuningLoop`. `rate_limit_bps`,
-    `niceness`: see `ClientOptions`. `verify`: compare checksums of everything that arrived.
-    `retry_s`: how long to retry a lost path once data has arrived, before giving up.
+    `epoch_s` None: epochs of a search end when their difference is decided, see `TuningLoop`.
+    `start` None: the advised setting, else what past transfers or the path suggest, else the
+    method's own choice. `most_flows`, `relaxation`, `price`: see `TunerBounds` and `TunerWanted`.
+    `restarts`: see `TuningLoop`. `rate_limit_bps`, `niceness`: see `ClientOptions`. `verify`:
+    compare checksums of everything that arrived. `retry_s`: how long to retry a lost path once data
+    has arrived, before giving up.
     """
 
     delivery_options: DeliveryOptions
-    epoch_s: float = EPOCH_S
+    epoch_s: float | None = None
     start: Levels | None = None
     most_flows: int | None = None
     price: float | None = None
@@ -138,7 +142,8 @@ class _TunedSession(TransferSession):
     def _loop(self, route: Route, tuner: Tuner) -> TuningLoop:
         return TuningLoop(
             tuner,
-            self._options.epoch_s,
+            self._options.epoch_s or EPOCH_S,
+            decides=self._options.epoch_s is None,
             restarts=self._options.restarts,
             emit=self.events.emit,
             record=lambda epoch: self._record(route, epoch),
@@ -157,10 +162,12 @@ class _TunedSession(TransferSession):
 
     def _client_options(self, route: Route, setting: Setting) -> ClientOptions:
         options = self._options
+        pieces = _LEAST_PIECES_IN_EPOCH if options.epoch_s is None else _PIECES_IN_EPOCH
+        epoch_s = options.epoch_s or DECIDING_S
         return ClientOptions(
             expected_bps=route.capacity_bps / int(setting.get("concurrency", 1)),
-            piece_s=min(_PIECE_S, options.epoch_s / _PIECES_IN_EPOCH),
-            longest_piece_s=options.epoch_s / _LEAST_PIECES_IN_EPOCH,
+            piece_s=min(_PIECE_S, epoch_s / pieces),
+            longest_piece_s=epoch_s / _LEAST_PIECES_IN_EPOCH,
             rate_limit_bps=options.rate_limit_bps,
             niceness=options.niceness,
         )
@@ -221,7 +228,8 @@ class _TunedSession(TransferSession):
             pair=self.pair,
             method=self.request.method,
             setting=tuner.setting,
-            epoch_s=self._options.epoch_s,
+            epoch_s=self._options.epoch_s or EPOCH_S,
+            decides=self._options.epoch_s is None,
             files=sum(one.total_files for one in state.groups),
             total_bytes=sum(one.total_bytes for one in state.groups),
             earlier_bytes=state.earlier_bytes,
@@ -245,6 +253,7 @@ class _TunedSession(TransferSession):
     def _tuner(self, path: PathFacts) -> Tuner:
         request, options, prior = self.request, self._options, self._prior
         most_streams = request.max_streams
+        advised = advised_levels(prior.subject, prior.setting, most_streams) if prior else None
         wanted = TunerWanted(
             method=request.method,
             bounds=TunerBounds(
@@ -254,12 +263,19 @@ class _TunedSession(TransferSession):
                 relaxation=options.relaxation,
             ),
             start=options.start,
-            advised=advised_levels(prior.subject, prior.setting, most_streams) if prior else None,
+            advised=advised or self._suggested(path),
             seed=request.seed,
             price=options.price,
         )
         known = self.store.transfers() if learns_from_transfers(request.method) else []
         return tuner_of(wanted, self.request.dataset, path, list(completed(known, self.pair, path)))
+
+    def _suggested(self, path: PathFacts) -> Levels | None:
+        """A start by the last transfer of this pair, or by the path; none for a fixed setting."""
+        if self.request.method == FIXED:
+            return None
+        past = past_levels(self.store.probes(self.pair), moving_tool(), time.time())
+        return past or path_levels(path)
 
     def _record(self, route: Route, epoch: Epoch) -> None:
         """Store an epoch for later transfers to learn from, unless a rate limit distorts it."""
@@ -274,7 +290,7 @@ class _TunedSession(TransferSession):
             result=epoch.outcome,
             recorded_s=time.time(),
             session=self.id,
-            stage="transfer",
+            stage=EPOCH_STAGE,
             label="epoch",
             method=self.request.method,
             seed=self.request.seed,

@@ -6,9 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from advisor.api.method import Expected, Knowledge, usable_bps
+from advisor.api.method import Expected, Knowledge, relative_error, usable_bps
 from advisor.api.values import (
-    Measurement,
     Outcome,
     Setting,
     Space,
@@ -163,7 +162,7 @@ class Bayes:
         """Take the outcome of a setting."""
         bps = usable_bps(outcome)
         index = self._number(setting)
-        self._belief.tell(index, bps, _relative_error(outcome))
+        self._belief.tell(index, bps, relative_error(outcome))
         self._seconds.append(outcome.elapsed_s)
         if bps > 0 and (self._best is None or bps > self._best[1]):
             self._best = (dict(setting), bps)
@@ -281,11 +280,3 @@ class Bayes:
 
 def _words(setting: Setting) -> str:
     return ", ".join(f"{name} {value}" for name, value in setting.items())
-
-
-def _relative_error(outcome: Outcome) -> float:
-    """The standard error of a probe's result, as a fraction; 0 if it is not known."""
-    if not isinstance(outcome, Measurement) or outcome.throughput_bps <= 0:
-        return 0.0
-    error = outcome.stderr_bps / outcome.throughput_bps
-    return error if math.isfinite(error) else 0.0

@@ -42,11 +42,9 @@ class MoveForm(Page):
             suggester=PathSuggester(),
         )
 
-    def epoch_field(self, explained: str) -> Field:
+    def epoch_field(self, explained: str, example: str = "default: 30s") -> Field:
         """The length of the control epochs."""
-        return self.field(
-            "Epoch", "epoch", check=parse_epoch, example="default: 30s", explained=explained
-        )
+        return self.field("Epoch", "epoch", check=parse_epoch, example=example, explained=explained)
 
     def once_ticks(self) -> Iterable[Tick]:
         """What may be replaced at the destination, and whether all is moved again."""

@@ -76,9 +76,11 @@ def _setting_lines(model: TransferModel, started: ev.TransferStarted) -> list[st
     if started.method == FIXED:
         return [setting_words(model.setting), "Why: this setting is kept (fixed)"]
     epoch_s = model.at_s - model.epoch_began_s
-    of = format_duration(started.epoch_s)
+    of = f"{epoch_s:.0f} of {format_duration(started.epoch_s)}"
+    if started.decides:
+        of = f"{epoch_s:.0f} s"
     return [
-        f"{setting_words(model.setting)} · epoch {model.epoch}, {epoch_s:.0f} of {of}",
+        f"{setting_words(model.setting)} · epoch {model.epoch}, {of}",
         f"Why: {_why(model, started)} ({started.method})",
     ]
 

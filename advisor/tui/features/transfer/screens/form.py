@@ -114,7 +114,9 @@ class TransferFormScreen(MoveForm):
         yield methods
         yield self.epoch_field(
             "The time between two decisions. Long ones distinguish settings better, short ones "
-            "follow changes of hosts and network faster."
+            "follow changes of hosts and network faster. Without one, an epoch ends when its "
+            "difference is decided.",
+            example="default: until decided",
         )
         yield self.field(
             "Starts at",
