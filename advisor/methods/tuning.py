@@ -51,12 +51,14 @@ class TunerBounds(msgspec.Struct, frozen=True, kw_only=True):
 
     `relaxation`: the share of the expected rate that a tuner with expectations must keep when it
     lowers a level, above 0 up to 1.
+    `streams`: the parallelism to keep, so that concurrency alone is tuned; None tunes both.
     """
 
     concurrency: int
     parallelism: int
     flows: int | None = None
     relaxation: float = 1.0
+    streams: int | None = None
 
 
 @runtime_checkable

@@ -81,6 +81,7 @@ class Transfers(Table, frozen=True):
     method: Value | None = None
     epoch: Value | None = None
     start: Value | None = None
+    streams: Value | None = None
     price: Value | None = None
     relaxation: Value | None = None
     restart_epochs: Value | None = None

@@ -76,6 +76,18 @@ class TuningOptions(Options, frozen=True):
             rich_help_panel=SEARCH,
         ),
     ] = None
+    streams: Annotated[
+        int | None,
+        p.whole(
+            "--streams",
+            low=1,
+            high=128,
+            help="Keep this number of streams for each file, and tune the files at the same time "
+            "alone.",
+            show_default=False,
+            rich_help_panel=SEARCH,
+        ),
+    ] = None
     price: Annotated[
         float | None,
         typer.Option(
@@ -175,7 +187,7 @@ def transfer(
     there. Run again after an interruption, the same command resumes the transfer.
     """
     method = tuning.method or default_method("transfer")
-    _check(method, tuning.start, limits)
+    _check(method, tuning, limits)
     request = moving_request(
         context,
         moving,
@@ -190,6 +202,7 @@ def transfer(
         epoch_s=tuning.epoch,
         start=tuning.start,
         most_flows=limits.max_flows,
+        streams=tuning.streams,
         price=tuning.price,
         relaxation=tuning.relaxation,
         restarts=tuning.restart_epochs,
@@ -205,14 +218,19 @@ def transfer(
     return run_moving(session, TransferNarration, say_end, as_json=as_json, orders=orders)
 
 
-def _check(method: str, start: Levels | None, limits: LimitOptions) -> None:
+def _check(method: str, tuning: TuningOptions, limits: LimitOptions) -> None:
     if method != FIXED:
         try:
             registry.method(method)
         except registry.PluginMissing as error:
             raise UsageError(f"--method: {error}, or {FIXED}") from None
+    start, streams = tuning.start, tuning.streams
+    if streams is not None and streams > limits.max_flows:
+        raise UsageError("--streams is more than --max-flows")
     if start is None:
         return
+    if streams is not None and start.parallelism != streams:
+        raise UsageError("--start has other streams than --streams")
     if start.concurrency > limits.max_concurrency:
         raise UsageError("--start has more files at a time than --max-concurrency")
     if start.parallelism > limits.max_streams:

@@ -64,16 +64,17 @@ class TransferOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     `epoch_s` None: epochs of a search end when their difference is decided, see `TuningLoop`.
     `start` None: the advised setting, else what past transfers or the path suggest, else the
-    method's own choice. `most_flows`, `relaxation`, `price`: see `TunerBounds` and `TunerWanted`.
-    `restarts`: see `TuningLoop`. `rate_limit_bps`, `niceness`: see `ClientOptions`. `verify`:
-    compare checksums of everything that arrived. `retry_s`: how long to retry a lost path once data
-    has arrived, before giving up.
+    method's own choice. `most_flows`, `streams`, `relaxation`, `price`: see `TunerBounds` and
+    `TunerWanted`. `restarts`: see `TuningLoop`. `rate_limit_bps`, `niceness`: see `ClientOptions`.
+    `verify`: compare checksums of everything that arrived. `retry_s`: how long to retry a lost path
+    once data has arrived, before giving up.
     """
 
     delivery_options: DeliveryOptions
     epoch_s: float | None = None
     start: Levels | None = None
     most_flows: int | None = None
+    streams: int | None = None
     price: float | None = None
     relaxation: float = RELAXATION
     restarts: bool = False
@@ -261,6 +262,7 @@ class _TunedSession(TransferSession):
                 parallelism=most_streams,
                 flows=options.most_flows,
                 relaxation=options.relaxation,
+                streams=options.streams,
             ),
             start=options.start,
             advised=advised or self._suggested(path),

@@ -48,21 +48,26 @@ class TunerWanted(msgspec.Struct, frozen=True, kw_only=True):
 def tuned_space(bounds: TunerBounds) -> Space:
     """Integer concurrency and parallelism, as in the papers; a parameter that is always 1 is fixed.
 
+    So is a parallelism that is to be kept. Raises ValueError if that alone has too many flows.
     The number of files does not bound the concurrency: large files are moved by ranges.
     """
     most = bounds.flows or bounds.concurrency * bounds.parallelism
+    streams = bounds.streams or 1
+    if streams > most:
+        raise ValueError(f"{streams} streams for each file are more than {most} in total")
     uppers = {
-        "concurrency": min(bounds.concurrency, most),
+        "concurrency": min(bounds.concurrency, most // streams),
         "parallelism": min(bounds.parallelism, most),
     }
-    searched = [name for name, upper in uppers.items() if upper > 1]
+    fixed: Setting = {} if bounds.streams is None else {"parallelism": streams}
+    searched = [name for name, upper in uppers.items() if upper > 1 and name not in fixed]
     return Space(
         parameters=tuple(
             Parameter(name=name, unit=_UNITS[name], lower=1, upper=uppers[name])
             for name in searched
         ),
         cost_order=tuple(searched),
-        fixed={name: 1 for name in uppers if name not in searched},
+        fixed={name: 1 for name in uppers if name not in searched} | fixed,
         most_flows=bounds.flows,
     )
 
@@ -108,6 +113,8 @@ def _tuner_of(
         raise ValueError(f"--method {wanted.method}: {availability.reason}")
 
     if isinstance(plugin, TunerPlugin):
+        if wanted.bounds.streams is not None:
+            raise ValueError(f"--method {wanted.method} chooses the streams: leave out --streams")
         asked = msgspec.structs.replace(knowledge, start=wanted.start)
         return plugin.tuner(space, rng, asked, wanted.bounds)
 

@@ -14,7 +14,7 @@ from advisor.domain.transfers import Levels
 from advisor.methods.tuning import TunerBounds
 from advisor.store.history import Store
 from advisor.store.ranking import STALE_S
-from advisor.testing.samples import a_path, an_advice
+from advisor.testing.samples import a_path, an_advice, measured
 from advisor.transfer.engine.outcome import TransferOutcome
 from advisor.transfer.tuned.prior_advice import (
     advised_levels,
@@ -156,3 +156,26 @@ def test_the_rate_is_compared_with_the_advice() -> None:
 def test_a_part_of_the_data_is_not_compared(changes: dict[str, Any]) -> None:
     assert fulfilment_of(the_prior(), the_outcome(**changes)) is None
     assert fulfilment_of(None, the_outcome()) is None
+
+
+def test_streams_that_are_kept_leave_the_files_to_be_tuned() -> None:
+    bounds = TunerBounds(concurrency=80, parallelism=16, flows=512, streams=8)
+    wanted = TunerWanted(method="heur1", bounds=bounds)
+    tuner = tuner_of(wanted, Dataset(total_bytes=10**12), a_path(), [])
+    seen = []
+    for _ in range(100):
+        seen.append(tuner.setting)
+        tuner.tell(measured(1e9 + 1e9 * int(tuner.setting["concurrency"])))
+    assert {one["parallelism"] for one in seen} == {8}
+    # As far up as the flows allow, a step at a time as long as one gains 5 %.
+    assert [one["concurrency"] for one in seen[:5]] == [2, 3, 4, 5, 6]
+    assert max(int(one["concurrency"]) for one in seen) <= 64
+
+
+def test_streams_that_are_kept_need_a_method_that_does_not_choose_them() -> None:
+    bounds = TunerBounds(concurrency=80, parallelism=16, flows=512, streams=8)
+    with pytest.raises(ValueError, match="leave out --streams"):
+        tuner_of(TunerWanted(method="harp", bounds=bounds), Dataset(total_bytes=1), a_path(), [])
+    few = TunerBounds(concurrency=80, parallelism=16, flows=4, streams=8)
+    with pytest.raises(ValueError, match="more than 4"):
+        tuner_of(TunerWanted(method="heur1", bounds=few), Dataset(total_bytes=1), a_path(), [])
