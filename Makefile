@@ -11,7 +11,7 @@
 #                docs/benchmarks-truth.md (a night)
 # make bench-disk lines of globus-url-copy, run as advised, and sessions in virtual time, into docs/benchmarks-disk.md (hours)
 # make bench-plans mixed files under three loads, by HARP's plan and others (hours; resumable)
-# make bench-transfers transfers that tune themselves, into docs/benchmarks-transfers.md (an hour)
+# make bench-transfers transfers that tune themselves, into docs/benchmarks-transfers.md (20 hours; resumes)
 # make bench-shares shares of five destinations, planned and kept, into docs/benchmarks-shares.md (an hour and a quarter)
 # make bench-probes the rule that stops a probe, on recorded runs and traces of ADVISOR_DATA (minutes)
 # make bench-methods the search methods on recorded tables, of ADVISOR_DATA (minutes)

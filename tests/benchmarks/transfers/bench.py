@@ -2,6 +2,7 @@
 
     python -m tests.benchmarks.transfers               everything, or what is missing of it
     python -m tests.benchmarks.transfers --conditions compute --methods default,compass
+    python -m tests.benchmarks.transfers --epoch 30    as long epochs as the paper's, for days
     python -m tests.benchmarks.transfers --document    docs/benchmarks-transfers.md
 
 `globus-url-copy` under `advisor transfer` on an emulated path, with the external loads of
@@ -24,7 +25,15 @@ import msgspec
 
 from advisor.domain.quantities import format_duration
 from tests.benchmarks.command import run_bench
-from tests.benchmarks.transfers.cases import CONDITIONS, CONTESTANTS, EPOCH_S, PARTS, USUAL, Plan
+from tests.benchmarks.transfers.cases import (
+    CONDITIONS,
+    CONTESTANTS,
+    EPOCH_S,
+    EPOCHS,
+    PARTS,
+    USUAL,
+    Plan,
+)
 from tests.benchmarks.transfers.document import tables, write_document
 from tests.benchmarks.transfers.results import Results
 from tests.benchmarks.transfers.running import left_s, run_plan
@@ -66,9 +75,9 @@ def _options() -> argparse.Namespace:
         help=f"of {', '.join(CONTESTANTS)} [{','.join(USUAL)}]",
     )
     parser.add_argument("--parts", type=_several(PARTS), default=PARTS, help="[all]")
-    parser.add_argument("--seconds", type=float, default=90.0, help="of one transfer [90]")
+    parser.add_argument("--seconds", type=float, help=f"of one transfer [{EPOCHS} epochs]")
     parser.add_argument("--epoch", type=float, default=EPOCH_S, help="seconds of one [4]")
-    parser.add_argument("--runs", type=int, default=1, help="of everything but sweeps [1]")
+    parser.add_argument("--runs", type=int, default=3, help="of everything but sweeps [3]")
     parser.add_argument("--sweep-seconds", type=float, default=12.0, help="of one setting [12]")
     parser.add_argument(
         "--folder", type=Path, default=Path("/dev/shm"), help="in memory, for what arrives"
@@ -92,7 +101,7 @@ def _options() -> argparse.Namespace:
 
 def _measure(options: argparse.Namespace, results: Results) -> None:
     plan = Plan(
-        seconds=options.seconds,
+        seconds=options.seconds or EPOCHS * options.epoch,
         epoch_s=options.epoch,
         runs=options.runs,
         sweep_s=options.sweep_seconds,

@@ -24,7 +24,9 @@ EPOCH_S: Final = 4.0
 PRICE: Final = "1%"
 
 NONE, COMPUTE, TRAFFIC, CHANGING = "none", "compute", "traffic", "changing"
+COMPUTE_16, TRAFFIC_16 = "compute-16", "traffic-16"
 CONDITIONS_PART, RETUNING_PART, PAIR_PART = "conditions", "retuning", "pair"
+FIGURE_1_PART: Final = "figure-1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +65,20 @@ CONDITIONS: Final = {
             "same as the default, 1900 MB/s (section IV.A)",
         ),
         Condition(
+            COMPUTE_16,
+            (Load(compute=16),),
+            "to Chicago 7 × the default with compass search and Nelder-Mead (figure 5b)",
+        ),
+        Condition(
             COMPUTE,
             (Load(compute=64),),
             "to Chicago 10 × the default with compass search and Nelder-Mead, 2 × with coordinate "
-            "descent (figure 5c; with ext.cmp=16 it is 7 ×, figure 5b)",
+            "descent (figure 5c)",
+        ),
+        Condition(
+            TRAFFIC_16,
+            (Load(transfers=16),),
+            "to Chicago 2 × the default with each of the three tuners (figure 5d)",
         ),
         Condition(
             TRAFFIC,
@@ -81,32 +93,59 @@ CONDITIONS: Final = {
         ),
     )
 }
+FIGURE_1: Final = {
+    one.key: one
+    for one in (
+        Condition("figure-1a", (Load(),), "64"),
+        Condition("figure-1b", (Load(transfers=16, compute=16),), "256 at ext.tfr=64"),
+    )
+}
+"""The loads of figure 1; `paper`: the number of streams with the highest throughput (III.A)."""
+
+FIGURE_1_SETTINGS: Final = ("1x1", "2x1", "4x1", "8x1", "16x1", "32x1", "64x1")
+
 PAPERS_OTHERS: Final = (
     "to Texas, under all loads but none, 1.5 × to 10 × with compass search and Nelder-Mead "
     "(section IV.A)"
 )
 PAPERS_RESTARTS: Final = {
     NONE: "17 %",
-    COMPUTE: "33 % at ext.cmp=16, 50 % at 64",
+    COMPUTE_16: "33 %",
+    COMPUTE: "50 %",
+    TRAFFIC_16: "about 15 %",
     TRAFFIC: "about 15 %",
 }
 """What restarting each epoch costs the paper's tuners (section IV.A, figures 5 and 7)."""
 
 DEFAULT, BEST, PLAIN, ALTERNATING = "default", "best", "plain", "alternating"
 RESTARTING: Final = "-restarting"
+NC: Final = "-nc"
+"""Concurrency alone is tuned, at eight streams, as in figures 5 to 7."""
+
+DECIDED: Final = "-decided"
+"""Epochs end when their difference is decided."""
+
 DEFAULT_SETTING: Final = "2x8"
+NC_STREAMS: Final = "8"
+EPOCHS: Final = 60
+"""Of a run, at least; the paper's have as many."""
+
 RETUNED: Final = ("8x2", "4x4")
 """The settings between which `alternating` alternates."""
 
 TUNERS: Final = ("coordinate-descent", "compass", "nelder-mead")
 PAIRED: Final = "nelder-mead"
-OTHERS: Final = ("doubling", "bayes", "heur1", "heur2", "harp")
+HEURISTICS: Final = ("heur1", "heur2")
+OURS: Final = ("doubling", "bayes")
+OTHERS: Final = (*OURS, *HEURISTICS, "harp")
 CONTESTANTS: Final = (
     PLAIN,
     DEFAULT,
     BEST,
     *TUNERS,
     *OTHERS,
+    *(f"{name}{NC}" for name in TUNERS),
+    *(f"{name}{DECIDED}" for name in OURS),
     *(f"{name}{RESTARTING}" for name in (DEFAULT, "compass", "nelder-mead")),
 )
 USUAL: Final = (
@@ -114,7 +153,10 @@ USUAL: Final = (
     DEFAULT,
     BEST,
     *TUNERS,
-    "doubling",
+    *(f"{name}{NC}" for name in TUNERS),
+    *HEURISTICS,
+    *OURS,
+    *(f"{name}{DECIDED}" for name in OURS),
     f"{DEFAULT}{RESTARTING}",
     f"nelder-mead{RESTARTING}",
 )
@@ -140,12 +182,18 @@ def beside_s(load: Load) -> float:
 
 def option_words(contestant: str, best: str = DEFAULT_SETTING) -> list[str]:
     """The options of `advisor transfer` for this contestant; a setting is a fixed one."""
-    name = contestant.removesuffix(RESTARTING)
+    name = contestant.removesuffix(RESTARTING).removesuffix(NC).removesuffix(DECIDED)
     setting = {DEFAULT: DEFAULT_SETTING, BEST: best}.get(name, name)
     words = ["--method", setting]
     if setting[0].isdigit():
         words = ["--method", "fixed", "--start", setting]
-    return words + (["--restart-epochs"] if name != contestant else [])
+    words += ["--streams", NC_STREAMS] if contestant.endswith(NC) else []
+    return words + (["--restart-epochs"] if contestant.endswith(RESTARTING) else [])
+
+
+def limit_words() -> list[str]:
+    """The options of `advisor transfer` that allow as many files as the paper's tuners choose."""
+    return ["--max-concurrency", "64", "--max-flows", "512"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,20 +212,20 @@ class Task:
     @property
     def whole_s(self) -> float:
         """Its estimated duration, including start and clean-up."""
-        return self.seconds + beside_s(CONDITIONS[self.condition].loads[0])
+        return self.seconds + beside_s(ALL_CONDITIONS[self.condition].loads[0])
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The amount of work."""
 
-    seconds: float = 90.0
+    seconds: float = EPOCHS * EPOCH_S
     epoch_s: float = EPOCH_S
-    runs: int = 1
+    runs: int = 3
     sweep_s: float = 12.0
     conditions: Sequence[str] = field(default=tuple(CONDITIONS))
     methods: Sequence[str] = USUAL
-    parts: Sequence[str] = (CONDITIONS_PART, RETUNING_PART, PAIR_PART)
+    parts: Sequence[str] = (CONDITIONS_PART, RETUNING_PART, PAIR_PART, FIGURE_1_PART)
 
     @property
     def turn_s(self) -> float:
@@ -223,7 +271,7 @@ def _is_left_out(condition: str, contestant: str) -> bool:
     """As in the paper: "since cd-tuner is less effective under changing external load"."""
     if condition != CHANGING:
         return False
-    return contestant == "coordinate-descent" or contestant.endswith(RESTARTING)
+    return contestant.startswith("coordinate-descent") or contestant.endswith((RESTARTING, NC))
 
 
 def _retuning(plan: Plan) -> Iterator[Task]:
@@ -239,5 +287,18 @@ def _pair(plan: Plan) -> Iterator[Task]:
             yield Task(PAIR_PART, NONE, price, number, plan.seconds)
 
 
-_PARTS: Final = {CONDITIONS_PART: _conditions, RETUNING_PART: _retuning, PAIR_PART: _pair}
+def _figure_1(plan: Plan) -> Iterator[Task]:
+    for key in FIGURE_1:
+        for number, setting in itertools.product(range(plan.runs), FIGURE_1_SETTINGS):
+            yield Task(FIGURE_1_PART, key, setting, number, plan.sweep_s)
+
+
+ALL_CONDITIONS: Final = CONDITIONS | FIGURE_1
+
+_PARTS: Final = {
+    CONDITIONS_PART: _conditions,
+    RETUNING_PART: _retuning,
+    PAIR_PART: _pair,
+    FIGURE_1_PART: _figure_1,
+}
 PARTS: Final = tuple(_PARTS)

@@ -16,7 +16,9 @@ from tests.benchmarks.transfers.cases import (
     CONDITIONS_PART,
     CONGESTION,
     CONTESTANTS,
+    DECIDED,
     DEFAULT,
+    NC,
     NONE,
     PAIR,
     PAIR_PART,
@@ -33,15 +35,18 @@ from tests.benchmarks.transfers.cases import (
     TURN,
     Condition,
 )
+from tests.benchmarks.transfers.figures import figures
 from tests.benchmarks.transfers.results import Results, Run, Swept
 from tests.benchmarks.transfers.summary import (
     jains_index,
     last_setting,
     lost_share,
     mean_flows,
-    mean_rate_bps,
+    median_rate_bps,
     rate_bps,
+    rates_bps,
     readapted_s,
+    spread_words,
 )
 from tests.benchmarks.wan.hosts import Trouble
 from tests.benchmarks.wan.results import Late, Machine
@@ -71,6 +76,7 @@ def tables(results: Results) -> str:
         raise Trouble(f"{results.file} has no transfer: measure first, without --document")
     parts = [_condition(condition, results) for condition in CONDITIONS.values()]
     parts += [_sweeps(results), _restarts(results), _retuning(results), _pair(results)]
+    parts.append(figures(results))
     return "\n\n".join(part for part in [*parts, _troubles(results)] if part)
 
 
@@ -97,7 +103,15 @@ def _ratio(bps: float | None, by_bps: float | None) -> str:
 def _name(contestant: str) -> str:
     if contestant == PLAIN:
         return "`globus-url-copy -cc 2 -p 8` alone"
-    return contestant.replace(RESTARTING, ", clients restarted each epoch")
+    words = {
+        RESTARTING: ", clients restarted each epoch",
+        NC: ", concurrency alone",
+        DECIDED: ", epochs until decided",
+    }
+    for suffix, text in words.items():
+        if contestant.endswith(suffix):
+            return contestant.removesuffix(suffix) + text
+    return contestant
 
 
 def _condition(condition: Condition, results: Results) -> str:
@@ -121,22 +135,24 @@ def _common_s(first: Sequence[Run], second: Sequence[Run]) -> float:
 
 
 def _steady_table(shown: dict[str, list[Run]]) -> str:
-    head = ["", "moved", "Mbit/s", "÷ default", "second half, Mbit/s", "÷ default", "flows", "at"]
+    head = ["", "runs", "moved", "Mbit/s", "÷ default", "second half, Mbit/s", "÷ default"]
+    head += ["flows", "at"]
     default = shown.get(DEFAULT, [])
     rows = []
     for contestant, runs in shown.items():
         end_s = _common_s(runs, default)
         whole, half = (
-            (mean_rate_bps(some, from_s, end_s), mean_rate_bps(default, from_s, end_s))
+            (median_rate_bps(some, from_s, end_s), median_rate_bps(default, from_s, end_s))
             for some, from_s in ((runs, 0.0), (runs, end_s / 2))
         )
         rows.append(
             [
                 _name(contestant),
+                str(len(runs)),
                 f"{_moved(runs)} in {format_duration(end_s)}",
-                _mbit(whole[0]),
+                spread_words(rates_bps(runs, 0.0, end_s)),
                 _ratio(*whole),
-                _mbit(half[0]),
+                spread_words(rates_bps(runs, end_s / 2, end_s)),
                 _ratio(*half),
                 _flows(runs, end_s / 2),
                 _settings(runs),
@@ -162,21 +178,22 @@ def _settings(runs: Sequence[Run]) -> str:
 
 
 def _changing_table(shown: dict[str, list[Run]]) -> str:
-    head = ["", "moved", "before, Mbit/s", "÷ default", "after, Mbit/s", "÷ default"]
+    head = ["", "runs", "moved", "before, Mbit/s", "÷ default", "after, Mbit/s", "÷ default"]
     head += ["settled after the change in", "at"]
     default = shown.get(DEFAULT, [])
     rows = []
     for contestant, runs in shown.items():
         turn_s = fmean(run.turned_s or 0.0 for run in runs)
-        before, before_default = (mean_rate_bps(some, 0.0, turn_s) for some in (runs, default))
-        after, after_default = (mean_rate_bps(some, turn_s) for some in (runs, default))
+        before, before_default = (median_rate_bps(some, 0.0, turn_s) for some in (runs, default))
+        after, after_default = (median_rate_bps(some, turn_s) for some in (runs, default))
         rows.append(
             [
                 _name(contestant),
+                str(len(runs)),
                 _moved(runs),
-                _mbit(before),
+                spread_words(rates_bps(runs, 0.0, turn_s)),
                 _ratio(before, before_default),
-                _mbit(after),
+                spread_words(rates_bps(runs, turn_s)),
                 _ratio(after, after_default),
                 _readapted(runs),
                 _settings(runs),
@@ -240,7 +257,7 @@ def _epochs(results: Results, part: str) -> str:
 def _of_same_time(first: Sequence[Run], second: Sequence[Run]) -> tuple[float | None, float | None]:
     """The mean rates of both over their common time, without the first epochs."""
     end_s, from_s = _common_s(first, second), _LEFT_OUT_EPOCHS * first[0].epoch_s
-    return mean_rate_bps(first, from_s, end_s), mean_rate_bps(second, from_s, end_s)
+    return median_rate_bps(first, from_s, end_s), median_rate_bps(second, from_s, end_s)
 
 
 def _retuning(results: Results) -> str:
@@ -270,7 +287,7 @@ def _retuning_rows(results: Results, epoch_s: float) -> list[list[str]]:
         return []
     end_s = min(_common_s(some, ()) for some in runs.values())
     from_s = _LEFT_OUT_EPOCHS * epoch_s
-    bps = {name: mean_rate_bps(some, from_s, end_s) for name, some in runs.items()}
+    bps = {name: median_rate_bps(some, from_s, end_s) for name, some in runs.items()}
     fixed = fmean(bps[name] or 0.0 for name in RETUNED)
     first, second = (name.replace("x", " × ") for name in RETUNED)
     changes = fmean(len(run.changes) for run in runs[ALTERNATING])
@@ -335,6 +352,14 @@ def _pair(results: Results) -> str:
     return f"## Two transfers at once\n\n{text}\n\n{table_text(head, rows)}"
 
 
+def _epochs_words(results: Results) -> str:
+    """How many epochs the runs had, beside the paper's."""
+    runs = [run for run in results.all(Run) if _is_under_load(run)]
+    counts = sorted({round(run.seconds / run.epoch_s) for run in runs})
+    words = ", ".join(str(count) for count in counts)
+    return f"A run has {words or 'no'} epochs; the paper's have 60 of 30 s."
+
+
 def _is_under_load(run: Run) -> bool:
     return run.part == CONDITIONS_PART and not run.trouble
 
@@ -372,7 +397,9 @@ def _method(results: Results) -> str:
         "paper 1800 s and 30 s. It is stopped by SIGINT. Pieces are a quarter of an epoch, here "
         "mostly up to half of one, because four times the set-up time of a client is longer; with "
         "epochs of 30 s they take 5 s, and clients start less often.",
-        f"{most} run(s) of each. With one, differences of a few percent mean little.",
+        f"{_epochs_words(results)} {most} run(s) of each, fewer where a table says so: the median, "
+        "with the least and the most in brackets. With one run, differences of a few percent mean "
+        "little, and nothing is said of whether a search ends in the same place again.",
         "The history is empty for each run. Restarted runs of the default are half as long: the "
         "amounts moved in the same time are compared.",
     ]

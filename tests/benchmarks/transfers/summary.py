@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from statistics import fmean
+from statistics import fmean, median
 
 from tests.benchmarks.transfers.results import Flow, Look, Run
 
@@ -36,11 +36,31 @@ def best_setting(sweeps: Sequence[Mapping[str, float]]) -> str:
     return max(sorted(common), key=lambda setting: fmean(sweep[setting] for sweep in sweeps))
 
 
-def mean_rate_bps(
+def rates_bps(
+    runs: Sequence[Run], from_s: float = 0.0, until_s: float | None = None
+) -> list[float]:
+    """Of each of them."""
+    return [rate_bps(run.looks, from_s, until_s) for run in runs]
+
+
+def median_rate_bps(
     runs: Sequence[Run], from_s: float = 0.0, until_s: float | None = None
 ) -> float | None:
     """Over all of them; None where there is none."""
-    return fmean(rate_bps(run.looks, from_s, until_s) for run in runs) if runs else None
+    return median(rates_bps(runs, from_s, until_s)) if runs else None
+
+
+def spread_words(rates: Sequence[float]) -> str:
+    """The median in Mbit/s, with the least and the most where there are several; a dash for none.
+
+    Of n runs the least and the most enclose the true median with probability 1 - 2^(1 - n).
+    """
+    if not rates:
+        return "–"
+    middle = f"{median(rates) / 1e6:.0f}"
+    if len(rates) == 1:
+        return middle
+    return f"{middle} ({min(rates) / 1e6:.0f} to {max(rates) / 1e6:.0f})"
 
 
 def lost_share(with_it_bps: float | None, without_bps: float | None) -> float | None:

@@ -62,7 +62,7 @@ class Link:
         ours = weight**self.exponent
         share = ours / (ours + self.others**self.exponent)
         bps = min(self.rate_bps * used * share, weight * self.flow_bps)
-        return bps / (1 + (flows / self.host_flows) ** 2)
+        return float(bps / (1 + (flows / self.host_flows) ** 2))
 
 
 class Noise:
