@@ -36,6 +36,15 @@ def test_another_point_at_the_top_closes_the_question() -> None:
     assert after.possible_gain(AUTO, 25, SAME) < before.possible_gain(AUTO, 16, SAME) / 3
 
 
+def test_flows_that_hinder_each_other_are_no_outlier() -> None:
+    """As on the loopback of a host with few cores."""
+    falling = response(point(1, 22_600), point(2, 18_000), point(16, 4_260))
+    rates = [falling.expected(AUTO, flows) for flows in (1, 2, 16)]
+    assert rates == sorted(rates, reverse=True)
+    assert rates[0] == pytest.approx(math.log(22_600), abs=0.15)
+    assert rates[2] == pytest.approx(math.log(4_260), abs=0.15)
+
+
 def test_a_known_bound_limits_the_gain() -> None:
     points = (point(1, 60), point(16, 900))
     known = response(*points, bound=math.log(930))
