@@ -1,7 +1,7 @@
 """Searches the space of a subject: ask the method, probe, tell the method, store."""
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol
 
 import msgspec
@@ -111,18 +111,36 @@ def _method_of(context: Context, stage: SearchStage, space: Space) -> Method:
     # Each stage has its own random stream: one more probe in the first does not change the start
     # of the second.
     stream = np.random.SeedSequence([request.seed, zlib.crc32(stage.name.encode())])
-    method = registry.method(request.method).create(
-        space,
-        np.random.default_rng(stream),
-        knowledge_of(context, stage.subject),
-        request.constants,
-    )
-    if state := _last_state(context.probes, stage):
-        method.restore(state)
-    elif isinstance(method, WithBelief):
+
+    def create() -> Method:
+        return registry.method(request.method).create(
+            space,
+            np.random.default_rng(stream),
+            knowledge_of(context, stage.subject),
+            request.constants,
+        )
+
+    method = create()
+    state = _last_state(context.probes, stage)
+    if state and not _is_restored(method, state):
+        context.events.notice(
+            f"{context.stage_name(stage.name)}: another version of '{request.method}' left this "
+            "search, so it begins again; what it measured still counts"
+        )
+        method, state = create(), None
+    if not state and isinstance(method, WithBelief):
         _teach(context, stage, space, method)
     _expect(context, method)
     return method
+
+
+def _is_restored(method: Method, state: Mapping[str, object]) -> bool:
+    """Whether the method could read this state, which a file or another version may have spoilt."""
+    try:
+        method.restore(state)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return False
+    return True
 
 
 def _expect(context: Context, method: Method) -> None:

@@ -35,6 +35,7 @@ from advisor.testing.samples import a_host, a_path
 
 MIB = 2**20
 _SET_UP_S = 0.4
+_MOST_STREAMS = 25
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,7 +176,10 @@ class _Runner:
         return True
 
     def next_probe_s(self, _subject: str = "") -> float:
-        return probe_length(self.rtt_s).ceiling_s + _SET_UP_S
+        return probe_length(self.rtt_s).ceiling_s + self._set_up_s(_MOST_STREAMS)
+
+    def _set_up_s(self, streams: int) -> float:
+        return _SET_UP_S + 2 * self.rtt_s * streams
 
     async def update_rtt(self) -> None:
         return None
@@ -191,7 +195,7 @@ class _Runner:
         bps = min(bps, path.data_bps * 1.005)
         lossy = path.loss > 0 or (true_bps > 0.97 * path.data_bps and path.control != "bbr")
         lasted_s = length.lossy_floor_s if lossy else length.floor_s * 1.4
-        elapsed_s = lasted_s + _SET_UP_S + 2 * path.rtt_s * int(setting.get("streams", 1))
+        elapsed_s = lasted_s + self._set_up_s(int(setting.get("streams", 1)))
         self.now_s += elapsed_s
         self.sent_bytes += bps * lasted_s / 8
         return Measurement(

@@ -33,6 +33,9 @@ CONVERSATION: Final = [
 RENAMED: Final = {"spsa": "spsa-probdata"}
 """What has another name now. The present `spsa` resumes such a state too, with other steps."""
 
+REWRITTEN: Final = ("doubling",)
+"""What searches in another way now, from other states: it begins again."""
+
 
 def journal_lines() -> list[str]:
     return [
@@ -94,7 +97,8 @@ def test_every_message_of_that_conversation_is_known() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "surface"), [(name, surface) for name in STATES for surface in STATES[name]]
+    ("name", "surface"),
+    [(name, surface) for name in STATES if name not in REWRITTEN for surface in STATES[name]],
 )
 def test_a_saved_search_resumes_where_it_was(name: str, surface: str) -> None:
     kept = STATES[name][surface]
