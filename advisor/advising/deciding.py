@@ -3,7 +3,7 @@
 How a probe is valued: `advising/standing.py`. Where the decisions are made:
 
 - after the first default: one that fills a known link ends the session;
-- after each probe of a search: it ends when another probe is worth less than its seconds. What a
+- after each probe of a search: it ends when another probe is worth less than its cost. What a
   probe can gain is the lower of two estimates: what the path has left, from the numbers of flows
   and their rates; and what the method expects, from its own belief if it has one (`WithBelief`),
   else from how much its probes differ: of k probes of equal chances the next one is the best with
