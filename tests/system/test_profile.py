@@ -49,10 +49,12 @@ def test_a_grid_is_measured_to_its_end(start: Start) -> None:
     assert "256 KiB" in shown
     # Its measurements are part of the history, as those of any session.
     pair = json.loads(start("history", "show", "localhost", "--json").finish().stdout)
-    assert len(pair["probes"]) == 8
+    # One that failed on a busy machine is kept as well, and was made again.
+    outcomes = [probe["result"]["outcome"] for probe in pair["probes"]]
+    assert outcomes.count("measured") == 8
     assert "there is no interrupted session" in start("resume").finish().stderr
     made = start("profile", "localhost", "--from-history", "--name", "all").finish()
-    assert "made of 8 stored probes" in made.stdout
+    assert f"made of {len(outcomes)} stored probes" in made.stdout
     compared = start("profile", "compare", "mine", "all").finish().stdout
     assert "0 of 4 common settings changed clearly" in compared
 
