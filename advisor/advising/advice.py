@@ -16,6 +16,7 @@ from advisor.advising.host_reasons import (
 from advisor.advising.judging import comparable
 from advisor.api.tool import DESTINATION_PATH, CommandRequest, Kept
 from advisor.domain.advice import (
+    NINE_OF_TEN,
     Advice,
     Command,
     Composition,
@@ -109,8 +110,8 @@ def advice_from_history(inputs: AdviceInputs) -> Advice:
     """The advice from stored results alone, of which there is at least one."""
     best = max(inputs.past, key=lambda p: p.throughput_bps)
     spread = best.spread if best.spread is not None else TYPICAL_SPREAD
-    # 90 % lie within 1.645 standard deviations; the stored spread is over days, not seconds.
-    half_bps = 1.645 * spread * best.throughput_bps
+    # The stored spread is over days, not seconds.
+    half_bps = NINE_OF_TEN * spread * best.throughput_bps
     expected = held(
         link_ceiling(inputs.path),
         Estimate(

@@ -109,7 +109,7 @@ class Decisions:
         if gain * worth_s >= cost_s:
             return ""
         if is_new and alike:
-            return self._limits_all(standing, subject)
+            return self._limits_all(standing, subject, alike)
         if is_new:
             return (
                 f"not measured: the transfer takes {format_duration(worth_s)}, too short to be "
@@ -145,8 +145,7 @@ class Decisions:
             )
         return f"stopped: no setting is likely to be faster ({_percent(left)} expected)"
 
-    def _limits_all(self, standing: Standing, subject: str) -> str:
-        alike = standing.alike_flows
+    def _limits_all(self, standing: Standing, subject: str, alike: list[int]) -> str:
         assert standing.best is not None
         return (
             f"not measured: {alike[0]} and {alike[-1]} streams of "

@@ -9,21 +9,17 @@ alone. Where the tool was clearly slower than the network, it is the tool's own 
 import math
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from typing import Final
 
 import msgspec
 
 from advisor.advising.advice import transfer_time
-from advisor.domain.advice import ABOUT_ALL, Advice, Estimate, ToolCeiling
+from advisor.domain.advice import ABOUT_ALL, NINE_OF_TEN, Advice, Estimate, ToolCeiling
 from advisor.domain.dataset import Dataset
 from advisor.domain.file_io import NETWORK, TOOL_IN_MEMORY
 from advisor.domain.measurement import Measurement
 from advisor.domain.quantities import format_rate
 from advisor.domain.records import ProbeRecord
 from advisor.models.comparison import TYPICAL_SPREAD
-
-_ERRORS: Final = 1.645
-"""Standard deviations on either side: a 90 % interval."""
 
 
 def known_ceilings(probes: Sequence[ProbeRecord], tools: Collection[str]) -> dict[str, float]:
@@ -68,7 +64,7 @@ def expected_of_line(advice: Advice, ceilings: dict[str, float], dataset: Datase
     if advice.composition or advice.at_once or most_bps >= advice.expected_bps:
         return advice
     network = Estimate(advice.expected_bps, advice.interval_bps)
-    half_bps = _ERRORS * TYPICAL_SPREAD * most_bps
+    half_bps = NINE_OF_TEN * TYPICAL_SPREAD * most_bps
     lower_bps, upper_bps = network.interval
     own = Estimate(
         most_bps, (min(lower_bps, most_bps - half_bps), min(upper_bps, most_bps + half_bps))

@@ -17,6 +17,10 @@ CameTrue = Literal["within", "above", "below"]
 ABOUT_ALL: Final = 0.9
 """From this fraction of a rate on, whatever has it counts as saturated."""
 
+NINE_OF_TEN: Final = 1.645
+"""Standard deviations on either side that hold nine tenths of a normal distribution: all intervals
+of an advice are such ones."""
+
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
     """One line to run. `argv` is what is executed; `shell` is the same, quoted for a shell.

@@ -4,6 +4,8 @@ import math
 
 import msgspec
 
+from advisor.domain.space import Setting
+
 
 class Levels(msgspec.Struct, frozen=True, kw_only=True):
     """A published setting; each level is at least 1. A pipelining of 1 sends nothing ahead."""
@@ -11,6 +13,11 @@ class Levels(msgspec.Struct, frozen=True, kw_only=True):
     concurrency: int
     parallelism: int
     pipelining: int = 1
+
+    @property
+    def files_and_streams(self) -> Setting:
+        """Concurrency and parallelism, as the setting of a client."""
+        return {"concurrency": self.concurrency, "parallelism": self.parallelism}
 
     @property
     def words(self) -> str:

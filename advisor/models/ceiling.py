@@ -17,7 +17,7 @@ from typing import Final
 
 import msgspec
 
-from advisor.domain.advice import Estimate
+from advisor.domain.advice import NINE_OF_TEN, Estimate
 from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import format_rate
@@ -28,8 +28,6 @@ _WINDOW_S: Final = 1.0
 _WINDOW_ROUND_TRIPS: Final = 4
 _NEAR: Final = 0.95
 _DISPROVED: Final = 1.02
-_ERRORS: Final = 1.645
-"""Standard errors above what was seen: the upper end of a 90 % interval."""
 
 
 class Ceiling(msgspec.Struct, frozen=True):
@@ -90,7 +88,7 @@ def seen_ceiling(
     ]
     error = math.hypot(spread, min(errors))
     words = f"the {format_rate(most_bps)} that any probe has seen"
-    return Ceiling(most_bps * (1 + _ERRORS * error), words)
+    return Ceiling(most_bps * (1 + NINE_OF_TEN * error), words)
 
 
 def _most_bps(measurement: Measurement, window_s: float) -> float:

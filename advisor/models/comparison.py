@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from advisor.domain.advice import Estimate
+from advisor.domain.advice import NINE_OF_TEN, Estimate
 
 CONFIDENCE: Final = 0.90
 
@@ -40,9 +40,6 @@ SLICE_SPREAD: Final = 0.03
 more closely than they predict the whole."""
 
 _SUPPOSED_DEGREES: Final = 4
-
-_NORMAL: Final = 1.645
-"""The two-sided quantile of the normal distribution at `CONFIDENCE`."""
 
 _FEW_DEGREES: Final = 3
 """With fewer degrees a spread is unreliable: two probes may differ or agree by chance. The missing
@@ -183,7 +180,7 @@ class Comparison:
 def widened(estimate: Estimate, spread: float) -> Estimate:
     """An estimate with a further relative error of this standard deviation, of known size."""
     log_half = math.hypot(
-        math.log(estimate.interval[1] / estimate.interval[0]) / 2, _NORMAL * spread
+        math.log(estimate.interval[1] / estimate.interval[0]) / 2, NINE_OF_TEN * spread
     )
     return _back(math.log(estimate.value), log_half)
 

@@ -16,7 +16,7 @@ import msgspec
 
 from advisor.domain.epoch import Comparison, EpochRate
 from advisor.domain.measurement import Interval
-from advisor.models.steadiness import ENOUGH, relative_error, start_up_length
+from advisor.models.steadiness import ENOUGH, mean_rate_bps, relative_error, start_up_length
 
 LOOKS: Final = 20
 """The most looks of one epoch, which the boundary is for."""
@@ -32,7 +32,7 @@ def epoch_rate(intervals: Sequence[Interval]) -> EpochRate:
     """The rate of an epoch without its start-up. Needs at least one interval."""
     first = start_up_length([one.throughput_bps for one in intervals])
     part = intervals[first:]
-    bps = _mean_bps(part)
+    bps = mean_rate_bps(part)
     return EpochRate(bps=bps, stderr_bps=relative_error(part) * bps, first=first)
 
 
@@ -64,12 +64,8 @@ def _risen(part: Sequence[Interval], rate: EpochRate) -> EpochRate:
     New connections take seconds to get their share of a link that others use.
     """
     middle = len(part) // 2
-    early, late = (_mean_bps(some) for some in (part[:middle], part[middle:]))
+    early, late = (mean_rate_bps(some) for some in (part[:middle], part[middle:]))
     return msgspec.structs.replace(rate, bps=rate.bps + 2 * max(0.0, late - early))
-
-
-def _mean_bps(part: Sequence[Interval]) -> float:
-    return sum(one.received_bytes for one in part) * 8 / (part[-1].end_s - part[0].start_s)
 
 
 def differs(rate: EpochRate, reference: EpochRate) -> bool:

@@ -106,7 +106,8 @@ class SteadyPart(msgspec.Struct, frozen=True, kw_only=True):
     predicted: bool = False
 
 
-def _mean_bps(part: Sequence[Interval]) -> float:
+def mean_rate_bps(part: Sequence[Interval]) -> float:
+    """The mean rate over these intervals in bit/s; 0 if they last no time."""
     length_s = sum(i.end_s - i.start_s for i in part)
     return sum(i.received_bytes for i in part) * 8 / length_s if length_s > 0 else 0.0
 
@@ -198,7 +199,7 @@ REPEATS: Final = ErrorModel(spread=0.03, degrees=2, later=1.0)
 
 def relative_error(part: Sequence[Interval], model: ErrorModel = _SHIPPED) -> float:
     """The standard error of the part's mean as an estimate of what comes later, as a fraction."""
-    mean_bps = _mean_bps(part)
+    mean_bps = mean_rate_bps(part)
     if mean_bps <= 0:
         return _UNKNOWN
     squares = math.fsum((i.throughput_bps / mean_bps - 1) ** 2 for i in part)
@@ -206,7 +207,7 @@ def relative_error(part: Sequence[Interval], model: ErrorModel = _SHIPPED) -> fl
     variance = model.later**2 * supposed / (len(part) - 1 + model.degrees) / len(part)
     if len(part) > 1:
         middle = len(part) // 2
-        drift = (_mean_bps(part[middle:]) - _mean_bps(part[:middle])) / mean_bps
+        drift = (mean_rate_bps(part[middle:]) - mean_rate_bps(part[:middle])) / mean_bps
         by_chance = 4 * squares / (len(part) - 1) / len(part)
         variance += max(0.0, drift**2 - by_chance)
     return math.sqrt(variance)
@@ -245,7 +246,7 @@ def steady_part(
     if not first or not pieces:
         return _still_growing(intervals, blocks)
     part = intervals[first:]
-    bps = mean_bps = _mean_bps(part)
+    bps = mean_bps = mean_rate_bps(part)
     error = relative_error(pieces, model)
     allowed = _allowed(blocks, reports, length.rtt_s, part[0].start_s, mean_bps)
     if allowed is not None and mean_bps > 0:
@@ -276,7 +277,7 @@ def _first(blocks: Sequence[_Block]) -> int:
 def _still_growing(intervals: Sequence[Interval], blocks: Sequence[_Block]) -> SteadyPart:
     """Of a probe that has nothing but start-up, its last block is the best that is known."""
     first = blocks[-2][2] if len(blocks) > 1 else 0
-    bps = _mean_bps(intervals[first:])
+    bps = mean_rate_bps(intervals[first:])
     error = _UNKNOWN if len(intervals) > 1 else math.inf
     return SteadyPart(first=first, throughput_bps=bps, stderr_bps=error * bps, settled=False)
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import product
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -40,8 +40,7 @@ from tests.benchmarks.markdown import table_text
 from tests.benchmarks.medians import median_interval
 from tests.benchmarks.plans.document import write_part
 from tests.benchmarks.wan.hosts import ROOT
-
-R = TypeVar("R")
+from tests.virtual_clock import VirtualClock
 
 CAPACITY_BPS, RTT_S = 500e6, 0.0456
 LOADS: Final = {"light": 0, "medium": 16, "heavy": 80}
@@ -147,13 +146,13 @@ class VirtualGroup(FileGroup):
         return self.is_over
 
 
-class VirtualMover:
+class VirtualMover(VirtualClock):
     """Moves groups by the model, on a clock of its own. Clients end their piece first."""
 
     refusal = ""
 
     def __init__(self, groups: Sequence[VirtualGroup], timeline: Timeline, seed: int) -> None:
-        self.now_s = 0.0
+        super().__init__()
         self.flow_seconds = 0.0
         self._groups = groups
         self._timeline = timeline
@@ -163,25 +162,11 @@ class VirtualMover:
             one: {} for one in groups
         }
 
-    def clock(self) -> float:
-        return self.now_s
-
-    async def until(self, condition: Callable[[], bool]) -> None:
-        while not condition():
-            self._turn()
-
-    async def drain(self, group: FileGroup) -> None:
-        group.concurrency = 0
-        await self.until(lambda: not group.clients)
-
-    async def meanwhile(self, work: Awaitable[R]) -> R:
-        return await work
-
     def apply(self, group: FileGroup, setting: Setting, fallback: Setting | None = None) -> None:
         group.concurrency = int(setting.get("concurrency", 1))
         group.parallelism = int(setting.get("parallelism", 1))
 
-    def _turn(self) -> None:
+    def step(self) -> None:
         served = [(one, self._serving(one)) for one in self._groups]
         moving = [(group, one) for group, one in served if one]
         load = [load for since_s, load in self._timeline if since_s <= self.now_s][-1]

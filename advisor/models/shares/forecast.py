@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
+from advisor.domain.advice import NINE_OF_TEN
 from advisor.domain.shares import Served
 from advisor.models.shares.estimating import LoadEstimation, corrections_of, load_now
 from advisor.models.shares.features import Form, Load
@@ -39,9 +40,6 @@ DEFAULT: Final = Modelling()
 
 _TRIED: Final = 100
 _SPREAD: Final = 0.9
-_NINE_OF_TEN: Final = 1.645
-"""Standard deviations on either side that contain nine tenths of a normal distribution."""
-
 _LEAST_SCATTER: Final = 0.01
 
 
@@ -85,7 +83,7 @@ class Forecast:
     @property
     def scatter(self) -> float:
         """Standard deviation of the logarithm of observed over predicted."""
-        return max(_LEAST_SCATTER, math.log(self._spread) / _NINE_OF_TEN)
+        return max(_LEAST_SCATTER, math.log(self._spread) / NINE_OF_TEN)
 
     def _tried(self) -> Iterator[float]:
         """Observed over predicted for held-out samples, load estimated from earlier ones."""

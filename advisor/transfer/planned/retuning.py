@@ -18,7 +18,6 @@ from typing import Final
 import msgspec
 
 from advisor.domain.quantities import format_rate
-from advisor.domain.space import Setting
 from advisor.domain.transfers import Levels
 from advisor.methods.online_tuning import INTERVALS, Consistency
 from advisor.models.harp.optimiser import FAR_OFF, HarpAnswer, Optimiser, SampleTransfer
@@ -74,8 +73,8 @@ class Retuning:
         if abs(ratio - 1) > FAR_OFF:
             sample = SampleTransfer(levels=seen.levels, throughput_bps=ratio * expected_bps)
             suggested = self._optimiser.answer(sample, keep=self._keep)
-        present = _setting(self.answer.levels)
-        judged = self._consistency.judge(present, _setting(suggested.levels))
+        present = self.answer.levels.files_and_streams
+        judged = self._consistency.judge(present, suggested.levels.files_and_streams)
         if judged == present:
             return None
         levels = msgspec.structs.replace(
@@ -93,7 +92,3 @@ def reason_of(seen: ClassRate) -> str:
         f"{INTERVALS} consecutive epochs suggest other levels; the last one gave "
         f"{format_rate(seen.bps)} at {seen.levels.words}"
     )
-
-
-def _setting(levels: Levels) -> Setting:
-    return {"concurrency": levels.concurrency, "parallelism": levels.parallelism}

@@ -90,7 +90,7 @@ class PlanRun:
     async def _sampled(self, mover: Engine, files: SizedFiles) -> SampleSeen | None:
         """None if the class was finished before its rate was known."""
         group, levels = self._groups[files.size], self._planner.sample_levels[files.size]
-        mover.apply(group, _setting(levels))
+        mover.apply(group, levels.files_and_streams)
         arrived_bytes = group.arrived_bytes
         await mover.until(lambda: group.moved_bytes > arrived_bytes or group.is_over)
         began_s, sample, bps = self._clock(), AdaptiveSample(), None
@@ -139,7 +139,7 @@ class PlanRun:
         levels = self._planner.levels_now(self._left_bytes())
         for size, one in levels.items():
             meter.note_change(size.value)
-            mover.apply(self._groups[size], _setting(one))
+            mover.apply(self._groups[size], one.files_and_streams)
         return levels
 
     async def _epoch_changes(self, meter: EpochMeter, levels: Mapping[Size, Levels]) -> bool:
@@ -172,7 +172,7 @@ class PlanRun:
         before_bytes, began_s = group.moved_bytes, self._clock()
         levels = self._planner.levels_now({files.size: files.total_bytes or 1})[files.size]
         if self._retuned is None:
-            mover.apply(group, _setting(levels))
+            mover.apply(group, levels.files_and_streams)
             await mover.until(lambda: group.is_over)
         else:
             await self._move_together(mover)
@@ -182,7 +182,3 @@ class PlanRun:
             self._keep(
                 Alone(files=files, label="transfer", levels=levels, bps=bps, elapsed_s=elapsed_s)
             )
-
-
-def _setting(levels: Levels) -> Setting:
-    return {"concurrency": levels.concurrency, "parallelism": levels.parallelism}

@@ -195,7 +195,7 @@ class _PlanSession(TransferSession):
             ProbeRecord(
                 pair=self.pair,
                 subject=route.tool.name,
-                setting={"concurrency": levels.concurrency, "parallelism": levels.parallelism},
+                setting=levels.files_and_streams,
                 result=Measurement(
                     throughput_bps=alone.bps,
                     stderr_bps=0.0,

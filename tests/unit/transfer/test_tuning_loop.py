@@ -1,8 +1,8 @@
 """Control epochs over files that moves by a made-up surface, on a clock of its own."""
 
 import itertools
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,8 +29,7 @@ from advisor.transfer.tuned.tuners import (
     tuned_space,
     tuner_of,
 )
-
-R = TypeVar("R")
+from tests.virtual_clock import VirtualClock
 
 MB = 10**6
 TURN_S = 0.1
@@ -49,33 +48,19 @@ class Sky(FileGroup):
         return self.arrived
 
 
-class Wheel:
+class Wheel(VirtualClock):
     """Turns the clock, and moves bytes: clients of PIECE_S each, with the streams they began with.
 
     `rate`: bytes/s of so many clients with these streams each, mean over them.
     """
 
     def __init__(self, group: Sky, rate: Callable[[int, float], float], lasts_s: float) -> None:
-        self.now_s = 0.0
+        super().__init__()
         self._group = group
         self._rate = rate
         self._lasts_s = lasts_s
         self._control = SettingControl()
         self._ends_s: dict[Client, tuple[float, int]] = {}
-
-    def clock(self) -> float:
-        return self.now_s
-
-    async def until(self, condition: Callable[[], bool]) -> None:
-        while not condition():
-            self._turn()
-
-    async def drain(self, group: FileGroup) -> None:
-        group.concurrency = 0
-        await self.until(lambda: not group.clients)
-
-    async def meanwhile(self, work: Awaitable[R]) -> R:
-        return await work
 
     def apply(self, group: FileGroup, setting: Setting, fallback: Setting | None = None) -> None:
         self._control.apply(group, setting, fallback)
@@ -87,7 +72,7 @@ class Wheel:
     def fall_back(self, message: str) -> bool:
         return self._control.fall_back(message)
 
-    def _turn(self) -> None:
+    def step(self) -> None:
         group = self._group
         for client, (end_s, _) in list(self._ends_s.items()):
             if self.now_s >= end_s:
@@ -348,7 +333,7 @@ async def test_a_setting_at_which_nothing_gets_through_fails_its_epoch() -> None
                     assert self._group.concurrency == 4
                     # Until something got through there is nothing else to turn to.
                     assert not self.fall_back("too many connections")
-                self._turn()
+                self.step()
                 self._group.work.done_bytes = self._group.arrived
 
     ran.wheel = Refusing(ran.group, peak, 95.0)

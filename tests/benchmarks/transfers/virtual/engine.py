@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Final, TypeVar
+from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 
@@ -17,8 +17,7 @@ from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.setting_control import SettingControl
 from advisor.transfer.tuned.loop import Epoch, TuningLoop
 from tests.benchmarks.transfers.virtual.links import Link, Noise
-
-R = TypeVar("R")
+from tests.virtual_clock import VirtualClock
 
 STEP_S: Final = 0.1
 PIECE_S: Final = 4.0
@@ -37,7 +36,7 @@ class Endless(FileGroup):
         return int(self.moved)
 
 
-class VirtualEngine:
+class VirtualEngine(VirtualClock):
     """Moves the group over the link until `lasts_s`. `piece_s`: how long a client runs.
 
     The successor of a client starts so early that it moves data when that one ends.
@@ -46,7 +45,7 @@ class VirtualEngine:
     def __init__(
         self, link: Link, rng: np.random.Generator, lasts_s: float, piece_s: float = PIECE_S
     ) -> None:
-        self.now_s = 0.0
+        super().__init__()
         self.group = Endless()
         self._link = link
         self._rng = rng
@@ -56,9 +55,6 @@ class VirtualEngine:
         self._control = SettingControl()
         self._running: dict[Client, tuple[int, float, float]] = {}
 
-    def clock(self) -> float:
-        return self.now_s
-
     @property
     def refusal(self) -> str:
         return self._control.refusal
@@ -66,18 +62,7 @@ class VirtualEngine:
     def apply(self, group: FileGroup, setting: Setting, fallback: Setting | None = None) -> None:
         self._control.apply(group, setting, fallback)
 
-    async def until(self, condition: Callable[[], bool]) -> None:
-        while not condition():
-            self._step()
-
-    async def drain(self, group: FileGroup) -> None:
-        group.concurrency = 0
-        await self.until(lambda: not group.clients)
-
-    async def meanwhile(self, work: Awaitable[R]) -> R:
-        return await work
-
-    def _step(self) -> None:
+    def step(self) -> None:
         self._renew()
         clients = [(streams, self.now_s - at_s) for streams, at_s, _ in self._running.values()]
         bps = self._link.mean_bps(clients) * self._noise.next()
