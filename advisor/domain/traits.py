@@ -117,9 +117,11 @@ class ToolTraits(Traits, frozen=True, kw_only=True):
     lines are written for it where the user names no tool. `moves_ranges`: it moves ranges of files
     and lists of files, so that `advisor transfer`, `plan` and `share` can run it.
     `memory_to_memory`: it moves pieces from `api.tool.ZEROS` to `api.tool.NOWHERE`, without a file.
+    `stream_parameter`: the parameter that counts the streams of one file.
     """
 
     rank: int = 100
     is_default: bool = False
     moves_ranges: bool = False
     memory_to_memory: bool = False
+    stream_parameter: str = "streams"

@@ -207,6 +207,11 @@ class TransferToolContract(ToolContract):
             assert not names & set(space.fixed)
             assert space.note
 
+    def test_the_streams_of_a_file_are_a_parameter(self) -> None:
+        streams = getattr(self.plugin, "traits", ToolTraits()).stream_parameter
+        for _, _, space in self._spaces():
+            assert streams in {p.name for p in space.parameters} | set(space.fixed)
+
     def test_a_space_keeps_to_the_limits(self) -> None:
         for _, limits, space in self._spaces():
             _, dearest = _ends(space)

@@ -28,7 +28,7 @@ from advisor.lab.paths import EmulatedPath, changed, parse_time
 from advisor.report.plotting import CannotPlot, check_plot
 from advisor.report.rtt_profile import places_of, rtt_profile
 from advisor.runtime.exit_codes import EXIT_DONE
-from advisor.traits import reference_transport
+from advisor.traits import reference_transport, tool_traits
 
 _FLOWS: Final = "1,4,10"
 _POINTS: Final = "2"
@@ -137,11 +137,11 @@ def profile(
         ]
         for host in hosts if tools else []:
             source, target = files.enter_context(memory_folders(name, host))
-            to_memory = ["--data", source, "--to", target, *_tool_words(repeats)]
+            to_memory = ["--data", source, "--to", target]
             runs += [
                 ProfileRun(
                     name=f"{name}-{host}-{tool}",
-                    words=[*where[host], "--profile-tool", tool, *to_memory],
+                    words=[*where[host], *_tool_words(tool, repeats), *to_memory],
                 )
                 for tool in tools or []
             ]
@@ -164,9 +164,10 @@ def _grid_words(settings: Sequence[str], repeats: int) -> list[str]:
     return [*axes, "--points", _POINTS, "--repeats", str(repeats)]
 
 
-def _tool_words(repeats: int) -> list[str]:
+def _tool_words(tool: str, repeats: int) -> list[str]:
     """One file, by the number of its streams."""
-    return _grid_words([f"parallelism={_FLOWS}"], repeats)
+    streams = f"{tool_traits(tool).stream_parameter}={_FLOWS}"
+    return ["--profile-tool", tool, *_grid_words([streams], repeats)]
 
 
 @contextlib.contextmanager

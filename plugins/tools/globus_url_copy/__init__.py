@@ -97,6 +97,7 @@ class GlobusUrlCopy:
         is_default=True,
         moves_ranges=True,
         memory_to_memory=True,
+        stream_parameter="parallelism",
         imported_from=("gridftp-log", "gridftp-usage", "harp-csv"),
         requirements=(
             Requirement(
