@@ -20,7 +20,8 @@ from advisor.advising.recorder import ProbePurpose
 from advisor.advising.tool_in_memory import MemoryProber
 from advisor.advising.tool_probing import ToolProber
 from advisor.advising.user_orders import apply_user_orders
-from advisor.agent.client import AgentLink, PeerError, PeerGone
+from advisor.agent.client import AgentLink
+from advisor.agent.peer_errors import PeerError, PeerGone
 from advisor.api.tool import ToolLimits, TransferTool
 from advisor.domain import events as ev
 from advisor.domain.dataset import Dataset

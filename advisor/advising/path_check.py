@@ -4,7 +4,7 @@ import asyncio
 import time
 from typing import Final
 
-from advisor.agent.client import PeerError
+from advisor.agent.peer_errors import PeerError
 from advisor.agent.secret import BadSecret
 from advisor.domain import events as ev
 from advisor.hosts.source_address import NoSourceAddress

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from typing import Final, Protocol
 
 from advisor.advising.prober import Probed, Watcher
-from advisor.agent.client import AgentLink, PeerError, PeerGone
+from advisor.agent.client import AgentLink
+from advisor.agent.peer_errors import PeerError, PeerGone
 from advisor.domain.measurement import Failure, FailureKind, Measurement
 from advisor.domain.path import PathFacts
 from advisor.domain.problem import ProblemError, ProblemKind

@@ -10,7 +10,8 @@ from typing import Final, Protocol
 import msgspec
 
 from advisor.agent import messages as m
-from advisor.agent.client import PeerGone, Replies
+from advisor.agent.peer_errors import PeerGone
+from advisor.agent.replies import Replies
 from advisor.api.transport import Sample, SendOrder, Trouble, Versions
 from advisor.domain.measurement import (
     EndLoad,

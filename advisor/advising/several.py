@@ -24,7 +24,7 @@ from advisor.advising.recorder import ProbePurpose
 from advisor.advising.searching import search_transports, usable_stages
 from advisor.advising.several_advice import Searched, advice_for_several
 from advisor.advising.simultaneous import Lane, measure_at_once
-from advisor.agent.client import PeerError
+from advisor.agent.peer_errors import PeerError
 from advisor.domain import events as ev
 from advisor.domain.connection import Connection, UsableConnection
 from advisor.domain.measurement import Failure, Measurement

@@ -11,7 +11,8 @@ from typing import Final
 
 from advisor.advising.prober import Probed, Watcher
 from advisor.advising.tool_probing import measurement_of
-from advisor.agent.client import AgentLink, PeerError, PeerGone
+from advisor.agent.client import AgentLink
+from advisor.agent.peer_errors import PeerError, PeerGone
 from advisor.api.tool import NOWHERE, ZEROS, Piece, Step, TransferOrder, TransferTool
 from advisor.domain.measurement import Failure, FailureKind
 from advisor.domain.path import PathFacts

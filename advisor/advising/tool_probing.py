@@ -13,7 +13,8 @@ import msgspec
 import numpy as np
 
 from advisor.advising.prober import Probed, Watcher
-from advisor.agent.client import AgentLink, PeerError, PeerGone
+from advisor.agent.client import AgentLink
+from advisor.agent.peer_errors import PeerError, PeerGone
 from advisor.api.tool import CommandRequest, Kept, Piece, Step, TransferOrder, TransferTool
 from advisor.domain.dataset import Dataset
 from advisor.domain.file_io import IO_MODE, STRIPES, tool_setting

@@ -3,20 +3,21 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
 import msgspec
 
 import advisor
-from advisor.agent import message_base as b
 from advisor.agent import messages as m
 from advisor.agent import target_messages as t
+from advisor.agent.batches import in_messages, weight
 from advisor.agent.keepalive import SILENCE_S, Pulse
+from advisor.agent.peer_errors import PeerError, PeerGone, Refusal
+from advisor.agent.replies import Inboxes, RemoteStep, Replies, of_kind
 from advisor.api.tool import TransferOrder
 from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem
-from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.hosts.checksums import Checksum
 
 _ANSWER_S: Final = 15.0
@@ -27,29 +28,7 @@ _NOISE_LINES: Final = 200
 # More than any request has in flight; an agent that sends more waits until they are read.
 _UNREAD_REPLIES: Final = 64
 
-# Per message; a single pair of the longest paths in the longest encoding still fits.
-_PATHS_BYTES: Final = m.MESSAGE_LIMIT_BYTES // 2
-
 _R = TypeVar("_R", bound=m.Reply | t.ClaimReply)
-_T = TypeVar("_T")
-
-
-class PeerError(ProblemError):
-    """The other side cannot be used; the message is one sentence with its remedy."""
-
-    kind = ProblemKind.UNREACHABLE
-
-
-class Refusal(PeerError):
-    """The agent refused or failed this request; the conversation continues."""
-
-    kind = ProblemKind.REFUSED
-
-
-class PeerGone(PeerError):
-    """The connection to the agent ended, or the agent stopped answering."""
-
-    kind = ProblemKind.LOST
 
 
 class AgentLink:
@@ -171,7 +150,7 @@ class AgentLink:
 
     async def _ask(self, request: m.Request, kind: type[_R]) -> _R:
         await self._send(request)
-        return _of_kind(await self._answer(), kind)
+        return of_kind(await self._answer(), kind)
 
     async def _answer(self) -> m.Reply:
         try:
@@ -214,7 +193,7 @@ class AgentLink:
         return None if found is None else int(found.fileno())
 
     @contextlib.asynccontextmanager
-    async def probe(self, request: m.OpenProbe) -> AsyncIterator["Replies"]:
+    async def probe(self, request: m.OpenProbe) -> AsyncIterator[Replies]:
         """Run the receiving end of one probe; yields the agent's replies up to `ProbeEnded`.
 
         Leaving the block early also ends the probe on the other side. Raises PeerGone.
@@ -228,7 +207,7 @@ class AgentLink:
                 await self._end_probe(replies)
 
     @contextlib.asynccontextmanager
-    async def probes(self, requests: Sequence[m.OpenProbe]) -> AsyncIterator[list["Replies"]]:
+    async def probes(self, requests: Sequence[m.OpenProbe]) -> AsyncIterator[list[Replies]]:
         """Run the receiving ends of several probes at once; yields the replies about each.
 
         As `probe`. Only for agents that tell their interfaces.
@@ -245,7 +224,7 @@ class AgentLink:
             sorting.cancel()
             await asyncio.wait([sorting])
 
-    async def _end_probe(self, *several: "Replies") -> None:
+    async def _end_probe(self, *several: Replies) -> None:
         with contextlib.suppress(PeerError, TimeoutError):
             async with asyncio.timeout(_CLOSE_S):
                 await self._send(m.CloseProbe())
@@ -345,7 +324,7 @@ class AgentLink:
         await self.work(m.RemoveScratch(folder=folder), m.ScratchRemoved)
 
     @contextlib.asynccontextmanager
-    async def step(self, tool: str, order: TransferOrder) -> AsyncIterator["RemoteStep"]:
+    async def step(self, tool: str, order: TransferOrder) -> AsyncIterator[RemoteStep]:
         """Run the destination's step of a transfer there: yields when it is ready or has ended.
 
         Leaving the block early ends it. The list file and the base port of the order are ignored:
@@ -376,7 +355,7 @@ class AgentLink:
         except asyncio.CancelledError:
             await self._end_work()
             raise
-        return _of_kind(reply, kind)
+        return of_kind(reply, kind)
 
     async def _end_work(self) -> None:
         with contextlib.suppress(PeerError, TimeoutError):
@@ -397,15 +376,6 @@ class AgentLink:
         await self._close()
 
 
-def _of_kind(reply: m.Reply, kind: type[_R]) -> _R:
-    """The reply, if it is of the expected kind. Raises PeerError."""
-    if isinstance(reply, m.Refused):
-        raise Refusal(reply.message)
-    if not isinstance(reply, kind):
-        raise PeerError("the agent sent an unexpected answer")
-    return reply
-
-
 def _step_request(tool: str, order: TransferOrder) -> m.RunStep:
     """The order as a message. Raises Refusal if it exceeds the limits of messages."""
     order = msgspec.structs.replace(order, list_file="", base_port=0)
@@ -421,127 +391,3 @@ def _step_request(tool: str, order: TransferOrder) -> m.RunStep:
         f"the destination cannot run this transfer ({reason}): it accepts at most "
         f"{m.PIECES_LIMIT} files with absolute paths in UTF-8"
     )
-
-
-def weight(*paths: str) -> int:
-    """The length of paths in a message. Raises Refusal for paths that messages do not allow."""
-    try:
-        return len(msgspec.json.encode(msgspec.convert(paths, tuple[b.FilePath, ...])))
-    except (msgspec.ValidationError, UnicodeEncodeError):
-        raise Refusal(
-            "paths at the destination must be absolute, UTF-8 and at most 4096 characters long: "
-            f"{paths[-1][:200]!a} is not"
-        ) from None
-
-
-def in_messages(items: Sequence[_T], measure: Callable[[_T], int]) -> Iterator[list[_T]]:
-    """The items divided into parts that each fit a message. Raises Refusal."""
-    part: list[_T] = []
-    size = 0
-    for item in items:
-        more = measure(item)
-        if part and (size + more > _PATHS_BYTES or len(part) == b.PATHS_LIMIT):
-            yield part
-            part, size = [], 0
-        part.append(item)
-        size += more
-    if part:
-        yield part
-
-
-class Replies:
-    """An agent's replies about one probe, ending with its ProbeEnded."""
-
-    def __init__(self, read: Callable[[], Awaitable[m.Reply]]) -> None:
-        self._read = read
-        self.ended = False
-        self.last = m.ProbeEnded()
-
-    def __aiter__(self) -> "Replies":
-        return self
-
-    async def __anext__(self) -> m.Reply:
-        if self.ended:
-            raise StopAsyncIteration
-        reply = await self._read()
-        if isinstance(reply, m.ProbeEnded):
-            self.last = reply
-        self.ended = isinstance(reply, m.ProbeEnded | m.Refused)
-        return reply
-
-
-class Inboxes:
-    """Sorts the replies about several probes that run at once, by the probe."""
-
-    def __init__(self, read: Callable[[], Awaitable[m.Reply]], count: int) -> None:
-        self._read = read
-        self._boxes: list[asyncio.Queue[m.Reply | PeerError]] = [
-            asyncio.Queue() for _ in range(count)
-        ]
-
-    async def sort(self) -> None:
-        """Until all have ended, or the agent is lost."""
-        running = set(range(len(self._boxes)))
-        while running:
-            try:
-                reply = await self._read()
-            except PeerError as error:
-                self._put_in_all(error)
-                return
-            if not isinstance(reply, m.OfProbe):
-                self._put_in_all(reply)
-                if isinstance(reply, m.Refused):
-                    return
-            elif reply.number in running:
-                self._boxes[reply.number].put_nowait(reply.reply)
-                if isinstance(reply.reply, m.ProbeEnded):
-                    running.discard(reply.number)
-
-    def _put_in_all(self, reply: m.Reply | PeerError) -> None:
-        for box in self._boxes:
-            box.put_nowait(reply)
-
-    async def next(self, number: int) -> m.Reply:
-        """The next reply about that probe. Raises PeerError."""
-        reply = await self._boxes[number].get()
-        if isinstance(reply, PeerError):
-            self._boxes[number].put_nowait(reply)  # Whoever reads next meets it as well.
-            raise reply
-        return reply
-
-
-class RemoteStep:
-    """A tool's step that runs on the agent's side.
-
-    `base_port`: the first port it listens on; None if it ended before it was ready. `is_over`:
-    whether no further replies about it follow.
-    """
-
-    def __init__(self, read: Callable[[], Awaitable[m.Reply]]) -> None:
-        self._read = read
-        self._end: m.StepEnded | None = None
-        self.base_port: int | None = None
-        self.is_over = False
-
-    async def begin(self) -> None:
-        """Wait until it is ready, or has ended. Raises PeerError."""
-        reply = await self._next()
-        if isinstance(reply, m.StepReady):
-            self.base_port = reply.base_port
-        else:
-            self._end = _of_kind(reply, m.StepEnded)
-
-    async def ended(self) -> tuple[int, str, str]:
-        """Exit status, and the ends of standard output and error, once it has ended.
-
-        May be cancelled and called again. Raises PeerError.
-        """
-        if self._end is None:
-            self._end = _of_kind(await self._next(), m.StepEnded)
-        return self._end.status, self._end.output, self._end.errors
-
-    async def _next(self) -> m.Reply:
-        while isinstance(reply := await self._read(), m.AtWork):
-            pass
-        self.is_over = not isinstance(reply, m.StepReady)
-        return reply

@@ -10,8 +10,9 @@ from typing import Final
 
 import msgspec
 
-from advisor.agent.client import AgentLink, PeerError, PeerGone
+from advisor.agent.client import AgentLink
 from advisor.agent.files import ANYWHERE
+from advisor.agent.peer_errors import PeerError, PeerGone
 from advisor.agent.secret import tls_context
 from advisor.agent.service import AgentService
 from advisor.domain.endpoints import Endpoint

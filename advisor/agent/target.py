@@ -7,7 +7,9 @@ from typing import Final, TypeVar
 import msgspec
 
 from advisor.agent import target_messages as t
-from advisor.agent.client import AgentLink, PeerError, in_messages, weight
+from advisor.agent.batches import in_messages, weight
+from advisor.agent.client import AgentLink
+from advisor.agent.peer_errors import PeerError
 from advisor.domain.problem import ProblemKind
 from advisor.domain.proof import Algorithm
 

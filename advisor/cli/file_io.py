@@ -181,7 +181,7 @@ class _There:
         self._request = request
 
     async def filesystem(self, folder: str) -> Filesystem:
-        from advisor.agent.client import Refusal
+        from advisor.agent.peer_errors import Refusal
 
         async with self._link() as link:
             try:
@@ -192,7 +192,7 @@ class _There:
 
     @contextlib.asynccontextmanager
     async def measuring(self, folder: str, total_bytes: int) -> AsyncIterator[Run]:
-        from advisor.agent.client import Refusal
+        from advisor.agent.peer_errors import Refusal
 
         async with self._link() as link:
 
@@ -207,7 +207,7 @@ class _There:
 
     @contextlib.asynccontextmanager
     async def _link(self) -> AsyncIterator[Any]:
-        from advisor.agent.client import PeerError
+        from advisor.agent.peer_errors import PeerError
         from advisor.agent.secret import BadSecret
         from advisor.runtime.connect import reach
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from advisor.agent.client import AgentLink, PeerError, Refusal
+from advisor.agent.client import AgentLink
 from advisor.agent.connect import (
     DEFAULT_AGENT_COMMAND,
     Reached,
@@ -17,6 +17,7 @@ from advisor.agent.connect import (
     reach_ssh,
     reach_tls,
 )
+from advisor.agent.peer_errors import PeerError, Refusal
 from advisor.agent.secret import read_secret
 from advisor.domain.endpoints import LabHost, Pair
 from advisor.domain.path import PathFacts

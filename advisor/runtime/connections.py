@@ -5,8 +5,9 @@ import secrets
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from advisor.agent.client import AgentLink, Refusal
+from advisor.agent.client import AgentLink
 from advisor.agent.connect import Reached
+from advisor.agent.peer_errors import Refusal
 from advisor.domain.connection import Connection, HostInterface, UsableConnection
 from advisor.hosts.interfaces import data_interfaces
 from advisor.hosts.path_mtu import UdpBlocked, kernel_path_mtu, probe_path_mtu

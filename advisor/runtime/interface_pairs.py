@@ -6,8 +6,8 @@ from typing import TypeVar
 
 import msgspec
 
-from advisor.agent.client import PeerError
 from advisor.agent.connect import Reached
+from advisor.agent.peer_errors import PeerError
 from advisor.domain.connection import HostInterface
 from advisor.domain.problem import ProblemError
 from advisor.hosts.interfaces import holder_of

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
-from advisor.agent.client import PeerError
+from advisor.agent.peer_errors import PeerError
 from advisor.domain import events as ev
 from advisor.domain.problem import Problem, ProblemKind, problem_of
 from advisor.runtime.control import Control

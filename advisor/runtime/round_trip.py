@@ -6,8 +6,9 @@ estimate if it is TCP, or timed messages, which include the time of ssh and of b
 
 from typing import Final
 
-from advisor.agent.client import AgentLink, PeerError
+from advisor.agent.client import AgentLink
 from advisor.agent.connect import Reached
+from advisor.agent.peer_errors import PeerError
 from advisor.domain.path import PathFacts
 from advisor.hosts.rtt import FLOOR_S, RttResult, Unreachable, measure_rtt
 from advisor.hosts.tcp_info import minimum_rtt_s

@@ -6,7 +6,8 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from advisor.agent.client import AgentLink, RemoteStep
+from advisor.agent.client import AgentLink
+from advisor.agent.replies import RemoteStep
 from advisor.api.tool import Step, TransferOrder, TransferTool
 from advisor.probing.transfer import Ran
 

@@ -8,7 +8,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 from advisor.agent import messages as m
-from advisor.agent.client import AgentLink, PeerGone
+from advisor.agent.client import AgentLink
+from advisor.agent.peer_errors import PeerGone
 from advisor.agent.secret import new_secret, tls_context, write_secret
 from advisor.agent.service import AgentService
 from advisor.testing.samples import a_path

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.agent import messages as m
-from advisor.agent.client import AgentLink, PeerError, PeerGone
+from advisor.agent.client import AgentLink
+from advisor.agent.peer_errors import PeerError, PeerGone
 from advisor.agent.service import AgentService
 from advisor.domain import events as ev
 from advisor.domain.endpoints import Pair

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from advisor.agent import messages as m
-from advisor.agent.client import AgentLink, PeerGone
+from advisor.agent.client import AgentLink
 from advisor.agent.files import ANYWHERE
+from advisor.agent.peer_errors import PeerGone
 from advisor.agent.service import AgentService
 from tests.hostile.peers import Streams, greeted, linked, listening, play, served
 

@@ -11,8 +11,9 @@ import msgspec
 import pytest
 
 from advisor.agent import target_messages as t
-from advisor.agent.client import AgentLink, Refusal
+from advisor.agent.client import AgentLink
 from advisor.agent.files import FileRights
+from advisor.agent.peer_errors import Refusal
 from advisor.agent.signing import is_signed
 from advisor.agent.target import RemoteTarget, TargetBusy
 from advisor.domain.proof import Algorithm, Statement

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 import msgspec
 import typer
 
-from advisor.agent.client import PeerError
+from advisor.agent.peer_errors import PeerError
 from advisor.agent.secret import BadSecret
 from advisor.cli import parameters as p
 from advisor.cli.advise.sessions import on_lab

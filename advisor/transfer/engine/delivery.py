@@ -9,7 +9,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from advisor.agent.client import AgentLink, PeerError
+from advisor.agent.client import AgentLink
+from advisor.agent.peer_errors import PeerError
 from advisor.agent.target import RemoteTarget
 from advisor.agent.target_messages import ClaimTarget, TargetClaimed
 from advisor.api.tool import TransferTool

@@ -17,7 +17,8 @@ from typing import Any, Final, Self, TypeVar
 
 import msgspec
 
-from advisor.agent.client import AgentLink, PeerError
+from advisor.agent.client import AgentLink
+from advisor.agent.peer_errors import PeerError
 from advisor.api.tool import Piece, Step, TransferOrder
 from advisor.domain.space import Setting
 from advisor.models.piecework import Batch

@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
-from advisor.agent.client import PeerError
+from advisor.agent.peer_errors import PeerError
 from advisor.domain.quantities import format_duration
 from advisor.runtime.control import Control
 from advisor.transfer.engine.file_group import FileGroup

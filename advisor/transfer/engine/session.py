@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import ClassVar
 
-from advisor.agent.client import PeerError
+from advisor.agent.peer_errors import PeerError
 from advisor.agent.target import TargetBusy
 from advisor.domain import events as ev
 from advisor.domain.manifest import Manifest

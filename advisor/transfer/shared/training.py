@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from advisor.agent.client import PeerError
+from advisor.agent.peer_errors import PeerError
 from advisor.domain import events as ev
 from advisor.domain.dataset import Dataset
 from advisor.domain.quantities import format_duration

@@ -8,7 +8,7 @@ import pytest
 from advisor.advising import probe_runner
 from advisor.advising.probe_runner import PeerLost, ProbeRunner
 from advisor.advising.prober import Probed, Watcher
-from advisor.agent.client import PeerError, PeerGone
+from advisor.agent.peer_errors import PeerError, PeerGone
 from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement
 from advisor.domain.path import PathFacts
 from advisor.domain.space import Setting

@@ -6,8 +6,9 @@ import socket
 from collections.abc import AsyncIterator
 
 from advisor.agent import messages as m
-from advisor.agent.client import AgentLink, PeerGone
+from advisor.agent.client import AgentLink
 from advisor.agent.files import ANYWHERE, FileRights
+from advisor.agent.peer_errors import PeerGone
 from advisor.agent.service import AgentService
 
 

@@ -6,7 +6,8 @@ import socket
 import pytest
 
 from advisor.agent import messages as m
-from advisor.agent.client import AgentLink, PeerError, PeerGone
+from advisor.agent.client import AgentLink
+from advisor.agent.peer_errors import PeerError, PeerGone
 
 
 async def talk(said: bytes, hang: bool = False) -> AgentLink:

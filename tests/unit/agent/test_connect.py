@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from advisor.agent import connect
-from advisor.agent.client import PeerError
 from advisor.agent.connect import _ssh_failure, reach_ssh, reach_tls
+from advisor.agent.peer_errors import PeerError
 from advisor.agent.secret import BadSecret, new_secret, read_secret, write_secret
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.problem import ProblemKind

@@ -15,8 +15,9 @@ import pytest
 
 from advisor.agent import files
 from advisor.agent import messages as m
-from advisor.agent.client import AgentLink, PeerError, Refusal
+from advisor.agent.client import AgentLink
 from advisor.agent.files import ANYWHERE, NOWHERE, FileRights
+from advisor.agent.peer_errors import PeerError, Refusal
 from advisor.agent.scratch import MARK
 from advisor.agent.service import AgentService
 from advisor.domain.file_io import SCRATCH_PREFIX, FileIoJob

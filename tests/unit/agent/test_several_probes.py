@@ -7,7 +7,9 @@ import pytest
 
 from advisor.advising.simultaneous import Lane, measure_at_once
 from advisor.agent import messages as m
-from advisor.agent.client import AgentLink, Inboxes, PeerError, PeerGone
+from advisor.agent.client import AgentLink
+from advisor.agent.peer_errors import PeerError, PeerGone
+from advisor.agent.replies import Inboxes
 from advisor.domain.measurement import Failure, Measurement
 from advisor.models.steadiness import probe_length
 from advisor.probing.end import Spares

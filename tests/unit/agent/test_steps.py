@@ -18,8 +18,9 @@ import pytest
 from advisor import registry
 from advisor.agent import messages as m
 from advisor.agent import steps
-from advisor.agent.client import AgentLink, Refusal
+from advisor.agent.client import AgentLink
 from advisor.agent.files import ANYWHERE, NOWHERE, FileRights
+from advisor.agent.peer_errors import Refusal
 from advisor.agent.ports import free_run
 from advisor.api.tool import Piece, Step, ToolTraits, TransferOrder
 from advisor.domain.availability import AVAILABLE, Availability

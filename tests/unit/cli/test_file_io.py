@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from advisor.agent.client import Refusal
+from advisor.agent.peer_errors import Refusal
 from advisor.cli import file_io as module
 from advisor.cli.errors import UsageError
 from advisor.cli.file_io import file_io

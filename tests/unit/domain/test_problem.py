@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 import advisor
-from advisor.agent.client import PeerError
+from advisor.agent.peer_errors import PeerError
 from advisor.cli.errors import UsageError
 from advisor.domain.problem import Problem, ProblemError, ProblemKind, problem_of
 from advisor.store.errors import StoreFull

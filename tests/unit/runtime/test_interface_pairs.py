@@ -6,8 +6,9 @@ from typing import Any, cast
 import pytest
 
 from advisor.agent import messages as m
-from advisor.agent.client import AgentLink, PeerError
+from advisor.agent.client import AgentLink
 from advisor.agent.connect import Reached
+from advisor.agent.peer_errors import PeerError
 from advisor.domain.connection import HostInterface
 from advisor.domain.endpoints import Endpoint
 from advisor.runtime.connections import usable_connections

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from advisor.agent.client import PeerError, PeerGone
+from advisor.agent.peer_errors import PeerError, PeerGone
 from advisor.agent.secret import BadSecret
 from advisor.domain import events as ev
 from advisor.runtime.control import Control

@@ -9,9 +9,10 @@ import icmplib
 import msgspec
 import pytest
 
-from advisor.agent.client import AgentLink, PeerGone
+from advisor.agent.client import AgentLink
 from advisor.agent.connect import Reached, reach_embedded
 from advisor.agent.files import ANYWHERE
+from advisor.agent.peer_errors import PeerGone
 from advisor.agent.service import AgentService
 from advisor.domain.endpoints import Endpoint
 from advisor.hosts.path_mtu import kernel_path_mtu

@@ -8,7 +8,8 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from advisor.agent.client import AgentLink, PeerGone
+from advisor.agent.client import AgentLink
+from advisor.agent.peer_errors import PeerGone
 from advisor.api.tool import Piece, Step, TransferOrder, TransferTool
 from advisor.domain.advice import Side
 from advisor.probing.transfer import Ran

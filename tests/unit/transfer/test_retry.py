@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from advisor.agent.client import PeerError
+from advisor.agent.peer_errors import PeerError
 from advisor.domain import orders as o
 from advisor.domain.manifest import Exclusion
 from advisor.models.slicing import FileEntry
