@@ -9,9 +9,9 @@ from typing import Final, Literal
 
 import msgspec
 
-Use = Literal["network", "tool", "transfer"]
-"""What a method searches: a transport from memory to memory, a tool from disk to disk, or a
-transfer that runs."""
+Use = Literal["network", "tool", "transfer", "priced transfer"]
+"""What a method searches: a transport from memory to memory, a tool from disk to disk, a transfer
+that runs, or one in which every flow has a price."""
 
 
 class Requirement(msgspec.Struct, frozen=True, kw_only=True):

@@ -247,6 +247,7 @@ plugin = SearchPlugin(
     name="nelder-mead",
     summary="Nelder-Mead on integers, watches and restarts, nm-tuner (Balaprakash et al., 2016)",
     traits=MethodTraits(
+        default_for=("priced transfer",),
         form_rank=1,
         form_text="moves away from the worst of three settings",
     ),

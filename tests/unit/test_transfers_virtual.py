@@ -16,6 +16,7 @@ from tests.benchmarks.transfers.virtual.compare import (
 )
 from tests.benchmarks.transfers.virtual.engine import moved_bytes
 from tests.benchmarks.transfers.virtual.links import CONTROLS, Link, Noise
+from tests.benchmarks.transfers.virtual.two import jain, share_link
 
 SEEDS = (1, 2, 3)
 
@@ -90,3 +91,17 @@ def test_flows_have_the_link_by_their_number() -> None:
     logs = np.log([noise.next() for _ in range(20_000)])
     assert logs.std() == pytest.approx(0.15, rel=0.1)
     assert np.corrcoef(logs[:-40], logs[40:])[0, 1] == pytest.approx(np.exp(-1), abs=0.1)
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+def test_with_a_price_two_transfers_come_to_equal_shares_with_fewer_flows(loaded: bool) -> None:
+    [link] = links("cubic", 1, 77, loaded=loaded)
+    priced, free = (share_link("nelder-mead", price, link, 1) for price in (0.02, None))
+    assert priced.jain >= 0.95
+    assert priced.converged_s is not None
+    assert priced.flows < free.flows
+
+
+def test_the_index_of_jain_is_one_where_all_have_the_same() -> None:
+    rates = np.array([[3.0, 3.0], [1.0, 0.0], [2.0, 1.0]])
+    assert jain(rates) == pytest.approx([1.0, 0.5, 0.9])

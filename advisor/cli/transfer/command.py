@@ -47,7 +47,7 @@ class TuningOptions(Options, frozen=True):
         typer.Option(
             "--method",
             metavar="NAME",
-            show_default="the one for transfers",
+            show_default="the one for transfers, or for those with a price",
             help="The method that tunes it, one of `advisor plugins`, or fixed to keep the "
             "setting it starts with.",
             rich_help_panel=SEARCH,
@@ -186,7 +186,7 @@ def transfer(
     the end there is a signed receipt. Exit code 0 means that everything in DATA is proven to be
     there. Run again after an interruption, the same command resumes the transfer.
     """
-    method = tuning.method or default_method("transfer")
+    method = tuning.method or default_method("priced transfer" if tuning.price else "transfer")
     _check(method, tuning, limits)
     request = moving_request(
         context,

@@ -24,6 +24,7 @@ from tests.benchmarks.transfers.virtual.compare import (
     tool_bytes,
 )
 from tests.benchmarks.transfers.virtual.links import CONTROLS
+from tests.benchmarks.transfers.virtual.together import together_text
 from tests.benchmarks.wan.hosts import ROOT
 
 _PAGE: Final = ROOT / "docs/benchmarks-transfers-virtual.md"
@@ -102,6 +103,8 @@ def _text(count: int, seed: int) -> str:
             "## Without load",
             without,
             _table(alone),
+            "## Two on one link",
+            together_text(max(1, count // 4), seed),
         ]
     )
 

@@ -44,11 +44,17 @@ def links(control: str, count: int, seed: int, *, loaded: bool) -> Iterable[Link
         yield random_link(control, rng, loaded=loaded)
 
 
-def tuner(method: str, link: Link, seed: int, start: Levels | None = None) -> Tuner:
+def tuner(
+    method: str,
+    link: Link,
+    seed: int,
+    start: Levels | None = None,
+    price: float | None = None,
+) -> Tuner:
     """As `advisor transfer` makes it. `start`: what history or advice say."""
     path = msgspec.structs.replace(a_path(), rtt_s=link.rtt_s, bandwidth_bps=_KNOWN * link.rate_bps)
     bounds = TunerBounds(concurrency=32, parallelism=16, flows=MOST_FLOWS)
-    wanted = TunerWanted(method=method, bounds=bounds, advised=start, seed=seed)
+    wanted = TunerWanted(method=method, bounds=bounds, advised=start, seed=seed, price=price)
     return tuner_of(wanted, _BIG, path, [])
 
 

@@ -62,10 +62,19 @@ class VirtualEngine(VirtualClock):
     def apply(self, group: FileGroup, setting: Setting, fallback: Setting | None = None) -> None:
         self._control.apply(group, setting, fallback)
 
-    def step(self) -> None:
+    @property
+    def flows(self) -> float:
+        """The weight of its flows on the link."""
+        return self._link.weight(self._clients)
+
+    @property
+    def _clients(self) -> list[tuple[int, float]]:
+        return [(streams, self.now_s - at_s) for streams, at_s, _ in self._running.values()]
+
+    def step(self, rivals: float = 0.0) -> None:
+        """`rivals`: the flows of another tuned transfer on the link."""
         self._renew()
-        clients = [(streams, self.now_s - at_s) for streams, at_s, _ in self._running.values()]
-        bps = self._link.mean_bps(clients) * self._noise.next()
+        bps = self._link.mean_bps(self._clients, rivals) * self._noise.next()
         self.group.moved += min(bps, self._link.rate_bps) * STEP_S / 8
         self.now_s += STEP_S
         if self.now_s >= self._lasts_s:

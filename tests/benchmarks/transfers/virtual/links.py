@@ -48,19 +48,27 @@ class Link:
     host_flows: float
     flow_bps: float
 
-    def mean_bps(self, clients: Iterable[tuple[int, float]]) -> float:
-        """The rate of clients, each with its streams and its seconds since the start."""
-        flows = 0
-        weight = 0.0
-        for streams, age_s in clients:
-            flows += streams
-            weight += streams * -math.expm1(-max(0.0, age_s - self.set_up_s) / self.ramp_s)
+    def weight(self, clients: Iterable[tuple[int, float]]) -> float:
+        """The number of flows of clients, each with its streams and its seconds since the start.
+
+        Flows that have not come to their share yet count less.
+        """
+        return sum(
+            streams * -math.expm1(-max(0.0, age_s - self.set_up_s) / self.ramp_s)
+            for streams, age_s in clients
+        )
+
+    def mean_bps(self, clients: Iterable[tuple[int, float]], rivals: float = 0.0) -> float:
+        """The rate of clients as in `weight`. `rivals`: the weight of another tuned transfer."""
+        clients = list(clients)
+        flows = sum(streams for streams, _ in clients)
+        weight = self.weight(clients)
         if weight <= 0:
             return 0.0
-        total = weight + self.others
-        used = 1 - _ALONE_LOST[self.control] / max(1.0, total)
+        others = self.others + rivals
+        used = 1 - _ALONE_LOST[self.control] / max(1.0, weight + others)
         ours = weight**self.exponent
-        share = ours / (ours + self.others**self.exponent)
+        share = ours / (ours + others**self.exponent)
         bps = min(self.rate_bps * used * share, weight * self.flow_bps)
         return float(bps / (1 + (flows / self.host_flows) ** 2))
 
