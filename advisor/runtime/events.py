@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from advisor.domain import events as ev
-from advisor.store.event_log import EventLog
+from advisor.store.backend import SessionLog
 
 Publish: TypeAlias = Callable[[ev.AnyEvent], None]
 """A listener of events."""
@@ -17,7 +17,7 @@ class EventEmitter:
         self._publish = publish
         self._clock = clock
         self._began_s = clock()
-        self._log: EventLog | None = None
+        self._log: SessionLog | None = None
 
     @property
     def at_s(self) -> float:
@@ -35,7 +35,7 @@ class EventEmitter:
         """Publish a sentence for the user; the session continues."""
         self.emit(ev.Notice, message=message)
 
-    def log_to(self, log: EventLog) -> None:
+    def log_to(self, log: SessionLog) -> None:
         """From now on also write events to this log; `close` closes it."""
         self._log = log
 

@@ -20,6 +20,7 @@ import msgspec
 import advisor
 from advisor.domain.records import AdviceRecord, Record
 from advisor.hosts.decoding import LINE_LIMIT_BYTES, BadData, decoded
+from advisor.store.backend import Digested
 from advisor.store.digest import Digester, JournalDigest, decode_digest, encode_digest
 from advisor.store.errors import explaining
 from advisor.store.files import make_directory, replace_file
@@ -42,10 +43,10 @@ class DigestCache:
     """The digests of journals, cached in `folder`."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder / "digests"
+        self._files = DigestFiles(folder)
         self._known: dict[Path, JournalDigest] = {}
 
-    def look(self, journal: Path) -> tuple[JournalDigest, Standing, AdviceRecord | None]:
+    def look(self, journal: Path) -> Digested:
         """A journal's present digest, its remarks in force, and the newest advice that counts.
 
         A missing journal counts as empty. Raises StoreError.
@@ -57,16 +58,16 @@ class DigestCache:
             except FileNotFoundError:
                 self._known.pop(journal, None)
                 digest = JournalDigest()
-                return digest, digest.standing(), None
+                return Digested(digest, digest.standing(), None)
             try:
                 digest = self._caught_up(journal, handle)
                 said = digest.standing()
-                return digest, said, _newest_advice(handle, digest, said)
+                return Digested(digest, said, _newest_advice(handle, digest, said))
             finally:
                 os.close(handle)
 
     def _caught_up(self, journal: Path, handle: int) -> JournalDigest:
-        digest = self._known.get(journal) or self._load(journal)
+        digest = self._known.get(journal) or self._files.load(os.fsencode(journal))
         status = os.fstat(handle)
         if not goes_on(handle, status, digest.place):
             digest = JournalDigest()
@@ -74,25 +75,34 @@ class DigestCache:
         _catch_up(handle, status, digest)
         self._known[journal] = digest
         if digest.place.read_to != before and digest.place.read_to >= _SMALL_BYTES:
-            self._save(journal, digest)
+            self._files.save(os.fsencode(journal), digest)
         return digest
 
-    def _file(self, journal: Path) -> Path:
-        return self._folder / hashlib.sha256(os.fsencode(journal)).hexdigest()[:32]
 
-    def _load(self, journal: Path) -> JournalDigest:
+class DigestFiles:
+    """Digests in files of `folder`, each under a key."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / "digests"
+
+    def load(self, key: bytes) -> JournalDigest:
+        """The digest that is kept under a key; an empty one without."""
         with contextlib.suppress(OSError, ValueError, msgspec.MsgspecError):
-            data = self._file(journal).read_bytes()
+            data = self._file(key).read_bytes()
             check, rest = data[:_CHECK_BYTES], data[_CHECK_BYTES:]
             if rest.startswith(_MADE_FOR) and check == _checksum(rest):
                 return decode_digest(rest[len(_MADE_FOR) :])
         return JournalDigest()
 
-    def _save(self, journal: Path, digest: JournalDigest) -> None:
+    def save(self, key: bytes, digest: JournalDigest) -> None:
+        """Keep a digest under a key, if that is possible."""
         data = _MADE_FOR + encode_digest(digest)
         with contextlib.suppress(OSError):
             make_directory(self._folder)
-            replace_file(self._file(journal), _checksum(data) + data, sync=False)
+            replace_file(self._file(key), _checksum(data) + data, sync=False)
+
+    def _file(self, key: bytes) -> Path:
+        return self._folder / hashlib.sha256(key).hexdigest()[:32]
 
 
 def _checksum(data: bytes) -> bytes:

@@ -11,7 +11,7 @@ import contextlib
 import gzip
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -24,7 +24,7 @@ from advisor.store.reading import bounded_lines
 
 _DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 _PLAIN = "events.jsonl"
-_PACKED = "events.jsonl.gz"
+PACKED = "events.jsonl.gz"
 # A session has some megabytes; a small file may hold any number of them.
 _MOST_BYTES = 256 * 2**20
 
@@ -34,7 +34,7 @@ class EventLog:
 
     def __init__(self, folder: Path) -> None:
         self._plain = folder / _PLAIN
-        self._packed = folder / _PACKED
+        self._packed = folder / PACKED
         self._encoder = msgspec.json.Encoder()
         self._file: IO[bytes] | None = None
         with contextlib.suppress(OSError):
@@ -72,17 +72,23 @@ def kept_events(folder: Path) -> Iterator[AnyEvent]:
 
     Lines that are not events, such as a kill may leave, are skipped. Raises OSError.
     """
-    decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
-    for line in _lines(folder):
-        with contextlib.suppress(BadData):
-            yield decoded(decoder, line, LINE_LIMIT_BYTES)
-
-
-def _lines(folder: Path) -> Iterator[bytes]:
-    packed, plain = folder / _PACKED, folder / _PLAIN
+    packed, plain = folder / PACKED, folder / _PLAIN
     if packed.is_file():
-        with contextlib.suppress(*_DAMAGED), gzip.open(packed) as file:
-            yield from bounded_lines(file, _MOST_BYTES)
+        with packed.open("rb") as file:
+            yield from packed_events(file)
     if plain.is_file():
         with plain.open("rb") as file:
-            yield from bounded_lines(file)
+            yield from _events(bounded_lines(file))
+
+
+def packed_events(file: IO[bytes]) -> Iterator[AnyEvent]:
+    """The events in a compressed log; those before the first damage. Raises OSError."""
+    with contextlib.suppress(*_DAMAGED), gzip.open(file) as unpacked:
+        yield from _events(bounded_lines(unpacked, _MOST_BYTES))
+
+
+def _events(lines: Iterable[bytes]) -> Iterator[AnyEvent]:
+    decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
+    for line in lines:
+        with contextlib.suppress(BadData):
+            yield decoded(decoder, line, LINE_LIMIT_BYTES)

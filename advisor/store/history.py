@@ -1,13 +1,11 @@
 """The history: all measurements and advice, by pair."""
 
-import gzip
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import msgspec
-from platformdirs import user_cache_path, user_data_path
+from platformdirs import user_data_path
 
 from advisor.domain.connection import Connection
 from advisor.domain.endpoints import Pair, is_in_lab
@@ -23,13 +21,8 @@ from advisor.domain.records import (
 from advisor.domain.transfers import PastTransfer
 from advisor.models.past_transfers import transfers_of
 from advisor.models.similarity import likeness
-from advisor.store.digest_cache import DigestCache
-from advisor.store.errors import StoreError, explaining
-from advisor.store.event_log import EventLog, kept_events
-from advisor.store.files import make_directory, replace_file
-from advisor.store.identity import missing_from
-from advisor.store.journal import JournalStorage, JournalTable
-from advisor.store.layout import JOURNAL, pair_directory, safe_name
+from advisor.store.backend import Backend, SessionLog
+from advisor.store.journal_backend import JournalBackend
 from advisor.store.matching import (
     Matched,
     connections_of,
@@ -39,11 +32,9 @@ from advisor.store.matching import (
     of_this_rtt,
 )
 from advisor.store.ranking import best_results, capped, with_caution
-from advisor.store.reading import bounded_lines
 from advisor.store.references import References
 from advisor.store.remarks import counting, standing_of
 from advisor.store.session_digests import SessionDigest, session_digests
-from advisor.store.stored_sessions import StoredSessions
 from advisor.store.summaries import PairSummary, SimilarPair, summary
 
 __all__ = ["PairSummary", "Past", "SessionDigest", "SimilarPair", "Store"]
@@ -61,42 +52,48 @@ class Past(NamedTuple):
 
 
 class Store:
-    """The user's own history in `directory`, and the `references` as a fallback.
+    """A history, and the `references` as a fallback.
 
-    Nothing is created before something is stored. `reference`: folders of sealed profiles. Any
-    number of processes may use one directory at once; within a process, one thread at a time.
-    Methods raise StoreError with a sentence when the directory cannot be read or written. Digests
-    are kept in `cache`, by default in the user's cache folder.
+    `place`: where it is kept; a path is the folder of a journal. `reference`: folders of sealed
+    profiles. Methods raise StoreError with a sentence when it cannot be read or written. Within a
+    process, one thread at a time; see `another`.
     """
 
     def __init__(
-        self, directory: Path, reference: Sequence[Path] = (), cache: Path | None = None
+        self, place: Path | Backend, reference: Sequence[Path] = (), cache: Path | None = None
     ) -> None:
-        self.directory = directory
-        self._cache = cache or user_cache_path("advisor")
-        self._digests = DigestCache(self._cache)
+        """`cache`: where what can be computed again is kept of a journal."""
+        self.kept: Backend = JournalBackend(place, cache) if isinstance(place, Path) else place
         self.references = References(tuple(reference))
-        self._tables: dict[Path, JournalTable] = {}
-        self._known_sessions: dict[Path, StoredSessions] = {}
 
     @classmethod
     def default(cls, reference: Sequence[Path] = ()) -> "Store":
         """The history in the user's data folder ($XDG_DATA_HOME, else ~/.local/share)."""
         return cls(user_data_path("advisor") / "history", reference)
 
+    @property
+    def argument(self) -> str:
+        """The value of --store that names it."""
+        return self.kept.argument
+
+    @property
+    def notices(self) -> list[str]:
+        """Sentences on what is not known or not sent at present; none where all is well."""
+        return self.kept.notices
+
     def another(self) -> "Store":
         """One more of the same history, references and cache: for another thread."""
-        other = Store(self.directory, cache=self._cache)
+        other = Store(self.kept.another())
         other.references = self.references
         return other
 
     def append(self, record: Record) -> None:
-        """Store a record; it is on disk when this returns.
+        """Store a record; it survives a crash when this returns.
 
-        Raises StoreFull without enough space, and StoreError if the directory cannot be written or
-        the record could not be read back (a NaN, which JSON does not have).
+        Raises StoreFull without enough space, and StoreError if it cannot be written or could not
+        be read back (a NaN, which JSON does not have).
         """
-        self._table(self.directory, record.pair).insert(_document(record))
+        self.kept.append(record)
 
     def append_new(self, records: Iterable[ProbeRecord]) -> int:
         """Store those whose `session` is not yet stored for their pair; return their number.
@@ -107,17 +104,7 @@ class Store:
         by_pair: dict[Pair, dict[str, ProbeRecord]] = {}
         for record in records:
             by_pair.setdefault(record.pair, {}).setdefault(record.session, record)
-        return sum(self._append_new(pair, new) for pair, new in by_pair.items())
-
-    def _append_new(self, pair: Pair, new: dict[str, ProbeRecord]) -> int:
-        table = self._table(self.directory, pair)
-        with table.journal.locked():
-            there = self._known_sessions.setdefault(table.journal.path, StoredSessions())
-            stored = there.look(table.journal.path)
-            missing = [_document(r) for session, r in new.items() if session not in stored]
-            if missing:
-                table.insert_multiple(missing)
-        return len(missing)
+        return sum(self.kept.append_new(pair, new) for pair, new in by_pair.items())
 
     def append_missing(self, records: Iterable[Record]) -> int:
         """Store those that are not stored yet, compared by their content; return their number.
@@ -127,41 +114,22 @@ class Store:
         by_pair: dict[Pair, list[Record]] = {}
         for record in records:
             by_pair.setdefault(record.pair, []).append(record)
-        added = 0
-        for pair, of_pair in by_pair.items():
-            table = self._table(self.directory, pair)
-            with table.journal.locked():
-                new = missing_from(self.records(pair), of_pair)
-                if new:
-                    table.insert_multiple([_document(record) for record in new])
-            added += len(new)
-        return added
+        return sum(self.kept.append_missing(pair, new) for pair, new in by_pair.items())
 
-    def keep_raw(self, pair: Pair, session: str, name: str, data: bytes) -> Path:
-        """Store a tool's output next to the pair's records, compressed; return the path.
+    def keep_raw(self, pair: Pair, session: str, name: str, data: bytes) -> None:
+        """Store a tool's output next to the pair's records, compressed.
 
         Replaces earlier output under the same session and name.
         """
-        folder = self._raw_folder(pair, session)
-        path = folder / f"{safe_name(name)}.gz"
-        with explaining(path, "write"):
-            make_directory(folder)
-            # Without a timestamp, the same output always gives the same file.
-            replace_file(path, gzip.compress(data, mtime=0))
-        return path
+        self.kept.keep_raw(pair, session, name, data)
 
-    def event_log(self, pair: Pair, session: str) -> EventLog:
+    def event_log(self, pair: Pair, session: str) -> SessionLog:
         """A listener that stores a session's events next to its pair's records."""
-        return EventLog(self._raw_folder(pair, session))
+        return self.kept.event_log(pair, session)
 
     def events(self, pair: Pair, session: str) -> list[AnyEvent]:
         """The events of a session in order; empty for sessions without a log."""
-        folder = self._raw_folder(pair, session)
-        with explaining(folder, "read"):
-            return list(kept_events(folder))
-
-    def _raw_folder(self, pair: Pair, session: str) -> Path:
-        return pair_directory(self.directory, pair) / "raw" / safe_name(session)
+        return self.kept.events(pair, session)
 
     def pairs(
         self, now_s: float | None = None, *, include_deleted: bool = False
@@ -173,8 +141,8 @@ class Store:
         """
         now_s = time.time() if now_s is None else now_s
         found = (
-            summary(*self._digests.look(journal), now_s, include_deleted=include_deleted)
-            for journal in self._journals()
+            summary(*digested, now_s, include_deleted=include_deleted)
+            for digested in self.kept.digests()
         )
         return sorted(filter(None, found), key=lambda s: s.last_recorded_s, reverse=True)
 
@@ -185,10 +153,9 @@ class Store:
 
         Imported probes form one session per pair, origin and day.
         """
-        own = [pair_directory(self.directory, pair) / JOURNAL] if pair else self._journals()
+        own = [self.kept.digest(pair)] if pair else self.kept.digests()
         found: list[SessionDigest] = []
-        for journal in own:
-            digest, said, _ = self._digests.look(journal)
+        for digest, said, _ in own:
             found += session_digests(digest, said, include_deleted=include_deleted)
         return sorted(found, key=lambda s: s.began_s, reverse=True)
 
@@ -204,10 +171,18 @@ class Store:
 
         At most `limit`; none without an RTT. `now_s` as for `pairs`.
         """
-        found = []
-        for other in self.pairs(now_s):
+        if not rtt_s:
+            return []
+        now_s = time.time() if now_s is None else now_s
+        found: list[SimilarPair] = []
+        for most, digested in self.kept.maybe_similar(rtt_s, bandwidth_bps, _ALIKE):
+            if len(found) == limit and most <= found[-1].likeness:
+                break
+            other = summary(*digested, now_s)
+            if other is None or other.pair == pair or not other.best or not other.rtt_s:
+                continue
             alike = likeness(rtt_s, bandwidth_bps, other.rtt_s, other.bandwidth_bps)
-            if other.pair != pair and other.best and other.rtt_s and (alike or 0) >= _ALIKE:
+            if (alike or 0) >= _ALIKE:
                 found.append(
                     SimilarPair(
                         pair=other.pair,
@@ -217,20 +192,20 @@ class Store:
                         best=other.best,
                     )
                 )
-        return sorted(found, key=lambda s: s.likeness, reverse=True)[:limit]
+                found = sorted(found, key=lambda s: s.likeness, reverse=True)[:limit]
+        return found
 
     def stored_pairs(self) -> list[Pair]:
         """Every pair of the user's own history that has any record."""
-        looked = (self._digests.look(journal)[0].pair for journal in self._journals())
-        return [pair for pair in looked if pair is not None]
+        return self.kept.pairs()
 
     def records(self, pair: Pair) -> list[Record]:
         """All of the user's own records of a pair, in the order they were stored."""
-        return _typed(self._table(self.directory, pair))[0]
+        return self.kept.read(pair)[0]
 
     def skipped(self, pair: Pair) -> int:
-        """The number of lines of a pair's journal that this version cannot read as records."""
-        return _typed(self._table(self.directory, pair))[1]
+        """The number of a pair's records that this version cannot read."""
+        return self.kept.read(pair)[1]
 
     def probes(self, pair: Pair) -> list[ProbeRecord]:
         """The user's own probes of a pair, in the order they were stored."""
@@ -258,8 +233,7 @@ class Store:
             return []
         present = Connection.of(path)
         found = []
-        for journal in self._journals():
-            other = self._digests.look(journal)[0]
+        for other, _, _ in self.kept.maybe_between(present):
             if other.pair in (None, pair) or is_in_lab(other.pair.destination):
                 continue
             newest = max(other.sessions, key=lambda facts: facts.last_s, default=None)
@@ -279,10 +253,8 @@ class Store:
     def transfers(self) -> list[PastTransfer]:
         """All file transfers of the user's own history, between any hosts."""
         found: list[PastTransfer] = []
-        for journal in self._journals():
-            digest, _, _ = self._digests.look(journal)
-            if digest.pair is not None and _has_transfers(journal):
-                found += transfers_of(counting(self.records(digest.pair)))
+        for pair in self.kept.maybe_with_transfers():
+            found += transfers_of(counting(self.records(pair)))
         return found
 
     def _reference_probes(self, pair: Pair) -> list[ProbeRecord]:
@@ -320,6 +292,7 @@ class Store:
         ]
         if names := {str(probe.pair) for probe in own.probes if probe.pair != pair}:
             notes.append(f"Includes the same hosts under other names: {', '.join(sorted(names))}.")
+        notes += self.notices
         return Past(sorted(results + borrowed, key=lambda result: result.subject), notes)
 
     def latest_unfinished_session(
@@ -340,24 +313,31 @@ class Store:
         `session`: its identity, "" for the newest. Profiles have no request and are left out.
         """
         found: tuple[SessionRecord, list[ProbeRecord]] | None = None
-        for known in self.pairs():
-            records = self.records(known.pair)
-            said = standing_of(records)
+        for latest_s, (digest, said, _) in self.kept.maybe_of_session(session):
+            if found and latest_s <= found[0].recorded_s:
+                break
+            if digest.pair is None:
+                continue
             left_out = said.deleted | said.outliers
-            for record in records:
-                if not isinstance(record, SessionRecord) or not record.request:
-                    continue
-                if record.session in left_out or session not in ("", record.session):
-                    continue
-                if found is None or record.recorded_s > found[0].recorded_s:
-                    probes = [p for p in counting(records) if p.session == record.session]
-                    found = (record, probes)
+            open_s = [
+                facts.opened_s
+                for facts in digest.sessions
+                if facts.opened_s is not None
+                and facts.session not in left_out
+                and session in ("", facts.session)
+            ]
+            if not open_s or (found and max(open_s) <= found[0].recorded_s):
+                continue
+            newer = _to_extend(self.records(digest.pair), session)
+            if newer and (found is None or newer[0].recorded_s > found[0].recorded_s):
+                found = newer
         return found
 
     def _newest_unfinished_pair(self) -> Pair | None:
         newest: tuple[float, Pair] | None = None
-        for journal in self._journals():
-            digest, said, _ = self._digests.look(journal)
+        for latest_s, (digest, said, _) in self.kept.maybe_unfinished():
+            if newest and latest_s <= newest[0]:
+                break
             left_out = said.deleted | said.outliers
             for facts in digest.sessions:
                 ended = facts.advised or facts.closed or facts.profile or facts.imported
@@ -368,53 +348,26 @@ class Store:
                     newest = (open_s, digest.pair)
         return newest[1] if newest else None
 
-    def _table(self, directory: Path, pair: Pair) -> JournalTable:
-        path = pair_directory(directory, pair) / JOURNAL
-        if path not in self._tables:
-            self._tables[path] = JournalTable(JournalStorage(path))
-        return self._tables[path]
 
-    def _journals(self) -> Iterator[Path]:
-        with explaining(self.directory, "read"):
-            if self.directory.exists():
-                yield from sorted(
-                    folder / JOURNAL
-                    for folder in self.directory.iterdir()
-                    if (folder / JOURNAL).is_file()
-                )
-
-
-def _has_transfers(journal: Path) -> bool:
-    """Whether it may contain any: most pairs have none, and decoding all records takes long."""
-    with explaining(journal, "read"), journal.open("rb") as lines:
-        return any(
-            b'"file_bytes":' in line and b'"file_bytes":null' not in line
-            for line in bounded_lines(lines)
-        )
-
-
-def _document(record: Record) -> dict[str, object]:
-    document: dict[str, object] = msgspec.to_builtins(record)
-    # Read it back: what is acknowledged must be readable.
-    try:
-        msgspec.json.decode(msgspec.json.encode(document), type=type(record))
-    except msgspec.ValidationError as error:
-        raise StoreError(
-            f"this record could not be read back: {error}", remedy="measure again, and report it"
-        ) from error
-    return document
-
-
-def _typed(table: JournalTable) -> tuple[list[Record], int]:
-    """The records this version understands, and the number of lines it does not."""
-    records: list[Record] = []
-    skipped = 0
-    for document in table:
-        try:
-            records.append(msgspec.convert(document, Record, str_keys=True))
-        except msgspec.ValidationError:
-            skipped += 1
-    return records, skipped + table.journal.bad_lines
+def _to_extend(
+    records: list[Record], session: str
+) -> tuple[SessionRecord, list[ProbeRecord]] | None:
+    """The newest session of one pair that can be extended, with its probes."""
+    said = standing_of(records)
+    left_out = said.deleted | said.outliers
+    asked = [
+        r
+        for r in records
+        if isinstance(r, SessionRecord) and r.request and r.session not in left_out
+    ]
+    newest = max(
+        (r for r in asked if session in ("", r.session)),
+        key=lambda r: r.recorded_s,
+        default=None,
+    )
+    if newest is None:
+        return None
+    return newest, [p for p in counting(records) if p.session == newest.session]
 
 
 def _unfinished(records: list[Record]) -> tuple[SessionRecord, list[ProbeRecord]] | None:

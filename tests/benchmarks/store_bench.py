@@ -1,9 +1,9 @@
 """How long the history takes: inserts, one pair's records, the lists of all pairs and sessions.
 
-    python tests/benchmarks/store_bench.py [--records N] [--pairs N] [--intervals N]
+    python -m tests.benchmarks.store_bench [--records N] [--pairs N] [--intervals N]
         [--directory DIR] [--lists]
 
-Every insert is synced to the disk that DIR is on.
+Every insert is synced to the disk that DIR is on. shared_store.py measures the one in PostgreSQL.
 """
 
 import argparse

@@ -26,6 +26,7 @@ from advisor.models.slicing import FileEntry, Part
 from advisor.store.event_log import EventLog, kept_events
 from advisor.store.history import Store
 from advisor.store.importers import BadEntry, read_file
+from advisor.store.layout import JOURNAL, pair_directory
 from advisor.transfer.engine.journal import NotedPart, TransferJournal
 from advisor.transfer.engine.places import Places
 
@@ -135,8 +136,8 @@ PAIR = Pair("dtn1.example.org", "dtn2.example.org")
 )
 def test_a_line_in_a_history_that_several_share(tmp_path: Path, line: bytes) -> None:
     store = Store(tmp_path / "store", cache=tmp_path / "cache")
-    with store._table(store.directory, PAIR).journal.locked():
-        journal = store._table(store.directory, PAIR).journal.path
+    journal = pair_directory(Path(store.argument), PAIR) / JOURNAL
+    journal.parent.mkdir(parents=True)
     journal.write_bytes(line + b"\n" + line)
     assert store.records(PAIR) == []
     assert store.skipped(PAIR) == 1

@@ -80,9 +80,7 @@ def test_samples_are_part_of_the_transfer_and_of_the_history(
     store = Store(tmp_path / "store")
     _with_history(store)
     known = len(store.transfers())
-    run = _plan(
-        start, server, source, *("--run", "--sample", "--json", "--store", str(store.directory))
-    )
+    run = _plan(start, server, source, *("--run", "--sample", "--json", "--store", store.argument))
     done = run.finish()
     assert done.returncode == 0, done.stderr
     assert not difference(source, server.folder / "there")
@@ -103,7 +101,7 @@ def test_samples_are_part_of_the_transfer_and_of_the_history(
 def test_the_history_decides(start: Start, server: Server, source: Path, tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     _with_history(store)
-    run = _plan(start, server, source, "--json", "--store", str(store.directory))
+    run = _plan(start, server, source, "--json", "--store", store.argument)
     assert run.finish().returncode == 0
     [made] = [event for event in run.events if event["event"] == "plan_made"]
     small = made["plan"]["classes"][1]

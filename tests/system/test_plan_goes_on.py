@@ -78,7 +78,7 @@ class Mover:
         return self._start(
             *("plan", str(self.source), "localhost", "--to", str(self.target), *PATH),
             *("--server", self._url, "--run", "--no-sample", "--json"),
-            *("--store", str(self.store.directory), *options),
+            *("--store", self.store.argument, *options),
             environment=environment,
         )
 

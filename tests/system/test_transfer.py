@@ -163,7 +163,7 @@ def test_harp_follows_what_past_transfers_say(
     keep_sweep(store, rates_bps, file_bytes=MANY_BYTES, files=MANY)
     run = transfer(
         *(start, server, endless, "--json", "--method", "harp", "--start", "1x1"),
-        *("--store", str(store.directory)),
+        *("--store", store.argument),
     )
     changed = run.wait_for("setting_changed")
     run.process.send_signal(signal.SIGINT)
@@ -297,7 +297,7 @@ def test_whether_an_advice_came_true(
             ),
         )
     )
-    run = transfer(start, server, source, "--json", "--store", str(store.directory))
+    run = transfer(start, server, source, "--json", "--store", store.argument)
     assert run.finish().returncode == 0
     [started] = [event for event in run.events if event["event"] == "transfer_started"]
     assert tuple(started["setting"].values()) == levels

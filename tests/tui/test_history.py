@@ -76,7 +76,7 @@ async def test_what_is_stored_can_be_taken(
         assert str(table.get_row_at(0)[1]).startswith("1.10 Gbit/s")
         await until(pilot, lambda: app.screen.query("Chart"))
         await pilot.press("f6")
-        directory = str(store.directory)
+        directory = store.argument
         [(arguments, session)] = taken
         assert arguments == [*BEGIN, "--accept-history", "--store", directory, "--", "me@dtn02"]
         # Until there is an advice, the step stays and says what it waits for.
@@ -168,7 +168,7 @@ async def test_profiling_begins_with_what_was_entered(
         await pilot.press(*"90")
         await until(pilot, lambda: profiling_time(app) == "about 1 min 30 s")
         await pilot.press("ctrl+n")
-        directory = str(store.directory)
+        directory = store.argument
         assert begun == [
             [*BEGIN, "--measure", "--store", directory, "--size=10TB", "--budget=90", "--", "dtn02"]
         ]
@@ -265,7 +265,7 @@ async def test_a_tool_takes_longer_and_has_no_transports(
                 *BEGIN,
                 "--measure",
                 "--store",
-                str(store.directory),
+                store.argument,
                 "--data=/d",
                 "--to=/there",
                 "--profile-tool=globus-url-copy",

@@ -43,7 +43,7 @@ async def test_without_a_history_it_says_what_to_do(
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: "To try it here takes about a minute" in words(app, "#pair"))
         await pilot.press("d")
-        directory = str(store.directory)
+        directory = store.argument
         assert begun == [
             [*BEGIN, "--measure", "--store", directory, "--", "localhost"],
         ]
@@ -114,7 +114,7 @@ async def test_an_interrupted_session_is_named_and_gone_on_with(
         assert app.screen.query_one("#interrupted").display
         assert "Resume session" in words(app, "#start")
         await pilot.press("r")
-        assert begun == [["resume", "--json", "--orders", "--store", str(store.directory)]]
+        assert begun == [["resume", "--json", "--orders", "--store", store.argument]]
 
 
 @pytest.mark.asyncio

@@ -31,7 +31,7 @@ def test_what_is_borrowed_at_the_same_time_is_apart_and_has_the_references(
     with history.store() as one, history.store() as other:
         assert one is not other
         assert [len(store.prior(pair)) for store in (one, other)] == [2, 2]
-        assert {one.directory, other.directory} == {history.directory}
+        assert {one.argument, other.argument} == {history.arguments[1]}
     with history.store() as again:
         assert again in (one, other)
 

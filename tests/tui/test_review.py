@@ -121,7 +121,7 @@ async def test_an_empty_history_says_what_to_do(new_app: NewApp, size: tuple[int
 
 @pytest.mark.asyncio
 async def test_a_history_that_cannot_be_read_says_why(new_app: NewApp, store: Store) -> None:
-    store.directory.write_text("no directory")
+    Path(store.argument).write_text("no directory")
     app = new_app()
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(app, pilot)

@@ -21,7 +21,7 @@ async def until(condition: Callable[[], object], timeout_s: float = 120) -> None
 
 @pytest.mark.asyncio
 async def test_its_story_grows_to_the_advice(store: Store) -> None:
-    session = LiveSession([*BEGIN, "--store", str(store.directory)])
+    session = LiveSession([*BEGIN, "--store", store.argument])
     await until(lambda: not session.is_running)
     model = session.model
     assert model.advice
@@ -37,7 +37,7 @@ async def test_its_story_grows_to_the_advice(store: Store) -> None:
 
 @pytest.mark.asyncio
 async def test_a_session_that_was_closed_can_be_resumed(store: Store) -> None:
-    session = LiveSession([*LONG, "--store", str(store.directory)])
+    session = LiveSession([*LONG, "--store", store.argument])
     await until(lambda: any(p.throughput_bps for p in session.model.probes))
     await session.close()
     assert not session.is_running
@@ -49,7 +49,7 @@ async def test_a_session_that_was_closed_can_be_resumed(store: Store) -> None:
 
 @pytest.mark.asyncio
 async def test_an_order_to_stop_gives_the_best_so_far(store: Store) -> None:
-    session = LiveSession([*LONG, "--store", str(store.directory)])
+    session = LiveSession([*LONG, "--store", store.argument])
     await until(lambda: any(p.throughput_bps for p in session.model.probes))
     session.order(Stop())
     await until(lambda: not session.is_running)

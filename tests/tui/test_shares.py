@@ -332,7 +332,7 @@ async def test_the_form_asks_which_files_and_begins(
         app.screen.query_one("#restart").focus()
         await pilot.press("space", "ctrl+n")
         await until(pilot, lambda: isinstance(app.screen, SharesScreen))
-        run = ["share", "plan", "--run", "--json", "--orders", "--store", str(store.directory)]
+        run = ["share", "plan", "--run", "--json", "--orders", "--store", store.argument]
         told_of = ["--data", str(tmp_path / "a"), "--to=/scratch/%h", "--epoch=5s", "--restart"]
         assert begun == [[*run, *told_of, "--", "kraken=1", "mason=1"]]
         # The next time it resumes from there.

@@ -96,7 +96,7 @@ def test_the_command_takes_all_words(tmp_path: Path, more: dict[str, object]) ->
     entered = sharing()
     for name, value in more.items():
         setattr(entered, name, value)
-    words = entered.run_arguments(tmp_path, ["kraken", "mason", "gordon"])
+    words = entered.run_arguments(["--store", str(tmp_path)], ["kraken", "mason", "gordon"])
     assert words[:2] == ["share", "plan"]
     parsed = plan_command.make_context("plan", words[2:], resilient_parsing=False).params
     assert [(one.name, one.asked) for one in parsed["wanted"]] == [

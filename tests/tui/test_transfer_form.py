@@ -369,7 +369,7 @@ async def test_what_is_entered_is_counted_kept_and_begun(
             await pilot.press("space")
         await pilot.press("ctrl+n")
         await pilot.pause()
-        begin = ["transfer", "--json", "--orders", "--store", str(store.directory)]
+        begin = ["transfer", "--json", "--orders", "--store", store.argument]
         ticked = ["--verify", "--restart"]
         assert begun == [
             [*begin, "--to=/store", "--method=nelder-mead", *ticked, str(data), "--", "dtn02"]

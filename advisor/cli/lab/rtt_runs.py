@@ -67,7 +67,7 @@ def measure_in_turn(runs: Sequence[ProfileRun], store: Store) -> int:
     Raises CommandFailed for one that fails.
     """
     stored = profiles_by_name(store)
-    options = ["--store", str(store.directory), "--json", "--orders"]
+    options = ["--store", store.argument, "--json", "--orders"]
     for number, run in enumerate(runs, 1):
         words = run.words_after(stored.get(run.name))
         measured = "" if words else ": measured before"

@@ -61,4 +61,4 @@ def print_learnt(learnt: Sequence[Learnt], modelling: Modelling = DEFAULT) -> No
 def with_this_store(context: typer.Context, store: Store) -> str:
     """The --store option for a suggested command, if this one was given it."""
     typed = is_typed(context, "store")
-    return f" --store {shell_word(str(store.directory))}" if typed else ""
+    return f" --store {shell_word(store.argument)}" if typed else ""

@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from advisor.store.history import Store
 
@@ -32,11 +31,6 @@ class OpenHistory:
                 self._free.append(store)
 
     @property
-    def directory(self) -> Path:
-        """Its folder."""
-        return self._store.directory
-
-    @property
     def arguments(self) -> list[str]:
         """The arguments that make a command use the same history."""
-        return ["--store", str(self.directory)]
+        return ["--store", self._store.argument]

@@ -170,7 +170,7 @@ def test_the_store_is_that_of_every_command_that_has_one(
     write(configured, f'store = "{configured / "elsewhere"}"\n')
     context = typer.Context(command, info_name=words[-1])
     value, _ = option.consume_value(context, {})
-    assert option.process_value(context, value).directory == configured / "elsewhere"
+    assert option.process_value(context, value).argument == str(configured / "elsewhere")
 
 
 def test_the_configured_store_is_read_and_completed_from(configured: Path) -> None:
@@ -178,9 +178,9 @@ def test_the_configured_store_is_read_and_completed_from(configured: Path) -> No
     write(configured, f'store = "{configured / "elsewhere"}"\n')
     done = run(configured, "history", "--json")
     assert done.returncode == 0, done.stderr
-    assert history_to_complete().directory == configured / "elsewhere"
+    assert history_to_complete().argument == str(configured / "elsewhere")
     write(configured, "[store\n")
-    assert history_to_complete().directory != configured / "elsewhere"
+    assert history_to_complete().argument != str(configured / "elsewhere")
 
 
 WRONG = [

@@ -24,7 +24,7 @@ def store(tmp_path: Path) -> Store:
 @pytest.fixture
 def replay(store: Store) -> Replay:
     def call(*words: str) -> Result:
-        command = ["replay", str(tuned.PAIR), *words, "--store", str(store.directory)]
+        command = ["replay", str(tuned.PAIR), *words, "--store", store.argument]
         return invoke(history, command)
 
     return call

@@ -36,7 +36,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 @pytest.fixture
 def run(store: Store) -> Run:
     def call(*arguments: str) -> Result:
-        return invoke(history, [*arguments, "--store", str(store.directory)])
+        return invoke(history, [*arguments, "--store", store.argument])
 
     return call
 

@@ -67,7 +67,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 @pytest.fixture
 def run(store: Store) -> Run:
-    def call(*arguments: str | Path, at: Path = store.directory) -> Result:
+    def call(*arguments: str | Path, at: Path = Path(store.argument)) -> Result:
         return invoke(profile, [*map(str, arguments), "--store", str(at)])
 
     return call

@@ -51,7 +51,7 @@ def store(tmp_path: Path) -> Store:
 @pytest.fixture
 def run(store: Store) -> Run:
     def call(*arguments: str) -> Result:
-        return invoke(share, [*arguments, "--store", str(store.directory)])
+        return invoke(share, [*arguments, "--store", store.argument])
 
     return call
 
@@ -316,7 +316,7 @@ def test_an_experiment_is_told_and_what_was_learnt_is_shown(
     message, _, _, kraken, _, following = done.stdout.splitlines()
     assert message == "2 measured"
     assert re.split(r"\s{2,}", kraken)[:4] == ["kraken", "15", "1 to 6", "2 to 10"]
-    assert following.endswith(f"advisor share plan kraken=1 mason=1 --store {store.directory}")
+    assert following.endswith(f"advisor share plan kraken=1 mason=1 --store {store.argument}")
     options = training.options
     assert (options.lasts_s, options.step_s, options.parallelism) == (300.0, 10.0, 8)
     assert options.space_bytes == 64 * 2**20

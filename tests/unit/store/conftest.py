@@ -10,6 +10,7 @@ from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.path import HostFacts, PathFacts
 from advisor.domain.records import AdviceRecord, ProbeRecord, Record, SessionRecord
 from advisor.store.exporters import write_sealed
+from advisor.store.history import Store
 from advisor.testing.samples import an_advice
 
 PAIR = Pair("dtn1.example.org", "dtn2.example.org")
@@ -101,6 +102,12 @@ def make_session() -> Callable[..., SessionRecord]:
 @pytest.fixture
 def make_advice() -> Callable[..., AdviceRecord]:
     return make_an_advice
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """An empty history."""
+    return Store(tmp_path / "history", cache=tmp_path / "cache")
 
 
 @pytest.fixture(autouse=True)

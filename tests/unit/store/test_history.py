@@ -20,12 +20,12 @@ Advise = Callable[..., AdviceRecord]
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
+def folder(tmp_path: Path) -> Store:
     return Store(tmp_path / "deep" / "history")
 
 
 def _add_line(store: Store, pair: Pair, line: dict[str, object]) -> None:
-    with (pair_directory(store.directory, pair) / "journal.jsonl").open("a") as file:
+    with (pair_directory(Path(store.argument), pair) / "journal.jsonl").open("a") as file:
         file.write(json.dumps(line) + "\n")
 
 
@@ -44,35 +44,35 @@ def test_records_come_back_as_they_were(
     for record in records:
         store.append(record)
     assert store.records(pair) == records
-    assert Store(store.directory).records(pair) == records
+    assert store.another().records(pair) == records
     assert store.probes(pair) == [records[1]]
 
 
-def test_reading_creates_nothing(store: Store, pair: Pair) -> None:
-    assert store.pairs() == []
-    assert store.records(pair) == []
-    assert store.best(pair, 0.0) == []
-    assert store.latest_unfinished_session() is None
-    assert not store.directory.parent.exists()
+def test_reading_creates_nothing(folder: Store, pair: Pair) -> None:
+    assert folder.pairs() == []
+    assert folder.records(pair) == []
+    assert folder.best(pair, 0.0) == []
+    assert folder.latest_unfinished_session() is None
+    assert not Path(folder.argument).parent.exists()
 
 
 def test_the_default_is_in_the_users_data_folder(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert Store.default().directory == tmp_path / "advisor" / "history"
+    assert Store.default().argument == str(tmp_path / "advisor" / "history")
 
 
 def test_newer_records_are_read_and_unknown_ones_counted(
-    store: Store, pair: Pair, make_probe: Probe
+    folder: Store, pair: Pair, make_probe: Probe
 ) -> None:
-    store.append(make_probe())
+    folder.append(make_probe())
     newer = msgspec.to_builtins(make_probe(recorded_s=2000.0)) | {"invented_later": {"x": 1}}
-    _add_line(store, pair, newer)
-    _add_line(store, pair, {"record": "hologram", "pair": {"source": "a", "destination": "b"}})
-    _add_line(store, pair, {"record": "probe"})
-    assert [p.recorded_s for p in store.probes(pair)] == [1000.0, 2000.0]
-    assert store.skipped(pair) == 2
+    _add_line(folder, pair, newer)
+    _add_line(folder, pair, {"record": "hologram", "pair": {"source": "a", "destination": "b"}})
+    _add_line(folder, pair, {"record": "probe"})
+    assert [p.recorded_s for p in folder.probes(pair)] == [1000.0, 2000.0]
+    assert folder.skipped(pair) == 2
 
 
 def test_a_record_that_could_not_be_read_again_is_refused(
@@ -84,15 +84,15 @@ def test_a_record_that_could_not_be_read_again_is_refused(
 
 
 def test_pairs_are_summed_up(
-    store: Store, pair: Pair, make_probe: Probe, make_advice: Advise
+    folder: Store, pair: Pair, make_probe: Probe, make_advice: Advise
 ) -> None:
     other = Pair("x", "y")
-    store.append(make_probe(recorded_s=10.0))
-    store.append(make_advice("s", 20.0))
-    store.append(make_advice("t", 15.0))
-    store.append(make_probe(pair=other, recorded_s=30.0, subject="udt"))
-    _add_line(store, pair, {"record": "hologram"})
-    first, second = store.pairs(now_s=40.0)
+    folder.append(make_probe(recorded_s=10.0))
+    folder.append(make_advice("s", 20.0))
+    folder.append(make_advice("t", 15.0))
+    folder.append(make_probe(pair=other, recorded_s=30.0, subject="udt"))
+    _add_line(folder, pair, {"record": "hologram"})
+    first, second = folder.pairs(now_s=40.0)
     assert (first.pair, first.last_recorded_s, first.records) == (other, 30.0, 1)
     assert first.last_advice is None
     assert first.best[0].subject == "udt"
@@ -103,11 +103,11 @@ def test_pairs_are_summed_up(
 
 
 def test_directories_without_readable_records_are_passed_over(
-    store: Store, make_probe: Probe
+    folder: Store, make_probe: Probe
 ) -> None:
-    (store.directory / "stray").mkdir(parents=True)
-    (store.directory / "notes.txt").write_text("")
-    assert store.pairs() == []
+    (Path(folder.argument) / "stray").mkdir(parents=True)
+    (Path(folder.argument) / "notes.txt").write_text("")
+    assert folder.pairs() == []
 
 
 def test_like_names_have_directories_of_their_own(tmp_path: Path) -> None:
@@ -124,16 +124,16 @@ def test_like_names_have_directories_of_their_own(tmp_path: Path) -> None:
     assert places[0].name.startswith("a-b--c--")
 
 
-def test_raw_output_is_kept_beside(store: Store, pair: Pair, make_probe: Probe) -> None:
-    store.append(make_probe())
-    first = store.keep_raw(pair, "import:12/../x", "0001 first", b"old")
-    path = store.keep_raw(pair, "import:12/../x", "0001 first", b"what it printed\n" * 100)
-    assert path == first
+def test_raw_output_is_kept_beside(folder: Store, pair: Pair, make_probe: Probe) -> None:
+    folder.append(make_probe())
+    folder.keep_raw(pair, "import:12/../x", "0001 first", b"old")
+    folder.keep_raw(pair, "import:12/../x", "0001 first", b"what it printed\n" * 100)
+    [path] = Path(folder.argument).rglob("*.gz")
     assert gzip.decompress(path.read_bytes()) == b"what it printed\n" * 100
-    assert path.parent.parent == pair_directory(store.directory, pair) / "raw"
+    assert path.parent.parent == pair_directory(Path(folder.argument), pair) / "raw"
     assert [p.name for p in path.parent.iterdir()] == [path.name]
     assert safe_name("0001") == "0001"
-    assert store.probes(pair) == [make_probe()]
+    assert folder.probes(pair) == [make_probe()]
 
 
 def test_new_records_are_taken_once(store: Store, pair: Pair, make_probe: Probe) -> None:

@@ -47,7 +47,7 @@ def filled(
 @pytest.fixture
 def run(store: Store) -> Run:
     def call(*arguments: str) -> Result:
-        return invoke(history, [*arguments, "--store", str(store.directory)])
+        return invoke(history, [*arguments, "--store", store.argument])
 
     return call
 
@@ -55,7 +55,7 @@ def run(store: Store) -> Run:
 def _run_command(store: Store, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "advisor", "history", *arguments]
     return subprocess.run(
-        [*command, "--store", str(store.directory)], capture_output=True, text=True, check=False
+        [*command, "--store", store.argument], capture_output=True, text=True, check=False
     )
 
 
@@ -85,11 +85,11 @@ def test_an_empty_history_says_what_to_do(run: Run, store: Store) -> None:
     assert (result.exit_code, result.stdout) == (0, "")
     assert "advisor advise" in result.stderr
     assert json.loads(run("--json").stdout) == []
-    assert not store.directory.exists()
+    assert not Path(store.argument).exists()
 
 
 def test_the_groups_store_holds_for_its_commands(filled: Store) -> None:
-    arguments = ["--store", str(filled.directory), "show", "y", "--json"]
+    arguments = ["--store", filled.argument, "show", "y", "--json"]
     result = invoke(history, arguments)
     assert json.loads(result.stdout)["pair"]["source"] == "x"
 
@@ -193,7 +193,7 @@ def test_on_a_terminal_an_import_shows_how_far_it_is(store: Store, tmp_path: Pat
     log.write_text(PROF)
     controller, terminal = pty.openpty()
     command = [sys.executable, "-m", "advisor", "history", "import", str(log)]
-    subprocess.run([*command, "--store", str(store.directory)], stderr=terminal, check=True)
+    subprocess.run([*command, "--store", store.argument], stderr=terminal, check=True)
     os.close(terminal)
     assert b"Importing" in os.read(controller, 10_000)
     os.close(controller)
@@ -267,7 +267,7 @@ def test_success_of_the_command_itself(filled: Store, tmp_path: Path) -> None:
 
 def test_on_a_terminal_tables_are_drawn(filled: Store) -> None:
     outer, inner = pty.openpty()
-    command = [sys.executable, "-m", "advisor", "history", "--store", str(filled.directory)]
+    command = [sys.executable, "-m", "advisor", "history", "--store", filled.argument]
     with subprocess.Popen(command, stdout=inner, stderr=subprocess.DEVNULL) as process:
         os.close(inner)
         shown = b""

@@ -19,11 +19,6 @@ SETTING = {"streams": 4, "buffer_bytes": 2**22, "congestion": "cubic"}
 NOW_S = 1.8e9
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "history", cache=tmp_path / "cache")
-
-
 def a_link(gbps: float, mtu_bytes: int = 9000, **changes: Any) -> PathFacts:
     """A path between interfaces of this speed, without a reservation."""
     ends = {
@@ -40,8 +35,9 @@ def a_probe(path: PathFacts | None, gbps: float, pair: Pair = PAIR, **changes: A
 
 
 def keep(store: Store, *probes: ProbeRecord) -> None:
-    for probe in probes:
-        store.append(probe)
+    for number, probe in enumerate(probes):
+        # No two probes end at the same time.
+        store.append(msgspec.structs.replace(probe, recorded_s=probe.recorded_s + number / 1024))
 
 
 def test_a_faster_link_of_the_past_is_ignored_and_that_is_said(store: Store) -> None:
@@ -178,6 +174,6 @@ def test_interfaces_that_tell_no_speed_are_apart_by_name_and_address(store: Stor
 def test_a_connection_is_stored_with_its_probe(store: Store) -> None:
     path = a_link(10)
     keep(store, a_probe(path, 9.0))
-    [stored] = Store(store.directory).probes(PAIR)
+    [stored] = Store(Path(store.argument)).probes(PAIR)
     assert stored.connection == Connection.of(path)
     assert Connection.of(path).link_bps == 10e9

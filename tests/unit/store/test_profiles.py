@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import msgspec
-import pytest
 
 from advisor.domain.endpoints import Pair
 from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem
@@ -18,11 +17,6 @@ from advisor.testing.samples import failed, measured
 from tests.unit.store.conftest import PAIR, keep_reference, make_a_probe
 
 GRID = Grid(subject="tcp", axes=(Axis("streams", (1, 2)), Axis("buffer_bytes", (0, 65536))))
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "history", cache=tmp_path / "cache")
 
 
 def a_profile(name: str = "before", session: str = "s1", **changes: object) -> ProfileRecord:

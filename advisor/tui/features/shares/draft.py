@@ -1,7 +1,6 @@
 """The form of shares: the entries for several destinations as typed, stored on disk."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Final
 
 from msgspec import field
@@ -79,9 +78,12 @@ class SharesDraft(MoveDraft, kw_only=True):
         """The equivalent command, to be copied."""
         return shell_line(["advisor", *_COMMAND, *self._wanted(destinations)])
 
-    def run_arguments(self, store: Path, destinations: Iterable[str]) -> list[str]:
-        """The arguments of the command that moves the files, and takes orders."""
-        words = [*_COMMAND, "--run", "--json", "--orders", "--store", str(store)]
+    def run_arguments(self, history: Sequence[str], destinations: Iterable[str]) -> list[str]:
+        """The arguments of the command that moves the files, and takes orders.
+
+        `history`: the option that names it.
+        """
+        words = [*_COMMAND, "--run", "--json", "--orders", *history]
         words += ["--data", self.data_path, f"--to={self.to.strip()}"]
         words += [f"--epoch={self.epoch.strip()}"] if self.epoch.strip() else []
         words += self.once_flags

@@ -62,7 +62,7 @@ class SharesFormScreen(MoveForm):
         return draft.why_no_data() or draft.why_no_folder() or draft.why_not(self._destinations)
 
     def start(self) -> None:
-        directory = self.advisor.history.directory
-        words = self.draft.run_arguments(directory, self._destinations)
+        history = self.advisor.history.arguments
+        words = self.draft.run_arguments(history, self._destinations)
         self.advisor.leave()
         self.advisor.begin_shares(words)
