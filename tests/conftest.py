@@ -9,12 +9,15 @@ import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as ET
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
 from _pytest.reports import TestReport
+
+from tests.postgres_server import PostgresServer, SharedDatabase, programs, temporary_server
+from tests.postgres_server import shared_database as new_database
 
 # What is started in the background of a script inherits that Ctrl-C is ignored, and so would every
 # program that the tests start and interrupt.
@@ -46,6 +49,21 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
         for kind in ("DATA", "STATE", "CONFIG", "CACHE"):
             patched.delenv(f"XDG_{kind}_HOME", raising=False)
         yield
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A server of PostgreSQL, started where the first test wants it."""
+    if programs() is None:
+        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
+    with temporary_server() as server:
+        yield server
+
+
+@pytest.fixture
+def shared_database(postgres: PostgresServer) -> SharedDatabase:
+    """An empty shared history."""
+    return new_database(postgres)
 
 
 @functools.cache

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import typer
 
 from advisor.cli.commands import command, completion_script
-from advisor.cli.config.configuration import BadConfiguration
+from advisor.cli.errors import UsageError
 from advisor.cli.options import configured_store
 from advisor.report.output import say
 from advisor.store.history import Store
@@ -44,7 +44,7 @@ def history_to_complete() -> Store:
     """
     try:
         return configured_store()
-    except BadConfiguration:
+    except UsageError:
         return Store.default()
 
 

@@ -1,15 +1,19 @@
 """Options that several commands have."""
 
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Annotated, Any, Final
 
 import typer
 
 from advisor.cli import parameters as p
 from advisor.cli.config import configuration
+from advisor.cli.errors import UsageError
 from advisor.domain.endpoints import Pair
+from advisor.report.output import say
+from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.store.layout import shipped_profiles
+from advisor.store.opening import open_backend
 
 CONNECTION: Final = "Connection"
 SEARCH: Final = "Search"
@@ -20,17 +24,25 @@ OUTPUT: Final = "Output and history"
 PAIR: Final[Any] = {"parser": p.parsed(Pair.parse), "metavar": "'SOURCE->DESTINATION'"}
 
 
-def _opened(context: typer.Context, directory: Path | Store | None) -> Store:
-    if isinstance(directory, Path):
-        return Store(directory, shipped_profiles())
-    return context.find_object(Store) or configured_store()
+def _opened(context: typer.Context, given: str | Store | None) -> Store:
+    if not isinstance(given, str) and (of_group := context.find_object(Store)):
+        return of_group
+    store = _open(given, "--store") if isinstance(given, str) else configured_store()
+    if not context.resilient_parsing:
+        context.call_on_close(lambda: _tell(store.notices))
+    return store
 
 
-def _folder(text: str) -> Path:
-    folder = Path(text)
-    if folder.exists() and not folder.is_dir():
-        raise ValueError("it is a file: name a folder")
-    return folder
+def _open(text: str, what: str) -> Store:
+    try:
+        return Store(open_backend(text), shipped_profiles())
+    except StoreError as error:
+        raise UsageError.about(what, error) from None
+
+
+def _tell(notices: Iterable[str]) -> None:
+    for notice in notices:
+        say(f"advisor: {notice}", err=True)
 
 
 def _unset() -> None:
@@ -41,12 +53,12 @@ StoreOption = Annotated[
     Store,
     typer.Option(
         "--store",
-        parser=p.parsed(_folder),
+        parser=str,
         default_factory=_unset,
         callback=_opened,
         metavar="DIR",
         show_default="as configured, else in your data folder",
-        help="Folder of the history of measurements.",
+        help="Folder of the history of measurements, or postgresql://HOST/DATABASE.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -125,7 +137,9 @@ def max_concurrency_option(*, note: str = "", panel: str = LIMITS, **settings: A
 def configured_store() -> Store:
     """The history that the configuration names, else the one in the user's data folder.
 
-    Raises BadConfiguration.
+    Raises BadConfiguration, UsageError.
     """
-    folder, references = configuration.store_folder(), shipped_profiles()
-    return Store.default(references) if folder is None else Store(folder, references)
+    place = configuration.load().store
+    if place is None:
+        return Store.default(shipped_profiles())
+    return _open(place, f"{configuration.path()}: store")

@@ -91,6 +91,8 @@ class RemarkRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record"
 
     `note`: a `text` to remember. `outlier`: it does not count as a result. `deleted`: the whole
     session is hidden and does not count. `on` False withdraws the same remark made before.
+    `by`: the account that made it, where several share a history; the database says so, and it is
+    no part of the remark's identity.
     Raises ValueError for the deletion of a single probe.
     """
 
@@ -101,6 +103,7 @@ class RemarkRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record"
     kind: Literal["note", "outlier", "deleted"]
     text: str = ""
     on: bool = True
+    by: ShownText | msgspec.UnsetType = msgspec.UNSET
 
     def __post_init__(self) -> None:
         if self.kind == "deleted" and self.probe_s is not None:

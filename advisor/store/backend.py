@@ -123,8 +123,8 @@ class Backend(Protocol):
 
 
 def encoded(record: Record) -> bytes:
-    """A record as JSON with its keys sorted. Raises StoreError if it could not be read back."""
-    data = msgspec.json.encode(record, order="sorted")
+    """A record as JSON. Raises StoreError if it could not be read back."""
+    data = msgspec.json.encode(record)
     try:
         msgspec.json.decode(data, type=type(record))
     except msgspec.ValidationError as error:

@@ -5,11 +5,13 @@ from collections.abc import Iterable
 
 import msgspec
 
-from advisor.domain.records import Record
+from advisor.domain.records import Record, RemarkRecord
 
 
 def record_digest(record: Record) -> str:
     """A name that depends on the content alone, in every version that writes the record alike."""
+    if isinstance(record, RemarkRecord):
+        record = msgspec.structs.replace(record, by=msgspec.UNSET)
     return hashlib.sha256(msgspec.json.encode(record, order="sorted")).hexdigest()[:16]
 
 

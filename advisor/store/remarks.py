@@ -18,20 +18,28 @@ _LAST_DAY: Final = 2_932_896  # The end of the year 9999, the limit of datetime.
 
 
 class Note(msgspec.Struct, frozen=True):
-    """A user's text, its time (Unix time), and its probe; None for the session."""
+    """A user's text, its time (Unix time), and its probe; None for the session.
+
+    `by`: whose it is, "" in a history of one user.
+    """
 
     recorded_s: float
     text: str
     probe_s: float | None = None
+    by: str = ""
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
-    """The remarks in force on one pair, by session; probes by session and time."""
+    """The remarks in force on one pair, by session; probes by session and time.
+
+    `deleted_by`: the account that did it, where that is known.
+    """
 
     deleted: frozenset[str]
     outliers: frozenset[str]
     outlier_probes: frozenset[tuple[str, float]]
     notes: dict[str, list[Note]]
+    deleted_by: dict[str, str] = {}
 
     def counts(self, session: str, recorded_s: float) -> bool:
         """Whether a probe counts as a result."""
@@ -64,13 +72,14 @@ def standing(remarks: Iterable[RemarkRecord]) -> Standing:
     notes: dict[str, list[Note]] = defaultdict(list)
     for r in last.values():
         if r.kind == "note":
-            notes[r.session].append(Note(r.recorded_s, r.text, r.probe_s))
+            notes[r.session].append(Note(r.recorded_s, r.text, r.probe_s, r.by or ""))
     marked = [r for r in last.values() if r.kind == "outlier"]
     return Standing(
         deleted=frozenset(r.session for r in last.values() if r.kind == "deleted"),
         outliers=frozenset(r.session for r in marked if r.probe_s is None),
         outlier_probes=frozenset((r.session, r.probe_s) for r in marked if r.probe_s is not None),
         notes=dict(notes),
+        deleted_by={r.session: r.by for r in last.values() if r.kind == "deleted" and r.by},
     )
 
 

@@ -48,7 +48,8 @@ class SessionDigest(msgspec.Struct, frozen=True, kw_only=True):
     `best`: of the probes that count, None without any. `outlier`: the whole session is marked;
     `outlier_probes`: the recording times of individually marked probes. `origin`: advisor, or the
     format it was imported from; a session is then what was measured in one day. `rtt_s` and
-    `bandwidth_bps` are those of its path, None where not known.
+    `bandwidth_bps` are those of its path, None where not known. `deleted_by`: the account, "" where
+    nobody else uses the history.
     """
 
     session: str
@@ -66,6 +67,7 @@ class SessionDigest(msgspec.Struct, frozen=True, kw_only=True):
     outlier: bool
     outlier_probes: list[float]
     deleted: bool
+    deleted_by: str
     transfers: list[TransferDigest]
     rtt_s: float | None
     bandwidth_bps: float | None
@@ -101,6 +103,7 @@ def session_digests(
             outlier=facts.session in said.outliers,
             outlier_probes=outliers.get(facts.session, []),
             deleted=facts.session in said.deleted,
+            deleted_by=said.deleted_by.get(facts.session, ""),
             transfers=[_transfer(t, facts.advice) for t in transfers.get(facts.session, [])],
             rtt_s=facts.rtt_s,
             bandwidth_bps=facts.bandwidth_bps,

@@ -131,6 +131,7 @@ class HomeScreen(Page):
         try:
             with self.advisor.history.store() as store:
                 pairs, unfinished = store.pairs(), store.latest_unfinished_session()
+                notices = store.notices
         except StoreError as error:
             self.app.call_from_thread(self._take_trouble, str(error))
             return
@@ -140,6 +141,8 @@ class HomeScreen(Page):
             age = format_duration(max(1.0, time.time() - record.recorded_s))
             to_resume = f"{record.pair}, begun {age} ago, {count_words(len(probes), 'probe')} done"
         self.app.call_from_thread(self._take, pairs, to_resume)
+        for notice in notices:
+            self.app.call_from_thread(self.notify, notice, severity="warning")
 
     def _take_trouble(self, trouble: str) -> None:
         self.query_one(PairCard).tell("History", f"✗ {trouble}")

@@ -1,6 +1,5 @@
 """`advisor config`: shows, creates and checks the configuration file."""
 
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,6 +13,8 @@ from advisor.cli.errors import UsageError
 from advisor.cli.interface import checked_settings
 from advisor.cli.main import cli
 from advisor.report.output import say, say_json
+from advisor.store.errors import StoreError
+from advisor.store.opening import open_backend
 
 _HEAD = """\
 # Configuration of advisor. Options on the command line take precedence.
@@ -115,7 +116,7 @@ def validate() -> int:
         if where in ("[screen]", "[keys]"):
             continue
         if word == "store":
-            _check_directory(Path(str(value)))
+            _check_store(str(value))
             continue
         table = where.strip("[]").partition(".")[0]
         if problem := _problem("advise" if table == "hosts" else table, word, value):
@@ -135,9 +136,11 @@ def _problem(table: str, word: str, value: Value) -> str | None:
     return None
 
 
-def _check_directory(directory: Path) -> None:
-    if directory.exists() and not directory.is_dir():
-        raise c.BadConfiguration(f"{c.path()}: store: {directory} is no directory")
+def _check_store(place: str) -> None:
+    try:
+        open_backend(place)
+    except StoreError as error:
+        raise c.BadConfiguration.about(f"{c.path()}: store", error) from None
 
 
 def option_of(table: str, word: str) -> TyperOption:

@@ -170,7 +170,8 @@ class Screen(
 class Configuration(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
-    """The whole file. `store`: the folder of the history, None for the user's data folder."""
+    """The whole file. `store`: the folder or address of the history, None
+    for the user's data folder."""
 
     store: str | None = None
     advise: Sessions = Sessions()
@@ -259,7 +260,7 @@ def _check(value: object, kind: inspect.Type, place: list[str]) -> None:
             choices = ", ".join(map(str, values))
             raise _Wrong(f"[{'.'.join(place[:-1])}] {place[-1]} is one of {choices}")
         case _ if place == ["store"] and not isinstance(value, str):
-            raise _Wrong('store must be a directory: write store = "/…"')
+            raise _Wrong('store must be a directory or a database: write store = "/…"')
 
 
 def _as_table(value: object, place: list[str]) -> dict[str, Any]:
@@ -315,12 +316,6 @@ def of_command(command: tuple[str, ...], options: Collection[str]) -> dict[str, 
 def _said(table: msgspec.Struct) -> dict[str, Value]:
     said: dict[str, Value] = msgspec.to_builtins(table)
     return said
-
-
-def store_folder() -> Path | None:
-    """The configured folder of the history. Raises BadConfiguration."""
-    named = load().store
-    return Path(named) if named is not None else None
 
 
 def of_host(name: str, command: tuple[str, ...]) -> dict[str, Value]:

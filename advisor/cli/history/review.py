@@ -18,6 +18,7 @@ from advisor.report.output import say, say_json
 from advisor.report.tables import print_table
 from advisor.store.history import SessionDigest, Store
 from advisor.store.probe_rows import utc_text
+from advisor.store.remarks import Note
 
 _COLUMNS: Final = ("session", "began", "pair", "state", "probes", "best", "advice", "remarks")
 _CAME_TRUE: Final[dict[CameTrue, str]] = {
@@ -80,7 +81,8 @@ def _cells(session: SessionDigest) -> list[str]:
 
 
 def _remarks(session: SessionDigest) -> list[str]:
-    marks = ["deleted"] * session.deleted + ["outlier"] * session.outlier
+    by = f" by {session.deleted_by}" if session.deleted_by else ""
+    marks = [f"deleted{by}"] * session.deleted + ["outlier"] * session.outlier
     if session.outlier_probes:
         marks.append(f"outlying probes: {len(session.outlier_probes)}")
     transfers = [
@@ -88,7 +90,12 @@ def _remarks(session: SessionDigest) -> list[str]:
         + (f", {_CAME_TRUE[t.came_true]}" if t.came_true else "")
         for t in session.transfers
     ]
-    return marks + transfers + [" ".join(note.text.split()) for note in session.notes]
+    return marks + transfers + [_note_words(note) for note in session.notes]
+
+
+def _note_words(note: Note) -> str:
+    text = " ".join(note.text.split())
+    return f"{text} ({note.by})" if note.by else text
 
 
 @command()

@@ -118,9 +118,12 @@ def _record(line: str, restore: bool) -> Record:
     return record if restore else _without_orders(record)
 
 
-def require_usable(record: Record) -> None:
-    """Raises RefusedError for what no advisor has recorded."""
-    if not _is_shown(msgspec.to_builtins(record)):
+def require_usable(record: Record, text: str = "\\") -> None:
+    """Raises RefusedError for what no advisor has recorded.
+
+    `text`: the JSON text that it was decoded from, which mostly tells faster.
+    """
+    if ("\\" in text or not text.isprintable()) and not _is_shown(msgspec.to_builtins(record)):
         raise RefusedError("it contains characters that cannot be shown")
     if not 0 <= record.recorded_s <= _LATEST_S:
         raise RefusedError(f"its time {record.recorded_s} is out of range")

@@ -12,6 +12,7 @@ from advisor.domain.records import AdviceRecord, ProbeRecord, Record, SessionRec
 from advisor.store.exporters import write_sealed
 from advisor.store.history import Store
 from advisor.testing.samples import an_advice
+from tests.postgres_server import SharedDatabase
 
 PAIR = Pair("dtn1.example.org", "dtn2.example.org")
 
@@ -104,12 +105,16 @@ def make_advice() -> Callable[..., AdviceRecord]:
     return make_an_advice
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    """An empty history."""
-    return Store(tmp_path / "history", cache=tmp_path / "cache")
+@pytest.fixture(params=["journal", "postgres"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    """An empty history, once of each kind: both keep the same contract."""
+    if request.param == "journal":
+        return Store(tmp_path / "history", cache=tmp_path / "cache")
+    shared: SharedDatabase = request.getfixturevalue("shared_database")
+    return Store(shared.backend("alice"))
 
 
 @pytest.fixture(autouse=True)
 def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user-cache"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "user-state"))

@@ -1,6 +1,5 @@
 """What is stored is found by the connection: other links, other names, other addresses."""
 
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -174,6 +173,6 @@ def test_interfaces_that_tell_no_speed_are_apart_by_name_and_address(store: Stor
 def test_a_connection_is_stored_with_its_probe(store: Store) -> None:
     path = a_link(10)
     keep(store, a_probe(path, 9.0))
-    [stored] = Store(Path(store.argument)).probes(PAIR)
+    [stored] = store.another().probes(PAIR)
     assert stored.connection == Connection.of(path)
     assert Connection.of(path).link_bps == 10e9

@@ -122,5 +122,8 @@ def session_lines(session: SessionDigest, *, kept: bool = True) -> list[str]:
         f"Transfer {local_time(t.recorded_s)}: {verdict(t.rate_bps, interval_bps)} {escape(t.note)}"
         for t in session.transfers
     ]
-    lines += [f"Note {local_time(n.recorded_s)}: {escape(n.text)}" for n in session.notes]
+    lines += [
+        f"Note {local_time(n.recorded_s)}: {escape(n.text + (f' ({n.by})' if n.by else ''))}"
+        for n in session.notes
+    ]
     return lines

@@ -1,0 +1,56 @@
+"""Opens a history by the value of --store: a folder, or the address of a database."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor.domain.problem import ProblemKind
+from advisor.store.backend import Backend
+from advisor.store.errors import StoreError
+from advisor.store.journal_backend import JournalBackend
+from advisor.store.postgres.address import Address, is_address
+from advisor.store.postgres.rows import Takes
+
+if TYPE_CHECKING:
+    from advisor.store.postgres.backend import PostgresBackend
+
+
+def open_backend(text: str) -> Backend:
+    """The history that is named so; nothing is read yet, and no connection made.
+
+    Raises StoreError for a file, and for an address that cannot be used.
+    """
+    if is_address(text):
+        return open_shared(text)
+    folder = Path(text)
+    if folder.exists() and not folder.is_dir():
+        raise StoreError(f"{folder} is a file", kind=ProblemKind.INVALID, remedy="name a folder")
+    return JournalBackend(folder)
+
+
+def open_shared(
+    text: str, limit_s: float | None = None, takes: Takes = "without orders"
+) -> "PostgresBackend":
+    """The shared history at an address. `limit_s`: how long each answer is waited for.
+    `takes`: what is taken of other users.
+
+    Raises StoreError for an address that cannot be used, and without the client of PostgreSQL.
+    """
+    address = Address.parse(text)
+    require_client()
+    from advisor.store.postgres.backend import PostgresBackend
+
+    if limit_s is None:
+        return PostgresBackend(address)
+    return PostgresBackend(address, limit_s, takes=takes)
+
+
+def require_client() -> None:
+    """Raises StoreError if the client of PostgreSQL is not installed."""
+    try:
+        import advisor.store.postgres.database  # noqa: F401 -- to see whether that is possible
+    except ImportError as error:
+        raise StoreError(
+            f"a history in PostgreSQL needs psycopg ({error})",
+            kind=ProblemKind.MISSING,
+            remedy="install the extra fleet: pip install 'data-transfer-advisor[fleet]'",
+        ) from None

@@ -1,0 +1,190 @@
+"""One connection to a shared history, which nobody waits for longer than a time limit."""
+
+import contextlib
+import os
+import queue
+import socket
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+import psycopg
+from psycopg import errors as pg
+
+from advisor.domain.printable import printable
+from advisor.domain.problem import ProblemKind
+from advisor.store.errors import StoreError
+from advisor.store.postgres.address import Address
+from advisor.store.postgres.schema import Identity, require_schema
+
+ANSWER_LIMIT_S: Final = 2.0
+"""How long an answer is waited for, so that no advice waits for a database."""
+_PAUSE_S: Final = 30.0
+"""After a failure the database is not asked for this long."""
+
+_T = TypeVar("_T")
+_Connection = psycopg.Connection[Any]
+
+# It answers, but not now: a server that starts, stops, is full, or only follows another one.
+_NOT_NOW: Final = (psycopg.OperationalError, pg.ReadOnlySqlTransaction, psycopg.InterfaceError)
+
+
+class Unreachable(StoreError):
+    """The database did not answer in time, or cannot serve now."""
+
+    kind = ProblemKind.UNREACHABLE
+
+
+class _Reach:
+    """What all threads of a process know about whether the database answers."""
+
+    def __init__(self) -> None:
+        self.silent_until_s = 0.0
+        self.why = ""
+
+
+class Database:
+    """The database at `address`. Not for two threads at once; `another` is for another thread.
+
+    `limit_s`: how long each answer is waited for.
+    """
+
+    def __init__(
+        self, address: Address, limit_s: float = ANSWER_LIMIT_S, reach: _Reach | None = None
+    ) -> None:
+        self.address = address
+        self.limit_s = limit_s
+        self.identity = Identity()
+        self._reach = reach or _Reach()
+        # The one connection, if there is one: a list, so that it ends with this object.
+        self._opened: list[_Connection] = []
+        weakref.finalize(self, _close_all, self._opened)
+        self._round = 0
+
+    @property
+    def trouble(self) -> str:
+        """Why it was not reached the last time; "" when it was."""
+        return self._reach.why
+
+    def another(self) -> "Database":
+        """One more connection."""
+        return Database(self.address, self.limit_s, self._reach)
+
+    def ask(self, work: Callable[[_Connection], _T]) -> _T:
+        """What `work` returns, which is one statement.
+
+        Raises Unreachable after the time limit, and at once for a while after that; StoreError if
+        the database refuses.
+        """
+        if time.monotonic() < self._reach.silent_until_s:
+            raise Unreachable(self._reach.why)
+        try:
+            return self._within_limit(work)
+        except _NOT_NOW as error:
+            raise self._failed(_said(error)) from None
+        except pg.InsufficientPrivilege as error:
+            raise StoreError(
+                f"the shared history refuses this account: {_said(error)}",
+                kind=ProblemKind.NO_ACCESS,
+                remedy="ask its operator for the role advisor_reader, or advisor_writer to "
+                "measure as well",
+            ) from None
+        except psycopg.Error as error:
+            raise StoreError(
+                f"the shared history refuses: {_said(error)}", remedy="report it"
+            ) from None
+
+    def close(self) -> None:
+        """End the connection."""
+        _close_all(self._opened)
+
+    def _within_limit(self, work: Callable[[_Connection], _T]) -> _T:
+        answers: queue.SimpleQueue[tuple[_T | None, BaseException | None]] = queue.SimpleQueue()
+        mine = self._round = self._round + 1
+
+        def run() -> None:
+            try:
+                answer = self._answer(work, mine)
+            except BaseException as error:  # noqa: BLE001 -- it is raised in the thread that asked
+                answers.put((None, error))
+            else:
+                answers.put((answer, None))
+
+        # libpq resolves names, and waits for sockets, without a limit of its own.
+        threading.Thread(target=run, daemon=True, name="database").start()
+        try:
+            answer, error = answers.get(timeout=self.limit_s)
+        except queue.Empty:
+            self._abandon()
+            raise self._failed(f"no answer within {self.limit_s:g} s") from None
+        except BaseException:
+            self._abandon()
+            raise
+        if error is None:
+            self._reach.why = ""
+        else:
+            if isinstance(error, _NOT_NOW):
+                self.close()
+            raise error
+        return answer  # type: ignore[return-value] # without an error it is the answer
+
+    def _answer(self, work: Callable[[_Connection], _T], mine: int) -> _T:
+        """Each piece of work is one statement, which is a transaction of its own."""
+        if self._opened:
+            connection = self._opened[0]
+            try:
+                return work(connection)
+            except psycopg.OperationalError:
+                if mine != self._round:
+                    connection.close()
+                if not connection.closed or mine != self._round:
+                    raise
+            # The server was started again since the last time. Whether it did the work does not
+            # matter: what it stored it does not store again.
+            self.close()
+        return work(self._connected(mine))
+
+    def _connected(self, mine: int) -> _Connection:
+        connection = psycopg.connect(
+            self.address.uri, autocommit=True, application_name="advisor", connect_timeout=60
+        )
+        try:
+            identity = require_schema(connection, self.limit_s)
+            if mine != self._round:
+                raise psycopg.OperationalError("too late: nobody waits for it any more")
+        except BaseException:
+            connection.close()
+            raise
+        self._opened.append(connection)
+        self.identity = identity
+        return connection
+
+    def _abandon(self) -> None:
+        """Wake up the thread that waits, and forget the connection: it may be in any state."""
+        self._round += 1
+        while self._opened:
+            connection = self._opened.pop()
+            with (
+                contextlib.suppress(OSError, psycopg.Error),
+                socket.socket(fileno=os.dup(connection.fileno())) as there,
+            ):
+                there.shutdown(socket.SHUT_RDWR)
+
+    def _failed(self, why: str) -> Unreachable:
+        self._reach.silent_until_s = time.monotonic() + _PAUSE_S
+        self._reach.why = f"{self.address} cannot be reached: {why}"
+        return Unreachable(self._reach.why)
+
+
+def _close_all(opened: list[_Connection]) -> None:
+    while opened:
+        with contextlib.suppress(psycopg.Error):
+            opened.pop().close()
+
+
+def _said(error: psycopg.Error) -> str:
+    """The server's words, on one line."""
+    told = error.diag.message_primary or str(error) or type(error).__name__
+    return printable(" ".join(told.split()))[:300]
