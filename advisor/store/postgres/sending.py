@@ -1,5 +1,7 @@
 """Records on their way into a shared history: at once, or by the spool if it is not reached."""
 
+import math
+import time
 from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
@@ -52,8 +54,8 @@ class Sender:
             refused += outcome.count(_REFUSED)
         return Sent(added, 0, refused)
 
-    def send_waiting(self) -> Sent:
-        """Send what waits in the spool, as far as the history takes it now.
+    def send_waiting(self, most_s: float = math.inf) -> Sent:
+        """Send what waits in the spool, as far as the history takes it now, for about `most_s`.
 
         Killed at any time, nothing is lost and nothing is stored twice. Raises StoreError, and
         Unreachable when nothing could be sent.
@@ -62,11 +64,11 @@ class Sender:
         if lock is None:
             return Sent(0, len(self._spool), 0)
         try:
-            return self._send_waiting()
+            return self._send_waiting(time.monotonic() + most_s)
         finally:
             lock.release()
 
-    def _send_waiting(self) -> Sent:
+    def _send_waiting(self, until_s: float) -> Sent:
         done: list[int] = []
         refused: list[Waiting] = []
         added = 0
@@ -74,6 +76,8 @@ class Sender:
             for pair, group in groupby(self._spool.all(), key=lambda one: one[1].record.pair):
                 waiting = list(group)
                 for first in range(0, len(waiting), _AT_ONCE):
+                    if time.monotonic() > until_s:
+                        break
                     batch = waiting[first : first + _AT_ONCE]
                     outcome = self._append_each(pair, [one for _, one in batch])
                     done += [number for number, _ in batch]
@@ -95,7 +99,7 @@ class Sender:
         if not len(self._spool):
             return True
         try:
-            return not self.send_waiting().waiting
+            return not self.send_waiting(self._database.limit_s).waiting
         except Unreachable:
             return False
 

@@ -9,9 +9,10 @@ STATE is the user's state folder of advisor. A record is removed when the histor
 between, it is sent again, and the history knows it by its content.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from filelock import Timeout, UnixFileLock
@@ -76,18 +77,21 @@ class Spool:
 
     def of(self, pair: Pair) -> list[Record]:
         """The records of a pair that wait, in order."""
-        return [one.record for _, one in self.all() if one.record.pair == pair]
+        named = msgspec.to_builtins(pair)
+        return [one.record for _, one in self._decoded(lambda d: d["record"]["pair"] == named)]
 
     def all(self) -> list[tuple[int, Waiting]]:
         """What waits, each under a number, in order."""
+        return self._decoded(lambda _: True)
+
+    def _decoded(self, wanted: Callable[[Mapping[str, Any]], bool]) -> list[tuple[int, Waiting]]:
         found = []
         for document in self._waiting:
-            try:
-                found.append(
-                    (document.doc_id, msgspec.convert(dict(document), Waiting, str_keys=True))
-                )
-            except msgspec.ValidationError:
-                continue
+            # Not what another version, or nobody, has written.
+            with contextlib.suppress(msgspec.ValidationError, LookupError, TypeError):
+                if wanted(document):
+                    one = msgspec.convert(dict(document), Waiting, str_keys=True)
+                    found.append((document.doc_id, one))
         return found
 
     def sending(self) -> UnixFileLock | None:
