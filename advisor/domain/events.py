@@ -377,9 +377,10 @@ class SharesPlanned(Event, frozen=True, kw_only=True, tag="shares_planned"):
 class SharesStarted(Event, frozen=True, kw_only=True, tag="shares_started"):
     """Transfers to several destinations of one source start at these concurrencies.
 
-    `purpose`: train for an experiment of `epochs` steps that trains the models, run for a planned
-    transfer. `total_bytes`: bytes to move by destination; empty for an experiment. `epoch_s`:
-    length of a step or control epoch.
+    `purpose`: train for an experiment of `lasts_s` seconds that trains the models, run for a
+    planned transfer. `total_bytes`: bytes to move by destination; empty for an experiment.
+    `epoch_s`: length of a control epoch; of a step at most, which ends when the rates are known
+    well enough.
     """
 
     session: str
@@ -388,7 +389,7 @@ class SharesStarted(Event, frozen=True, kw_only=True, tag="shares_started"):
     concurrency: dict[str, int]
     parallelism: int
     epoch_s: float
-    epochs: int | None = None
+    lasts_s: float | None = None
     total_bytes: dict[str, int] = {}
 
 

@@ -136,7 +136,8 @@ class TransferRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="recor
 class ShareRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag="share"):
     """What a destination got in a period in which others of the same source were served too.
 
-    `others`: their concurrencies. `parallelism`: streams per file, for all destinations.
+    `others`: their concurrencies. `parallelism`: streams of each of its files; where `served` does
+    not have them, as in records of older versions, those of all destinations.
     """
 
     pair: Pair

@@ -21,12 +21,16 @@ class Served(msgspec.Struct, frozen=True, kw_only=True):
     """What one destination got in a period: `throughput_bps`, above 0, in bit/s.
 
     `concurrency`: its concurrent files, DC. `source_concurrency`: the concurrent files to all
-    destinations at that time, SC, which includes them. `when_s`: Unix time of the period's end.
+    destinations at that time, SC, which includes them. `parallelism`: the streams of each of its
+    files; `source_streams`: those to all destinations together; 0 where they are not known.
+    `when_s`: Unix time of the period's end.
     """
 
     concurrency: int
     source_concurrency: int
     throughput_bps: float
+    parallelism: int = 0
+    source_streams: int = 0
     when_s: float = 0.0
 
     def __post_init__(self) -> None:
@@ -35,8 +39,29 @@ class Served(msgspec.Struct, frozen=True, kw_only=True):
                 f"a concurrency of {self.concurrency} out of {self.source_concurrency}: it must be "
                 "at least 1 and at most the total"
             )
+        if self.parallelism and self.source_streams < self.concurrency * self.parallelism:
+            raise ValueError(f"{self.source_streams} streams in all: its own are more")
         if not 0 < self.throughput_bps < math.inf:
             raise ValueError(f"throughput_bps is {self.throughput_bps:g}: leave out what failed")
+
+    @property
+    def streams(self) -> "Streams | None":
+        """Of its files and of all; None where they are not known."""
+        if not self.parallelism:
+            return None
+        return Streams(self.parallelism, self.source_streams / self.source_concurrency)
+
+    @property
+    def levels(self) -> tuple[int, int, int, int]:
+        """What was set: samples with the same differ by the external load and by chance."""
+        return self.concurrency, self.source_concurrency, self.parallelism, self.source_streams
+
+
+class Streams(msgspec.Struct, frozen=True):
+    """`own`: streams of each file of a destination; `mean`: of each file to any, on average."""
+
+    own: float
+    mean: float
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,6 +140,8 @@ class SharePlan(msgspec.Struct, frozen=True, kw_only=True):
 class ServedRow(msgspec.Struct, frozen=True, kw_only=True):
     """What one destination got in an epoch. Rates in bit/s, None where not given.
 
+    `parallelism`: streams of each of its files, None in events of older versions. `error`: relative
+    standard error of the measured rate within the epoch, None where too little was seen.
     `failure`: why it got nothing, "" where it got something.
     """
 
@@ -123,6 +150,8 @@ class ServedRow(msgspec.Struct, frozen=True, kw_only=True):
     measured_bps: float
     expected_bps: float | None = None
     asked_bps: float | None = None
+    parallelism: int | None = None
+    error: float | None = None
     failure: str = ""
 
 

@@ -14,6 +14,7 @@ from advisor.models.shares.measured import range_words
 from advisor.report.share_names import shown
 
 COLUMNS: Final = ("destination", "samples", "concurrency", "total", "training", "validation")
+_NOT_MEASURED: Final = "–"
 CHANGE_COLUMNS: Final = ("destination", "concurrency", "now", "one more file", "one more stream")
 
 _WORDS: Final = {Form.LOG: "log", Form.LINEAR: "linear", Form.RATIO: "ratio"}
@@ -22,7 +23,7 @@ _WORDS: Final = {Form.LOG: "log", Form.LINEAR: "linear", Form.RATIO: "ratio"}
 class Learnt(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of one destination.
 
-    `samples`: their number, all with `parallelism` streams per file. `concurrency`,
+    `samples`: their number, most with `parallelism` streams per file. `streams`, `concurrency`,
     `source_concurrency`: the measured minimum and maximum, None without samples. `model`: None
     where there are too few.
     """
@@ -30,6 +31,7 @@ class Learnt(msgspec.Struct, frozen=True, kw_only=True):
     destination: str
     parallelism: int
     samples: int
+    streams: tuple[int, int] | None
     concurrency: tuple[int, int] | None
     source_concurrency: tuple[int, int] | None
     model: ShareModel | None
@@ -67,8 +69,8 @@ def formula(model: ShareModel) -> str:
 
 
 def _product(model: ShareModel) -> str:
-    of_sc, of_dc = model.weights
-    powers = [("DC", of_dc), ("SC", of_sc)]
+    of_sc, of_dc, *of_streams = model.weights
+    powers = [("DC", of_dc), ("SC", of_sc), *zip(("P", "(F/SC)"), of_streams, strict=False)]
     times = [f"{base}^{weight:.3f}" for base, weight in powers if weight >= 0]
     over = [f"{base}^{-weight:.3f}" for base, weight in powers if weight < 0]
     # EL3 is above 0, so an exponent is enough. The others are adjusted as in equation 11.
@@ -100,9 +102,19 @@ def _sum(model: ShareModel) -> str:
     return head + "".join(f" {'−' if weight < 0 else '+'} {text}" for weight, text in others)
 
 
-def symbols_line(load: Load) -> str:
+def streams_words(learnt: Sequence[Learnt]) -> str:
+    """The streams that were measured."""
+    known = [one.streams for one in learnt if one.streams]
+    if not known:
+        return f"{learnt[0].parallelism}"
+    return range_words([streams for some in known for streams in some])
+
+
+def symbols_line(load: Load, *, has_streams: bool = False) -> str:
     """The meaning of the letters in a formula."""
     known = "DT: Mbit/s; DC: concurrent files to it; SC: to all"
+    if has_streams:
+        known += "; P: streams of each of its files; F: streams to all"
     return known if load is Load.NONE else f"{known}; {load.value}: the external load"
 
 
@@ -140,22 +152,27 @@ def _error(error: float | None) -> str:
 def change_rows(
     levels: Mapping[str, int], by_file: Sequence[Change], by_stream: Sequence[Change]
 ) -> list[list[str]]:
-    """The present rate and the rates after either change, with their sum; under CHANGE_COLUMNS."""
+    """The present rate and the rates after either change, with their sum; under CHANGE_COLUMNS.
+
+    `by_stream`: empty where streams were not varied.
+    """
     names = shown(levels)
+    by_streams = {one.destination: one.after_bps for one in by_stream}
     rows = [
         [
             names[file.destination],
             f"{levels[file.destination]}",
-            *(format_rate(bps) for bps in (file.before_bps, file.after_bps, stream.after_bps)),
+            format_rate(file.before_bps),
+            format_rate(file.after_bps),
+            format_rate(by_streams[file.destination]) if by_streams else _NOT_MEASURED,
         ]
-        for file, stream in zip(by_file, by_stream, strict=True)
+        for file in by_file
     ]
-    sums = (
-        sum(one.before_bps for one in by_file),
-        sum(one.after_bps for one in by_file),
-        sum(one.after_bps for one in by_stream),
-    )
-    return [*rows, ["all", f"{sum(levels.values())}", *(format_rate(bps) for bps in sums)]]
+    before_bps = sum(one.before_bps for one in by_file)
+    after_bps = sum(one.after_bps for one in by_file)
+    streams = format_rate(sum(by_streams.values())) if by_streams else _NOT_MEASURED
+    total = f"{sum(levels.values())}"
+    return [*rows, ["all", total, format_rate(before_bps), format_rate(after_bps), streams]]
 
 
 def change_sentence(what: str, more: str, changes: Sequence[Change]) -> str:

@@ -17,7 +17,7 @@ from advisor.report.share_run import (
 
 
 class ShareNarration(PlanNarration):
-    """A listener. On a terminal a bar for each destination, or for an experiment's steps."""
+    """A listener. On a terminal a bar for each destination, or for an experiment."""
 
     def __init__(self, stream: TextIO, *, bars: bool) -> None:
         super().__init__(stream, bars=bars)
@@ -29,10 +29,10 @@ class ShareNarration(PlanNarration):
             case ev.SharesStarted():
                 self._started = event
                 self._say(started_line(event))
-                self._move_steps(0)
+                self._move_steps(event.at_s)
             case ev.SharesSeen():
-                self._say(seen_line(event, self._started.epochs if self._started else None))
-                self._move_steps(event.epoch)
+                self._say(seen_line(event, self._started.purpose if self._started else "run"))
+                self._move_steps(event.at_s)
             case ev.SharesChanged():
                 self._say(changed_line(event))
             case ev.DestinationEnded():
@@ -45,14 +45,15 @@ class ShareNarration(PlanNarration):
             case _:
                 super().__call__(event)
 
-    def _move_steps(self, done: int) -> None:
+    def _move_steps(self, at_s: float) -> None:
         one = self._started
-        if one is None or one.epochs is None or not self._with_bars:
+        if one is None or one.lasts_s is None or not self._with_bars:
             return
         if self._progress is None:
             self._begin()
-        left_s = (one.epochs - done) * one.epoch_s
-        self._bar("steps", done, one.epochs, f"{format_duration(left_s)} left" if left_s else "")
+        done_s = min(at_s - one.at_s, one.lasts_s)
+        left = f"{format_duration(one.lasts_s - done_s)} left" if done_s < one.lasts_s else ""
+        self._bar("experiment", round(done_s), round(one.lasts_s), left)
 
 
 def _with_short_names(event: ev.FilesMoving) -> ev.FilesMoving:

@@ -5,7 +5,7 @@ from typing import Final
 
 from advisor.domain import events as ev
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
-from advisor.domain.shares import ServedRow, ShareOutcome
+from advisor.domain.shares import ServedRow, ShareOutcome, SharePurpose
 from advisor.report.share_names import shown
 
 COLUMNS: Final = ("destination", "requested", "received", "requested share", "received share")
@@ -14,9 +14,8 @@ COLUMNS: Final = ("destination", "requested", "received", "requested share", "re
 def started_line(event: ev.SharesStarted) -> str:
     """What starts."""
     epoch = format_duration(event.epoch_s)
-    if event.epochs is not None:
-        lasts = format_duration(event.epochs * event.epoch_s)
-        what = f"{event.epochs} steps of {epoch}, {lasts} in all"
+    if event.lasts_s is not None:
+        what = f"steps of at most {epoch}, {format_duration(event.lasts_s)} in all"
     else:
         names = shown(event.total_bytes)
         sizes = (f"{format_bytes(size)} to {names[to]}" for to, size in event.total_bytes.items())
@@ -27,9 +26,9 @@ def started_line(event: ev.SharesStarted) -> str:
     )
 
 
-def seen_line(event: ev.SharesSeen, epochs: int | None = None) -> str:
-    """What each got in an epoch. `epochs`: the number of steps of an experiment."""
-    head = f"epoch {event.epoch}" if epochs is None else f"step {event.epoch} of {epochs}"
+def seen_line(event: ev.SharesSeen, purpose: SharePurpose = "run") -> str:
+    """What each got in an epoch, or in a step of an experiment."""
+    head = f"{'epoch' if purpose == 'run' else 'step'} {event.epoch}"
     names = shown(row.destination for row in event.rows)
     return f"  {head}: {', '.join(f'{names[row.destination]} {_got(row)}' for row in event.rows)}"
 

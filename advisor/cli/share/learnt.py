@@ -10,7 +10,7 @@ from advisor.domain.shell import shell_word
 from advisor.models.shares.fitting import TooFew, fit
 from advisor.models.shares.forecast import DEFAULT, Modelling
 from advisor.report.output import say
-from advisor.report.share_models import COLUMNS, Learnt, learnt_rows
+from advisor.report.share_models import COLUMNS, Learnt, learnt_rows, streams_words
 from advisor.report.tables import print_table
 from advisor.store.history import Store
 from advisor.transfer.shared.prior_knowledge import known_of
@@ -40,6 +40,7 @@ def _learnt(name: str, parallelism: int, samples: Sequence[Served], modelling: M
         destination=name,
         parallelism=parallelism,
         samples=len(samples),
+        streams=_range(one.parallelism for one in samples if one.parallelism),
         concurrency=_range(one.concurrency for one in samples),
         source_concurrency=_range(one.source_concurrency for one in samples),
         model=model,
@@ -53,7 +54,7 @@ def _range(levels: Iterable[int]) -> tuple[int, int] | None:
 
 def print_learnt(learnt: Sequence[Learnt], modelling: Modelling = DEFAULT) -> None:
     """Print a table of the models."""
-    streams = f"{learnt[0].parallelism} streams for each file"
+    streams = f"{streams_words(learnt)} streams for each file"
     say(f"Models: {modelling.words}, {streams}; errors are means")
     print_table(COLUMNS, learnt_rows(learnt))
 

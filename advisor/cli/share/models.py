@@ -112,7 +112,8 @@ def _print(learnt: Sequence[Learnt], modelling: Modelling) -> None:
     print_learnt(learnt, modelling)
     if lines := formula_lines(learnt):
         say("\n" + "\n".join(lines))
-        say(symbols_line(modelling.load))
+        has_streams = any(one.model and one.model.streams for one in learnt)
+        say(symbols_line(modelling.load, has_streams=has_streams))
 
 
 def _compare(store: Store, names: Sequence[str], streams: int | None, *, as_json: bool) -> int:

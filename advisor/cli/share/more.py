@@ -26,7 +26,7 @@ from advisor.domain.endpoints import Endpoint
 from advisor.domain.shares import BASE
 from advisor.models.shares.fitting import LEAST_SAMPLES
 from advisor.models.shares.forecast import DEFAULT
-from advisor.models.shares.marginal import Change, changes
+from advisor.models.shares.marginal import Change, changes, stream_changes
 from advisor.models.shares.measured import beyond_words
 from advisor.report.output import say, say_json
 from advisor.report.share_models import (
@@ -47,10 +47,17 @@ from advisor.transfer.shared.prior_knowledge import (
 from advisor.transfer.shared.session import source_name
 
 _WITHOUT: Final = 0
+_UNKNOWN: Final = (
+    "What one more stream does was not measured: vary them, as with "
+    "`advisor share train --streams 2-8`."
+)
 
 
 class More(msgspec.Struct, frozen=True, kw_only=True):
-    """What `--json` prints. `levels`: present concurrency, `parallelism`: streams per file."""
+    """What `--json` prints. `levels`: present concurrency, `parallelism`: streams per file.
+
+    `by_stream`: empty where streams were not varied.
+    """
 
     destination: str
     levels: dict[str, int]
@@ -98,7 +105,7 @@ def more(
 
     N is the number of files that go to a destination at the same time now; 2 without N, also for
     the others that are known. 0 leaves one out. Shown beside it: one more stream for each file of
-    the first.
+    the first, where an experiment varied the streams (`advisor share train --streams 2-8`).
     """
     typed = dict(wanted)
     first = wanted[0][0]
@@ -111,13 +118,12 @@ def more(
         forecasts = forecasts_of(known, time.time(), modelling_of(options, estimate))
     except NothingKnown as error:
         raise UsageError.about("", error) from None
-    by_stream = levels[first] / known.parallelism
     found = More(
         destination=first,
         levels=levels,
         parallelism=known.parallelism,
         by_file=changes(forecasts, levels, first),
-        by_stream=changes(forecasts, levels, first, by_stream),
+        by_stream=stream_changes(forecasts, levels, first, known.parallelism),
     )
     if as_json:
         say_json(msgspec.json.encode(found))
@@ -150,7 +156,7 @@ def _print(found: More, known: PriorKnowledge) -> None:
         ("One more file at a time", found.by_file),
         (f"One more stream for {each}", found.by_stream),
     ):
-        said.append(change_sentence(what, found.destination, some))
+        said.append(change_sentence(what, found.destination, some) if some else _UNKNOWN)
     after = found.levels | {found.destination: level + 1}
     said.append(beyond_words(after, known.samples, shown(after)))
     for sentence in said:

@@ -2,7 +2,7 @@
 
 from collections.abc import Coroutine, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NewType
 
 import typer
 
@@ -18,7 +18,6 @@ from advisor.cli.share.requests import (
     Wanted,
     parse_place,
     requests_for,
-    streams_option,
 )
 from advisor.cli.transfer.moving import run_moving
 from advisor.domain import events as ev
@@ -31,13 +30,19 @@ from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.runtime.exit_codes import EXIT_DONE, EXIT_INTERRUPTED
 from advisor.store.history import Store
+from advisor.transfer.shared.parsing import parse_precision, parse_streams
 from advisor.transfer.shared.training import (
+    LASTS_S,
+    MOST_FILES,
+    PRECISION,
     SPACE_BYTES,
     TrainOptions,
+    longest_step_s,
     scratch_parent,
-    step_of,
     train_shares,
 )
+
+_StreamRange = NewType("_StreamRange", tuple[int, int])
 
 
 class TrainingOptions(Options, frozen=True):
@@ -58,22 +63,54 @@ class TrainingOptions(Options, frozen=True):
         typer.Option(
             "--time",
             **p.DURATION,
-            show_default="10min",
+            show_default=format_duration(LASTS_S),
             help="How long the whole experiment takes.",
             rich_help_panel=LIMITS,
         ),
-    ] = 600.0
+    ] = LASTS_S
     step: Annotated[
         float | None,
         typer.Option(
             "--step",
             **p.DURATION,
-            show_default="4s to 15s: a whole round, if time allows",
-            help="How long one step of it takes.",
+            show_default="4s to 90s: time for three rounds of levels",
+            help="The longest that a step of it takes. It ends sooner when every rate is known.",
             rich_help_panel=LIMITS,
         ),
     ] = None
-    streams: Annotated[int, streams_option()] = 8
+    precision: Annotated[
+        float,
+        typer.Option(
+            "--precision",
+            parser=p.parsed(parse_precision),
+            metavar="SHARE",
+            show_default=f"{PRECISION:.0%}",
+            help="The standard error of a rate at which it counts as known.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = PRECISION
+    most: Annotated[
+        int,
+        p.whole(
+            "--most",
+            low=2,
+            high=128,
+            help="Most files at the same time to one destination.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = MOST_FILES
+    streams: Annotated[
+        _StreamRange,
+        typer.Option(
+            "--streams",
+            parser=p.parsed(parse_streams),
+            metavar="N[-M]",
+            show_default="8",
+            help="Streams for each file, at all destinations; a range varies them too, so that the "
+            "models know what a stream does.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = _StreamRange((8, 8))
     space: Annotated[
         int,
         typer.Option(
@@ -120,10 +157,10 @@ def train(
     advisor share train kraken mason blacklight --to /scratch
     advisor share train kraken mason --to kraken=/scratch --to mason=/data/tests --time 30min
 
-    It is the load variation experiment of Kettimuthu et al. (2014): each destination in turn has
-    more files at the same time than the others, with equal numbers in between. One file is sent
-    repeatedly to a new folder in FOLDER, which is removed at the end. The measurements are stored:
-    run again, the command adds to them.
+    It is the load variation experiment of Kettimuthu et al. (2014), with other levels: the numbers
+    of files at the same time are spread over the whole range up to --most, for each destination
+    independently of the others. One file is sent repeatedly to a new folder in FOLDER, which is
+    removed at the end. The measurements are stored: run again, the command adds to them.
     """
     wished = _training(training, len(wanted))
     requests = requests_for(wanted, to or [], for_all)
@@ -146,7 +183,7 @@ def train(
         stopping="stopping; what was measured is kept",
     )
     if not as_json and status in (EXIT_DONE, EXIT_INTERRUPTED):
-        _print_learnt(context, store, [one.destination_host for one in requests])
+        _print_learnt(context, store, training, [one.destination_host for one in requests])
     return status
 
 
@@ -162,12 +199,14 @@ def _training(options: TrainingOptions, destinations: int) -> TrainOptions:
     found = TrainOptions(
         lasts_s=options.lasts,
         step_s=options.step,
-        parallelism=options.streams,
+        precision=options.precision,
+        most=options.most,
+        streams=options.streams,
         data=data,
         space_bytes=options.space,
     )
     try:
-        step_of(found, destinations)
+        longest_step_s(found, destinations)
     except ValueError as error:
         raise UsageError.about("--time", error) from None
     return found
@@ -182,8 +221,7 @@ def _check_size(option: str, size_bytes: int) -> None:
 
 
 def _cost(training: TrainOptions, destinations: int) -> str:
-    step_s, steps = step_of(training, destinations)
-    lasts, space = format_duration(steps * step_s), format_bytes(training.space_bytes)
+    lasts, space = format_duration(training.lasts_s), format_bytes(training.space_bytes)
     return (
         f"Files are sent to {'all' if destinations > 1 else 'it'} at full speed for {lasts}; "
         f"they take up to {space} there, and are removed at the end."
@@ -198,9 +236,11 @@ def _as_text(event: ev.AnyEvent) -> None:
             say(f"advisor: {event.message}", err=True)
 
 
-def _print_learnt(context: typer.Context, store: Store, names: Sequence[str]) -> None:
+def _print_learnt(
+    context: typer.Context, store: Store, training: TrainingOptions, names: Sequence[str]
+) -> None:
     with store_errors():
-        learnt = learnt_of(store, names, context.params["streams"])
+        learnt = learnt_of(store, names, training.streams[1])
     print_learnt(learnt)
     lacking = [one.destination for one in learnt if one.model is None]
     if lacking:

@@ -30,8 +30,8 @@ from advisor.models.shares.fitting import ShareModel
 
 RECENT_S: Final = 1800.0
 
-Corrections: TypeAlias = Mapping[tuple[int, int], float]
-"""By DC and SC: the ratio of the model's prediction to the observation."""
+Corrections: TypeAlias = Mapping[tuple[int, ...], float]
+"""By what was set, see `Served.levels`: the ratio of the model's prediction to the observation."""
 
 
 class LoadEstimation(StrEnum):
@@ -45,18 +45,20 @@ class LoadEstimation(StrEnum):
 
 def corrections_of(model: ShareModel, samples: Sequence[Served]) -> Corrections:
     """The model's average errors on the data it was fitted to."""
-    alike: dict[tuple[int, int], list[float]] = defaultdict(list)
+    alike: dict[tuple[int, ...], list[Served]] = defaultdict(list)
     for one in samples:
-        alike[one.concurrency, one.source_concurrency].append(one.throughput_bps / MEGA)
+        alike[one.levels].append(one)
     return {
-        levels: math.exp(fmean(_log_error(model, *levels, mbps, rates) for mbps in rates))
-        for levels, rates in alike.items()
+        levels: math.exp(fmean(_log_error(model, one, some) for one in some))
+        for levels, some in alike.items()
     }
 
 
-def _log_error(model: ShareModel, dc: int, sc: int, mbps: float, rates: list[float]) -> float:
-    load = load_feature(model.form, model.load, load_of(model.load, mbps, rates))
-    return math.log(model.predict_bps(dc, sc, load) / (mbps * MEGA))
+def _log_error(model: ShareModel, one: Served, alike: Sequence[Served]) -> float:
+    rates = [other.throughput_bps / MEGA for other in alike]
+    value = load_of(model.load, one.throughput_bps / MEGA, rates)
+    load = load_feature(model.form, model.load, value)
+    return math.log(model.predict_sample_bps(one, load) / one.throughput_bps)
 
 
 def load_now(
@@ -81,23 +83,19 @@ def load_now(
     match way:
         case LoadEstimation.PT:
             last = fresh[-1]
-            value = load_value(model.form, model.load, _feature_of(model, last))
+            value = load_value(model.form, model.load, model.load_feature_of(last))
             grown = value * concurrency / last.concurrency
             return load_feature(model.form, model.load, grown)
         case LoadEstimation.RT:
-            return fmean(_feature_of(model, one) for one in fresh)
+            return fmean(model.load_feature_of(one) for one in fresh)
         case LoadEstimation.RTEC:
-            return fmean(_feature_of(model, _corrected(one, corrections)) for one in fresh)
+            return fmean(model.load_feature_of(_corrected(one, corrections)) for one in fresh)
         case LoadEstimation.FT:
             usual = model.usual_load
-            seen = ((one.when_s, _feature_of(model, one) - usual) for one in fresh)
+            seen = ((one.when_s, model.load_feature_of(one) - usual) for one in fresh)
             return usual + filtered(seen, now_s)
 
 
-def _feature_of(model: ShareModel, one: Served) -> float:
-    return model.load_feature_of(one.concurrency, one.source_concurrency, one.throughput_bps)
-
-
 def _corrected(one: Served, corrections: Corrections) -> Served:
-    factor = corrections.get((one.concurrency, one.source_concurrency), 1.0)
+    factor = corrections.get(one.levels, 1.0)
     return msgspec.structs.replace(one, throughput_bps=one.throughput_bps * factor)

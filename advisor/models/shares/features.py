@@ -1,5 +1,10 @@
 """The features and targets of the regression: equations 1, 2, 4, 9 and 10.
 
+Parallelism is a variable of its own in the form of logarithms: the throughput of x files with y
+streams each is not that of y files with x (section III, figures 5 and 6), so a product of both does
+not do. DT = SC^a DC^b P^c (F/SC)^d 2^e, P being the streams of each file of the destination and F
+the streams to all. The paper holds them at eight, and then the formula is the paper's.
+
 Throughputs and loads are in Mbit/s internally, as in the paper, which adjusts loads by a logarithm
 that depends on the unit.
 
@@ -10,6 +15,8 @@ has the opposite sign. Both count as no load at all.
 import math
 from enum import StrEnum
 from typing import Final
+
+from advisor.domain.shares import Streams
 
 MEGA: Final = 1e6
 _LARGEST: Final = 100.0
@@ -58,15 +65,18 @@ def load_of(load: Load, mbps: float, alike_mbps: list[float]) -> float:
             return 0.0
 
 
-def row_of(form: Form, concurrency: float, source_concurrency: float) -> list[float]:
-    """The features other than the load."""
+def row_of(
+    form: Form, concurrency: float, source_concurrency: float, streams: Streams | None = None
+) -> list[float]:
+    """The features other than the load. `streams`: only where they vary, for LOG alone."""
     match form:
         case Form.LINEAR:
             return [concurrency, source_concurrency]
         case Form.RATIO:
             return [concurrency / source_concurrency]
         case Form.LOG:
-            return [math.log2(source_concurrency), math.log2(concurrency)]
+            plain = [math.log2(source_concurrency), math.log2(concurrency)]
+            return [*plain, math.log2(streams.own), math.log2(streams.mean)] if streams else plain
         case Form.DC_ONLY:
             return [concurrency]
         case Form.SC_ONLY:
@@ -75,10 +85,11 @@ def row_of(form: Form, concurrency: float, source_concurrency: float) -> list[fl
             return []
 
 
-def least_weights(form: Form) -> list[float]:
+def least_weights(form: Form, *, has_streams: bool = False) -> list[float]:
     """Lower bounds of the fitted weights: one more file never reduces a destination's throughput.
 
     A few measurements may suggest that by chance, and a plan based on it would never correct it.
+    More streams may reduce it: hosts have more to do with each.
     """
     match form:
         case Form.LINEAR:
@@ -86,7 +97,7 @@ def least_weights(form: Form) -> list[float]:
         case Form.RATIO | Form.DC_ONLY:
             return [0.0]
         case Form.LOG:
-            return [-math.inf, _LEAST_EXPONENT]
+            return [-math.inf, _LEAST_EXPONENT] + [-math.inf] * (2 if has_streams else 0)
         case Form.SC_ONLY:
             return [-math.inf]
         case Form.MEAN:

@@ -6,10 +6,12 @@ The paper leaves open, and this module decides:
 - The regularisers: 0, and 46 from 0.0001 to 100, evenly spaced on a logarithmic scale. The
   intercept is not regularised.
 - The weight of DC has a lower bound: see `least_weights`.
+- Streams are features where they varied: with one value for all there is nothing to fit.
 - The error is the mean of |predicted - observed| / observed.
 """
 
-from collections import defaultdict
+import math
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Final
 
@@ -18,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.domain.problem import ProblemError, ProblemKind
-from advisor.domain.shares import Served
+from advisor.domain.shares import Served, Streams
 from advisor.models.shares.features import (
     MEGA,
     Form,
@@ -34,6 +36,11 @@ from advisor.models.shares.features import (
 LEAST_SAMPLES: Final = 5
 _REGULARISERS: Final = (0.0, *np.logspace(-4, 2, 46).tolist())
 _TRAINS: Final = (0, 2, 4)
+_VARIED: Final = 4
+"""The fewest different streams that two exponents are fitted to."""
+
+_OF_DC: Final = 1
+"""The column of the concurrency in the features of LOG."""
 
 Array = NDArray[np.float64]
 
@@ -49,7 +56,8 @@ class ShareModel(msgspec.Struct, frozen=True, kw_only=True):
 
     `weights`: of the features; `load_weight`: of the load's feature, 0 without one; `intercept`: of
     the target. `usual_load`: the mean feature of the load in the data. `regulariser`: λ. Errors are
-    relative.
+    relative. `streams`: those of most samples, where streams varied and are features; else None.
+    `slope_error`: the standard error of the weight of the concurrency, of LOG alone, else 0.
     """
 
     form: Form
@@ -61,24 +69,43 @@ class ShareModel(msgspec.Struct, frozen=True, kw_only=True):
     regulariser: float
     training_error: float
     validation_error: float
+    streams: Streams | None = None
+    slope_error: float = 0.0
 
     def predict_bps(
-        self, concurrency: float, source_concurrency: float, load: float | None = None
+        self,
+        concurrency: float,
+        source_concurrency: float,
+        load: float | None = None,
+        streams: Streams | None = None,
     ) -> float:
-        """The predicted throughput. `load`: the load's feature, None for the usual one."""
-        return mbps_of(self.form, self._target(concurrency, source_concurrency, load)) * MEGA
+        """The predicted throughput. `load`: the load's feature, None for the usual one.
 
-    def load_feature_of(
-        self, concurrency: int, source_concurrency: int, throughput_bps: float
-    ) -> float:
-        """The load's feature that explains this throughput: the model solved for the load."""
+        `streams`: None for those of most samples.
+        """
+        target = self._target(concurrency, source_concurrency, load, streams)
+        return mbps_of(self.form, target) * MEGA
+
+    def predict_sample_bps(self, one: Served, load: float | None) -> float:
+        """The predicted throughput of what was set for a sample."""
+        return self.predict_bps(one.concurrency, one.source_concurrency, load, one.streams)
+
+    def load_feature_of(self, one: Served) -> float:
+        """The load's feature that explains a throughput: the model solved for the load."""
         if not self.load_weight:
             return self.usual_load
-        without = self._target(concurrency, source_concurrency, 0.0)
-        return (target_of(self.form, throughput_bps / MEGA) - without) / self.load_weight
+        without = self._target(one.concurrency, one.source_concurrency, 0.0, one.streams)
+        return (target_of(self.form, one.throughput_bps / MEGA) - without) / self.load_weight
 
-    def _target(self, concurrency: float, source_concurrency: float, load: float | None) -> float:
-        row = row_of(self.form, concurrency, source_concurrency)
+    def _target(
+        self,
+        concurrency: float,
+        source_concurrency: float,
+        load: float | None,
+        streams: Streams | None,
+    ) -> float:
+        used = (streams or self.streams) if self.streams else None
+        row = row_of(self.form, concurrency, source_concurrency, used)
         known = sum(w * x for w, x in zip(self.weights, row, strict=True)) + self.intercept
         return known + self.load_weight * (self.usual_load if load is None else load)
 
@@ -87,7 +114,7 @@ def fit(samples: Sequence[Served], form: Form, load: Load = Load.NONE) -> ShareM
     """The model with the smallest sum of training and validation error. Raises TooFew.
 
     The samples of one destination; the load is derived from those with the same DC and SC, so there
-    must be several such.
+    should be several such.
     """
     if len(samples) < LEAST_SAMPLES:
         raise TooFew(
@@ -97,6 +124,15 @@ def fit(samples: Sequence[Served], form: Form, load: Load = Load.NONE) -> ShareM
     data = _Data(sorted(samples, key=lambda one: one.when_s), form, load)
     models = [data.model(regulariser) for regulariser in _REGULARISERS]
     return min(models, key=lambda one: one.training_error + one.validation_error)
+
+
+def usual_streams(samples: Sequence[Served], form: Form) -> Streams | None:
+    """The streams of most samples, where they vary and the form can use them; else None."""
+    known = [streams for one in samples if (streams := one.streams)]
+    if form is not Form.LOG or len(known) < len(samples) or len(set(known)) < _VARIED:
+        return None
+    [(own, _)] = Counter(one.own for one in known).most_common(1)
+    return Streams(own, own)
 
 
 def held_back(samples: Sequence[Served]) -> list[Served]:
@@ -111,11 +147,14 @@ class _Data:
     def __init__(self, samples: Sequence[Served], form: Form, load: Load) -> None:
         self._form, self._load = form, load
         self._samples = samples
-        self._features = _features(samples, form, load)
+        self._streams = usual_streams(samples, form)
+        self._features = _features(samples, form, load, has_streams=self._streams is not None)
         self._targets = np.array([target_of(form, one.throughput_bps / MEGA) for one in samples])
         self._observed_bps = np.array([one.throughput_bps for one in samples])
         loads = [-np.inf] if load is not Load.NONE else []
-        self._least = np.array([*least_weights(form), *loads])
+        self._least = np.array(
+            [*least_weights(form, has_streams=self._streams is not None), *loads]
+        )
         self._trains = np.isin(np.arange(len(samples)) % 5, _TRAINS)
 
     def model(self, regulariser: float) -> ShareModel:
@@ -135,7 +174,22 @@ class _Data:
             regulariser=regulariser,
             training_error=float(errors[self._trains].mean()),
             validation_error=float(errors[~self._trains].mean()),
+            streams=self._streams,
+            slope_error=self._slope_error(fitted),
         )
+
+    def _slope_error(self, fitted: Array) -> float:
+        """By the usual formula of least squares, without the regulariser, which only reduces it."""
+        if self._form is not Form.LOG:
+            return 0.0
+        features = self._features[self._trains]
+        off = (self._targets - fitted)[self._trains]
+        freedom = len(off) - features.shape[1] - 1
+        if freedom < 1:
+            return math.inf
+        centred = features - features.mean(axis=0)
+        inverse = np.linalg.pinv(centred.T @ centred)
+        return float(np.sqrt(off @ off / freedom * inverse[_OF_DC, _OF_DC]))
 
     def _solved(self, regulariser: float) -> tuple[Array, float]:
         features, targets = self._features[self._trains], self._targets[self._trains]
@@ -156,15 +210,16 @@ class _Data:
         return weights, float(usual - middle @ weights)
 
 
-def _features(samples: Sequence[Served], form: Form, load: Load) -> Array:
-    alike: dict[tuple[int, int], list[float]] = defaultdict(list)
+def _features(samples: Sequence[Served], form: Form, load: Load, *, has_streams: bool) -> Array:
+    alike: dict[tuple[int, ...], list[float]] = defaultdict(list)
     for one in samples:
-        alike[one.concurrency, one.source_concurrency].append(one.throughput_bps / MEGA)
+        alike[one.levels].append(one.throughput_bps / MEGA)
     rows = []
     for one in samples:
-        row = row_of(form, one.concurrency, one.source_concurrency)
+        streams = one.streams if has_streams else None
+        row = row_of(form, one.concurrency, one.source_concurrency, streams)
         if load is not Load.NONE:
-            others = alike[one.concurrency, one.source_concurrency]
+            others = alike[one.levels]
             row.append(load_feature(form, load, load_of(load, one.throughput_bps / MEGA, others)))
         rows.append(row)
     return np.array(rows, dtype=np.float64).reshape(len(rows), -1)

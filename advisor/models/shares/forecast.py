@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from advisor.domain.advice import NINE_OF_TEN
-from advisor.domain.shares import Served
+from advisor.domain.shares import Served, Streams
 from advisor.models.shares.estimating import LoadEstimation, corrections_of, load_now
 from advisor.models.shares.features import Form, Load
 from advisor.models.shares.fitting import fit, held_back
@@ -49,7 +49,8 @@ class Forecast:
     `error`: the mean relative error of the predictions on the held-out samples. Unlike the model's
     own errors, these predictions did not use the actual load. `recent`: the samples that give the
     load at `now_s` (Unix time), by default all; only those within the estimator's time window
-    count.
+    count. `parallelism`: the streams of each file, to all destinations, that it is for; None for
+    those of most samples.
     """
 
     def __init__(
@@ -58,9 +59,11 @@ class Forecast:
         now_s: float,
         modelling: Modelling = DEFAULT,
         recent: Sequence[Served] | None = None,
+        parallelism: int | None = None,
     ) -> None:
         self.samples = tuple(samples)
         self.model = fit(samples, modelling.form, modelling.load)
+        self._streams = Streams(parallelism, parallelism) if parallelism else self.model.streams
         self._estimate = modelling.estimate
         self._recent = self.samples if recent is None else tuple(recent)
         self._now_s = now_s
@@ -71,9 +74,15 @@ class Forecast:
         self._spread = float(np.quantile([max(one, 1 / one) for one in factors], _SPREAD))
 
     def __call__(self, concurrency: float, source_concurrency: float) -> float:
-        """In bit/s, with this DC and SC; fractions represent some of a file's streams."""
+        """In bit/s, with this DC and SC."""
+        return self.with_streams(concurrency, source_concurrency, self._streams)
+
+    def with_streams(
+        self, concurrency: float, source_concurrency: float, streams: Streams | None
+    ) -> float:
+        """The same where a destination's streams are not those of the others."""
         load = self._load(concurrency)
-        return self.model.predict_bps(concurrency, source_concurrency, load)
+        return self.model.predict_bps(concurrency, source_concurrency, load, streams)
 
     def interval_bps(self, concurrency: float, source_concurrency: float) -> tuple[float, float]:
         """The 90 % prediction interval."""
@@ -97,8 +106,7 @@ class Forecast:
                 one.concurrency,
                 self._corrections,
             )
-            predicted_bps = self.model.predict_bps(one.concurrency, one.source_concurrency, load)
-            yield one.throughput_bps / predicted_bps
+            yield one.throughput_bps / self.model.predict_sample_bps(one, load)
 
     def _load(self, concurrency: float) -> float:
         # Only the estimate from the previous transfer depends on it (PT).

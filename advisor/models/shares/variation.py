@@ -1,51 +1,82 @@
-"""The load variation experiment: the concurrencies that train the models (section IV.B).
+"""The load variation experiment: the levels that train the models (section IV.B).
 
-"We start with a baseline case (a case in which all of the destinations have the same concurrency),
-we continue by increasing destination concurrency for a destination by 1, we run the baseline case
-again, we increase destination concurrency for the next destination by 1, we run the baseline again,
-and so on."
+The paper varies one destination at a time: "a baseline case (a case in which all of the
+destinations have the same concurrency), we continue by increasing destination concurrency for a
+destination by 1, we run the baseline case again", and so on. That tells little about levels that
+plans use: each concurrency changes together with the total, and few levels are met.
 
-The paper leaves open, and this module decides:
-
-- Which baselines: 2, the base case of section V, then 4 and 1 for each, one after another, and
-  again as long as there is time. Models of logarithms learn most from concurrencies with very
-  different ratios.
-- The increase: doubled in the first round, tripled in the second, and raised by half in the third.
-  One more than 4 would be lost in random variation.
+Here the levels of all destinations are spread over the whole allowed range, independently of each
+other: a Latin hypercube (McKay, Beckman and Conover, "A comparison of three methods for selecting
+values of input variables", Technometrics 21(2), 1979) on a logarithmic scale, as the models are of
+logarithms. It is drawn block by block, so that any number of whole blocks is balanced. Each block
+also has the base case, in which all have `BASE` files: its repeats show how the external load
+changes, and factors refer to it.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import count, islice
+from itertools import count
 from typing import Final
 
-from advisor.domain.shares import Concurrencies
+import msgspec
+import numpy as np
 
-BASELINES: Final = (2, 4, 1)
+from advisor.domain.shares import BASE, Concurrencies
 
-
-def steps(destinations: Sequence[str], number: int) -> list[Concurrencies]:
-    """The first `number` steps of the experiment: the concurrency of each destination in each."""
-    return list(islice(_endlessly(destinations), number))
+LEAST_BLOCK: Final = 5
 
 
-def whole_round(destinations: int) -> int:
-    """The number of steps that raise every destination from every baseline."""
-    return len(BASELINES) * 2 * destinations
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """One step, by destination: files at a time, and streams of each file."""
+
+    concurrency: Concurrencies
+    parallelism: dict[str, int]
 
 
-def least_steps(destinations: int) -> int:
-    """The number of steps that raise every destination once from the first baseline."""
-    return 2 * destinations
+def block_length(destinations: int) -> int:
+    """The number of steps in a block, the base case included."""
+    return max(LEAST_BLOCK, destinations) + 1
 
 
-def _endlessly(destinations: Sequence[str]) -> Iterator[Concurrencies]:
-    for round_ in count():
-        for baseline in BASELINES:
-            for name in destinations:
-                yield dict.fromkeys(destinations, baseline)
-                yield dict.fromkeys(destinations, baseline) | {name: _raised(baseline, round_)}
+def steps(
+    destinations: Sequence[str], most: int, streams: tuple[int, int], seed: int
+) -> Iterator[Step]:
+    """Without end. `most`: files at a time to one destination; `streams`: the least and the most.
+
+    The base case has the most streams.
+    """
+    names = list(destinations)
+    for number in count():
+        rng = np.random.default_rng([seed, number])
+        yield _uniform(names, min(BASE, most), streams[1])
+        for row in _unit_block(len(names), streams[0] < streams[1], rng):
+            files, of_streams = row[: len(names)], row[len(names) :]
+            yield Step(
+                concurrency=_levels(names, files, 1, most),
+                parallelism=_levels(names, of_streams, *streams)
+                if of_streams
+                else dict.fromkeys(names, streams[1]),
+            )
 
 
-def _raised(baseline: int, round_: int) -> int:
-    by = (baseline, 2 * baseline, max(1, baseline // 2))
-    return baseline + by[round_ % len(by)]
+def _uniform(names: Sequence[str], level: int, streams: int) -> Step:
+    return Step(concurrency=dict.fromkeys(names, level), parallelism=dict.fromkeys(names, streams))
+
+
+def _unit_block(
+    destinations: int, has_streams: bool, rng: np.random.Generator
+) -> list[list[float]]:
+    from scipy.stats.qmc import LatinHypercube  # Imported late: it takes a while.
+
+    dimensions = destinations * (2 if has_streams else 1)
+    sampler = LatinHypercube(dimensions, rng=rng)
+    found: list[list[float]] = sampler.random(block_length(destinations) - 1).tolist()
+    return found
+
+
+def _levels(names: Sequence[str], row: Sequence[float], low: int, high: int) -> dict[str, int]:
+    """Whole numbers from low to high; each is as likely as its part of the logarithmic scale."""
+    least, ratio = low - 0.5, (high + 0.5) / (low - 0.5)
+    return {
+        name: max(low, min(high, round(least * ratio**at)))
+        for name, at in zip(names, row, strict=True)
+    }

@@ -32,8 +32,12 @@ decided by then differs by less than repeats of a setting do."""
 _LOOKS: Final = 10
 _DECIDING_LOOKS: Final = LOOKS
 _LEAST_LOOK_S: Final = 1.0
+_PRECISE_LOOK_S: Final = 2.0
 _LEFT_OUT_AT_MOST: Final = 0.5
 _LEAST_COUNTED_S: Final = 0.1
+
+IsEnough: TypeAlias = Callable[[Mapping[str, Sequence[float]]], bool]
+"""Whether an epoch may end, given the rates of each destination in its intervals so far."""
 
 WaitUntil: TypeAlias = Callable[[Callable[[], bool]], Awaitable[None]]
 """Waits until a condition holds, which is checked several times a second."""
@@ -70,7 +74,8 @@ def is_served(destination: Destination) -> bool:
 class EpochMeasurement(msgspec.Struct, frozen=True, kw_only=True):
     """One epoch. `carried_bytes`: by destination, in the `counted_s` seconds that count.
 
-    `intervals`: of all destinations together, their times from the start of the counted part.
+    `intervals`: of all destinations together, their times from the start of the counted part;
+    `parts_bps`: the rates of each destination in them.
     `is_whole`: it was not cut short, and all destinations had enough work to its end.
     """
 
@@ -78,11 +83,30 @@ class EpochMeasurement(msgspec.Struct, frozen=True, kw_only=True):
     counted_s: float
     intervals: list[Interval]
     is_whole: bool
+    parts_bps: dict[str, list[float]] = {}
 
     @property
     def rates_bps(self) -> dict[str, float]:
         """By destination, in bit/s."""
         return {name: n * 8 / self.counted_s for name, n in self.carried_bytes.items()}
+
+
+class _Parts:
+    """The intervals of an epoch so far."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+        self.intervals: list[Interval] = []
+        self.rates_bps: dict[str, list[float]] = {name: [] for name in names}
+
+    def add(
+        self, from_s: float, to_s: float, before: Mapping[str, int], after: Mapping[str, int]
+    ) -> None:
+        gained = {name: after[name] - before[name] for name in self.names}
+        self.intervals.append(Interval(from_s, to_s, sum(gained.values())))
+        if to_s > from_s:
+            for name, received_bytes in gained.items():
+                self.rates_bps[name].append(received_bytes * 8 / (to_s - from_s))
 
 
 class EpochMeter:
@@ -121,10 +145,13 @@ class EpochMeter:
         old = () if group is None or streams_stay else group.clients
         self._old_clients[name] = frozenset(old)
 
-    async def measure(self, wanted: Comparison | None = None) -> EpochMeasurement | None:
+    async def measure(
+        self, wanted: Comparison | None = None, is_enough: IsEnough | None = None
+    ) -> EpochMeasurement | None:
         """One epoch, from now on; None if no destination is served. Raises what waiting raises.
 
-        It ends when it shows what is `wanted`, and then lasts DECIDING_S at most.
+        It ends when it shows what is `wanted`, and then lasts DECIDING_S at most; or when the rates
+        of all destinations are known well enough.
         """
         names = self.served
         if not names:
@@ -134,12 +161,14 @@ class EpochMeter:
         await self._wait_for_effect(names, began_s + epoch_s * _LEFT_OUT_AT_MOST)
         counted_s, before = self._clock(), self._carried(names)
         end_s = max(began_s + epoch_s, counted_s + epoch_s * (1 - _LEFT_OUT_AT_MOST))
-        intervals = await self._intervals(names, end_s, wanted)
+        parts = _Parts(names)
+        await self._fill(parts, end_s, wanted, is_enough)
         after = self._carried(names)
         return EpochMeasurement(
             carried_bytes={name: after[name] - before[name] for name in names},
             counted_s=max(_LEAST_COUNTED_S, self._clock() - counted_s),
-            intervals=intervals,
+            intervals=parts.intervals,
+            parts_bps=parts.rates_bps,
             is_whole=not self._is_cut(names) and not any(self._runs_out(name) for name in names),
         )
 
@@ -162,22 +191,23 @@ class EpochMeter:
         await self._wait(names, end_s, lambda: all(is_in_effect(name) for name in names))
         self._old_clients = {}
 
-    async def _intervals(
-        self, names: Sequence[str], end_s: float, wanted: Comparison | None
-    ) -> list[Interval]:
+    async def _fill(
+        self, parts: "_Parts", end_s: float, wanted: Comparison | None, is_enough: IsEnough | None
+    ) -> None:
         began_s = self._clock()
         look_s = max(_LEAST_LOOK_S, self._epoch_s / _LOOKS)
         if wanted is not None:
             look_s = (end_s - began_s) / _DECIDING_LOOKS
-        intervals: list[Interval] = []
-        while not self._is_cut(names) and (at_s := self._clock()) < end_s:
-            if wanted is not None and is_shown(intervals, wanted):
+        elif is_enough is not None:
+            look_s = min(look_s, _PRECISE_LOOK_S)
+        while not self._is_cut(parts.names) and (at_s := self._clock()) < end_s:
+            if wanted is not None and is_shown(parts.intervals, wanted):
                 break
-            before_bytes = sum(self._carried(names).values())
-            await self._wait(names, min(at_s + look_s, end_s))
-            gained_bytes = sum(self._carried(names).values()) - before_bytes
-            intervals.append(Interval(at_s - began_s, self._clock() - began_s, gained_bytes))
-        return intervals
+            if is_enough is not None and is_enough(parts.rates_bps):
+                break
+            before = self._carried(parts.names)
+            await self._wait(parts.names, min(at_s + look_s, end_s))
+            parts.add(at_s - began_s, self._clock() - began_s, before, self._carried(parts.names))
 
     async def _wait(
         self, names: Sequence[str], end_s: float, condition: Callable[[], bool] = lambda: False

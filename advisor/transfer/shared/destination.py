@@ -43,6 +43,7 @@ class DestinationSession(TransferSession):
         super().__init__(connection, delivery_options, store, self._take, control)
         self._hear = hear
         self._wanted = 0
+        self._streams = 1
         self._group: FileGroup | None = None
         self._carried_bytes = 0
         self.path: PathFacts | None = None
@@ -73,6 +74,17 @@ class DestinationSession(TransferSession):
             self._group.concurrency = wanted
 
     @property
+    def parallelism(self) -> int:
+        """The streams of each file that is sent to it from now on."""
+        return self._streams
+
+    @parallelism.setter
+    def parallelism(self, streams: int) -> None:
+        self._streams = streams
+        if self._group is not None:
+            self._group.parallelism = streams
+
+    @property
     def group(self) -> FileGroup | None:
         """The files on their way to it; None while it is not served."""
         return self._group
@@ -82,9 +94,9 @@ class DestinationSession(TransferSession):
         """Whether files are on their way to it, or are still to be."""
         return self._group is not None and not self._group.is_over
 
-    def take_up(self, group: FileGroup, parallelism: int) -> None:
-        """Serve it with this group from now on, at the requested concurrency."""
-        group.parallelism = parallelism
+    def take_up(self, group: FileGroup) -> None:
+        """Serve it with this group from now on, at the requested concurrency and parallelism."""
+        group.parallelism = self._streams
         group.concurrency = self._wanted
         self._group = group
 

@@ -53,6 +53,7 @@ class DestinationTransfer(DestinationSession):
         self._options = options
         self._go = go
         self.total_bytes = 0
+        self.parallelism = options.parallelism
 
     async def _run(self) -> int:
         manifest = await manifest_of(self._request)
@@ -78,7 +79,7 @@ class DestinationTransfer(DestinationSession):
 
     async def _move(self, route: Route, state: TransferState, began_s: float) -> TransferOutcome:
         [group] = state.groups
-        self.take_up(group, self._options.parallelism)
+        self.take_up(group)
         client_options = self.client_options(
             route, self._options.epoch_s, self._options.rate_limit_bps
         )

@@ -43,6 +43,25 @@ def with_cap(asked: Asked, text: str) -> Asked:
     return msgspec.structs.replace(asked, ceiling_bps=parse_rate(text))
 
 
+def parse_streams(text: str) -> tuple[int, int]:
+    """The least and the most streams of each file, from `8` or `2-8`. Raises ValueError."""
+    if not (match := re.fullmatch(r"(\d{1,3})(?:-(\d{1,3}))?", text.strip())):
+        raise ValueError("write streams for each file as in 8, or a range as in 2-8")
+    low, high = int(match[1]), int(match[2] or match[1])
+    if not 1 <= low <= high <= _MOST:
+        raise ValueError(f"give 1 to {_MOST} streams, the least first")
+    return low, high
+
+
+def parse_precision(text: str) -> float:
+    """A relative standard error, from `8%` or `0.08`. Raises ValueError."""
+    text = text.strip()
+    share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    if not 0.01 <= share <= 0.5:
+        raise ValueError("give 1% to 50%")
+    return share
+
+
 def _concurrency(text: str) -> int:
     if not 1 <= int(text) <= _MOST:
         raise ValueError(f"give 1 to {_MOST} files at a time")

@@ -1,7 +1,7 @@
 """What the history knows about the destinations of one source."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 from typing import Final
 
@@ -11,9 +11,10 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Measurement
 from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.domain.records import ShareRecord
-from advisor.domain.shares import Served
+from advisor.domain.shares import Served, Streams
 from advisor.domain.shell import shell_line
-from advisor.models.shares.fitting import LEAST_SAMPLES, TooFew
+from advisor.models.shares.features import Form
+from advisor.models.shares.fitting import LEAST_SAMPLES, TooFew, usual_streams
 from advisor.models.shares.forecast import Forecast, Modelling
 from advisor.models.shares.from_transfers import Overlapping, samples_of_transfers
 from advisor.store.history import Store
@@ -27,7 +28,7 @@ still gets more."""
 
 
 class PriorKnowledge(msgspec.Struct, frozen=True, kw_only=True):
-    """Samples by destination, and the streams per file that they were measured with.
+    """Samples by destination. `parallelism`: streams per file, of the plan or of most samples.
 
     `from_logs`: destinations without samples of their own; theirs are derived from the times at
     which other transfers in the history overlapped.
@@ -49,15 +50,13 @@ def known_of(
 ) -> PriorKnowledge:
     """The samples of each destination, which may be none. Raises StoreError.
 
-    `parallelism` None: the one most samples have.
+    `parallelism` None: the one most samples have. Samples with other streams count only where
+    streams varied so much that the model has them as a variable.
     """
     records = {name: _records(store, Pair(source, name)) for name in destinations}
     usual = Counter(one.parallelism for some in records.values() for one in some).most_common(1)
     streams = parallelism or (usual[0][0] if usual else PARALLELISM)
-    samples = {
-        name: _without_stalls([one.served for one in some if one.parallelism == streams])
-        for name, some in records.items()
-    }
+    samples = {name: _usable(map(_served, some), streams) for name, some in records.items()}
     missing = [name for name, some in samples.items() if len(some) < LEAST_SAMPLES]
     logged = samples_of_transfers(list(_overlapping(store, source))) if missing else {}
     from_logs = [name for name in missing if len(logged.get(name, ())) >= LEAST_SAMPLES]
@@ -71,7 +70,7 @@ def forecasts_of(known: PriorKnowledge, now_s: float, modelling: Modelling) -> d
     unknown: list[str] = []
     for name, samples in known.samples.items():
         try:
-            found[name] = Forecast(samples, now_s, modelling)
+            found[name] = Forecast(samples, now_s, modelling, parallelism=known.parallelism)
         except TooFew:
             unknown.append(name)
     if unknown:
@@ -94,6 +93,24 @@ def trained_destinations(store: Store, source: str) -> list[str]:
 
 def _records(store: Store, pair: Pair) -> list[ShareRecord]:
     return [one for one in store.records(pair) if isinstance(one, ShareRecord)]
+
+
+def _served(record: ShareRecord) -> Served:
+    """Records of older versions have the streams outside, the same for all destinations."""
+    served, streams = record.served, record.parallelism
+    if served.parallelism:
+        return served
+    return msgspec.structs.replace(
+        served, parallelism=streams, source_streams=streams * served.source_concurrency
+    )
+
+
+def _usable(samples: Iterable[Served], parallelism: int) -> list[Served]:
+    every = _without_stalls(list(samples))
+    if usual_streams(every, Form.LOG) is not None:
+        return every
+    uniform = Streams(parallelism, parallelism)
+    return [one for one in every if one.streams == uniform]
 
 
 def _without_stalls(samples: Sequence[Served]) -> list[Served]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import math
 import socket
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -118,7 +119,7 @@ class ShareSession(Session):
         """
         self._epochs += 1
         expected = expected or {}
-        rates_bps = epoch.rates_bps
+        rates_bps, errors = epoch.rates_bps, epoch.errors
         rows = []
         for name, level in epoch.concurrencies.items():
             expected_bps, asked_bps = expected.get(name, (None, None))
@@ -129,6 +130,8 @@ class ShareSession(Session):
                     measured_bps=rates_bps[name],
                     expected_bps=expected_bps,
                     asked_bps=asked_bps,
+                    parallelism=epoch.streams[name],
+                    error=errors[name] if math.isfinite(errors.get(name, math.inf)) else None,
                     failure="" if rates_bps[name] else "nothing arrived",
                 )
             )
@@ -161,6 +164,7 @@ class ShareSession(Session):
     def _keep(self, epoch: SharedEpoch) -> None:
         """Store what each destination got, for the models to learn from."""
         now_s, total = time.time(), sum(epoch.concurrencies.values())
+        streams = sum(n * epoch.streams[name] for name, n in epoch.concurrencies.items())
         for name, rate_bps in epoch.rates_bps.items():
             if not rate_bps:
                 continue
@@ -168,6 +172,8 @@ class ShareSession(Session):
                 concurrency=epoch.concurrencies[name],
                 source_concurrency=total,
                 throughput_bps=rate_bps,
+                parallelism=epoch.streams[name],
+                source_streams=streams,
                 when_s=now_s,
             )
             self._append(
@@ -176,7 +182,7 @@ class ShareSession(Session):
                     recorded_s=now_s,
                     session=self.id,
                     served=served,
-                    parallelism=self.parallelism,
+                    parallelism=epoch.streams[name],
                     others={other: n for other, n in epoch.concurrencies.items() if other != name},
                     purpose=self.purpose,
                 )

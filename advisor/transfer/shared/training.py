@@ -5,6 +5,7 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import ClassVar, Final
 from urllib.parse import urlsplit
@@ -15,10 +16,10 @@ from advisor.agent.peer_errors import PeerError
 from advisor.domain import events as ev
 from advisor.domain.dataset import Dataset
 from advisor.domain.quantities import format_duration
-from advisor.domain.shares import Concurrencies, SharePurpose
+from advisor.domain.shares import SharePurpose
 from advisor.hosts.datasets import listed_files
 from advisor.models.endless_work import EndlessWork
-from advisor.models.shares.variation import least_steps, steps, whole_round
+from advisor.models.shares.variation import Step, block_length, steps
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.runtime.exit_codes import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
@@ -38,36 +39,54 @@ from advisor.transfer.shared.session import ShareSession
 LEAST_STEP_S: Final = 4.0
 """A change takes about one batch to take effect, a quarter of the step."""
 
-USUAL_STEP_S: Final = 15.0
+MOST_STEP_S: Final = 90.0
+"""The paper's transfers took that long."""
+
+LASTS_S: Final = 1800.0
+PRECISION: Final = 0.08
+MOST_FILES: Final = 8
 SPACE_BYTES: Final = 2**30
+
+_LEAST_STEPS: Final = 6
+_USUAL_BLOCKS: Final = 3
+_WORTH_BEGINNING: Final = 0.5
+"""The part of the longest step that must be left for another one."""
 
 
 class TrainOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Options of the experiment; the `destination_path` of each request is a folder to write in.
 
-    `lasts_s`: the time for all steps. `step_s` None: such that a whole round fits, if time allows.
-    `data`: a file to read instead of a sparse one. `space_bytes`: the most that is written at
-    each destination.
+    `lasts_s`: the time for all steps. A step ends when the relative standard error of every
+    destination's rate is `precision`, and after `step_s` at the latest; None for such that there is
+    time for three blocks of levels, at most MOST_STEP_S. `most`: files at a time to one
+    destination. `streams`: the least and the most of each file. `data`: a file to read instead of a
+    sparse one. `space_bytes`: the most that is written at each destination.
     """
 
-    lasts_s: float
+    lasts_s: float = LASTS_S
     step_s: float | None = None
-    parallelism: int = 8
+    precision: float = PRECISION
+    most: int = MOST_FILES
+    streams: tuple[int, int] = (8, 8)
     data: Path | None = None
     space_bytes: int = SPACE_BYTES
 
 
-def step_of(options: TrainOptions, destinations: int) -> tuple[float, int]:
-    """The duration of a step, in seconds, and the number of steps. Raises ValueError."""
-    least_s = (options.step_s or LEAST_STEP_S) * least_steps(destinations)
+def longest_step_s(options: TrainOptions, destinations: int) -> float:
+    """The longest that a step takes, in seconds. Raises ValueError where there are too few."""
+    least_s = (options.step_s or LEAST_STEP_S) * _LEAST_STEPS
     if options.lasts_s < least_s:
         raise ValueError(
-            f"{format_duration(options.lasts_s)} is too short for {destinations} destinations: "
+            f"{format_duration(options.lasts_s)} is too short: "
             f"give {format_duration(least_s)} at least"
         )
-    a_round_s = options.lasts_s / whole_round(destinations)
-    step_s = options.step_s or min(USUAL_STEP_S, max(LEAST_STEP_S, a_round_s))
-    return step_s, int(options.lasts_s / step_s)
+    usual_s = options.lasts_s / (_USUAL_BLOCKS * block_length(destinations))
+    return options.step_s or min(MOST_STEP_S, max(LEAST_STEP_S, usual_s))
+
+
+def _seed_of(session: str) -> int:
+    """Other levels in each session, so that a repetition adds to what is known; recorded by it."""
+    return int.from_bytes(session.encode(), "big")
 
 
 def scratch_parent(request: ShareRequest) -> str:
@@ -113,11 +132,10 @@ class _Training(ShareSession):
         super().__init__(store, publish, control)
         self._requests = requests
         self._options = options
-        self.parallelism = options.parallelism
-        self._steps: list[Concurrencies] = []
+        self.parallelism = options.streams[1]
 
     async def _run(self) -> int:
-        step_s, count = step_of(self._options, len(self._requests))
+        step_s = longest_step_s(self._options, len(self._requests))
         with _source(self._options) as source:
             sessions = [
                 _TrainingDestination(
@@ -126,27 +144,35 @@ class _Training(ShareSession):
                 for one in self._requests
             ]
             async with self.serving(sessions) as reached:
-                self._steps = steps(reached, count)
+                wanted = steps(
+                    reached, self._options.most, self._options.streams, _seed_of(self.id)
+                )
+                first = next(wanted)
                 self.events.emit(
                     ev.SharesStarted,
                     session=self.id,
                     purpose=self.purpose,
                     source=self.source,
-                    concurrency=self._steps[0],
+                    concurrency=first.concurrency,
                     parallelism=self.parallelism,
                     epoch_s=step_s,
-                    epochs=count,
+                    lasts_s=self._options.lasts_s,
                 )
-                is_whole = await self.control.until_stopped(self._measure(step_s))
+                measuring = self._measure(chain([first], wanted), step_s)
+                is_whole = await self.control.until_stopped(measuring)
                 for one in sessions:
                     one.over.set()
         return self._end(is_whole=is_whole)
 
-    async def _measure(self, step_s: float) -> None:
-        """For each step: set the concurrencies, and measure."""
-        epochs = SharedEpochs(self.sessions, step_s)
-        for concurrencies in self._steps:
-            epochs.set(concurrencies)
+    async def _measure(self, wanted: Iterator[Step], step_s: float) -> None:
+        """Step by step, until time is up: set what it wants, and measure."""
+        clock = asyncio.get_running_loop().time
+        end_s = clock() + self._options.lasts_s
+        epochs = SharedEpochs(self.sessions, step_s, self._options.precision)
+        for step in wanted:
+            if end_s - clock() < _WORTH_BEGINNING * step_s:
+                return
+            epochs.set(step.concurrency, step.parallelism)
             epoch = await self.next_epoch(epochs)
             if epoch is None:
                 return
@@ -232,7 +258,7 @@ class _TrainingDestination(DestinationSession):
             async with Mover(
                 self.far_end.link, route, [group], client_options, tell=self.events.notice
             ) as mover:
-                self.take_up(group, self._options.parallelism)
+                self.take_up(group)
                 self.is_looked_at.set()
                 await mover.until(lambda: self._is_over(group))
         except TransferFailed as error:

@@ -110,10 +110,38 @@ def _learn(store: Store, *names: str, times: int = 1, streams: int = 8) -> None:
             store.append(record)
 
 
+def _learn_streams(store: Store, *names: str) -> None:
+    """The same, where a file with four times the streams gets twice as much."""
+    for number, (own, other) in enumerate(LEVELS):
+        streams = (2, 4, 8)[number % 3]
+        for name in names:
+            served = Served(
+                concurrency=own,
+                source_concurrency=own + other,
+                throughput_bps=1e8 * own / (own + other) * streams**0.5,
+                parallelism=streams,
+                source_streams=own * streams + other * 8,
+                when_s=time.time() - 7200 + number,
+            )
+            record = ShareRecord(
+                pair=Pair(source_name(), name),
+                recorded_s=served.when_s,
+                session="feedcafe",
+                served=served,
+                parallelism=streams,
+                others={"other": other},
+                purpose="train",
+            )
+            store.append(record)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["train"], "DESTINATION"),
+        (["train", "kraken", "--to", "/x", "--streams", "8-2"], "the least first"),
+        (["train", "kraken", "--to", "/x", "--streams", "many"], "a range as in 2-8"),
+        (["train", "kraken", "--to", "/x", "--precision", "90%"], "give 1% to 50%"),
         (["train", "kraken"], "--to is missing: name a folder of kraken"),
         (["train", "kraken", "mason", "--to", "kraken=/x"], "--to is missing: name a folder of m"),
         (["train", "kraken=4", "--to", "/x"], "'kraken=4'"),
@@ -299,7 +327,7 @@ def test_an_experiment_is_told_and_what_was_learnt_is_shown(
             concurrency={"kraken": 2},
             parallelism=8,
             epoch_s=10.0,
-            epochs=30,
+            lasts_s=300.0,
         ),
         ev.SharesSeen(at_s=11.0, epoch=12, rows=[row]),
         ev.SharesEnded(
@@ -312,13 +340,14 @@ def test_an_experiment_is_told_and_what_was_learnt_is_shown(
     )
     assert done.exit_code == 0, done.output
     assert "at full speed for 5 min; they take up to 64 MiB there" in done.stderr
-    assert "step 12 of 30: kraken 25.1 Mbit/s with 2" in done.stderr
+    assert "step 12: kraken 25.1 Mbit/s with 2" in done.stderr
     message, _, _, kraken, _, following = done.stdout.splitlines()
     assert message == "2 measured"
     assert re.split(r"\s{2,}", kraken)[:4] == ["kraken", "15", "1 to 6", "2 to 10"]
     assert following.endswith(f"advisor share plan kraken=1 mason=1 --store {store.argument}")
     options = training.options
-    assert (options.lasts_s, options.step_s, options.parallelism) == (300.0, 10.0, 8)
+    assert (options.lasts_s, options.step_s, options.streams) == (300.0, 10.0, (8, 8))
+    assert (options.precision, options.most) == (0.08, 8)
     assert options.space_bytes == 64 * 2**20
     assert [one.destination_path for one in training.requests] == [
         "/scratch/kraken",
@@ -403,8 +432,14 @@ def test_more_says_what_it_brings_and_costs(run: Run, store: Store) -> None:
     assert re.match(
         r"One more file at a time gains kraken \S+ Mbit/s and costs the others \S+ Mbit/s", text
     )
-    assert "One more stream for each of its 3 files gains kraken" in text
+    assert "What one more stream does was not measured: vary them" in text
     assert "Beyond" not in text
+
+
+def test_more_says_what_a_stream_does_where_streams_were_varied(run: Run, store: Store) -> None:
+    _learn_streams(store, "kraken", "gordon")
+    *_, last = run("more", "kraken=3").stdout.split("One more stream ")
+    assert last.startswith("for each of its 3 files gains kraken")
 
 
 def test_more_beyond_what_was_measured_says_so(run: Run, store: Store) -> None:
@@ -413,12 +448,20 @@ def test_more_beyond_what_was_measured_says_so(run: Run, store: Store) -> None:
 
 
 def test_more_as_json_is_in_figures(run: Run, store: Store) -> None:
-    _learn(store, "kraken", "mason")
+    _learn_streams(store, "kraken", "mason")
     found = json.loads(run("more", "kraken", "--json").stdout)
     assert (found["destination"], found["levels"]) == ("kraken", {"kraken": 2, "mason": 2})
-    file, stream = found["by_file"][0], found["by_stream"][0]
-    assert file["before_bps"] == stream["before_bps"]
-    assert file["before_bps"] < stream["after_bps"] < file["after_bps"]
+    streams, file, stream = found["parallelism"], found["by_file"][0], found["by_stream"][0]
+    assert file["before_bps"] == pytest.approx(stream["before_bps"])
+    grown = stream["after_bps"] / stream["before_bps"]
+    assert grown == pytest.approx(((streams + 1) / streams) ** 0.5, rel=0.02)
+
+
+def test_more_as_json_has_no_figures_of_streams_that_were_not_varied(
+    run: Run, store: Store
+) -> None:
+    _learn(store, "kraken", "mason")
+    assert json.loads(run("more", "kraken", "--json").stdout)["by_stream"] == []
 
 
 def test_more_leaves_out_what_too_little_is_known_of(run: Run, store: Store) -> None:

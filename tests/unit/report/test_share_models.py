@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from advisor.domain.shares import Streams
 from advisor.models.shares.features import Form, Load
 from advisor.models.shares.fitting import ShareModel
 from advisor.models.shares.marginal import Change
@@ -15,6 +16,7 @@ from advisor.report.share_models import (
     formula,
     formula_lines,
     learnt_rows,
+    streams_words,
     symbols_line,
 )
 
@@ -71,6 +73,7 @@ KRAKEN = Learnt(
     destination="lab:five:kraken",
     parallelism=8,
     samples=30,
+    streams=(2, 8),
     concurrency=(1, 6),
     source_concurrency=(5, 5),
     model=_model(Form.LOG, [-0.283, 0.868]),
@@ -79,6 +82,7 @@ MASON = msgspec.structs.replace(
     KRAKEN,
     destination="lab:five:mason",
     samples=0,
+    streams=None,
     concurrency=None,
     source_concurrency=None,
     model=None,
@@ -96,6 +100,21 @@ def test_what_is_known_of_each() -> None:
 def test_letters_are_explained() -> None:
     assert "EL" not in symbols_line(Load.NONE)
     assert symbols_line(Load.EL2).endswith("EL2: the external load")
+
+
+def test_streams_have_exponents_where_they_were_varied() -> None:
+    model = msgspec.structs.replace(
+        _model(Form.LOG, [-0.283, 0.868, 0.4, -0.2]), streams=Streams(8, 8)
+    )
+    assert formula(model) == "DC^0.868 × P^0.400 × 2^9.996 / SC^0.283 / (F/SC)^0.200"
+    assert "F: streams to all" in symbols_line(Load.NONE, has_streams=True)
+    assert streams_words([KRAKEN, MASON]) == "2 to 8"
+    assert streams_words([MASON]) == "8"
+
+
+def test_a_stream_that_was_not_measured_has_no_figures() -> None:
+    rows = change_rows({"a": 2}, _changes(a=1.5e8), [])
+    assert [row[-1] for row in rows] == ["–", "–"]
 
 
 def test_models_are_compared_with_their_means() -> None:

@@ -19,7 +19,7 @@ TRAINING = ev.SharesStarted(
     concurrency={"lab:five:kraken": 2},
     parallelism=8,
     epoch_s=10.0,
-    epochs=4,
+    lasts_s=40.0,
 )
 RUNNING = ev.SharesStarted(
     at_s=1.0,
@@ -78,9 +78,9 @@ def told(*events: ev.AnyEvent, bars: bool = False) -> str:
 
 def test_an_experiment_is_a_line_for_each_step() -> None:
     started, first, second = told(TRAINING, seen(1), seen(2)).splitlines()
-    assert "4 steps of 10 s" in started
-    assert first == "  step 1 of 4: kraken 25.1 Mbit/s with 2"
-    assert second.startswith("  step 2 of 4: ")
+    assert "steps of at most 10 s, 40 s in all" in started
+    assert first == "  step 1: kraken 25.1 Mbit/s with 2"
+    assert second.startswith("  step 2: ")
 
 
 def test_a_run_is_a_line_for_each_epoch_and_change() -> None:
@@ -110,9 +110,9 @@ def test_on_a_terminal_each_destination_has_a_bar() -> None:
     assert "lab:five" not in text.partition("\n")[2]
 
 
-def test_on_a_terminal_the_steps_of_an_experiment_have_one() -> None:
+def test_on_a_terminal_the_time_of_an_experiment_has_one() -> None:
     text = told(TRAINING, seen(1), bars=True)
-    assert re.search(r"steps +.* 25 % 30 s left", text)
+    assert re.search(r"experiment +.* 25 % 30 s left", text)
     assert "%" not in told(RUNNING, seen(1), bars=True)
 
 

@@ -21,20 +21,20 @@ TRAINING = ev.SharesStarted(
     concurrency={"lab:five:kraken": 2, "lab:five:mason": 1},
     parallelism=8,
     epoch_s=10.0,
-    epochs=60,
+    lasts_s=600.0,
 )
 RUNNING = msgspec.structs.replace(
     TRAINING,
     purpose="run",
-    epochs=None,
+    lasts_s=None,
     total_bytes={"lab:five:kraken": 3 * 2**30, "lab:five:mason": 2**20},
 )
 
 
 def test_an_experiment_says_how_long_it_takes() -> None:
     assert started_line(TRAINING) == (
-        "dtn01: session feedcafe, 60 steps of 10 s, 10 min in all; starts with kraken 2, mason 1 "
-        "concurrent files, 8 streams each"
+        "dtn01: session feedcafe, steps of at most 10 s, 10 min in all; starts with kraken 2, "
+        "mason 1 concurrent files, 8 streams each"
     )
 
 
@@ -68,7 +68,7 @@ def _row(
 def test_an_epoch_says_what_was_measured_and_asked(row: ServedRow, words: str) -> None:
     seen = ev.SharesSeen(at_s=30.0, epoch=4, rows=[row])
     assert seen_line(seen) == f"  epoch 4: {words}"
-    assert seen_line(seen, 60) == f"  step 4 of 60: {words}"
+    assert seen_line(seen, "train") == f"  step 4: {words}"
 
 
 def test_all_destinations_are_in_one_line() -> None:

@@ -21,6 +21,7 @@ class Destination:
         self.group: FileGroup | None = FileGroup(name, [FileEntry(name, size_bytes, 0)])
         self._client_bps = client_bps
         self._concurrency = 0
+        self.parallelism = 1
 
     @property
     def is_served(self) -> bool:

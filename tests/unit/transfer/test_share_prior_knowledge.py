@@ -32,7 +32,11 @@ def train(store: Store, parallelism: int, number: int = 12) -> None:
                     pair=Pair("here", name),
                     recorded_s=one.when_s,
                     session="s",
-                    served=one,
+                    served=msgspec.structs.replace(
+                        one,
+                        parallelism=parallelism,
+                        source_streams=parallelism * one.source_concurrency,
+                    ),
                     parallelism=parallelism,
                     others={},
                     purpose="train",
@@ -80,6 +84,29 @@ def test_other_streams_are_other_samples(store: Store) -> None:
     train(store, 4, number=12)
     assert known_of(store, "here", ["kraken"]).parallelism == 8
     assert len(known_of(store, "here", ["kraken"], 4).samples["kraken"]) == 12
+
+
+def test_records_of_older_versions_have_the_streams_of_all(store: Store) -> None:
+    for one in served(6)["kraken"]:
+        old = msgspec.structs.replace(one, parallelism=0, source_streams=0)
+        store.append(
+            ShareRecord(
+                pair=Pair("here", "kraken"),
+                recorded_s=one.when_s,
+                session="s",
+                served=old,
+                parallelism=8,
+                others={},
+                purpose="train",
+            )
+        )
+    assert known_of(store, "here", ["kraken"]).samples["kraken"] == served(6)["kraken"]
+
+
+def test_streams_that_were_varied_are_samples_of_one_model(store: Store) -> None:
+    for number in range(4):
+        train(store, 2 + number, number=8)
+    assert len(known_of(store, "here", ["kraken"]).samples["kraken"]) == 32
 
 
 def test_transfers_that_overlapped_stand_in_where_nothing_was_learnt(store: Store) -> None:

@@ -1,6 +1,7 @@
 """Destinations whose throughput is known to follow a law: what forecasts and plans are held to."""
 
 from collections.abc import Iterator, Mapping
+from itertools import cycle, islice
 
 import numpy as np
 
@@ -23,24 +24,35 @@ def truth_bps(name: str, concurrency: float, total: float) -> float:
     return float(one_bps * concurrency**of_dc * total**of_sc)
 
 
-def served(number: int, *, noise: float = 0.02, seed: int = 1) -> dict[str, list[Served]]:
-    """What the load variation experiment of so many steps, a minute each, sees of them."""
+def served(
+    number: int, *, noise: float = 0.02, seed: int = 1, different: int | None = None
+) -> dict[str, list[Served]]:
+    """What so many steps, a minute each, of an experiment see of them.
+
+    `different`: so many steps differ, and are repeated; None if all do.
+    """
     rng = np.random.default_rng(seed)
     found: dict[str, list[Served]] = {name: [] for name in LAWS}
-    for at_s, levels in _times(number):
+    for at_s, levels in _times(number, different or number):
         for name, level in levels.items():
             total = sum(levels.values())
             rate_bps = truth_bps(name, level, total) * float(np.exp(rng.normal(0, noise)))
             one = Served(
-                concurrency=level, source_concurrency=total, throughput_bps=rate_bps, when_s=at_s
+                concurrency=level,
+                source_concurrency=total,
+                throughput_bps=rate_bps,
+                parallelism=8,
+                source_streams=8 * total,
+                when_s=at_s,
             )
             found[name].append(one)
     return found
 
 
-def _times(number: int) -> Iterator[tuple[float, dict[str, int]]]:
-    for count, levels in enumerate(steps(tuple(LAWS), number)):
-        yield NOW_S - 60.0 * (number - count), levels
+def _times(number: int, different: int) -> Iterator[tuple[float, dict[str, int]]]:
+    every = list(islice(steps(tuple(LAWS), 8, (8, 8), 1), different))
+    for count, step in enumerate(islice(cycle(every), number)):
+        yield NOW_S - 60.0 * (number - count), step.concurrency
 
 
 def forecasts(number: int = 36, modelling: Modelling | None = None) -> dict[str, Forecast]:

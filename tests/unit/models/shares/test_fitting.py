@@ -68,7 +68,7 @@ def test_a_load_that_is_known_explains_what_is_left(load: Load) -> None:
 def test_solved_for_the_load_it_gives_the_throughput_back() -> None:
     for form, load in product((Form.LOG, Form.LINEAR), (Load.EL1, Load.EL2, Load.EL3)):
         model = fit(loaded(4, 0.3), form, load)
-        feature = model.load_feature_of(3, 11, 700e6)
+        feature = model.load_feature_of(served(3, 11, 700))
         assert model.predict_bps(3, 11, feature) == pytest.approx(700e6)
 
 
