@@ -31,7 +31,7 @@ from advisor.cli.transfer.delivery import (
     rules_of,
 )
 from advisor.cli.transfer.moving import run_moving
-from advisor.cli.transfer.options import EpochOption, RetryTimeOption, RunOption
+from advisor.cli.transfer.options import RetryTimeOption, RunOption
 from advisor.domain import events as ev
 from advisor.domain.endpoints import LabHost
 from advisor.domain.shares import Asked, SharePlan
@@ -46,17 +46,29 @@ from advisor.report.tables import print_table
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.runtime.request import ShareRequest
-from advisor.transfer.engine.epochs import EPOCH_S
 from advisor.transfer.engine.retry import RETRY_S
+from advisor.transfer.shared.epochs import EPOCH_S
 from advisor.transfer.shared.parsing import with_cap
 from advisor.transfer.shared.sharing import ShareOptions, share_transfers
+from advisor.transfer.tuned.parsing import parse_epoch
 
 
 class RunOptions(Options, frozen=True):
     """How the files are moved with --run."""
 
     run: RunOption = False
-    epoch: EpochOption = EPOCH_S
+    epoch: Annotated[
+        float,
+        typer.Option(
+            "--epoch",
+            parser=p.parsed(parse_epoch),
+            metavar="TIME",
+            show_default=f"{EPOCH_S:g}s",
+            help="Time between two corrections with --run. In shorter ones the rates of a "
+            "destination differ more by chance.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = EPOCH_S
     retry_time: RetryTimeOption = RETRY_S
     orders: OrdersOption = False
 
@@ -127,12 +139,14 @@ def plan(
     \b
     kraken=4        a share of 4, relative to the shares of the others
     kraken=400Mbit  a rate
-    kraken=x1.5     this multiple of its rate when all have 2 files at the same time
+    kraken=x1.5     this multiple of its rate when all have 2 files at the same time,
+                    which --run measures in its first epoch
     kraken=@3       3 files at the same time, whatever the rate
     kraken          2 files at the same time
 
-    The models are those of `advisor share train`. With --run the files go to all of them at once,
-    and after each epoch the numbers of files are corrected by what arrived.
+    The models are those of `advisor share train`. With --run the files go to all of them at once.
+    After each epoch the numbers of files are corrected where what arrived shows beyond doubt that
+    it brings the rates nearer to what is asked.
     """
     _check(running, delivery)
     requests = requests_for(wanted, places.to or [], for_all)

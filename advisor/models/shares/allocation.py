@@ -29,8 +29,17 @@ MOST_CONCURRENCY: Final = 20
 HAD: Final = 0.15
 """A target counts as met if the expected rate is within this error: the paper's errors are."""
 
+WORTH_A_STEP: Final = 0.02
+"""The least gain of a step from where transfers are, in the sum of mean and largest error."""
+
+_STEPS_EACH: Final = 2
 _DOUBLED_IS_WORTH: Final = 0.02
 _LEAST_WORTH: Final = 1e-12
+
+
+_Levels: TypeAlias = tuple[int, ...]
+_Floats: TypeAlias = NDArray[np.float64]
+_Integers: TypeAlias = NDArray[np.int64]
 
 
 class Predicts(Protocol):
@@ -75,11 +84,6 @@ class Allocation(msgspec.Struct, frozen=True, kw_only=True):
         return [name for name, error in self.errors.items() if abs(error) > HAD]
 
 
-_Levels: TypeAlias = tuple[int, ...]
-_Floats: TypeAlias = NDArray[np.float64]
-_Integers: TypeAlias = NDArray[np.int64]
-
-
 def allocate(models: Mapping[str, Predicts], targets: Mapping[str, Target]) -> Allocation:
     """The concurrencies that come nearest to the targets, each of which has a model.
 
@@ -92,22 +96,31 @@ def allocate(models: Mapping[str, Predicts], targets: Mapping[str, Target]) -> A
     return _allocation(list(targets), search, best)
 
 
-def nearby(
-    models: Mapping[str, Predicts],
-    targets: Mapping[str, Target],
-    levels: Mapping[str, int],
-    *,
-    steps: int,
-    worth: float,
-) -> Allocation:
-    """At most `steps` steps of one from these concurrencies, each of which gains at least `worth`.
+def approached(
+    models: Mapping[str, Predicts], targets: Mapping[str, Target], levels: Mapping[str, int]
+) -> list[Allocation]:
+    """After each of at most two steps of one per destination from these concurrencies.
 
-    Predictions for distant concurrencies are less certain, and changing all of them takes longer
-    to be in effect. `worth`: in the sum of mean and largest error.
+    Each step is the one that gains most, and `WORTH_A_STEP` at least. Predictions for distant
+    concurrencies are less certain, and changing all of them takes longer to be in effect.
     """
     search = _Search([models[name] for name in targets], list(targets.values()))
-    best = search.improved(tuple(levels[name] for name in targets), steps, worth)
-    return _allocation(list(targets), search, best)
+    found = []
+    best = tuple(levels[name] for name in targets)
+    for _ in range(_STEPS_EACH * len(targets)):
+        step = search.improved(best, 1, WORTH_A_STEP)
+        if step == best:
+            break
+        best = step
+        found.append(_allocation(list(targets), search, best))
+    return found
+
+
+def scores(targets: Sequence[Target], rates_bps: _Floats) -> _Floats:
+    """For each column of rates, one row per target: mean plus largest error. Lower is better."""
+    asked_bps = np.array([asked_of(targets, column.tolist()) for column in rates_bps.T]).T
+    errors = np.abs(rates_bps / asked_bps - 1)
+    return np.asarray(errors.mean(axis=0) + errors.max(axis=0), dtype=np.float64)
 
 
 def asked_of(targets: Sequence[Target], rates_bps: Sequence[float]) -> list[float]:

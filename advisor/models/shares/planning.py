@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import geometric_mean
 from typing import Final
 
 import msgspec
@@ -16,6 +17,7 @@ from advisor.models.shares.allocation import (
     Target,
     allocate,
 )
+from advisor.models.shares.estimating import RECENT_S
 from advisor.models.shares.forecast import Forecast, Modelling
 from advisor.models.shares.measured import beyond_words
 
@@ -37,19 +39,23 @@ def plan(
     forecasts: Mapping[str, Forecast],
     modelling: Modelling,
     parallelism: int,
+    base_bps: Mapping[str, float] | None = None,
 ) -> SharePlan:
-    """The concurrencies that come nearest to the requests. Raises NotToBeShared."""
+    """The concurrencies that come nearest to the requests. Raises NotToBeShared.
+
+    `base_bps`: measured rates that factors refer to, see `measured_base_bps`.
+    """
     check(asked)
     asked = bounded(asked, forecasts)
     expected = capped(asked, forecasts)
-    allocation = allocate(expected, targets_of(asked, forecasts))
+    allocation = allocate(expected, targets_of(asked, forecasts, base_bps))
     return SharePlan(
         source=source,
         parallelism=parallelism,
         model=modelling.words,
         estimate=modelling.estimate,
         rows=[_row(name, one, forecasts[name], allocation) for name, one in asked.items()],
-        notes=list(_notes(asked, forecasts, allocation)),
+        notes=list(_notes(asked, forecasts, allocation, base_bps or {})),
     )
 
 
@@ -91,16 +97,27 @@ def _capped(model: Predicts, ceiling_bps: float | None) -> Predicts:
     return lambda concurrency, total: min(ceiling_bps, model(concurrency, total))
 
 
-def targets_of(asked: Mapping[str, Asked], models: Mapping[str, Predicts]) -> dict[str, Target]:
-    """The requests, with factors converted to rates."""
-    return {name: _target(one, models[name], len(asked)) for name, one in asked.items()}
+def targets_of(
+    asked: Mapping[str, Asked],
+    models: Mapping[str, Predicts],
+    base_bps: Mapping[str, float] | None = None,
+) -> dict[str, Target]:
+    """The requests, with factors converted to rates.
+
+    `base_bps`: what was measured where all have `BASE` files; the model stands in for the others.
+    """
+    known_bps = base_bps or {}
+    return {
+        name: _target(one, known_bps.get(name) or models[name](BASE, BASE * len(asked)))
+        for name, one in asked.items()
+    }
 
 
-def _target(asked: Asked, model: Predicts, destinations: int) -> Target:
+def _target(asked: Asked, base_bps: float) -> Target:
     most = max(asked.most or MOST_CONCURRENCY, asked.held or 1)
     rate_bps = asked.rate_bps
     if asked.factor is not None:
-        rate_bps = asked.factor * model(BASE, BASE * destinations)
+        rate_bps = asked.factor * base_bps
     return Target(share=asked.share, rate_bps=rate_bps, held=asked.held, most=most)
 
 
@@ -136,8 +153,16 @@ def _missed(name: str, asked: Asked, allocation: Allocation) -> str:
 
 
 def _notes(
-    asked: Mapping[str, Asked], forecasts: Mapping[str, Forecast], allocation: Allocation
+    asked: Mapping[str, Asked],
+    forecasts: Mapping[str, Forecast],
+    allocation: Allocation,
+    base_bps: Mapping[str, float],
 ) -> Iterable[str]:
+    if guessed := [n for n, one in asked.items() if one.factor is not None and n not in base_bps]:
+        yield (
+            f"What {', '.join(guessed)} gets where all have {BASE} files was not measured in the "
+            "last half hour: the model says what the factor refers to. --run measures it first."
+        )
     rates_bps = [
         allocation.asked_bps[name]
         for name, one in asked.items()
@@ -158,6 +183,30 @@ def _notes(
             f"The requested rates add up to {format_rate(sum(rates_bps))}; all destinations "
             f"together never got more than {format_rate(seen_bps)} so far."
         )
+
+
+def measured_base_bps(
+    samples: Mapping[str, Sequence[Served]], now_s: float, parallelism: int
+) -> dict[str, float]:
+    """What each destination got where all of these had `BASE` files, in the last half hour.
+
+    The geometric mean of the rates, in bit/s; empty where that was not measured. `now_s`: Unix
+    time. `parallelism`: streams of each file.
+    """
+    found: dict[float, dict[str, float]] = defaultdict(dict)
+    for name, some in samples.items():
+        for one in some:
+            is_base = one.concurrency == BASE and one.parallelism in (0, parallelism)
+            if is_base and one.source_concurrency == BASE * len(samples):
+                found[one.when_s][name] = one.throughput_bps
+    whole = [
+        rates_bps
+        for when_s, rates_bps in found.items()
+        if len(rates_bps) == len(samples) and now_s - RECENT_S <= when_s <= now_s
+    ]
+    if not whole:
+        return {}
+    return {name: geometric_mean(one[name] for one in whole) for name in samples}
 
 
 def most_together_bps(forecasts: Mapping[str, Forecast]) -> float:

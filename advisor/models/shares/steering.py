@@ -2,11 +2,15 @@
 
 The models describe how rates depend on concurrencies; the measured rates show how high they are
 now. For each destination the ratio of measured to expected rate is a factor on its model, tracked
-by a Kalman filter. A single epoch has the random error that the model showed in validation, so the
-larger that scatter, the less weight it gets; a lasting deviation is followed.
+by a Kalman filter. What an epoch says is weighted by the standard error of its own rate: at the
+same concurrencies an error of the model stays the same, so that the next epoch is predicted as well
+as this one was measured. At other concurrencies it is predicted as well as the model's slope is
+known, and that is what a change risks.
 
-After each epoch concurrencies change by a few steps, and only where that is worth it; they are
-recomputed when the set of destinations or a request changes.
+So concurrencies change only where the data support it: of steps of one that bring the expected
+rates nearer to the requested ones, as many are taken as improve on the present concurrencies with a
+probability of `SURE`, by the uncertainty of factors and slopes. They are recomputed when the set of
+destinations or a request changes.
 
 The paper has the first half (algorithm 1 with the load of the last half hour), and ends there.
 """
@@ -15,81 +19,155 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
+import numpy as np
+
 from advisor.domain.shares import Asked, Concurrencies
-from advisor.models.shares.allocation import Allocation, Predicts, allocate, asked_of, nearby
+from advisor.models.shares.allocation import (
+    Allocation,
+    Predicts,
+    Target,
+    allocate,
+    approached,
+    asked_of,
+    scores,
+)
 from advisor.models.shares.forecast import Forecast
 from advisor.models.shares.planning import capped, targets_of
 
-_AT_FIRST: Final = 0.2**2
-"""Initial variance of the logarithm of that factor: a fifth in either direction."""
+SURE: Final = 0.95
+"""The probability at which an improvement counts as one."""
 
-_PER_EPOCH: Final = 0.07**2
+_AT_FIRST: Final = 0.2
+"""The least initial standard deviation of the logarithm of that factor."""
+
+_PER_EPOCH: Final = 0.05**2
 """The variance added per epoch, as loads come and go."""
+
+_LEAST_ERROR: Final = 0.02
+"""No rate is known better than this: other epochs meet other moments of the load."""
 
 _FARTHEST: Final = 2.0
 """Standard deviations; larger deviations, as when clients stall, are clipped to this."""
 
-_STEPS: Final = 2
-"""Per epoch: changing all at once would take effect late, and be evaluated even later."""
+_SLOPE: Final = 0.1
+"""The least standard deviation of an exponent: the form of the model is not the truth."""
 
-_WORTH_A_STEP: Final = 0.05
-"""The gain in the sum of mean and largest error; below it chance would change concurrencies."""
+_DRAWS: Final = 400
+_SEED: Final = 2014
 
 
 class Steering:
-    """Steers to what is `asked`, which may be replaced; it and `models` are by destination."""
+    """Steers to what is `asked`, which may be replaced; it and `models` are by destination.
+
+    `base_bps`: the measured rates that factors refer to; empty to take the models' word.
+    """
 
     def __init__(self, models: Mapping[str, Forecast], asked: Mapping[str, Asked]) -> None:
         self.asked = dict(asked)
+        self.base_bps: dict[str, float] = {}
         self._models = models
-        self._surprise = dict.fromkeys(models, 0.0)
-        self._variance = dict.fromkeys(models, _AT_FIRST)
+        self._factor = dict.fromkeys(models, 0.0)
+        self._variance = {
+            name: max(_AT_FIRST, model.scatter) ** 2 for name, model in models.items()
+        }
         self._asked_before = dict(asked)
+        self._levels: Concurrencies = {}
 
     def expected_bps(self, name: str, concurrency: float, source_concurrency: float) -> float:
         """The expected rate of one destination, by its model and the measurements."""
         model_bps = self._models[name](concurrency, source_concurrency)
-        return model_bps * math.exp(self._surprise[name])
+        return model_bps * math.exp(self._factor[name])
 
-    def learn(self, levels: Concurrencies, measured_bps: Mapping[str, float]) -> None:
-        """Process the measured rates of an epoch served at these concurrencies."""
+    def learn(
+        self,
+        levels: Concurrencies,
+        measured_bps: Mapping[str, float],
+        errors: Mapping[str, float] | None = None,
+    ) -> None:
+        """Process the measured rates of an epoch served at these concurrencies.
+
+        `errors`: their relative standard errors; where one is missing or infinite, the scatter of
+        the model's predictions takes its place.
+        """
         total = sum(levels.values())
         for name, rate_bps in measured_bps.items():
             if rate_bps > 0 and name in levels:
+                self._moved(name, levels)
                 expected_bps = self.expected_bps(name, levels[name], total)
-                self._correct(name, math.log(rate_bps / expected_bps))
+                error = (errors or {}).get(name, math.inf)
+                known = error if math.isfinite(error) else self._models[name].scatter
+                self._correct(name, math.log(rate_bps / expected_bps), max(_LEAST_ERROR, known))
+        self._levels = dict(levels)
 
-    def _correct(self, name: str, off: float) -> None:
+    def _moved(self, name: str, levels: Concurrencies) -> None:
+        """The factor was learnt at other concurrencies: it is less certain at these."""
+        if name in self._levels:
+            apart = math.log(levels[name] / self._levels[name])
+            self._variance[name] += (self._slope(name) * apart) ** 2
+        self._variance[name] += _PER_EPOCH
+
+    def _slope(self, name: str) -> float:
+        return min(1.0, max(_SLOPE, self._models[name].model.slope_error))
+
+    def _correct(self, name: str, off: float, error: float) -> None:
         """Update with the deviation of an epoch, as a logarithm."""
         variance = self._variance[name]
-        uncertain = variance + self._models[name].scatter ** 2
+        uncertain = variance + error**2
         farthest = _FARTHEST * math.sqrt(uncertain)
         gain = variance / uncertain
-        self._surprise[name] += gain * max(-farthest, min(farthest, off))
-        self._variance[name] = (1 - gain) * variance + _PER_EPOCH
+        self._factor[name] += gain * max(-farthest, min(farthest, off))
+        self._variance[name] = (1 - gain) * variance
 
     def wanted(self, levels: Concurrencies) -> Allocation | None:
-        """Better concurrencies for these destinations, where the change is worth it.
+        """Better concurrencies for these destinations, where the data support the change.
 
         `levels`: those of the destinations being served. If the set of destinations or a request
-        has changed, they are recomputed; otherwise they change by a few steps.
+        has changed, they are recomputed.
         """
         asked = {name: self.asked[name] for name in levels}
         models = self._corrected(asked)
-        targets = targets_of(asked, models)
+        targets = targets_of(asked, models, self.base_bps)
         is_new, self._asked_before = asked != self._asked_before, asked
         if is_new:
             found = allocate(models, targets)
-        else:
-            found = nearby(models, targets, levels, steps=_STEPS, worth=_WORTH_A_STEP)
-        return None if found.concurrency == dict(levels) else found
+            return None if found.concurrency == dict(levels) else found
+        better = [
+            one
+            for one in approached(models, targets, levels)
+            if self._probability(levels, one.concurrency, targets) >= SURE
+        ]
+        return better[-1] if better else None
+
+    def _probability(
+        self, old: Concurrencies, new: Concurrencies, targets: Mapping[str, Target]
+    ) -> float:
+        """That the new concurrencies bring the rates nearer to the requests than the old ones."""
+        rng = np.random.default_rng(_SEED)
+        before, after = [], []
+        for name in old:
+            factor = rng.normal(0.0, math.sqrt(self._variance[name]), _DRAWS)
+            slope = rng.normal(0.0, self._slope(name), _DRAWS)
+            apart = math.log(new[name] / old[name])
+            before.append(self._capped_bps(name, old) * np.exp(factor))
+            after.append(self._capped_bps(name, new) * np.exp(factor + slope * apart))
+        some = list(targets.values())
+        gains = scores(some, np.array(before)) - scores(some, np.array(after))
+        return float(np.mean(gains > 0))
+
+    def _capped_bps(self, name: str, levels: Concurrencies) -> float:
+        ceiling_bps = self.asked[name].ceiling_bps or math.inf
+        return min(ceiling_bps, self.expected_bps(name, levels[name], sum(levels.values())))
 
     def asked_bps(self, rates_bps: Mapping[str, float]) -> dict[str, float]:
         """The rates requested for these destinations, given what they got."""
         asked = {name: self.asked[name] for name in rates_bps}
-        targets = targets_of(asked, self._corrected(asked))
+        targets = targets_of(asked, self._corrected(asked), self.base_bps)
         found = asked_of(list(targets.values()), [rates_bps[name] for name in targets])
         return dict(zip(targets, found, strict=True))
+
+    def plan_anew(self) -> None:
+        """Recompute all concurrencies the next time, whatever they are now."""
+        self._asked_before = {}
 
     def _corrected(self, asked: Mapping[str, Asked]) -> dict[str, Predicts]:
         return capped(asked, {name: self._model(name) for name in asked})

@@ -11,16 +11,15 @@ from advisor import registry, traits
 from advisor.api.tool import CommandRequest
 from advisor.domain import events as ev
 from advisor.domain.advice import Command
-from advisor.domain.shares import Asked, Concurrencies, SharePlan, SharePurpose
+from advisor.domain.shares import BASE, Asked, Concurrencies, SharePlan, SharePurpose
 from advisor.models.shares.forecast import DEFAULT, Forecast, Modelling
-from advisor.models.shares.planning import bounded, check, plan
+from advisor.models.shares.planning import bounded, check, measured_base_bps, plan
 from advisor.models.shares.steering import Steering
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.runtime.exit_codes import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
 from advisor.runtime.request import ShareRequest
 from advisor.store.history import Store
-from advisor.transfer.engine.epochs import EPOCH_S
 from advisor.transfer.engine.options import DeliveryOptions
 from advisor.transfer.engine.retry import RETRY_S
 from advisor.transfer.shared.destination import DestinationSession
@@ -29,7 +28,7 @@ from advisor.transfer.shared.destination_transfer import (
     DestinationOptions,
     DestinationTransfer,
 )
-from advisor.transfer.shared.epochs import SharedEpoch, SharedEpochs
+from advisor.transfer.shared.epochs import EPOCH_S, SharedEpoch, SharedEpochs
 from advisor.transfer.shared.parsing import parse_asked
 from advisor.transfer.shared.prior_knowledge import PriorKnowledge, forecasts_of, known_of
 from advisor.transfer.shared.session import ShareSession
@@ -82,6 +81,7 @@ class _Sharing(ShareSession):
         self._options = options
         self._asked = dict(options.asked)
         self._steering = Steering({}, {})
+        self._base_bps: dict[str, float] = {}
         self._go = asyncio.Event()
 
     async def _run(self) -> int:
@@ -134,7 +134,11 @@ class _Sharing(ShareSession):
     def _made(self, reached: Sequence[str], forecasts: Mapping[str, Forecast]) -> SharePlan:
         self._asked = {name: one for name, one in self._asked.items() if name in reached}
         modelling = self._options.modelling
-        made = plan(self.source, self._asked, forecasts, modelling, self.parallelism)
+        samples = {name: forecasts[name].samples for name in self._asked}
+        self._base_bps = measured_base_bps(samples, time.time(), self.parallelism)
+        made = plan(
+            self.source, self._asked, forecasts, modelling, self.parallelism, self._base_bps
+        )
         commands = [
             line for row in made.rows for line in self._lines(row.destination, row.concurrency)
         ]
@@ -177,6 +181,10 @@ class _Sharing(ShareSession):
 
     async def _move(self, forecasts: Mapping[str, Forecast], levels: Concurrencies) -> None:
         self._steering = Steering(forecasts, bounded(self._asked, forecasts))
+        self._steering.base_bps = self._base_bps
+        planned = levels
+        if measures_base := any(one.factor is not None for one in self._asked.values()):
+            levels = dict.fromkeys(planned, BASE)
         self.events.emit(
             ev.SharesStarted,
             session=self.id,
@@ -196,21 +204,27 @@ class _Sharing(ShareSession):
         self._go.set()
         looking = asyncio.create_task(self._look_on())
         try:
-            await self.control.until_stopped(self._steer(levels))
+            await self.control.until_stopped(self._steer(levels, measures_base=measures_base))
         finally:
             looking.cancel()
             await asyncio.wait([looking])
 
-    async def _steer(self, levels: Concurrencies) -> None:
-        """Epoch after epoch: set the concurrencies, measure, learn, and choose the next ones."""
+    async def _steer(self, levels: Concurrencies, *, measures_base: bool) -> None:
+        """Epoch after epoch: set the concurrencies, measure, learn, and choose the next ones.
+
+        Factors refer to a measured base: the first epoch has it, as the paper's experiment does.
+        """
         epochs = SharedEpochs(self.sessions, self._options.epoch_s)
         while True:
             epochs.set(levels)
             epoch = await self.next_epoch(epochs)
             if epoch is None:
                 return
+            if measures_base and epoch.is_whole:
+                self._steering.base_bps = epoch.rates_bps
             number = self.report(epoch, self._expected(epoch))
-            levels = await self._next(number, epoch)
+            levels = await self._next(number, epoch, is_base=measures_base and epoch.is_whole)
+            measures_base = measures_base and not epoch.is_whole
 
     async def _look_on(self) -> None:
         """Forever, once a second: emit the progress of all destinations."""
@@ -237,11 +251,14 @@ class _Sharing(ShareSession):
             for name, level in epoch.concurrencies.items()
         }
 
-    async def _next(self, number: int, epoch: SharedEpoch) -> Concurrencies:
+    async def _next(self, number: int, epoch: SharedEpoch, *, is_base: bool) -> Concurrencies:
         """After an epoch: learn from it, take the user's orders, and set new concurrencies."""
         if epoch.is_whole:
-            self._steering.learn(epoch.concurrencies, epoch.rates_bps)
+            self._steering.learn(epoch.concurrencies, epoch.rates_bps, epoch.errors)
         reasons = self._hear_orders()
+        if is_base:
+            self._steering.plan_anew()
+            reasons.insert(0, f"what each gets with {BASE} files is measured")
         levels = {name: one.concurrency for name, one in self.sessions.items() if one.is_served}
         if levels.keys() != epoch.concurrencies.keys():
             reasons.append("other destinations are served now")
