@@ -12,7 +12,8 @@
 # make bench-disk lines of globus-url-copy, run as advised, and sessions in virtual time, into docs/benchmarks-disk.md (hours)
 # make bench-plans mixed files under three loads, by HARP's plan and others (hours; resumable)
 # make bench-transfers transfers that tune themselves, into docs/benchmarks-transfers.md (20 hours; resumes)
-# make bench-shares shares of five destinations, planned and kept, into docs/benchmarks-shares.md (an hour and a quarter)
+# make bench-shares shares of five destinations, planned and kept, into docs/benchmarks-shares.md (six hours; resumes)
+# make bench-shares-virtual the same on simulated networks, into docs/benchmarks-shares-virtual.md (an hour)
 # make bench-probes the rule that stops a probe, on recorded runs and traces of ADVISOR_DATA (minutes)
 # make bench-methods the search methods on recorded tables, of ADVISOR_DATA (minutes)
 # make bench-store the history: folder and PostgreSQL, 100,000 records; then ten million (half an hour)
@@ -26,7 +27,7 @@ UV := $(VENV)/bin/uv
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: install install-dev run test check audit quick bench bench-tui bench-wan bench-sessions bench-truth bench-disk bench-plans bench-transfers bench-shares bench-probes bench-methods bench-store bench-bare soak clean
+.PHONY: install install-dev run test check audit quick bench bench-tui bench-wan bench-sessions bench-truth bench-disk bench-plans bench-transfers bench-shares bench-shares-virtual bench-probes bench-methods bench-store bench-bare soak clean
 
 install: $(VENV)/.runtime
 
@@ -103,6 +104,9 @@ bench-transfers: install-dev
 bench-shares: install-dev
 	$(VENV)/bin/python -m tests.benchmarks.shares
 	$(VENV)/bin/python -m tests.benchmarks.shares --document
+
+bench-shares-virtual: install-dev
+	$(VENV)/bin/python -m tests.benchmarks.shares.virtual
 
 bench-probes: install-dev
 	@$(VENV)/bin/python -m tests.benchmarks.probes

@@ -4,6 +4,7 @@ import itertools
 import sys
 import threading
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -14,13 +15,13 @@ from advisor.domain.shares import Asked, Served, ServedRow, SharePlan, ShareRow
 from advisor.models.shares.estimating import LoadEstimation
 from advisor.models.shares.features import Form, Load
 from advisor.models.shares.forecast import Forecast, Modelling
-from advisor.models.shares.variation import steps
 from advisor.store.history import Store
 from advisor.transfer.shared.prior_knowledge import known_of
 from advisor.transfer.shared.session import source_name
 from tests.benchmarks.shares.cases import (
     FACTOR,
     HOSTS,
+    LEAST_PACKETS,
     LOADS,
     RATIO,
     RATIOS,
@@ -29,6 +30,7 @@ from tests.benchmarks.shares.cases import (
     Plan,
     asked,
     factor_cases,
+    fewest_packets,
     load_sequence,
     trained_order,
 )
@@ -49,6 +51,7 @@ from tests.benchmarks.shares.summary import (
     parted,
     prediction_errors,
 )
+from tests.benchmarks.shares.thinning import punch
 from tests.benchmarks.shares.watching import watch
 from tests.benchmarks.wan.hosts import Trouble
 
@@ -95,13 +98,21 @@ def _shared(*epochs: list[ServedRow], held: str = "", missed: str = "", **fields
     return Run(**(made | fields))  # type: ignore[arg-type]  # Any of its fields.
 
 
+def _levels(order: Sequence[str]) -> Iterator[dict[str, int]]:
+    """One destination after the other has twice as many files; the same levels come again."""
+    while True:
+        for baseline, name in itertools.product((2, 4, 1), order):
+            yield dict.fromkeys(order, baseline)
+            yield dict.fromkeys(order, baseline) | {name: 2 * baseline}
+
+
 def _trained(
     part: str, number: int, began_s: float, rate: float = 1.0, hosts: int = len(HOSTS)
 ) -> Run:
     """Each destination's rate by what its concurrency is of all, at 300 Mbit/s or a part of it."""
     order = [name for name in trained_order(part) if name in HOSTS[:hosts]]
     seen = []
-    for count, levels in enumerate(steps(order, number)):
+    for count, levels in enumerate(itertools.islice(_levels(order), number)):
         total = sum(levels.values())
         # Not the same at the same concurrencies: there is a load to be learnt.
         mbps = 300 * rate * (1.1 if count // 2 % 2 else 0.9)
@@ -127,17 +138,17 @@ def test_errors_are_told_as_in_the_paper() -> None:
     assert errors_of([]) is None
 
 
-def test_open_loop_is_the_first_epoch_and_feedback_what_follows_the_second() -> None:
+def test_open_loop_is_the_first_epoch_and_feedback_what_follows() -> None:
     first = [_row("a", 90, 80), _row("b", 60, 80)]
-    second = [_row("a", 1, 80), _row("b", 1, 80)]
+    second = [_row("a", 64, 80), _row("b", 80, 80)]
     third = [_row("a", 72, 80), _row("b", 88, 80)]
     fourth = [_row("a", 80, 80), _row("b", 80, 80)]
     run = _shared(first, second, third, fourth)
     assert prediction_errors(run) == pytest.approx([1 / 9, 1 / 6])
     assert are_within(run) == [True, True]
     assert open_loop_errors(run) == pytest.approx([0.125, 0.25])
-    assert feedback_errors(run) == pytest.approx([0.1, 0.1, 0, 0])
-    assert feedback_errors(_shared(first, second)) == []
+    assert feedback_errors(run) == pytest.approx([0.2, 0, 0.1, 0.1, 0, 0])
+    assert feedback_errors(_shared(first)) == []
     assert asked_errors_in(2)(run) == pytest.approx([0.1, 0.1])
     assert asked_errors_in(4)(run) == []
     assert are_within(_shared([_row("a", 79), _row("b", 62.6)])) == [False, False]
@@ -147,6 +158,19 @@ def test_who_is_held_was_asked_for_nothing_but_is_predicted() -> None:
     run = _shared([_row("a", 150, 200), _row("b", 40, 40)], held="b", part=FACTOR)
     assert open_loop_errors(run) == pytest.approx([0.25])
     assert prediction_errors(run) == pytest.approx([1 / 3, 0.25])
+
+
+def test_a_factor_is_judged_after_its_base() -> None:
+    base = [_row("a", 100, 150), _row("b", 40)]
+    later = [
+        msgspec.structs.replace(_row("a", 120, 150), expected_bps=144e6),
+        msgspec.structs.replace(_row("b", 40), expected_bps=44e6),
+    ]
+    planned = [_planned("a", 100, Asked(factor=1.5)), _planned("b", 50, Asked(held=2))]
+    run = _shared(base, later, part=FACTOR, planned=planned)
+    assert prediction_errors(run) == pytest.approx([0.2, 0.1])
+    assert open_loop_errors(run) == pytest.approx([0.2])
+    assert are_within(run) == []
 
 
 def test_runs_that_cannot_have_what_is_asked_are_counted_apart() -> None:
@@ -257,6 +281,22 @@ def test_what_a_case_asks_of_each_destination() -> None:
     assert trained_order(TEST) == tuple(reversed(trained_order(TRAIN)))
 
 
+def test_every_flow_has_enough_packets_in_flight() -> None:
+    assert fewest_packets(Plan().most) >= LEAST_PACKETS
+
+
+def test_a_training_runs_to_its_own_end() -> None:
+    row = _row("lab:bench-wan:kraken", 12)
+    seen = [ev.SharesSeen(at_s=n, epoch=n, rows=[row]) for n in (1, 2, 3)]
+    ended = ev.SharesEnded(
+        at_s=4, complete=True, message="measured", exit_code=0, elapsed_s=4, rows=[]
+    )
+    told, trouble = watch(_saying(*seen, ended), 0, patience_s=30, more={})
+    assert (trouble, len(told.seen)) == ("", 3)
+    _, trouble = watch(_saying(*seen), 0, patience_s=30, more={})
+    assert trouble.startswith("3 epochs, then: ")
+
+
 def test_what_is_in_the_results_is_not_done_again(results: Results) -> None:
     plan = Plan(runs=1, epoch_s=16.0, parts=(TRAIN, RATIO))
     assert [task.part for task in plan.tasks] == [TRAIN, *[RATIO] * len(RATIOS)]
@@ -340,7 +380,7 @@ def test_the_page_has_each_table_with_the_papers_figures_beside(results: Results
     text = document_text(results)
     assert "| expected, ratios | 15.2 % | 15.2 % | 50.0 % | 0.0 % | 2 |" in text
     assert "| requested, ratios, where it cannot be met | 18.5 % |" in text
-    assert "| requested, ratios, with feedback | 11.5 % | 10.5 % | 75.0 % | 50.0 % | 4 |" in text
+    assert "| requested, ratios, with feedback | 13.8 % | 12.0 % | 66.7 % | 33.3 % | 6 |" in text
     assert "| 4 | 4.5 % | 4.5 % | 100.0 % | 100.0 % | 2 |" in text
     assert "| kraken × 2 | 2:2 | 8.3 % | 25.0 % | 0 of 1 |" in text
     assert "For 1 of 3 runs advisor reported" in " ".join(text.split())
@@ -355,3 +395,14 @@ def test_the_page_has_each_table_with_the_papers_figures_beside(results: Results
 def test_without_results_there_is_nothing_to_say(results: Results) -> None:
     with pytest.raises(Trouble, match="measure first"):
         tables(results)
+
+
+def test_received_files_take_no_room(tmp_path: Path) -> None:
+    file = tmp_path / "deep" / "data"
+    file.parent.mkdir()
+    file.write_bytes(b"\0" * 2**20)
+    before = file.stat().st_blocks
+    punch(tmp_path)
+    assert file.stat().st_size == 2**20
+    assert file.stat().st_blocks < before / 2
+    assert file.read_bytes() == b"\0" * 2**20

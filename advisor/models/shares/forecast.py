@@ -4,6 +4,7 @@ The paper does not give a prediction interval: here, nine of ten of the observat
 the model was fitted were within that factor of their predictions.
 """
 
+import copy
 import math
 from collections.abc import Iterator, Sequence
 from statistics import fmean
@@ -83,6 +84,12 @@ class Forecast:
         """The same where a destination's streams are not those of the others."""
         load = self._load(concurrency)
         return self.model.predict_bps(concurrency, source_concurrency, load, streams)
+
+    def at(self, now_s: float, recent: Sequence[Served]) -> "Forecast":
+        """The same models at another time, `recent` giving the load then."""
+        other = copy.copy(self)
+        other._now_s, other._recent, other._loads = now_s, tuple(recent), {}
+        return other
 
     def interval_bps(self, concurrency: float, source_concurrency: float) -> tuple[float, float]:
         """The 90 % prediction interval."""

@@ -65,11 +65,13 @@ def _uniform(names: Sequence[str], level: int, streams: int) -> Step:
 def _unit_block(
     destinations: int, has_streams: bool, rng: np.random.Generator
 ) -> list[list[float]]:
-    from scipy.stats.qmc import LatinHypercube  # Imported late: it takes a while.
+    """A Latin hypercube in the unit cube, one row for each step.
 
-    dimensions = destinations * (2 if has_streams else 1)
-    sampler = LatinHypercube(dimensions, rng=rng)
-    found: list[list[float]] = sampler.random(block_length(destinations) - 1).tolist()
+    Not that of `scipy.stats.qmc`, which takes seconds to import while files are on their way.
+    """
+    number, dimensions = block_length(destinations) - 1, destinations * (2 if has_streams else 1)
+    strata = rng.permuted(np.tile(np.arange(number), (dimensions, 1)), axis=1).T
+    found: list[list[float]] = ((strata + rng.random((number, dimensions))) / number).tolist()
     return found
 
 

@@ -56,12 +56,13 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--parts", type=_parts, default=PARTS, help="[all]")
     for name, kind, usual, what in (
         ("--runs", int, _USUAL.runs, "of each ratio and factor"),
-        ("--train-step", float, _USUAL.step_s, "seconds of one"),
-        ("--epoch", float, _USUAL.epoch_s, "seconds of one, and of a step of the test"),
-        ("--train-steps", int, _USUAL.train_steps, "to learn from"),
+        ("--train-seconds", float, _USUAL.train_s, "to learn in"),
+        ("--train-step", float, _USUAL.step_s, "seconds of one at most"),
+        ("--epoch", float, _USUAL.epoch_s, "seconds of one, and of a step of the test at most"),
         ("--test-steps", int, _USUAL.test_steps, "to test with what was learnt"),
         ("--ratio-epochs", int, _USUAL.ratio_epochs, "of a run"),
-        ("--factor-epochs", int, _USUAL.factor_epochs, "of a run"),
+        ("--factor-epochs", int, _USUAL.factor_epochs, "of a run, the base included"),
+        ("--long-epochs", int, _USUAL.long_epochs, "of the long run"),
         ("--load-seconds", float, _USUAL.load_s, "until the external load is another"),
         ("--most", int, _USUAL.most, "files at a time to one destination"),
     ):
@@ -91,7 +92,8 @@ def _measure(options: argparse.Namespace, results: Results) -> None:
         runs=options.runs,
         step_s=options.train_step,
         epoch_s=options.epoch,
-        train_steps=options.train_steps,
+        train_s=options.train_seconds,
+        long_epochs=options.long_epochs,
         test_steps=options.test_steps,
         ratio_epochs=options.ratio_epochs,
         factor_epochs=options.factor_epochs,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from advisor.domain.shares import BASE
-from advisor.models.shares.variation import whole_round
+from advisor.transfer.shared.epochs import EPOCH_S
 
 HOSTS: Final = ("kraken", "mason", "blacklight", "gordon", "yellowstone")
 """The paper's destinations; the lab has paths of the same names."""
@@ -29,16 +29,26 @@ in addition to clients and servers."""
 
 SOURCE_QUEUE: Final = "1MB"
 MTU_BYTES: Final = 1500
-"""The streams, some hundred, have windows of a few packets; of 9000 bytes it would be one."""
+RTT_S: Final = 0.16
+STREAMS: Final = 2
+"""Of each file. The paper has eight on paths of gigabits; eight here would leave windows of a few
+packets, and rates that depend on which of them lose one."""
+
+LEAST_PACKETS: Final = 20
+"""What every flow has in flight at its fair share, with most files to all and most load."""
 
 LOADS: Final = (0, 4, 8, 16)
 """Numbers of parallel streams of the external load, one at a time."""
 
-TRAIN, TEST, RATIO, FACTOR = "train", "test", "ratio", "factor"
-PARTS: Final = (TRAIN, TEST, RATIO, FACTOR)
+TRAIN, TEST, RATIO, FACTOR, LONG = "train", "test", "ratio", "factor", "long"
+PARTS: Final = (TRAIN, TEST, RATIO, FACTOR, LONG)
+"""`LONG`: one ratio for two hours, with feedback, while the load changes."""
 
 RATIOS: Final = ("2:1:2:3:3", "3:2:3:4:4", "4:5:6:8:9", "5:4:5:8:9")
 """In the order of `HOSTS` (section V)."""
+
+LONG_RATIO: Final = "4:5:6:8:9"
+"""Figure 7."""
 
 FACTORS: Final = (1.5, 2.0)
 BASE_CONCURRENCY: Final = BASE
@@ -55,7 +65,8 @@ class Task:
     """One command that is run until it has reported this number of epochs.
 
     `case`: the request of a ratio or factor, see `asked`; otherwise the part. `number`: of the run
-    among those of the same case.
+    among those of the same case. `lasts_s`: of a training, which has as many steps as that gives
+    (`epochs` 0) and runs to its end; `epoch_s` is then the longest step.
     """
 
     part: str
@@ -63,32 +74,35 @@ class Task:
     number: int
     epoch_s: float
     epochs: int
+    lasts_s: float = 0.0
 
     @property
     def is_plan(self) -> bool:
         """Whether it is a plan; the others vary concurrencies for training."""
-        return self.part in (RATIO, FACTOR)
+        return self.part in (RATIO, FACTOR, LONG)
 
     @property
     def whole_s(self) -> float:
         """Its estimated duration, including start and clean-up."""
-        return self.epochs * self.epoch_s * _CHANGING + _OVERHEAD_S
+        return (self.lasts_s or self.epochs * self.epoch_s) * _CHANGING + _OVERHEAD_S
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The amount of work. Times in seconds; `most`: files at a time to one destination.
 
-    `step_s`: of the training; `epoch_s`: of all tests of the trained models.
+    `train_s`: of the training, whose steps take at most `step_s`; `epoch_s`: of all tests of the
+    trained models. A factor's first epoch measures the base.
     """
 
     runs: int = 3
-    step_s: float = 16.0
-    epoch_s: float = 30.0
-    train_steps: int = 2 * whole_round(len(HOSTS))
+    train_s: float = 3600.0
+    step_s: float = 90.0
+    epoch_s: float = EPOCH_S
     test_steps: int = 20
     ratio_epochs: int = 4
-    factor_epochs: int = 1
+    factor_epochs: int = 2
+    long_epochs: int = 80
     load_s: float = 150.0
     most: int = 8
     parts: Sequence[str] = PARTS
@@ -99,21 +113,32 @@ class Plan:
         return [task for part in PARTS if part in self.parts for task in self._tasks_of(part)]
 
     def _tasks_of(self, part: str) -> Iterator[Task]:
-        if part in (TRAIN, TEST):
-            is_training = part == TRAIN
-            yield Task(
-                part,
-                part,
-                0,
-                self.step_s if is_training else self.epoch_s,
-                self.train_steps if is_training else self.test_steps,
-            )
-            return
-        cases = RATIOS if part == RATIO else factor_cases()
-        epochs = self.ratio_epochs if part == RATIO else self.factor_epochs
-        # Runs of one case are far apart in time, so that each meets another load.
-        for number, case in itertools.product(range(self.runs), cases):
-            yield Task(part, case, number, self.epoch_s, epochs)
+        match part:
+            case "train":
+                yield Task(part, part, 0, self.step_s, 0, self.train_s)
+            case "test":
+                yield Task(part, part, 0, self.epoch_s, self.test_steps)
+            case "long":
+                yield Task(part, LONG_RATIO, 0, self.epoch_s, self.long_epochs)
+            case _:
+                cases = RATIOS if part == RATIO else factor_cases()
+                epochs = self.ratio_epochs if part == RATIO else self.factor_epochs
+                # Runs of one case are far apart in time, so that each meets another load.
+                for number, case in itertools.product(range(self.runs), cases):
+                    yield Task(part, case, number, self.epoch_s, epochs)
+
+
+def fewest_packets(most: int) -> float:
+    """What a flow has in flight at its fair share of the source's interface or of its path.
+
+    The least of all, with `most` files to every destination and the most load, in packets and
+    without those in queues.
+    """
+    flows = dict.fromkeys(HOSTS, most * STREAMS)
+    flows[HOSTS[0]] += max(LOADS)
+    links = [(SOURCE_RATE_BPS, sum(flows.values()))]
+    links += [(RATES_BPS[host], flows[host]) for host in HOSTS]
+    return min(rate_bps * RTT_S / 8 / MTU_BYTES / n for rate_bps, n in links)
 
 
 def factor_cases() -> list[str]:

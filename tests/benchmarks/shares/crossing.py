@@ -12,6 +12,7 @@ from advisor.models.shares.features import Form, Load
 from advisor.models.shares.fitting import LEAST_SAMPLES, ShareModel, fit
 from advisor.models.shares.forecast import DEFAULT, Modelling
 from tests.benchmarks.shares.results import Run, samples_in, samples_of
+from tests.benchmarks.shares.summary import planned_epochs
 
 PAIRS: Final = tuple(
     Modelling(Form.LOG, load, estimate)
@@ -48,14 +49,14 @@ def cross_errors(trained: Samples, test: Samples, modelling: Modelling) -> dict[
 def planned_errors(
     runs: Sequence[Run], planned: Iterable[Run], modelling: Modelling
 ) -> list[float]:
-    """The same of the first epoch of each plan, of which there were no other measurements yet.
+    """The same of the first epoch with what each plan planned.
 
     `runs`: all that there were; a model knows those before the plan alone, and has to have enough
     of them.
     """
     every = samples_of(runs)
     errors = []
-    for first in (run.seen[0] for run in planned if run.seen):
+    for first in (epoch for run in planned for epoch in planned_epochs(run)):
         known = {
             name: before
             for name, some in every.items()
@@ -76,7 +77,7 @@ def _errors(trained: Sequence[Served], test: Sequence[Served], modelling: Modell
     for one in test:
         before = [other for other in (*trained, *test) if other.when_s < one.when_s]
         load = load_now(model, modelling.estimate, before, one.when_s, one.concurrency, corrections)
-        predicted_bps = model.predict_bps(one.concurrency, one.source_concurrency, load)
+        predicted_bps = model.predict_sample_bps(one, load)
         errors.append(abs(predicted_bps / one.throughput_bps - 1))
     return errors
 

@@ -9,10 +9,8 @@ from statistics import fmean, median
 from typing import TypeAlias
 
 from advisor.domain.quantities import format_duration
-from advisor.models.shares.estimating import RECENT_S, LoadEstimation
-from advisor.models.shares.features import Form, Load
-from advisor.models.shares.forecast import DEFAULT, Modelling
-from advisor.report.share_models import formula
+from advisor.models.shares.estimating import LoadEstimation
+from advisor.transfer.shared.training import MOST_FILES
 from tests.benchmarks.markdown import filled, percent, table_text
 from tests.benchmarks.shares import paper
 from tests.benchmarks.shares.cases import (
@@ -20,25 +18,35 @@ from tests.benchmarks.shares.cases import (
     FACTOR,
     HOSTS,
     LOADS,
+    LONG,
+    LONG_RATIO,
     RATIO,
     RATIOS,
+    RTT_S,
     SOURCE_RATE_BPS,
+    STREAMS,
     TEST,
     TRAIN,
     factor_cases,
+    fewest_packets,
 )
 from tests.benchmarks.shares.crossing import (
-    ABLATION,
     OURS,
     PAIRS,
-    Samples,
-    cross_errors,
-    fitted,
     planned_errors,
+)
+from tests.benchmarks.shares.model_tables import (
+    ERRORS_HEAD,
+    ablation,
+    error_cells,
+    fitted_models,
+    formulas,
+    pair_words,
+    section,
+    tested,
 )
 from tests.benchmarks.shares.results import Loaded, Results, Run, samples_of
 from tests.benchmarks.shares.summary import (
-    Errors,
     are_within,
     asked_errors_in,
     errors_of,
@@ -54,12 +62,10 @@ from tests.benchmarks.wan.hosts import Trouble
 from tests.benchmarks.wan.results import Late, Machine
 from tests.benchmarks.wan.where import where_text
 
-_ERRORS_HEAD = ("mean", "median", "below 15 %", "below 10 %", "errors")
+_HALF_HOUR_S = 1800.0
 _Of: TypeAlias = Callable[[Run], list[float]]
 _FOUR = tuple(pair for pair in PAIRS if pair.estimate in (LoadEstimation.RT, LoadEstimation.RTEC))
 _EXPECTED, _ASKED = prediction_errors, open_loop_errors
-_LINEAR_LOADS = tuple((Form.LINEAR, load) for load in (Load.EL1, Load.EL2, Load.EL3))
-_LOG_LOADS = tuple((Form.LOG, load) for load in (Load.EL1, Load.EL2, Load.EL3))
 
 
 def write_document(results: Results, page: Path) -> None:
@@ -80,28 +86,12 @@ def tables(results: Results) -> str:
     if not any(not run.trouble for run in results.all(Run)):
         raise Trouble(f"{results.file} has no run: measure first, without --document")
     trained, test = (samples_of(results.runs(part)) for part in (TRAIN, TEST))
-    parts = [_shares(results), *_cases(results), _pairs(results)]
+    parts = [_shares(results), *_cases(results), _long(results), _pairs(results)]
     if trained and test:
-        parts += [_tested(trained, test), _ablation(trained, test)]
+        parts += [tested(trained, test), ablation(trained, test)]
     if trained:
-        parts += [_fitted(trained), _formulas(trained)]
+        parts += [fitted_models(trained), formulas(trained)]
     return "\n\n".join(part for part in [*parts, _troubles(results)] if part)
-
-
-def _section(title: str, text: str, *tables_: str) -> str:
-    return "\n\n".join([f"## {title}", filled(text), *tables_])
-
-
-def _beside(here: float | None, there: float) -> str:
-    """A figure of this bench, and the paper's in brackets."""
-    return "–" if here is None else f"{100 * here:.1f} ({100 * there:.1f})"
-
-
-def _error_cells(errors: Errors | None) -> list[str]:
-    if errors is None:
-        return ["–"] * len(_ERRORS_HEAD)
-    shares = (errors.mean, errors.median, errors.below_15, errors.below_10)
-    return [*(percent(share) for share in shares), f"{errors.count}" if errors.count else "–"]
 
 
 def _introduction(results: Results) -> str:
@@ -125,19 +115,20 @@ def _shares(results: Results) -> str:
     rows = [row for name, runs in parts for row in _rows(f"expected, {name}", runs, _EXPECTED)]
     rows += [row for name, runs in parts for row in _rows(f"requested, {name}", runs, _ASKED)]
     rows += _rows("requested, ratios, with feedback", ratios, feedback_errors)
-    rows.append(["the paper: all, log with EL1 and RTEC", *_error_cells(paper.OVERALL)])
-    rows.append(["the paper: factors, the same", *_error_cells(paper.FACTORING)])
-    rows.append(["the paper: all, its four best pairs", *_error_cells(paper.FOUR_PAIRS)])
+    rows.append(["the paper: all, log with EL1 and RTEC", *error_cells(paper.OVERALL)])
+    rows.append(["the paper: factors, the same", *error_cells(paper.FACTORING)])
+    rows.append(["the paper: all, its four best pairs", *error_cells(paper.FOUR_PAIRS)])
     text = (
         '"Expected": the difference between a destination\'s measured rate and the rate that the '
         "plan expected at its concurrency, as a share of the measured rate (as for all prediction "
         'errors here). "Requested": the difference between the measured and the requested rate, '
         "as a share of the requested one; destinations held at a concurrency have no requested "
-        "rate. Without feedback: the first epoch of each run, which depends on the models alone, "
-        "as in the paper. With feedback: from the third epoch on, when `--run` has corrected "
-        f"twice; the paper has no such figures.\n\n{_said(every)}"
+        "rate. Ratios without feedback: the first epoch of each run, which depends on the models "
+        "alone, as in the paper. Factors: the epoch after the one that measures the base, against "
+        "which the paper's are too. With feedback: from the second epoch on; the paper has no such "
+        f"figures.\n\n{_said(every)}"
     )
-    return _section("Requested and measured rates", text, table_text(["", *_ERRORS_HEAD], rows))
+    return section("Requested and measured rates", text, table_text(["", *ERRORS_HEAD], rows))
 
 
 def _said(runs: Sequence[Run]) -> str:
@@ -156,7 +147,7 @@ def _rows(name: str, runs: Sequence[Run], errors: _Of) -> list[list[str]]:
     had, missed = parted(runs)
     labelled = ((name, had), (f"{name}, where it cannot be met", missed))
     return [
-        [label, *_error_cells(found)] for label, some in labelled if (found := over(some, errors))
+        [label, *error_cells(found)] for label, some in labelled if (found := over(some, errors))
     ]
 
 
@@ -188,7 +179,7 @@ def _cases(results: Results) -> list[str]:
             "of each destination, run by run. In the paper's figure 7 (4:5:6:8:9, log with EL1 and "
             "RTEC) the errors of four destinations are below 5 %, that of the fifth is 10.5 %."
         )
-        found.append(_section("Ratios", text, table_text(ratio_head, ratios)))
+        found.append(section("Ratios", text, table_text(ratio_head, ratios)))
     if factors:
         text = (
             f"The rate of one destination times this factor, relative to {BASE_CONCURRENCY} files "
@@ -196,7 +187,7 @@ def _cases(results: Results) -> list[str]:
             "the expected rate is over all five."
         )
         head = [*ratio_head[:4], ratio_head[-1]]
-        found.append(_section("Factors", text, table_text(head, factors)))
+        found.append(section("Factors", text, table_text(head, factors)))
     return found
 
 
@@ -204,7 +195,7 @@ def _feedback(ratios: Sequence[Run]) -> str:
     """Epoch by epoch."""
     longest = max((len(run.seen) for run in ratios), default=0)
     rows = [
-        [f"{number + 1}", *_error_cells(over(ratios, asked_errors_in(number)))]
+        [f"{number + 1}", *error_cells(over(ratios, asked_errors_in(number)))]
         for number in range(longest)
     ]
     if longest < 2:
@@ -212,10 +203,29 @@ def _feedback(ratios: Sequence[Run]) -> str:
     text = (
         "The error of all destinations relative to the requested rate, over all ratio runs, epoch "
         "by epoch. The first is the plan's, before anything is measured; after each epoch the "
-        "models are updated and the concurrencies are changed by at most two steps of one. The "
-        "external load keeps changing meanwhile."
+        "models are updated, and the concurrencies change where the data support it. The external "
+        "load keeps changing meanwhile."
     )
-    return _section("Feedback", text, table_text(["epoch", *_ERRORS_HEAD], rows))
+    return section("Feedback", text, table_text(["epoch", *ERRORS_HEAD], rows))
+
+
+def _long(results: Results) -> str:
+    """The long run, half hour by half hour."""
+    runs = results.runs(LONG)
+    parts: dict[int, list[float]] = {}
+    for run in runs:
+        for number, epoch in enumerate(run.seen[1:], start=1):
+            part = int((epoch.when_s - run.seen[0].when_s) // _HALF_HOUR_S)
+            parts.setdefault(part, []).extend(asked_errors_in(number)(run))
+    if not parts:
+        return ""
+    rows = [[f"{n + 1}", *error_cells(errors_of(some))] for n, some in sorted(parts.items())]
+    text = (
+        f"{LONG_RATIO} with feedback, {len(runs)} run(s), while the external load changes as in "
+        "all parts: the error relative to the requested rate from the second epoch on, by half "
+        "hours."
+    )
+    return section("A long run", text, table_text(["half hour", *ERRORS_HEAD], rows))
 
 
 def _pairs(results: Results) -> str:
@@ -226,19 +236,19 @@ def _pairs(results: Results) -> str:
     if not any(errors.values()):
         return ""
     rows = [
-        [_pair(pair) + (": ours" if pair in OURS else ""), *_error_cells(errors_of(some))]
+        [pair_words(pair) + (": ours" if pair in OURS else ""), *error_cells(errors_of(some))]
         for pair, some in errors.items()
     ]
     best = [error for pair in _FOUR for error in errors[pair]]
-    rows.append(["those four with RT and RTEC", *_error_cells(errors_of(best))])
-    rows.append(["the paper: its four best pairs", *_error_cells(paper.FOUR_PAIRS)])
-    rows.append(["the paper: log with EL1, RTEC", *_error_cells(paper.OVERALL)])
+    rows.append(["those four with RT and RTEC", *error_cells(errors_of(best))])
+    rows.append(["the paper: its four best pairs", *error_cells(paper.FOUR_PAIRS)])
+    rows.append(["the paper: log with EL1, RTEC", *error_cells(paper.OVERALL)])
     text = (
         "The predictions of each model with each estimate of the present load for the first epochs "
         "of all ratio and factor runs, at the planned concurrencies, from all earlier "
         "measurements. The paper's four best are those with RT and RTEC."
     )
-    return _section("Each model on all plans", text, table_text(["", *_ERRORS_HEAD], rows))
+    return section("Each model on all plans", text, table_text(["", *ERRORS_HEAD], rows))
 
 
 def _case_cells(runs: Sequence[Run]) -> list[str]:
@@ -253,129 +263,6 @@ def _mean(runs: Sequence[Run], errors: _Of) -> str:
 
 def _missed(runs: Sequence[Run]) -> str:
     return f"{len(parted(runs)[1])} of {len(runs)}"
-
-
-def _tested(trained: Samples, test: Samples) -> str:
-    errors = {pair: cross_errors(trained, test, pair) for pair in PAIRS}
-    rows = [
-        [
-            name.capitalize(),
-            *(
-                _beside(fmean(errors[pair][name]), there)
-                for pair, there in zip(PAIRS, paper.TESTED[name], strict=True)
-            ),
-        ]
-        for name in paper.DESTINATIONS
-        if name in errors[PAIRS[0]]
-    ]
-    head = ["", *(f"{pair.load}, {pair.estimate}" for pair in PAIRS)]
-    overall = [[_pair(pair), *_error_cells(_all(errors[pair]))] for pair in PAIRS]
-    overall += [
-        [f"{_pair(pair)}: ours", *_error_cells(_all(cross_errors(trained, test, pair)))]
-        for pair in OURS
-    ]
-    overall.append(["the paper, log, EL1, RTEC: plans", *_error_cells(paper.OVERALL)])
-    text = (
-        "Log models fitted to the training, tested with later measurements: the mean error in "
-        "percent by destination, and the paper's in brackets (table III). PT uses the external "
-        "load of the previous epoch, RT the mean of the last "
-        f"{format_duration(RECENT_S)}, RTEC the same without the model's own errors. The second "
-        "table is over all destinations and includes FT, which tracks the load by a filter and is "
-        "the default of `advisor share plan`; the paper's figures there are those of its ratio and "
-        "factoring experiments."
-    )
-    return _section(
-        "New data", text, table_text(head, rows), table_text(["", *_ERRORS_HEAD], overall)
-    )
-
-
-def _pair(pair: Modelling) -> str:
-    return f"{pair.words}, {pair.estimate}"
-
-
-def _all(errors: dict[str, list[float]]) -> Errors | None:
-    return errors_of([one for some in errors.values() for one in some])
-
-
-def _ablation(trained: Samples, test: Samples) -> str:
-    found = [(one, _all(cross_errors(trained, test, one))) for one in ABLATION]
-    full = found[0][1]
-    rows = []
-    for one, errors in found:
-        gain = paper.GAINS.get((one.form, one.load), "–")
-        is_full = one == DEFAULT
-        name = one.words if one.load is Load.NONE else _pair(one)
-        better = "–" if is_full or not full or not errors else _less(full, errors)
-        rows.append([name, *_error_cells(errors), better, gain])
-    text = (
-        "The same test, with features left out. The paper's full model uses RTEC, and has a mean "
-        f"error of {percent(paper.FULL_MODEL)}."
-    )
-    head = ["", *_ERRORS_HEAD, "the full model is better by", "in the paper"]
-    return _section("The effect of each feature", text, table_text(head, rows))
-
-
-def _less(full: Errors, other: Errors) -> str:
-    if full.mean is None or not other.mean:
-        return "–"
-    return percent(1 - full.mean / other.mean)
-
-
-def _fitted(trained: Samples) -> str:
-    plain = [fitted(trained, form, Load.NONE) for form in (Form.LINEAR, Form.LOG)]
-    loaded = [fitted(trained, form, load) for form, load in (*_LINEAR_LOADS, *_LOG_LOADS)]
-    names = [name for name in paper.DESTINATIONS if name in trained]
-    without = [
-        [
-            name.capitalize(),
-            *_all_beside(
-                [
-                    error
-                    for models in plain
-                    for error in (models[name].training_error, models[name].validation_error)
-                ],
-                paper.WITHOUT_LOAD[name],
-            ),
-        ]
-        for name in names
-    ]
-    within = [
-        [
-            name.capitalize(),
-            *_all_beside(
-                [models[name].validation_error for models in loaded], paper.WITH_LOAD[name]
-            ),
-        ]
-        for name in names
-    ]
-    text = (
-        "Errors in percent, the paper's in brackets; three of five samples train a model, two "
-        "validate it. The first table is without external load (table I), the second has the "
-        "validation errors with it (table II), where the load of a sample is estimated from the "
-        "sample itself."
-    )
-    head = ["", "linear, training", "validation", "log, training", "validation"]
-    loads = ["", *(f"{form}, {load}" for form, load in (*_LINEAR_LOADS, *_LOG_LOADS))]
-    return _section("Models", text, table_text(head, without), table_text(loads, within))
-
-
-def _all_beside(here: Iterable[float], there: Iterable[float]) -> list[str]:
-    return [_beside(one, other) for one, other in zip(here, there, strict=True)]
-
-
-def _formulas(trained: Samples) -> str:
-    models = fitted(trained, DEFAULT.form, DEFAULT.load)
-    rows = [
-        [name.capitalize(), f"`{formula(models[name])}`", f"`{paper.FORMULAS[name]}`"]
-        for name in paper.DESTINATIONS
-        if name in models
-    ]
-    text = (
-        "DT in Mbit/s as a function of DC, concurrent files to the destination, and SC, concurrent "
-        "files to all destinations (table IV). The paper's paths are about 20 times as fast: only "
-        "the exponents can be compared."
-    )
-    return _section("Models as formulas", text, table_text(["", "here", "paper"], rows))
 
 
 def _troubles(results: Results) -> str:
@@ -397,16 +284,21 @@ def _method(results: Results) -> str:
     caps = ", ".join(sorted({str(run.most) for run in runs if run.planned})) or "…"
     lines = [
         f"The lab: `advisor lab up --hosts {','.join(HOSTS)} --source-rate "
-        f"{SOURCE_RATE_BPS / 1e6:g}Mbit`. Each destination has its own path, of the same name; all "
-        "share the source's interface, which limits the paper's source too.",
+        f"{SOURCE_RATE_BPS / 1e6:g}Mbit --rtt {RTT_S * 1000:g}ms`. Each destination has its own "
+        "path, of the same name; all share the source's interface, which limits the paper's "
+        "source too.",
         f"All hosts use TCP {CONGESTION}, which every kernel has: the streams of a path get about "
         "the same rate.",
         _loads(results),
         f"Training: {steps[TRAIN]} steps of `advisor share train`; test: {steps[TEST]} steps of "
         "it with the destinations in the reverse order.",
-        f"Steps of the training take {training}, those of the test and epochs {others}; the time "
-        "after a change until the old clients have ended is not counted. The paper's transfers "
-        "took 90 s, which averages over more.",
+        f"Steps of the training take at most {training}, those of the test at most, and epochs "
+        f"always, {others}; the time after a change until the old clients have ended is not "
+        "counted. The paper's transfers took 90 s.",
+        f"Every file has {STREAMS} streams. With all files, the most load and empty queues a flow "
+        f"has {fewest_packets(max((run.most for run in runs), default=0) or MOST_FILES):.0f} "
+        "packets or more in "
+        "flight at its fair share.",
         f"Plans are made by `advisor share plan --run --most {caps}`, the paper's with at most 20 "
         "files at a time to one destination. The store has all earlier measurements, as a user's "
         "would; plans use all of them.",

@@ -6,7 +6,14 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from tests.benchmarks.shares.cases import HOSTS, MTU_BYTES, RATES_BPS, SOURCE_QUEUE, SOURCE_RATE_BPS
+from tests.benchmarks.shares.cases import (
+    HOSTS,
+    MTU_BYTES,
+    RATES_BPS,
+    RTT_S,
+    SOURCE_QUEUE,
+    SOURCE_RATE_BPS,
+)
 from tests.benchmarks.transfers.labs import LoadedLab
 from tests.benchmarks.wan.hosts import Trouble
 
@@ -14,7 +21,7 @@ _SPARE: Final = 4.0
 """The data as a multiple of the interface's capacity during a run, so that no run completes."""
 
 _ROOM: Final = 1.5
-"""The files are removed between runs; the most space they take beyond the interface's capacity."""
+"""The most space that the files take beyond the interface's capacity."""
 
 
 class FiveHosts(LoadedLab):
@@ -33,9 +40,9 @@ class FiveHosts(LoadedLab):
 
 def five_hosts(folder: Path) -> FiveHosts:
     """What the source sends to all of them goes through its interface first."""
-    options = ("--hosts", ",".join(HOSTS), "--source-rate", f"{SOURCE_RATE_BPS / 1e6:g}Mbit")
-    options += ("--source-queue", SOURCE_QUEUE, "--mtu", str(MTU_BYTES))
-    return FiveHosts(folder, options, HOSTS)
+    shared = ("--source-rate", f"{SOURCE_RATE_BPS / 1e6:g}Mbit", "--source-queue", SOURCE_QUEUE)
+    paths = ("--rtt", f"{RTT_S * 1000:g}ms", "--mtu", str(MTU_BYTES))
+    return FiveHosts(folder, ("--hosts", ",".join(HOSTS), *shared, *paths), HOSTS)
 
 
 def make_source(file: Path, seconds: float) -> Path:

@@ -71,11 +71,14 @@ class Results(KeptLines[Line]):
 def samples_in(epoch: Epoch) -> dict[str, Served]:
     """The rates of the destinations that received something in it."""
     total = sum(row.concurrency for row in epoch.rows)
+    streams = sum(row.concurrency * (row.parallelism or 0) for row in epoch.rows)
     return {
         row.destination: Served(
             concurrency=row.concurrency,
             source_concurrency=total,
             throughput_bps=row.measured_bps,
+            parallelism=row.parallelism or 0,
+            source_streams=streams,
             when_s=epoch.when_s,
         )
         for row in epoch.rows

@@ -13,13 +13,21 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.records import ShareRecord
 from advisor.domain.shares import SharePurpose
 from advisor.store.history import Store
-from advisor.transfer.shared.prior_knowledge import PARALLELISM
 from advisor.transfer.shared.session import source_name
 from tests.benchmarks.disk.files import remove
-from tests.benchmarks.shares.cases import TRAIN, Plan, Task, asked, load_sequence, trained_order
+from tests.benchmarks.shares.cases import (
+    STREAMS,
+    TRAIN,
+    Plan,
+    Task,
+    asked,
+    load_sequence,
+    trained_order,
+)
 from tests.benchmarks.shares.labs import check_room, five_hosts, make_source
 from tests.benchmarks.shares.loading import varying
 from tests.benchmarks.shares.results import Loaded, Results, Run, samples_in
+from tests.benchmarks.shares.thinning import EVERY_S, thinned
 from tests.benchmarks.shares.watching import watch
 from tests.benchmarks.transfers.cases import Load
 from tests.benchmarks.transfers.labs import LoadedLab
@@ -29,6 +37,12 @@ from tests.benchmarks.wan.hosts import Trouble
 from tests.benchmarks.wan.results import Late
 
 _SEED: Final = 11
+_ROOM: Final = 3.0
+"""What arrives takes room for this many times as long as until it is given back."""
+
+_TIME_FOR_STEPS: Final = 2.0
+"""The time that a test is given: it is ended when it has reported enough steps."""
+
 _PATIENCE: Final = 2.5
 """The time limit of a command, as a multiple of its estimated duration."""
 
@@ -48,7 +62,7 @@ def run_plan(folder: Path, plan: Plan, results: Results) -> None:
     """Run the rest. `folder`: in memory, for the received files."""
     due = [task for task in plan.tasks if not results.has(task)]
     longest_s = max((task.whole_s for task in due if task.is_plan), default=0.0)
-    check_room(folder, longest_s)
+    check_room(folder, _ROOM * EVERY_S)
     with (
         tempfile.TemporaryDirectory(dir=folder) as place,
         TimeLeft(left_s(plan, results)) as progress,
@@ -89,13 +103,15 @@ class _Bench:
 
     def run(self, task: Task) -> None:
         """Run it and store the result. Raises Trouble if it failed and later tasks need it."""
-        name = task.case if task.is_plan else f"{task.epochs} steps"
+        name = task.case if task.is_plan else f"{task.epochs or 'all'} steps"
         self._progress.begins(f"{task.part} {name}")
         argv = self._plan_argv(task) if task.is_plan else self._train_argv(task)
         home = self._place / "home"
         more = {"XDG_DATA_HOME": str(home), "XDG_STATE_HOME": str(home)}
         began_s = time.monotonic()
-        told, trouble = watch(argv, task.epochs, patience_s=_PATIENCE * task.whole_s, more=more)
+        folders = [self._lab.target(host) for host in self._lab.hosts]
+        with thinned(folders if task.is_plan else ()):
+            told, trouble = watch(argv, task.epochs, patience_s=_PATIENCE * task.whole_s, more=more)
         self._results.add(
             Run(
                 part=task.part,
@@ -121,9 +137,10 @@ class _Bench:
     def _train_argv(self, task: Task) -> list[str]:
         ends = [self._lab.endpoint_of(host) for host in trained_order(task.part)]
         argv = advisor_argv("share", "train", *ends, "--to", self._target("").rstrip("/"))
-        # A second more: what is left of a division may not cost a step.
-        argv += ["--time", f"{task.epochs * task.epoch_s + 1:g}s", "--step", f"{task.epoch_s:g}s"]
-        return [*argv, "--streams", str(PARALLELISM), "--store", str(self._store), "--json"]
+        lasts_s = task.lasts_s or _TIME_FOR_STEPS * task.epochs * task.epoch_s
+        argv += ["--time", f"{lasts_s:g}s", "--step", f"{task.epoch_s:g}s"]
+        argv += ["--most", str(self._plan.most), "--streams", str(STREAMS)]
+        return [*argv, "--store", str(self._store), "--json"]
 
     def _plan_argv(self, task: Task) -> list[str]:
         ends = [
@@ -159,7 +176,7 @@ def fill_store(folder: Path, lab: LoadedLab, results: Results) -> None:
                         recorded_s=served.when_s,
                         session="bench",
                         served=served,
-                        parallelism=PARALLELISM,
+                        parallelism=STREAMS,
                         others={other: n for other, n in levels.items() if other != host},
                         purpose=purpose,
                     )

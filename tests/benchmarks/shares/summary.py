@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Final
 
-from advisor.domain.shares import ServedRow, ShareRow
 from tests.benchmarks.shares.results import Epoch, Run
 
-_SETTLED: Final = slice(2, None)
-"""Feedback counts from the third epoch on, after two corrections."""
+_SETTLED: Final = slice(1, None)
+"""Feedback counts from the second epoch on, after one correction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,33 +48,56 @@ def parted(runs: Iterable[Run]) -> tuple[list[Run], list[Run]]:
     return [run for run in every if not is_missed(run)], [run for run in every if is_missed(run)]
 
 
-def prediction_errors(run: Run) -> list[float]:
-    """Open loop: error of the plan's expectation, as a share of the first epoch's rate.
+def has_base(run: Run) -> bool:
+    """Whether its first epoch measured the base that a factor refers to."""
+    return any(plan.asked.factor is not None for plan in run.planned)
 
-    Defined like the models' errors; for destinations that received something.
+
+def planned_epochs(run: Run) -> list[Epoch]:
+    """The first epoch that has what was planned, if it was measured: after the base, if any."""
+    first = 1 if has_base(run) else 0
+    return run.seen[first : first + 1]
+
+
+def prediction_errors(run: Run) -> list[float]:
+    """Error of what was expected of the planned epoch, as a share of the measured rate.
+
+    Of a ratio the plan expects it, of a factor the models with the base. Defined like the models'
+    errors; for destinations that received something.
     """
+    planned = {plan.destination: plan.expected_bps for plan in run.planned}
     return [
-        abs(plan.expected_bps / row.measured_bps - 1)
-        for row, plan in _first(run)
+        abs((row.expected_bps or 0.0) / row.measured_bps - 1)
+        if has_base(run)
+        else abs(planned[row.destination] / row.measured_bps - 1)
+        for epoch in planned_epochs(run)
+        for row in epoch.rows
         if row.measured_bps
     ]
 
 
 def are_within(run: Run) -> list[bool]:
-    """For each destination, whether the plan's interval contains the rate of the first epoch."""
+    """For each destination, whether the plan's interval contains the rate of the first epoch.
+
+    Empty where that measured a base.
+    """
+    if has_base(run):
+        return []
+    planned = {plan.destination: plan.interval_bps for plan in run.planned}
     return [
-        plan.interval_bps[0] <= row.measured_bps <= plan.interval_bps[1]
-        for row, plan in _first(run)
+        planned[row.destination][0] <= row.measured_bps <= planned[row.destination][1]
+        for epoch in planned_epochs(run)
+        for row in epoch.rows
     ]
 
 
 def open_loop_errors(run: Run) -> list[float]:
-    """Error of the first epoch's rate relative to the request."""
-    return _asked_errors(run, run.seen[:1])
+    """Error of the planned epoch's rate relative to the request."""
+    return _asked_errors(run, planned_epochs(run))
 
 
 def feedback_errors(run: Run) -> list[float]:
-    """The same from the third epoch on."""
+    """The same from the second epoch on."""
     return _asked_errors(run, run.seen[_SETTLED])
 
 
@@ -92,12 +114,6 @@ def over(runs: Iterable[Run], errors: Callable[[Run], list[float]]) -> Errors | 
 def first_levels(run: Run) -> dict[str, int]:
     """The planned concurrency by destination."""
     return {plan.destination: plan.concurrency for plan in run.planned}
-
-
-def _first(run: Run) -> list[tuple[ServedRow, ShareRow]]:
-    """The first epoch's rows, each with its plan."""
-    planned = {plan.destination: plan for plan in run.planned}
-    return [(row, planned[row.destination]) for epoch in run.seen[:1] for row in epoch.rows]
 
 
 def _asked_errors(run: Run, epochs: Iterable[Epoch]) -> list[float]:

@@ -25,11 +25,15 @@ _END_S: Final = 60.0
 
 @dataclass(slots=True)
 class Told:
-    """What a command has reported so far. `failures`: its messages on failures."""
+    """What a command has reported so far. `failures`: its messages on failures.
+
+    `is_over`: it has ended by itself, complete.
+    """
 
     seen: list[Epoch] = field(default_factory=list)
     planned: list[ShareRow] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+    is_over: bool = False
 
     def take(self, event: ev.AnyEvent) -> None:
         match event:
@@ -40,6 +44,8 @@ class Told:
                 ]
             case ev.SharesSeen(rows=rows):
                 self.seen.append(Epoch(when_s=round(time.time(), 2), rows=_of_hosts(rows)))
+            case ev.SharesEnded(complete=complete):
+                self.is_over = complete
             case ev.DestinationEnded(destination=destination, message=message):
                 self.failures.append(f"{_short(destination)}: {message}")
             case ev.GaveUp(message=message):
@@ -71,6 +77,8 @@ def watch(
 ) -> tuple[Told, str]:
     """Run it until it has reported this number of epochs, then end it as a user does.
 
+    0 epochs: to its own end.
+
     Returns its reports, and why it does not count, or "": it reported too little, or not all
     destinations were served that long. `more`: additional environment variables.
     """
@@ -82,12 +90,12 @@ def watch(
         try:
             for line in child.stdout:
                 told.take(msgspec.json.decode(line, type=ev.AnyEvent))
-                if len(told.seen) == epochs:
+                if epochs and len(told.seen) == epochs:
                     break
         finally:
             guard.cancel()
         _end(child)
-        is_good = len(told.seen) == epochs and not told.failures
+        is_good = not told.failures and (len(told.seen) == epochs or (not epochs and told.is_over))
         return told, "" if is_good else _trouble(told, words)
 
 

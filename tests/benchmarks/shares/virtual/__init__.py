@@ -1,0 +1,1 @@
+"""Shares of made-up networks, in virtual time."""
