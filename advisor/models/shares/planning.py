@@ -185,6 +185,12 @@ def _notes(
         )
 
 
+def needs_base(asked: Mapping[str, Asked]) -> bool:
+    """Whether a factor is requested, and `BASE` files are within the limits of all."""
+    has_factor = any(one.factor is not None for one in asked.values())
+    return has_factor and all(one.most is None or one.most >= BASE for one in asked.values())
+
+
 def measured_base_bps(
     samples: Mapping[str, Sequence[Served]], now_s: float, parallelism: int
 ) -> dict[str, float]:

@@ -13,7 +13,7 @@ from advisor.domain import events as ev
 from advisor.domain.advice import Command
 from advisor.domain.shares import BASE, Asked, Concurrencies, SharePlan, SharePurpose
 from advisor.models.shares.forecast import DEFAULT, Forecast, Modelling
-from advisor.models.shares.planning import bounded, check, measured_base_bps, plan
+from advisor.models.shares.planning import bounded, check, measured_base_bps, needs_base, plan
 from advisor.models.shares.steering import Steering
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
@@ -182,9 +182,8 @@ class _Sharing(ShareSession):
     async def _move(self, forecasts: Mapping[str, Forecast], levels: Concurrencies) -> None:
         self._steering = Steering(forecasts, bounded(self._asked, forecasts))
         self._steering.base_bps = self._base_bps
-        planned = levels
-        if measures_base := any(one.factor is not None for one in self._asked.values()):
-            levels = dict.fromkeys(planned, BASE)
+        if measures_base := needs_base(self._asked):
+            levels = dict.fromkeys(levels, BASE)
         self.events.emit(
             ev.SharesStarted,
             session=self.id,

@@ -21,7 +21,9 @@ class Epoch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
-    """One command, stopped after a number of epochs. Part, case, number and epochs: as in a task.
+    """One command, stopped after a number of epochs.
+
+    All up to `epochs`, and `lasts_s`: as in a task.
 
     For plans, `planned`: the plan at its start, and `most`: files at a time to one destination.
     `trouble`: why it does not count; "" otherwise.
@@ -36,11 +38,12 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     planned: list[ShareRow] = []
     most: int = 0
     trouble: str = ""
+    lasts_s: float = 0.0
 
     def is_of(self, task: Task) -> bool:
         """Whether it completes the task."""
-        mine = (self.part, self.case, self.number, self.epoch_s, self.epochs)
-        wanted = (task.part, task.case, task.number, task.epoch_s, task.epochs)
+        mine = (self.part, self.case, self.number, self.epoch_s, self.epochs, self.lasts_s)
+        wanted = (task.part, task.case, task.number, task.epoch_s, task.epochs, task.lasts_s)
         return mine == wanted and not self.trouble
 
 

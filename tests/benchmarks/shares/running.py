@@ -119,6 +119,7 @@ class _Bench:
                 number=task.number,
                 epoch_s=task.epoch_s,
                 epochs=task.epochs,
+                lasts_s=task.lasts_s,
                 seen=told.seen,
                 planned=told.planned,
                 most=self._plan.most if task.is_plan else 0,

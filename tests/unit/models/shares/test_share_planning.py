@@ -1,11 +1,19 @@
 """Plans: from what is asked to concurrencies, and what cannot be had."""
 
+from statistics import geometric_mean
+
 import pytest
 
 from advisor.domain.shares import BASE, Asked
 from advisor.models.shares.forecast import Modelling
-from advisor.models.shares.planning import NotToBeShared, most_together_bps, plan
-from tests.unit.models.shares.made_up import LAWS, forecasts
+from advisor.models.shares.planning import (
+    NotToBeShared,
+    measured_base_bps,
+    most_together_bps,
+    needs_base,
+    plan,
+)
+from tests.unit.models.shares.made_up import LAWS, NOW_S, forecasts, served
 
 FORECASTS = forecasts()
 
@@ -37,9 +45,43 @@ def test_a_factor_counts_from_the_base_case_and_the_others_stay() -> None:
     assert [one.concurrency for one in made.rows if one is not row] == [BASE, BASE]
 
 
+def test_a_factor_refers_to_what_was_measured_in_the_last_half_hour() -> None:
+    every = served(36)
+    base_bps = measured_base_bps(every, NOW_S, 8)
+    recent = [
+        one
+        for one in every["gordon"]
+        if (one.concurrency, one.source_concurrency) == (BASE, BASE * len(LAWS))
+        and one.when_s >= NOW_S - 1800
+    ]
+    assert len(recent) > 1
+    assert base_bps["gordon"] == pytest.approx(geometric_mean(one.throughput_bps for one in recent))
+    asked = {name: Asked(held=BASE) for name in LAWS} | {"gordon": Asked(factor=1.5)}
+    made = plan("here", asked, FORECASTS, Modelling(), 8, base_bps)
+    [row] = [row for row in made.rows if row.destination == "gordon"]
+    assert row.asked_bps == pytest.approx(1.5 * base_bps["gordon"])
+    assert not any("was not measured" in note for note in made.notes)
+
+
+def test_a_base_that_was_not_measured_is_said() -> None:
+    assert measured_base_bps(served(36), NOW_S + 7200, 8) == {}
+    assert measured_base_bps(served(36), NOW_S, 4) == {}, "of other streams"
+    asked = {name: Asked(held=BASE) for name in LAWS} | {"gordon": Asked(factor=1.5)}
+    made = plan("here", asked, FORECASTS, Modelling(), 8)
+    assert any("What gordon gets" in note and "--run measures" in note for note in made.notes)
+
+
+def test_a_base_is_measured_for_factors_within_the_limits() -> None:
+    others = {"mason": Asked(held=2)}
+    assert needs_base({"gordon": Asked(factor=1.5), **others})
+    assert not needs_base({"gordon": Asked(share=1), **others})
+    assert not needs_base({"gordon": Asked(factor=1.5, most=1), **others})
+
+
 def test_a_rate_beyond_reach_says_what_can_be_had() -> None:
     found = planned(kraken=Asked(rate_bps=5e9), gordon=Asked(held=2))
-    assert found["kraken"][0] == 16, "twice what was measured"
+    measured = max(one.concurrency for one in FORECASTS["kraken"].samples)
+    assert found["kraken"][0] == min(20, 2 * measured)
     assert "at most" in found["kraken"][1]
 
 
