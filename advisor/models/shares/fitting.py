@@ -39,6 +39,9 @@ _TRAINS: Final = (0, 2, 4)
 _VARIED: Final = 4
 """The fewest different streams that two exponents are fitted to."""
 
+_LEAST_VARIED: Final = 15
+"""The fewest samples that these are fitted to besides: three for each weight."""
+
 _OF_DC: Final = 1
 """The column of the concurrency in the features of LOG."""
 
@@ -129,7 +132,9 @@ def fit(samples: Sequence[Served], form: Form, load: Load = Load.NONE) -> ShareM
 def usual_streams(samples: Sequence[Served], form: Form) -> Streams | None:
     """The streams of most samples, where they vary and the form can use them; else None."""
     known = [streams for one in samples if (streams := one.streams)]
-    if form is not Form.LOG or len(known) < len(samples) or len(set(known)) < _VARIED:
+    if form is not Form.LOG or not len(samples) == len(known) >= _LEAST_VARIED:
+        return None
+    if len(set(known)) < _VARIED:
         return None
     [(own, _)] = Counter(one.own for one in known).most_common(1)
     return Streams(own, own)

@@ -7,7 +7,7 @@ import pytest
 
 from advisor.domain.shares import Served
 from advisor.models.shares.features import Form, Load, load_feature, load_of, load_value
-from advisor.models.shares.fitting import TooFew, fit
+from advisor.models.shares.fitting import TooFew, fit, usual_streams
 
 LEVELS = [(dc, sc) for dc, sc in product(range(1, 6), range(5, 15, 3)) if dc <= sc]
 
@@ -119,3 +119,24 @@ def test_chance_never_says_that_a_file_more_costs_throughput(form: Form) -> None
     samples = [served(dc, 8, 100 - 10 * dc, float(dc)) for dc in range(1, 8)]
     model = fit(samples, form)
     assert model.predict_bps(4, 8) >= model.predict_bps(2, 8)
+
+
+def test_streams_are_a_variable_where_enough_samples_vary_them() -> None:
+    few, enough = ([streamed(1 + n % 4, 2 + n % 5, 1 + n % 3) for n in range(k)] for k in (14, 15))
+    assert usual_streams(few, Form.LOG) is None
+    assert usual_streams(enough, Form.LOG) is not None
+    assert usual_streams(enough, Form.LINEAR) is None
+    uniform = [streamed(1 + n % 4, 2 + n % 5, 2, others=2) for n in range(30)]
+    assert usual_streams(uniform, Form.LOG) is None
+    unknown = [served(1 + n % 4, 6, 100) for n in range(30)]
+    assert usual_streams(unknown, Form.LOG) is None
+
+
+def streamed(files: int, other_files: int, streams: int, others: int = 4) -> Served:
+    return Served(
+        concurrency=files,
+        source_concurrency=files + other_files,
+        throughput_bps=1e8,
+        parallelism=streams,
+        source_streams=files * streams + other_files * others,
+    )
