@@ -24,7 +24,7 @@ from tests.benchmarks.shares.virtual.running import EPOCHS, Found, Training, Vir
 from tests.benchmarks.wan.hosts import ROOT
 
 _PAGE: Final = ROOT / "docs/benchmarks-shares-virtual.md"
-_COUNT: Final = 24
+_COUNT: Final = 12
 _SEED: Final = 2014
 
 OURS_FIRST: Final = Training("as `advisor share train` does, an hour", 3600.0, 90.0)
