@@ -50,7 +50,7 @@ def learned_of(store: Store, now_s: float, before: Learned | None = None) -> Lea
     forecasts: dict[str, Forecast] = {}
     for name, samples in known.samples.items():
         with contextlib.suppress(TooFew):
-            forecasts[name] = Forecast(samples, now_s)
+            forecasts[name] = Forecast(samples, now_s, parallelism=known.parallelism)
     others = {pair.destination for pair in store.stored_pairs() if pair.source == source}
     got_bps = [one.throughput_bps for each in forecasts.values() for one in each.samples]
     return Learned(
