@@ -108,7 +108,7 @@ def test_the_command_takes_all_words(tmp_path: Path, more: dict[str, object]) ->
     assert parsed["as_json"]
     assert parsed["orders"]
     assert parsed["restart"] == bool(more)
-    assert parsed["epoch"] == (10.0 if more else 30.0)
+    assert parsed["epoch"] == (10.0 if more else 90.0)
 
 
 def test_the_line_to_copy_is_one_that_the_command_takes() -> None:
