@@ -21,7 +21,7 @@ from tests.benchmarks.disk.files import difference
 
 from .conftest import Run, Server, Start, wait_until
 
-BUDGET = ["--budget", "12"]
+BUDGET = ["--budget", "20"]
 # Of a session that does not come to its end.
 LONG = ["--budget", "36"]
 # With time for every part.

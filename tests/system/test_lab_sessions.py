@@ -66,7 +66,7 @@ def test_a_destination_among_several(start: Start, new_lab: NewLab) -> None:
     assert wrong.returncode == 3
     assert "no host 'nowhere': it has near, other" in wrong.stderr
     # From a shell in the lab, where the advisor is on the source already.
-    inside = [*ADVISOR, "advise", f"lab:{lab.name}:other", "--budget", "8"]
+    inside = [*ADVISOR, "advise", f"lab:{lab.name}:other", "--budget", "24"]
     done = lab.run("exec", "--", *inside)
     assert done.returncode == 0, done.stderr
     assert f"advisor lab exec {lab.name} -- " in done.stderr
@@ -105,7 +105,7 @@ def test_the_agent_killed_in_the_middle(start: Start, lab: Lab) -> None:
 
 
 def test_the_path_cut_for_five_seconds(start: Start, lab: Lab) -> None:
-    run = advise(start, lab, 16)
+    run = advise(start, lab, 40)
     run.wait_for("probe_ended")
     run.wait_for("probe_started")
     lab.do("cut")
