@@ -30,6 +30,7 @@ class _Advisor(LazyGroup):
         "profile": ("profile.command", "Measure a grid of settings, and keep it as a profile."),
         "history": ("history.command", "List, show, import and export past results."),
         "store": ("store.command", "Share a history in PostgreSQL: set up, copy, send."),
+        "fleet": ("fleet.command", "Describe many hosts, and plan what is measured between them."),
         "backtest": ("backtest.command", "Replay search methods against recorded transfers."),
         "lab": ("lab.command", "Create an emulated wide-area path on this machine."),
         "agent": ("agent", "Run the agent that a remote advisor connects to."),

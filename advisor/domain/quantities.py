@@ -10,11 +10,21 @@ from typing import Final
 
 _DECIMAL: Final = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15}
 _BINARY: Final = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
-_SECONDS: Final = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_SECONDS: Final = {
+    "us": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "": 1.0,
+    "m": 60.0,
+    "min": 60.0,
+    "h": 3600.0,
+    "d": 86_400.0,
+    "y": 365 * 86_400.0,
+}
 _NUMBER: Final = r"\s*(\d+(?:\.\d*)?|\.\d+)\s*"
 _RATE: Final = re.compile(_NUMBER + r"([kmgt]?)(i?)(?:bit|b)?(?:/s|ps)?\s*", re.IGNORECASE)
 _SIZE: Final = re.compile(_NUMBER + r"([kmgtp]?)(i?)b?(?:ytes?)?\s*", re.IGNORECASE)
-_DURATION: Final = re.compile(_NUMBER + r"(us|ms|s|min|m|h)?\s*", re.IGNORECASE)
+_DURATION: Final = re.compile(_NUMBER + r"(us|ms|s|min|m|h|d|y)?\s*", re.IGNORECASE)
 
 
 def _scaled(match: re.Match[str]) -> float:
@@ -56,13 +66,13 @@ def parse_size(text: str) -> int:
 
 
 def parse_duration(text: str) -> float:
-    """Seconds from `60`, `93.6ms`, `2min`, `1.5h`.
+    """Seconds from `60`, `93.6ms`, `2min`, `1.5h`, `30d`, `2y`; a year has 365 days.
 
     Raises ValueError for anything else, and for zero.
     """
     match = _DURATION.fullmatch(text)
     if not match:
-        raise ValueError("not a duration: write seconds, or a number with ms, s, min or h")
+        raise ValueError("not a duration: write seconds, or a number with ms, s, min, h, d or y")
     duration_s = float(match.group(1)) * _SECONDS[(match.group(2) or "").lower()]
     if duration_s <= 0:
         raise ValueError("a duration must be above zero")

@@ -54,7 +54,15 @@ def test_what_is_no_size_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "duration_s"), [("60", 60), ("93.6ms", 0.0936), ("2min", 120), ("1.5h", 5400)]
+    ("text", "duration_s"),
+    [
+        ("60", 60),
+        ("93.6ms", 0.0936),
+        ("2min", 120),
+        ("1.5h", 5400),
+        ("30d", 2_592_000),
+        ("2y", 63_072_000),
+    ],
 )
 def test_durations(text: str, duration_s: float) -> None:
     assert parse_duration(text) == pytest.approx(duration_s)

@@ -1,0 +1,1 @@
+"""`fleet.toml`: decoded, checked, and turned into a Fleet."""

@@ -1,0 +1,1 @@
+"""Which pair of a fleet is measured next, and when. Pure: no clock, file, socket or process."""

@@ -1,0 +1,76 @@
+"""`advisor fleet`, as it is typed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import Typed
+
+
+def test_the_example_is_written_once_and_is_valid(typed: Typed, tmp_path: Path) -> None:
+    file = tmp_path / "fleet.toml"
+    assert typed("fleet", "init", file).stdout == f"{file}\n"
+    before = file.read_bytes()
+    again = typed("fleet", "init", file)
+    assert again.returncode == 2
+    assert again.stderr == f"advisor: {file} is there already: edit it, or move it away\n"
+    assert file.read_bytes() == before
+    done = typed("fleet", "validate", file)
+    assert done.returncode == 0
+    assert "Every pair once takes" in done.stdout
+
+
+def test_a_link_to_another_file_is_not_followed(typed: Typed, tmp_path: Path) -> None:
+    other = tmp_path / "kept"
+    other.write_text("kept")
+    (tmp_path / "fleet.toml").symlink_to(other)
+    assert typed("fleet", "init", tmp_path / "fleet.toml").returncode == 2
+    assert other.read_text() == "kept"
+
+
+def test_what_would_be_measured_as_json(typed: Typed, tmp_path: Path) -> None:
+    file = tmp_path / "fleet.toml"
+    hosts = "".join(f'[hosts.h{n}]\nbandwidth = "1Gbit"\n' for n in range(5))
+    measure = 'what = "advice"\nbetween = "mesh"\nevery = "1d"\nbudget = "40s"\n'
+    file.write_text(f"{hosts}[measure.m]\n{measure}")
+    found = json.loads(typed("fleet", "validate", file, "--json").stdout)
+    assert found["pairs"] == {"m": 20}
+    host = found["hosts"][0]
+    # 8 pairs, 40 s at 1 Gbit/s each and 1 MiB around it; the bound is 864 s at that rate.
+    assert host["pairs"] == 8
+    assert host["wanted_bytes"] == pytest.approx(8 * (5e9 + 2**20))
+    assert host["bound_bytes"] == pytest.approx(108e9)
+    # One after the other, each with a minute around it.
+    assert found["cover_s"] == pytest.approx(8 * 100)
+    assert found["limited_by"] == "hosts.h0"
+
+
+def test_what_limits_the_time_to_cover_all_pairs(typed: Typed, tmp_path: Path) -> None:
+    file = tmp_path / "fleet.toml"
+    hosts = "".join(f'[hosts.h{n}]\nbandwidth = "1Gbit"\n' for n in range(6))
+    shared = '[resources.up]\nhosts = ["h0", "h1", "h2"]\nat-once = 1\n'
+    measure = 'what = "path"\nbetween = "mesh"\nevery = "1d"\nbudget = "40s"\n'
+    file.write_text(f"{hosts}{shared}[measure.m]\n{measure}")
+    found = json.loads(typed("fleet", "validate", file, "--json").stdout)
+    assert found["limited_by"] == "resources.up"
+    assert found["cover_s"] == pytest.approx(18 * 100)
+
+
+def test_what_is_wrong_is_one_sentence_with_file_and_key(typed: Typed, tmp_path: Path) -> None:
+    file = tmp_path / "fleet.toml"
+    file.write_text("[hosts.a]\nbandwith = '1G'\n[measure]\n")
+    done = typed("fleet", "validate", file)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == (
+        f"advisor: {file}: hosts.a.bandwith: there is no such key: did you mean 'bandwidth'?\n"
+    )
+
+
+def test_a_missing_file_is_told_with_the_command_that_writes_one(
+    typed: Typed, tmp_path: Path
+) -> None:
+    done = typed("fleet", "validate", tmp_path / "none.toml")
+    assert done.returncode == 2
+    assert "`advisor fleet init` writes an example" in done.stderr
