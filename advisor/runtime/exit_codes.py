@@ -14,5 +14,8 @@ EXIT_USAGE: Final = 2
 EXIT_PEER: Final = 3
 """The destination cannot be reached, or the connection to it was lost."""
 
+EXIT_CHANGED: Final = 4
+"""`advisor fleet changes` found some: what a monitor asks for."""
+
 EXIT_INTERRUPTED: Final = 130
 """The user stopped the session (128 + SIGINT, as shells report it)."""
