@@ -3,6 +3,7 @@
 from advisor.cli.commands import group
 from advisor.cli.fleet.changes import changes
 from advisor.cli.fleet.describing import init, validate
+from advisor.cli.fleet.simulating import simulate
 
 
 @group()
@@ -12,9 +13,10 @@ def fleet() -> None:
     \b
     advisor fleet init
     advisor fleet validate
+    advisor fleet simulate --duration 2y --workers 64
     advisor fleet changes --since 7d
     """
 
 
-for _command in (init, validate, changes):
+for _command in (init, validate, simulate, changes):
     fleet.add_command(_command)

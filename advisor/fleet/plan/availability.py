@@ -35,10 +35,6 @@ class Hosts:
         """One user less."""
         self._held[host] -= 1
 
-    def is_held(self, host: int) -> bool:
-        """Whether anybody uses it."""
-        return self._held[host] > 0
-
     def failed(self, host: int, now_s: float, times: int = 1) -> None:
         """It could not be reached: it is left alone for a while, longer each time."""
         limits = self._fleet.limits
@@ -115,9 +111,12 @@ class Resources:
         """It is used by measurements of others."""
         self._used[resource] += times
 
-    def used(self, resource: int) -> int:
-        """How many measurements use it."""
-        return self._used[resource]
+    def is_as(self, resource: int, were_usable: Sequence[bool]) -> bool:
+        """Whether it is usable for the same tasks as before, as far as counting alone tells."""
+        if self._ledgers[resource] is not None:
+            return False
+        has_room = self._used[resource] < self._fleet.resources[resource].at_once
+        return all(were_usable) if has_room else not any(were_usable)
 
     def usable(self, resource: int, task: int, now_s: float) -> tuple[bool, float]:
         """Whether one more measurement of the task may use it, and when that may change."""

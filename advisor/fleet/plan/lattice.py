@@ -1,11 +1,11 @@
 """Of a million pairs the one that is due first and can be measured now, without a look at each.
 
-Hosts are sorted into zones; a matrix of times, one for each pair, is covered by two coarser ones:
-`cell` has for each source and zone, and `block` for each two zones, a lower bound of the times of
-the pairs in it whose hosts are available. Bounds are lowered at once, when a host becomes available
-or a pair is due earlier; they are raised late, when the search meets one that is too low. So what
-holds a host, or makes a pair due later, costs nothing, and a search looks at one row of zones at a
-time.
+Hosts are sorted into zones of up to 32. A matrix of times, one for each pair, is covered by a
+coarse one: `block` has for each two zones a lower bound of the times of the pairs between them
+whose hosts are available. Bounds are lowered at once, when a host becomes available or a pair is
+due earlier; they are raised late, when the search looks at a block and finds its bound too low. So
+what holds a host, or makes a pair due later, costs nothing, and a search looks at few blocks of at
+most a thousand pairs.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from advisor.fleet.plan.fleet import Resource, Task
 
 _ZONE_HOSTS: Final = 32
-_MANY: Final = 1000
 _NEVER: Final = np.inf
 
 BLOCKED: Final = 1e18
@@ -37,9 +36,9 @@ class Due(NamedTuple):
 class Zones:
     """Hosts in an order in which those that use the same resources are next to each other.
 
-    `place` of each host in that order, `host` at each place; `starts` of the zones, `zone` of each
-    place, and `signature` of each zone. Hosts of one kind have the same signature, and are next to
-    each other.
+    `place` of each host in that order, `host` at each place, `zone` of each place; of each zone its
+    `places`, the first of them in `starts`, and its `signature`. Hosts of one kind have the same
+    signature, and are next to each other.
     """
 
     def __init__(self, signatures: Sequence[tuple[bool, ...]], kinds: Sequence[int]) -> None:
@@ -58,7 +57,8 @@ class Zones:
                 self.starts.append(place)
                 self.signature.append(signatures[host])
             self.zone.append(len(self.starts) - 1)
-        self.ends = [*self.starts[1:], len(order)]
+        ends = [*self.starts[1:], len(order)]
+        self.places = [slice(start, end) for start, end in zip(self.starts, ends, strict=True)]
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -104,7 +104,6 @@ class Lattice:
         self._due_to = np.ascontiguousarray(self._due.T)
         """The same with destinations as rows: columns of a large matrix are slow to read."""
         self._starts = np.array(zones.starts)
-        self._cell = np.full((len(zones), len(order)), _NEVER)
         self._block = np.full((len(zones), len(zones)), _NEVER)
         self._held = np.full(len(order), _NEVER)
         """Added to times: 0 of a host that is available."""
@@ -118,11 +117,9 @@ class Lattice:
         """Change when a pair is due."""
         row, column = self.zones.place[source], self.zones.place[destination]
         self._due[row, column] = self._due_to[column, row] = due_s
-        to = self.zones.zone[column]
-        if due_s < self._cell[to, row]:
-            self._cell[to, row] = due_s
-        if due_s < self._block[self.zones.zone[row], to]:
-            self._block[self.zones.zone[row], to] = due_s
+        zones = self.zones.zone[row], self.zones.zone[column]
+        if due_s < self._block[zones]:
+            self._block[zones] = due_s
 
     def postpone(
         self, source_kind: int, kind: int, period_s: tuple[float, float], by_s: float
@@ -132,11 +129,6 @@ class Lattice:
         pairs = self._due[rows, columns]
         pairs[(pairs >= period_s[0]) & (pairs < period_s[1])] += by_s
         self._due_to[columns, rows] = pairs.T
-        if pairs.size > _MANY:  # Fewer are found one by one.
-            times = self._due[rows] + self._held
-            self._cell[:, rows] = np.minimum.reduceat(times, self._starts, axis=1).T
-            cells = self._cell + self._held
-            self._block[:] = np.minimum.reduceat(cells, self._starts, axis=1).T
 
     def remove(self, host: int) -> None:
         """Leave the pairs of a host out of the search."""
@@ -149,14 +141,10 @@ class Lattice:
             return
         self._held[place] = 0.0
         zone = self.zones.zone[place]
-        to_it = self._due_to[place]
-        cells = self._cell[zone]
-        np.minimum(cells, to_it, out=cells)
-        blocks = self._block[:, zone]
-        np.minimum(blocks, np.minimum.reduceat(to_it + self._held, self._starts), out=blocks)
+        column, row = self._block[:, zone], self._block[zone]
+        to_it = np.minimum.reduceat(self._due_to[place] + self._held, self._starts)
+        np.minimum(column, to_it, out=column)
         from_it = np.minimum.reduceat(self._due[place] + self._held, self._starts)
-        self._cell[:, place] = from_it
-        row = self._block[zone]
         np.minimum(row, from_it, out=row)
 
     def first(self, blocked: Times) -> Due | None:
@@ -172,17 +160,14 @@ class Lattice:
             bound = self._sum[source_zone, zone]
             if bound >= BLOCKED / 2:
                 return None
-            start, end = zones.starts[source_zone], zones.ends[source_zone]
-            rows = self._cell[zone, start:end] + self._held[start:end]
-            row = int(rows.argmin())
-            if rows[row] > bound:
-                self._block[source_zone, zone] = rows[row]
+            rows, columns = zones.places[source_zone], zones.places[zone]
+            times = self._due[rows, columns] + self._held[columns]
+            times += self._held[rows, None]
+            row, column = divmod(int(times.argmin()), times.shape[1])
+            due_s = times[row, column]
+            if due_s > bound:
+                self._block[source_zone, zone] = due_s
                 continue
-            place = start + row
-            start, end = zones.starts[zone], zones.ends[zone]
-            columns = self._due[place, start:end] + self._held[start:end]
-            column = int(columns.argmin())
-            if columns[column] > rows[row]:
-                self._cell[zone, place] = columns[column]
-                continue
-            return Due(zones.host[place], zones.host[start + column], float(columns[column]))
+            return Due(
+                zones.host[rows.start + row], zones.host[columns.start + column], float(due_s)
+            )

@@ -67,7 +67,7 @@ class Planner:
             Lattice(self._first_times(task), zones) for task in range(len(fleet.tasks))
         ]
         self._plan_traffic()
-        self._learn(known or Known(), start_s)
+        self._learn(known or Known())
         self._look(range(number + len(fleet.resources)), start_s)
 
     def _first_times(self, task: int) -> Times:
@@ -85,7 +85,8 @@ class Planner:
                     if one.at_s > self._start_s:
                         heapq.heappush(self._timers, timer)
 
-    def _learn(self, known: Known, now_s: float) -> None:
+    def _learn(self, known: Known) -> None:
+        self._turns = known.running
         for pair in known.pairs:
             self._learn_pair(pair)
         for one in sorted(known.traffic, key=lambda t: t.ended_s):
@@ -298,6 +299,8 @@ class Planner:
 
     def _look_at_resource(self, resource: int, now_s: float) -> None:
         """Find out for which tasks a resource has room, and when to look again."""
+        if self._resources.is_as(resource, self._open[resource]):
+            return
         until_s = _NEVER
         for task in range(len(self._lattices)):
             usable, changes_s = self._resources.usable(resource, task, now_s)

@@ -89,13 +89,15 @@ class KnownTraffic(msgspec.Struct, frozen=True, kw_only=True):
 class Known(msgspec.Struct, frozen=True, kw_only=True):
     """What is known before planning begins; the rest has never been measured.
 
-    `held`: hosts that are in use, by a user or by other workers, each as often as it is held.
+    `running`: measurements of other workers, which count for `at_once` of the fleet. `held`: hosts
+    that are in use, by a user or by other workers, each as often as it is held.
     `resources`: of each resource how many measurements use it. `down`: of each host that could not
     be reached, how often in succession and when last.
     """
 
     pairs: Sequence[KnownPair] = ()
     traffic: Sequence[KnownTraffic] = ()
+    running: int = 0
     held: Sequence[int] = ()
     resources: dict[int, int] = {}
     down: dict[int, tuple[int, float]] = {}

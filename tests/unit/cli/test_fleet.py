@@ -1,9 +1,13 @@
 """`advisor fleet`, as it is typed."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from advisor.fleet.simulation.report import Progress
+from advisor.fleet.simulation.running import Simulation
 
 from .conftest import Typed
 
@@ -74,3 +78,48 @@ def test_a_missing_file_is_told_with_the_command_that_writes_one(
     done = typed("fleet", "validate", tmp_path / "none.toml")
     assert done.returncode == 2
     assert "`advisor fleet init` writes an example" in done.stderr
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    file = tmp_path / "fleet.toml"
+    hosts = "".join(f'[hosts.h{n}]\nbandwidth = "1Gbit"\n' for n in range(4))
+    measure = 'what = "advice"\nbetween = "mesh"\nevery = "1d"\nbudget = "40s"\n'
+    file.write_text(f"{hosts}[measure.m]\n{measure}")
+    return file
+
+
+def test_a_simulation_as_text_and_as_json(typed: Typed, small: Path) -> None:
+    words = ("fleet", "simulate", small, "--duration", "20d", "--workers", "2", "--seed", "7")
+    text = typed(*words)
+    assert text.returncode == 0
+    assert "100% of the pairs measured after" in text.stdout
+    found = json.loads(typed(*words, "--json").stdout)
+    assert (found["hosts"], found["pairs"], found["workers"], found["seed"]) == (4, 12, 2, 7)
+    assert found["complete"]
+    assert f"{found['measurements']:,}, {found['failures']:,}" in text.stdout
+
+
+@pytest.mark.parametrize("duration", ["1h", "21y", "soon"])
+def test_what_cannot_be_simulated(typed: Typed, small: Path, duration: str) -> None:
+    done = typed("fleet", "simulate", small, "--duration", duration)
+    assert done.returncode == 2
+    assert done.stderr.startswith("advisor: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_interrupted_simulation_prints_what_it_has(
+    typed: Typed, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(self: Simulation) -> Iterator[Progress]:
+        days = original(self)
+        for _ in range(5):
+            yield next(days)
+        raise KeyboardInterrupt
+
+    original = Simulation.run
+    monkeypatch.setattr(Simulation, "run", run)
+    done = typed("fleet", "simulate", small, "--duration", "30d", "--json")
+    assert done.returncode == 130
+    assert not json.loads(done.stdout)["complete"]
+    assert done.stderr.startswith("advisor: interrupted after 5 d")

@@ -61,7 +61,9 @@ def test_json_commands_load_no_screen_and_no_statistics(
     assert not loaded_by(arguments, tmp_path) & {"textual", "scipy", "rich"}
 
 
-@pytest.mark.parametrize("arguments", [["advise", "--help"], ["share", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["advise", "--help"], ["share", "--help"], ["fleet", "--help"]]
+)
 def test_the_help_of_a_command_loads_no_screen_and_no_statistics(
     arguments: list[str], tmp_path: Path
 ) -> None:

@@ -428,6 +428,13 @@ def test_what_is_held_by_others_is_not_handed_out() -> None:
     assert isinstance(planner.next(START_S), Wait)  # the other two are in use
 
 
+def test_measurements_of_others_count_for_the_bound_of_the_fleet() -> None:
+    fleet = a_fleet(4, limits=Limits(share_per_day=0.05, at_once=2))
+    planner = planner_of(fleet, Known(running=1))
+    assert isinstance(planner.next(START_S), Turn)
+    assert planner.next(START_S) == Wait(float("inf"))
+
+
 def test_a_resource_that_others_fill_is_not_used() -> None:
     uplink = Resource(name="up", members=frozenset({0, 1}), at_once=1)
     planner = planner_of(a_fleet(3, resources=(uplink,)), Known(resources={0: 1}))
@@ -479,8 +486,8 @@ def test_zones_put_hosts_with_the_same_resources_together() -> None:
     behind = [(n % 2 == 0,) for n in range(100)]
     zones = Zones(behind, [n % 4 for n in range(100)])
     assert sorted(zones.host) == list(range(100))
-    for start, end, signature in zip(zones.starts, zones.ends, zones.signature, strict=True):
-        assert {behind[zones.host[place]] for place in range(start, end)} == {signature}
+    for places, signature in zip(zones.places, zones.signature, strict=True):
+        assert {behind[host] for host in zones.host[places]} == {signature}
 
 
 def test_hosts_behind_the_same_resources_have_one_signature() -> None:
