@@ -30,7 +30,7 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
-    """A simulated day is over. `covered`: pairs that were measured once or more."""
+    """One or more simulated days are over. `covered`: pairs that were measured once or more."""
 
     days: int
     of_days: int

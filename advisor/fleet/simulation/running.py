@@ -55,19 +55,19 @@ class Simulation:
         self.now_s = START_S
 
     def run(self) -> Iterator[Progress]:
-        """Run to the end; may be left at any time, and `report` is then of what has run.
+        """Run to the end, with a progress after each day on which something happened.
 
-        Another call goes on where it was left.
+        It may be left at any time: `report` is then of what has run, and another call goes on.
         """
-        tomorrow_s = START_S + ((self.now_s - START_S) // DAY_S + 1) * DAY_S
+        today = (self.now_s - START_S) // DAY_S
         while self.now_s < self._end_s:
             wait = self._begin_all()
             next_s = min(wait.until_s, self._events[0][0] if self._events else self._end_s)
             self.now_s = min(next_s, self._end_s)
             while self._events and self._events[0][0] <= self.now_s:
                 self._handle(heapq.heappop(self._events)[2])
-            while self.now_s >= tomorrow_s:
-                tomorrow_s += DAY_S
+            if (self.now_s - START_S) // DAY_S > today:
+                today = (self.now_s - START_S) // DAY_S
                 yield self._tally.progress(self.now_s)
 
     def report(self) -> SimulationReport:
