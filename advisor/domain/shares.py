@@ -17,7 +17,7 @@ BASE: Final = 2
 """The concurrency of each that a factor refers to: the base case of the paper, section V."""
 
 
-class Served(msgspec.Struct, frozen=True, kw_only=True):
+class Served(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What one destination got in a period: `throughput_bps`, above 0, in bit/s.
 
     `concurrency`: its concurrent files, DC. `source_concurrency`: the concurrent files to all

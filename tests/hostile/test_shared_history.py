@@ -3,10 +3,12 @@
 import json
 from pathlib import Path
 
+import msgspec
 import psycopg
 import pytest
 from psycopg import errors as pg
 
+from advisor.domain.advice import Command
 from advisor.domain.records import AdviceRecord, RemarkRecord
 from advisor.store.copying import copy_history
 from advisor.store.errors import StoreError
@@ -257,7 +259,10 @@ def test_nobody_runs_what_somebody_else_wrote(
     alices: Store, shared_database: SharedDatabase
 ) -> None:
     """A request can start programs when it is resumed; an advice has lines to copy."""
-    alices.append(make_an_advice("alices", 3.0, incomplete=True))
+    plain = make_an_advice("alices", 3.0, incomplete=True)
+    line = Command(tool="globus-url-copy", side="source", argv=["evil"], shell="evil")
+    advice = msgspec.structs.replace(plain.advice, commands=[line])
+    alices.append(msgspec.structs.replace(plain, advice=advice))
     assert alices.latest_unfinished_session() is not None
     assert alices.session_to_extend("alices") is not None
     for user in ("bob", "rita", "olga"):

@@ -64,7 +64,6 @@ spokes = ["remote"]
 direction = "both"                # or from-hubs, to-hubs
 every = "7d"                      # up to twice that for pairs that resemble others
 budget = "30s"
-# transports = ["tcp"]
 
 # A transfer that is announced: its pair is measured within the day before.
 # [[planned]]

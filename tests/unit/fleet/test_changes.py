@@ -135,7 +135,7 @@ def changed(tmp_path: Path) -> Path:
     store = Store(tmp_path / "history")
     for record in [*sessions(steady(20, 9e9)), *sessions(steady(8, 4.5e9), 20)]:
         store.append(record)
-    return store.directory
+    return tmp_path / "history"
 
 
 def test_changes_are_printed_and_are_the_exit_code(changed: Path) -> None:
