@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import math
 import secrets
 from collections.abc import Callable, Sequence
@@ -24,6 +25,7 @@ from advisor.domain.measurement import (
 from advisor.domain.path import PathFacts
 from advisor.domain.sending import SenderReport
 from advisor.domain.space import Setting
+from advisor.models.arrival import reached_bytes
 from advisor.models.steadiness import ProbeLength, SteadyPart, steady_part
 from advisor.probing.end import ProbeEnd, Spares
 
@@ -143,13 +145,8 @@ class Course:
         self.received_at_s.append(self._clock())
         if len(self.received) < 2:
             return
-        start, before = self.received[0], self.received[-2]
-        interval = Interval(
-            before.t_s - start.t_s,
-            sample.t_s - start.t_s,
-            max(0, sample.total_bytes - before.total_bytes),
-        )
-        self.intervals.append(interval)
+        self.intervals = _intervals(self.received)
+        interval = self.intervals[-1]
         self._seen(interval)
         self.steady = steady_part(self.intervals, self._length, reports=self._reports)
         if self.steady.settled or interval.end_s >= self._length.ceiling_s:
@@ -214,6 +211,19 @@ class Course:
             granted=(sent[-1].granted if sent else {}) | received[-1].granted,
             versions=self.versions,
         )
+
+
+def _intervals(received: Sequence[Sample]) -> list[Interval]:
+    """What reached the receiver between each two samples: what it read, or could not read yet."""
+    read = [sample.total_bytes for sample in received]
+    reached = reached_bytes(read, [sample.arrived_bytes for sample in received])
+    begin_s = received[0].t_s
+    return [
+        Interval(before.t_s - begin_s, after.t_s - begin_s, max(0, total - total_before))
+        for (before, total_before), (after, total) in itertools.pairwise(
+            zip(received, reached, strict=True)
+        )
+    ]
 
 
 def _arrived_bps(received: list[Sample]) -> float:
