@@ -65,7 +65,11 @@ async def _probes(context: Context, decisions: Decisions, insist: bool) -> str:
         if context.budget.left_s < context.runner.next_probe_s(place.subject):
             return "the time is used"
         purpose = ProbePurpose(stage=CONFIRM, kind=wanted.purpose, label=wanted.label)
-        await context.record(await context.measure(place.subject, place.setting, purpose))
+        is_new = wanted.purpose == "search"
+        least_bps = context.in_question_bps(place.subject) if is_new else 0.0
+        await context.record(
+            await context.measure(place.subject, place.setting, purpose, least_bps)
+        )
     return f"{_MOST_PROBES} probes are done"
 
 

@@ -16,7 +16,7 @@ from advisor.advising.recorder import PendingProbe, ProbePurpose, ProbeRecorder
 from advisor.domain import events as ev
 from advisor.domain.endpoints import Pair
 from advisor.domain.evidence import Evidence
-from advisor.domain.measurement import Failure, FailureKind
+from advisor.domain.measurement import Failure, FailureKind, Measurement
 from advisor.domain.path import PathFacts
 from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.domain.records import ProbeRecord
@@ -36,6 +36,8 @@ _WORTH_A_RETRY: Final = frozenset(FailureKind) - {FailureKind.REJECTED_SETTING} 
 # is over when its files are.
 _LATE_S: Final = 3.0
 _TOOL_LATE_S: Final = 30.0
+# A setting that is further behind the best rate so far need not be known better.
+_IN_QUESTION: Final = 0.8
 
 
 class Blocked(ProblemError):
@@ -130,28 +132,41 @@ class Context:
                 end.reason = str(lost)
                 raise
 
-    async def measure(self, subject: str, setting: Setting, purpose: ProbePurpose) -> PendingProbe:
+    async def measure(
+        self, subject: str, setting: Setting, purpose: ProbePurpose, least_bps: float = 0.0
+    ) -> PendingProbe:
         """One probe, with one retry. Raises Stopped, PeerLost, OutOfTime, StoreError.
 
-        `record` stores it, after the method has been told.
+        `record` stores it, after the method has been told. `least_bps`: see `Watcher`.
         """
         ordinal = self.recorder.next_ordinal()
         self._probe_events.started(ordinal, subject, setting, purpose)
-        probed = await self._probe(ordinal, subject, setting)
+        probed = await self._probe(ordinal, subject, setting, least_bps)
         if isinstance(probed.outcome, Failure) and probed.outcome.kind in _WORTH_A_RETRY:
             first = PendingProbe(ordinal, subject, setting, purpose, probed)
             await self.record(first, retried=True)
-            probed = await self._probe(ordinal, subject, setting)
+            probed = await self._probe(ordinal, subject, setting, least_bps)
         return PendingProbe(ordinal, subject, setting, purpose, probed)
 
-    async def _probe(self, ordinal: int, subject: str, setting: Setting) -> Probed:
+    def in_question_bps(self, subject: str) -> float:
+        """The rate below which a setting of a transport is out of the question; 0 for a tool."""
+        if not self.runner.is_transport(subject):
+            return 0.0
+        rates = [p.result.throughput_bps for p in self.probes if isinstance(p.result, Measurement)]
+        return _IN_QUESTION * max(rates, default=0.0)
+
+    async def _probe(
+        self, ordinal: int, subject: str, setting: Setting, least_bps: float
+    ) -> Probed:
         """The time spent in the destination's queue counts: the budget is what the user waits."""
         late_s = _LATE_S if self.runner.is_transport(subject) else _TOOL_LATE_S
         wait_s = self.budget.longest_wait_s(self.runner.next_probe_s(subject))
         try:
             async with asyncio.timeout(None if wait_s is None else wait_s + late_s) as limit:
                 watcher = msgspec.structs.replace(
-                    self._probe_events.watcher(ordinal), ready=lambda: limit.reschedule(None)
+                    self._probe_events.watcher(ordinal),
+                    ready=lambda: limit.reschedule(None),
+                    least_bps=least_bps,
                 )
                 return await self.runner.run(subject, setting, watcher)
         except TimeoutError:

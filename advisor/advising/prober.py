@@ -26,7 +26,7 @@ from advisor.domain.path import PathFacts
 from advisor.domain.sending import SenderReport
 from advisor.domain.space import Setting
 from advisor.models.arrival import reached_bytes
-from advisor.models.steadiness import ProbeLength, SteadyPart, steady_part
+from advisor.models.steadiness import ProbeLength, SteadyPart, is_behind, steady_part
 from advisor.probing.end import ProbeEnd, Spares
 
 _READY_S: Final = 10.0
@@ -40,12 +40,14 @@ _EXPLAIN_S: Final = 0.5
 class Watcher(msgspec.Struct, frozen=True):
     """Called while a probe runs: with each interval, and with the number of probes queued ahead.
 
-    `ready`: it waits no longer, and ends within its own time limit.
+    `ready`: it waits no longer, and ends within its own time limit. `least_bps`: a probe that will
+    certainly not reach this rate ends; 0 for one that is wanted whatever it reaches.
     """
 
     interval: Callable[[Interval], None]
     waiting: Callable[[int], None]
     ready: Callable[[], None] = lambda: None
+    least_bps: float = 0.0
 
 
 class Probed(msgspec.Struct, frozen=True):
@@ -116,7 +118,7 @@ class Course:
     """What both ends have reported of the probe so far.
 
     `meeting`: what it shares with the probes that run at the same time; it is the one with this
-    `number` among them.
+    `number` among them. `least_bps`: see `Watcher`.
     """
 
     def __init__(
@@ -125,9 +127,11 @@ class Course:
         seen: Callable[[Interval], None],
         meeting: Meeting | None = None,
         number: int = 0,
+        least_bps: float = 0.0,
     ) -> None:
         self._length = length
         self._seen = seen
+        self._least_bps = least_bps
         self._number = number
         self._clock = asyncio.get_running_loop().time
         self.meeting = meeting or Meeting()
@@ -149,7 +153,8 @@ class Course:
         interval = self.intervals[-1]
         self._seen(interval)
         self.steady = steady_part(self.intervals, self._length, reports=self._reports)
-        if self.steady.settled or interval.end_s >= self._length.ceiling_s:
+        is_over = self.steady.settled or interval.end_s >= self._length.ceiling_s
+        if is_over or is_behind(self.steady, self.intervals, self._length, self._least_bps):
             self.meeting.settle(self._number)
 
     def add_sent(self, sample: Sample) -> None:

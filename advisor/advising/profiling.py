@@ -240,7 +240,8 @@ async def _search(
             return "its time is used up"
         iteration = method.iteration
         purpose = ProbePurpose(stage=stage.name, kind="search", label=method.label)
-        pending = await context.measure(stage.subject, setting, purpose)
+        least_bps = context.in_question_bps(stage.subject)
+        pending = await context.measure(stage.subject, setting, purpose, least_bps)
         outcome = pending.probed.outcome
         worth = comparable_outcome(context.request, context.probes, stage.subject, setting, outcome)
         method.tell(setting, worth or outcome)

@@ -38,12 +38,13 @@ class Prober:
         if processes_of(setting) > 1:
             parts = spread_over_processes(setting, transport_traits(transport).flow_parameter)
             requests = [open_probe(self._path, transport, part, length) for part in parts]
-            course = Course(length, watcher.interval, Meeting(len(parts), courses=1))
+            meeting = Meeting(len(parts), courses=1)
+            course = Course(length, watcher.interval, meeting, least_bps=watcher.least_bps)
             return await measure_over_processes(
                 link, self._spares, self._path, requests, course, watcher
             )
         request = open_probe(self._path, transport, setting, length)
-        course = Course(length, watcher.interval)
+        course = Course(length, watcher.interval, least_bps=watcher.least_bps)
         probe = Probe(self._spares, request, self._path, course)
         async with link.probe(request) as replies:
             await probe.run(replies, watcher)

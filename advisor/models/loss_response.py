@@ -180,6 +180,30 @@ def is_growing(reports: Sequence[SenderReport], rtt_s: float) -> bool:
     return now.window_bytes > _GROWTH * before.window_bytes and not is_limited and not has_queue
 
 
+def is_sustained(
+    reports: Sequence[SenderReport], rtt_s: float, since_s: float, mean_bps: float
+) -> bool:
+    """Whether this mean rate since then cannot fall any more, as far as losses tell.
+
+    `rtt_s`: of the idle path, since the windows may fall as far as the queue is long.
+
+    All cuts count, also those by a full queue, and as many more as chance may have held back: if
+    even so many allow the rate, none of it is left over from slow start.
+    """
+    states = [(r, r.state) for r in reports if r.state is not None]
+    control = _CONTROLS.get(states[-1][1].congestion) if states else None
+    before = next((state for report, state in reversed(states) if report.t_s <= since_s), None)
+    if control is None or before is None:
+        return False
+    now = states[-1][1]
+    segments, cuts = now.sent_segments - before.sent_segments, now.cuts - before.cuts
+    if segments <= 0:
+        return False
+    loss = min(1.0, (cuts + 1 + math.sqrt(cuts + 1)) / segments)
+    window_bits = control.window(loss, rtt_s) * now.segment_bytes * 8
+    return now.streams * window_bits / rtt_s >= mean_bps
+
+
 def _cuts_since(states: Sequence[_Seen], since_s: float) -> int:
     before = next((state.cuts for report, state in reversed(states) if report.t_s <= since_s), 0)
     return states[-1][1].cuts - before

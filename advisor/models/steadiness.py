@@ -27,7 +27,7 @@ import msgspec
 
 from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.sending import SenderReport
-from advisor.models.loss_response import LongRun, is_growing, long_run
+from advisor.models.loss_response import LongRun, is_growing, is_sustained, long_run
 
 CLOSE_ENOUGH: Final = 0.05
 """A difference between two parts of a probe that is not worth a distinction: HARP's 5 % (2018,
@@ -56,6 +56,11 @@ _UNKNOWN: Final = 1.0
 _CYCLE_ROUND_TRIPS: Final = 8
 """BBR probes for bandwidth in cycles of eight round trips (Cardwell et al., "BBR", ACM Queue 14(5),
 2016): its rate is known after one cycle."""
+
+
+_CERTAINLY: Final = 2.0
+_FEWEST_BEHIND: Final = 3
+"""A probe is behind if it is by so many standard errors, over so many intervals."""
 
 
 class ProbeLength(msgspec.Struct, frozen=True, kw_only=True):
@@ -255,7 +260,7 @@ def steady_part(
         error = max(error, _UNKNOWN)
     is_long_enough = part[-1].end_s - part[0].start_s >= _ON_TIME * length.steady_s and part[
         -1
-    ].end_s >= _floor_s(length, lossy, reports)
+    ].end_s >= _floor_s(length, lossy, reports, part[0].start_s, mean_bps)
     return SteadyPart(
         first=first,
         throughput_bps=bps,
@@ -263,6 +268,22 @@ def steady_part(
         settled=is_long_enough and bps > 0 and error <= ENOUGH,
         predicted=abs(bps - mean_bps) > CLOSE_ENOUGH * mean_bps,
     )
+
+
+def is_behind(
+    steady: SteadyPart, intervals: Sequence[Interval], length: ProbeLength, least_bps: float
+) -> bool:
+    """Whether a probe that is not settled will certainly not reach `least_bps`.
+
+    What losses have not shown yet only lowers the rate, so it need not be waited for.
+    """
+    if len(intervals) - steady.first < _FEWEST_BEHIND or steady.throughput_bps <= 0:
+        return False
+    counted_s = intervals[-1].end_s - intervals[steady.first].start_s
+    if counted_s < _ON_TIME * length.steady_s or intervals[-1].end_s < length.floor_s:
+        return False
+    error = steady.stderr_bps / steady.throughput_bps
+    return steady.throughput_bps * math.exp(_CERTAINLY * error) < least_bps
 
 
 def _first(blocks: Sequence[_Block]) -> int:
@@ -326,11 +347,18 @@ def _combined(mean_bps: float, error: float, allowed: LongRun) -> tuple[float, f
     return bps, math.sqrt(of_mean * of_allowed / (of_mean + of_allowed))
 
 
-def _floor_s(length: ProbeLength, lossy: bool, reports: Sequence[SenderReport]) -> float:
-    """The minimum duration of a probe with these reports."""
+def _floor_s(
+    length: ProbeLength,
+    lossy: bool,
+    reports: Sequence[SenderReport],
+    start_up_s: float,
+    mean_bps: float,
+) -> float:
+    """The minimum duration of a probe with these reports, and this mean since start-up."""
     last = reports[-1] if reports else None
     if not (lossy or (last is not None and last.retransmits)):
         return length.floor_s
-    if last is not None and last.state is not None and last.state.congestion.startswith("bbr"):
+    is_bbr = bool(last and last.state and last.state.congestion.startswith("bbr"))
+    if is_bbr or is_sustained(reports, length.rtt_s, start_up_s, mean_bps):
         return length.floor_s + _CYCLE_ROUND_TRIPS * length.rtt_s
     return length.lossy_floor_s

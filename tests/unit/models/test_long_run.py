@@ -76,6 +76,26 @@ def test_an_overshoot_that_was_repaired_changes_nothing(control: str, streams: i
     assert part.throughput_bps == pytest.approx(true_bps, rel=0.05)
 
 
+@pytest.mark.parametrize("control", ["reno", "cubic"])
+def test_what_so_few_losses_allow_is_not_waited_for(control: str) -> None:
+    """Many streams fill the path: not even twice the losses seen would lower their rate."""
+    length = probe_length(0.0456)
+    for seed in _SEEDS:
+        part, ended_s, true_bps = probed(transfer(control, 25, 0.0456, 0.0, seed), 0.0456)
+        assert part.settled
+        assert ended_s < 0.8 * length.lossy_floor_s
+        assert part.throughput_bps == pytest.approx(true_bps, rel=0.07)
+
+
+@pytest.mark.parametrize("control", ["reno", "cubic"])
+@pytest.mark.parametrize("streams", [1, 8])
+def test_a_rate_that_losses_will_lower_is_waited_for(control: str, streams: int) -> None:
+    length = probe_length(0.183)
+    for seed in _SEEDS:
+        _, ended_s, _ = probed(transfer(control, streams, 0.183, 1e-4, seed), 0.183)
+        assert ended_s >= 0.9 * length.lossy_floor_s
+
+
 def test_a_sawtooth_at_capacity_is_no_loss_to_answer() -> None:
     part, _, true_bps = probed(transfer("cubic", 8, 0.0456, 0.0, 1, queue=0.1), 0.0456)
     assert not part.predicted

@@ -8,6 +8,7 @@ import pytest
 from advisor.domain.measurement import Interval
 from advisor.models.steadiness import (
     error_among_repeats,
+    is_behind,
     probe_length,
     start_up_length,
     steady_part,
@@ -53,6 +54,31 @@ def test_with_losses_of_unknown_effect_a_steady_rate_has_to_last() -> None:
     assert steady_part(short, length).settled
     assert not steady_part(short, length, lossy=True).settled
     assert steady_part(whole, length, lossy=True).settled
+
+
+def behind_after(rates: list[float], rtt_s: float, least_bps: float) -> float:
+    """The seconds after which a lossy probe is behind; infinite if it never is."""
+    length = probe_length(rtt_s)
+    for count in range(1, len(rates) + 1):
+        seen = intervals(rates[:count])
+        part = steady_part(seen, length, lossy=True)
+        if is_behind(part, seen, length, least_bps):
+            return seen[-1].end_s
+    return math.inf
+
+
+def test_a_probe_that_cannot_reach_the_rate_in_question_need_not_wait() -> None:
+    even = noisy(2e8, 0.03, 36)
+    length = probe_length(0.1)
+    assert behind_after(even, 0.1, 4e8) < length.lossy_floor_s / 2
+    assert behind_after(even, 0.1, 4e8) >= length.floor_s
+    assert behind_after(even, 0.1, 1.9e8) == math.inf
+    assert behind_after(even, 0.1, 0.0) == math.inf
+
+
+def test_a_probe_in_its_start_up_is_not_behind() -> None:
+    rising = [1e6 * 1.3**n for n in range(20)]
+    assert behind_after(rising, 0.1, 1e9) == math.inf
 
 
 def test_on_a_short_path_loss_makes_no_probe_longer() -> None:
