@@ -22,7 +22,7 @@ from typing import Final
 from advisor.advising.choosing import standing_of
 from advisor.advising.context import Context
 from advisor.advising.standing import SAME, Standing
-from advisor.domain.measurement import Measurement
+from advisor.domain.measurement import Measurement, Outcome
 from advisor.domain.quantities import format_duration, format_rate
 from advisor.domain.space import Space
 from advisor.methods.api import Method, WithBelief
@@ -36,8 +36,7 @@ _FIRST_CHANCE: Final = 0.05
 """What the first probe of a transport may gain, as far as is known before it."""
 
 _LOAD_S: Final = 2.0
-"""What a probe costs beyond its own time, as seconds: for as long the path is full, for all others
-on it too."""
+"""What a probe costs, as seconds, beyond the time of the user and of those who share the path."""
 
 
 class Decisions:
@@ -58,10 +57,13 @@ class Decisions:
         return self._known[1]
 
     def cost_s(self, subject: str) -> float:
-        """What one more probe of a subject costs: its time, as its latest ones took, and load."""
-        took = [p.result.elapsed_s for p in self._context.probes if p.subject == subject][-3:]
-        probe_s = sum(took) / len(took) if took else self._context.runner.next_probe_s(subject)
-        return probe_s + _LOAD_S
+        """What one more probe of a subject costs: its time, as its latest ones took, and the time
+        in which it fills the path, for others too."""
+        results = [p.result for p in self._context.probes if p.subject == subject][-3:]
+        if not results:
+            return 2 * self._context.runner.next_probe_s(subject) + _LOAD_S
+        took_s = sum(one.elapsed_s + _sending_s(one) for one in results) / len(results)
+        return took_s + _LOAD_S
 
     def why_full(self) -> str:
         """Why nothing more needs to be measured: the path is full; "" if that is not known."""
@@ -193,6 +195,13 @@ def record_gain(rates_bps: Sequence[float], best_bps: float, least: float) -> fl
     spread = math.sqrt(math.fsum((v - mean) ** 2 for v in logs) / (len(logs) - 1))
     behind = math.log(best_bps) - max(logs) + least
     return max(0.0, spread - behind) / (len(logs) + 1)
+
+
+def _sending_s(result: Outcome) -> float:
+    """For how long a probe filled the path."""
+    if not isinstance(result, Measurement) or not result.intervals:
+        return 0.0
+    return result.intervals[-1].end_s
 
 
 def _percent(gain: float) -> str:

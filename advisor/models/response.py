@@ -22,6 +22,7 @@ The priors are wide: C up to many times what was seen, r any value. They are ass
 in general, not fitted to any path.
 """
 
+import functools
 import math
 import statistics
 from collections.abc import Hashable, Sequence
@@ -101,6 +102,7 @@ class Response:
         highest = max(most_log_rate - self._top, float(_U[0]))
         log_weight = np.where(self._u[:, 0] <= highest + 0.02, log_weight, -np.inf)
         self._r: dict[Hashable, Array] = {}
+        self._known: dict[tuple[Hashable, int], Array] = {}
         self._given: dict[Hashable, Array] = {}
         for family in {p.family: None for p in points}:
             own = [p for p in points if p.family == family]
@@ -132,6 +134,13 @@ class Response:
         """log R(n) relative to the best rate seen, for every hypothesis and every r."""
         return self._rate_and_own(flows, r)[0]
 
+    def _rates_of(self, family: Hashable, flows: int) -> Array:
+        """The same for a setting: for every hypothesis, and every r of its family."""
+        found = self._known.get((family, flows))
+        if found is None:
+            found = self._known[family, flows] = self._rate(flows, self._r[family][None, :])
+        return found
+
     def _rate_and_own(self, flows: float, r: Array | float) -> tuple[Array, Array]:
         """log R(n), and its derivative to log r, which is 1 where the flows limit themselves."""
         limited = math.log(flows) + r
@@ -141,6 +150,7 @@ class Response:
         own: Array = np.exp(-np.logaddexp(0.0, apart))
         return soft - self._q * math.log(flows), own
 
+    @functools.cached_property
     def _best_there_is(self) -> Array:
         """The highest log rate of any setting under every hypothesis, with r as large as needed."""
         counts = {*(2**i for i in range(self.most_flows.bit_length())), self.most_flows}
@@ -156,7 +166,7 @@ class Response:
         reveals less than there is: the knowledge gradient of Frazier, Powell and Dayanik (2009).
         """
         ours, weight = self._log_rates(family, flows)
-        return revealed_gain(self._best_there_is() - ours, weight, least, self._noise)
+        return revealed_gain(self._best_there_is - ours, weight, least, self._noise)
 
     def gain_of_other(
         self,
@@ -166,10 +176,7 @@ class Response:
     ) -> float:
         """What a probe can gain by finding that one setting is better than another by `least`."""
         ours, weight = self._log_rates(*best)
-        if best[0] == other[0]:
-            theirs = self._rate(other[1], self._r[other[0]][None, :])
-        else:
-            theirs = self._mean_over_r(*other)
+        theirs = self._rates_of(*other) if best[0] == other[0] else self._mean_over_r(*other)
         return revealed_gain(theirs - ours, weight, least, self._noise)
 
     def expected(self, family: Hashable, flows: int) -> float:
@@ -179,11 +186,11 @@ class Response:
 
     def _log_rates(self, family: Hashable, flows: int) -> tuple[Array, Array]:
         """The log rate of a setting relative to the best seen, and the weight of each."""
-        rates = self._rate(flows, self._r[family][None, :])
+        rates = self._rates_of(family, flows)
         return rates, self._weight[:, None] * self._given[family]
 
     def _mean_over_r(self, family: Hashable, flows: int) -> Array:
-        rates = self._rate(flows, self._r[family][None, :])
+        rates = self._rates_of(family, flows)
         mean: Array = (self._given[family] * rates).sum(axis=1, keepdims=True)
         return mean
 
@@ -192,16 +199,13 @@ class Response:
     ) -> float:
         """The probability that a setting is at most `within` (a log rate) below the best one."""
         ours, weight = self._log_rates(family, flows)
-        if family == best[0]:
-            theirs = self._rate(best[1], self._r[family][None, :])
-        else:
-            theirs = self._mean_over_r(*best)
+        theirs = self._rates_of(*best) if family == best[0] else self._mean_over_r(*best)
         return float((weight * (ours >= theirs - within)).sum())
 
     def chance_full(self, family: Hashable, flows: int, within: float) -> float:
         """The probability that this setting is at most `within` below what the path carries."""
         ours, weight = self._log_rates(family, flows)
-        return float((weight * (ours >= self._best_there_is() - within)).sum())
+        return float((weight * (ours >= self._best_there_is - within)).sum())
 
     def capacity_gain(self, log_rate: float, least: float) -> float:
         """What a probe can gain over a rate, as in `possible_gain`, if it fills the path alone."""

@@ -225,3 +225,17 @@ def test_a_state_of_an_earlier_version_was_taught_nothing() -> None:
     again = believing()
     again.restore(json.loads(json.dumps(state)))
     assert again.iteration == 1
+
+
+def _asked_after(seconds_of_16: float) -> int:
+    """The streams of the next probe, where one stream took two seconds."""
+    method = believing()
+    assert isinstance(method, WithBelief)
+    for streams, bps, seconds in ((1, 5e8, 2.0), (16, 1e9, seconds_of_16)):
+        outcome = msgspec.structs.replace(measured(bps), elapsed_s=seconds)
+        method.learn({"streams": streams}, outcome)
+    return int(asked(method)[0])
+
+
+def test_where_flows_take_long_to_set_up_it_asks_for_fewer() -> None:
+    assert _asked_after(20.0) < _asked_after(2.0)

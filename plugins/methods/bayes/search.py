@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from advisor.api.method import Expected, Knowledge, relative_error, usable_bps
 from advisor.api.values import (
@@ -66,6 +67,9 @@ class Bayes:
         self._least_probes = space.dimensions + 2
         self._settings = candidates(space)
         self._index = {setting_key(s): i for i, s in enumerate(self._settings)}
+        self._flows: Array = np.array(
+            [math.prod(float(s[name]) for name in self._flow_names) for s in self._settings]
+        )
         octaves = np.array([self._octaves(s) for s in self._settings])
         self._price = constants["octave_cost"] * octaves
         self._surface = usual
@@ -199,7 +203,7 @@ class Bayes:
         spread = np.sqrt(np.maximum(np.diag(covariance), 0.0))
         shortlist = np.argsort(-(worth + 1.5 * spread), kind="stable")[:_MOST_WEIGHED]
         gains = self._gains(worth[shortlist], covariance[np.ix_(shortlist, shortlist)])
-        per_second = gains / self._expected_seconds(mean[shortlist])
+        per_second = gains / self._expected_seconds(mean[shortlist], shortlist)
         pick = int(per_second.argmax())
         self._next = int(shortlist[pick])
         known = {index for index, _ in self._belief.told}
@@ -236,20 +240,35 @@ class Bayes:
         gains: Array = after @ _WEIGHTS - worth.max()
         return gains
 
-    def _expected_seconds(self, mean: Array) -> Array:
-        """Relative duration of a probe: the same for all, or that of a fixed number of bytes.
+    def _expected_seconds(self, mean: Array, shortlist: NDArray[np.intp]) -> Array:
+        """Relative duration of a probe: that of its flows, or that of a fixed number of bytes.
 
-        Whichever of the two has varied less over the probes so far.
+        Whichever of seconds and bytes has varied less over the probes so far.
         """
         both = zip(self._seconds, self._belief.told, strict=True)
         done = [(s, bps) for s, (_, bps) in both if bps and s]
         seconds = np.log([s for s, _ in done])
         volumes = np.log([s * bps for s, bps in done])
         if len(done) < 3 or seconds.std() <= volumes.std():
-            return np.ones_like(mean)
+            return self._seconds_of_flows()[shortlist]
         # Bounded, so that a setting with a very low expected rate does not distort the costs.
         expected: Array = np.exp(-np.maximum(mean - mean.max(), -1.0))
         return expected
+
+    def _seconds_of_flows(self) -> Array:
+        """How long a probe of every candidate takes: flows are set up one after the other."""
+        both = zip(self._seconds, self._belief.told, strict=True)
+        done = [(self._flows[index], s) for s, (index, _) in both if s > 0]
+        if len({count for count, _ in done}) < 2:
+            return np.ones_like(self._flows)
+        flows, seconds = (np.array(one) for one in zip(*done, strict=True))
+        apart = flows - flows.mean()
+        each_s = max(0.0, float(apart @ seconds) / float(apart @ apart))
+        expected: Array = seconds.mean() + each_s * (self._flows - flows.mean())
+        # A probe of fewer flows than ever takes at least half of the shortest so far.
+        least_s = float(seconds.min()) / 2
+        bounded: Array = np.maximum(expected, least_s)
+        return bounded
 
     def state(self) -> dict[str, Any]:
         """All that is needed to resume, as plain JSON values."""
