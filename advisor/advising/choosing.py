@@ -63,7 +63,7 @@ def ranking_of(
             path,
             _measured(probes),
             standing.spread_of_repeats(chosen.subject),
-            is_plateau=bool(standing.alike_flows),
+            is_plateau=standing.is_flat,
         ),
     )
 

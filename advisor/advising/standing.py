@@ -53,6 +53,10 @@ of its first probe. After k probes what is left to find is taken as 1/k of it.""
 _LEAST_ERROR: Final = 0.01
 _UNSETTLED_ERROR: Final = 0.06
 _LIKELY: Final = 0.5
+_NEAR: Final = 0.05
+_MORE_FLOWS: Final = 1.5
+"""Flows that limit themselves reach so many times the rate if there are so many times as many."""
+
 _OTHER_TRANSPORT_ERROR: Final = 0.05
 
 
@@ -326,6 +330,15 @@ class Standing:
         return normal_gain(
             self.log_rate(other) - self.log_rate(chosen) - least, error, _OTHER_TRANSPORT_ERROR
         )
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether few and many flows reach about the highest rate, so that it is not theirs."""
+        if self.best is None or self.alike_flows:
+            return self.best is not None
+        top = max(map(self._measured, self.places))
+        near = [p.flows for p in self.places if self._measured(p) >= top - _NEAR]
+        return max(near) >= _MORE_FLOWS * min(near)
 
     def is_full_path(self, place: Place) -> bool:
         """Whether the path, or the hosts, probably limit this setting."""

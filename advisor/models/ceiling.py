@@ -4,8 +4,8 @@ The lowest of what is known counts:
 
 - the rate that was reserved (`--bandwidth`) and the speed of the slower link, less the headers of
   each packet: 40 bytes of IPv4 and TCP and 12 of the timestamps option;
-- the highest rate that a receiver has ever seen on this path over a window of at least a second and
-  some round trips, with its error.
+- the highest rate that a receiver has ever seen on this path over a window of some round trips,
+  with its error.
 
 The first is a fact about the path, and ends a search that reaches it. The second is what was seen:
 a transfer may find a better hour, but no probe supports such a promise.
@@ -21,13 +21,17 @@ from advisor.domain.advice import NINE_OF_TEN, Estimate
 from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import format_rate
-from advisor.models.steadiness import error_among_repeats
+from advisor.models.comparison import MEMORY_TO_MEMORY
 
 _HEADER_BYTES: Final = 52
-_WINDOW_S: Final = 1.0
+_WINDOW_S: Final = 0.3
 _WINDOW_ROUND_TRIPS: Final = 4
 _NEAR: Final = 0.95
 _DISPROVED: Final = 1.02
+_OVERFULL: Final = 0.01
+"""The fraction of the data that is lost at the least where slow start overfills a queue."""
+
+_PACKET_BYTES: Final = 1448
 
 
 class Ceiling(msgspec.Struct, frozen=True):
@@ -70,11 +74,13 @@ def seen_ceiling(
     *,
     is_plateau: bool = False,
 ) -> Ceiling | None:
-    """The highest rate that any receiver saw over a window, with its error; None without probes.
+    """The highest rate that any receiver saw over a window; None without probes.
 
-    The error is that of the best known of the probes that came near it, and `spread`: how much
-    repeats differ, as a fraction. `is_plateau`: few and many flows reach that rate, so that the
-    path or the hosts limit it, and no transfer later exceeds it by more than repeats differ.
+    The window may lie anywhere in a probe: where slow start overfills the path, it shows what the
+    path carries. It is an upper bound of the mean in the long run, up to chance: `spread`, how much
+    repeats differ, as a fraction. The error of the best known probe near it counts too, unless the
+    path or the hosts limit that rate: few and many flows reach it (`is_plateau`), or a probe near
+    it lost so much that it overfilled a queue. Of both no more counts than probes usually differ.
     """
     window_s = max(_WINDOW_S, _WINDOW_ROUND_TRIPS * rtt_s)
     known = [one for one in measurements if one.throughput_bps > 0]
@@ -82,18 +88,22 @@ def seen_ceiling(
         return None
     most_bps = max(_most_bps(one, window_s) for one in known)
     near = [one for one in known if one.throughput_bps >= _NEAR * most_bps] or known
-    errors = [
-        error_among_repeats(one) if is_plateau else one.stderr_bps / one.throughput_bps
-        for one in near
-    ]
-    error = math.hypot(spread, min(errors))
+    own = min(one.stderr_bps / one.throughput_bps for one in near)
+    if is_plateau or any(_has_overfilled(one) for one in near):
+        own = 0.0
+    error = min(math.hypot(spread, own), MEMORY_TO_MEMORY.value)
     words = f"the {format_rate(most_bps)} that any probe has seen"
     return Ceiling(most_bps * (1 + NINE_OF_TEN * error), words)
 
 
+def _has_overfilled(measurement: Measurement) -> bool:
+    """Whether it lost far more than links lose that are not full."""
+    received = sum(interval.received_bytes for interval in measurement.intervals)
+    return (measurement.retransmits or 0) * _PACKET_BYTES > _OVERFULL * received > 0
+
+
 def _most_bps(measurement: Measurement, window_s: float) -> float:
-    steady = measurement.intervals[measurement.steady_from :]
-    return max(measurement.throughput_bps, fastest_window_bps(steady, window_s))
+    return max(measurement.throughput_bps, fastest_window_bps(measurement.intervals, window_s))
 
 
 def fastest_window_bps(intervals: Sequence[Interval], window_s: float) -> float:

@@ -158,7 +158,7 @@ class SimulatedPath:
         )
 
 
-class _Runner:
+class Runner:
     """Measures the model: a probe takes as long as a real one, in virtual time."""
 
     def __init__(self, path: SimulatedPath, seed: int) -> None:
@@ -241,6 +241,7 @@ async def simulate(
     earlier: Sequence[Any] = (),
     more_s: float = 0.0,
     decides: bool = True,
+    runner_of: type[Runner] = Runner,
     **asked: Any,
 ) -> Told:
     """Run a session, and choose. `asked`: fields of the request.
@@ -249,7 +250,7 @@ async def simulate(
     those of a tool do, and those of transports did.
     """
     request = AdviceRequest(destination=Endpoint("there"), seed=seed, **asked)
-    pair, facts, runner = Pair("here", "there"), path.facts, _Runner(path, seed)
+    pair, facts, runner = Pair("here", "there"), path.facts, runner_of(path, seed)
     events: list[ev.AnyEvent] = []
     total_s = request.budget_s or default_budget_s(path.rtt_s)
     emitter = EventEmitter(events.append, runner.clock)

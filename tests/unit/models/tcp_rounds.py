@@ -4,6 +4,7 @@ Several streams share a path of a given capacity. Every round each sends its win
 the capacity waits in the queue, and what exceeds the queue is lost.
 """
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -16,7 +17,10 @@ _BETA = {"reno": 0.5, "cubic": 0.7}
 
 
 class Rounds:
-    """A transfer. `queue`: in bandwidth-delay products. `loss`: per segment, at random."""
+    """A transfer. `queue`: in bandwidth-delay products. `loss`: per segment, at random.
+
+    `most_segments`: the largest window of a stream.
+    """
 
     def __init__(
         self,
@@ -28,14 +32,17 @@ class Rounds:
         loss: float = 0.0,
         queue: float = 1.0,
         seed: int = 1,
+        segment_bytes: int = SEGMENT_BYTES,
+        most_segments: float = math.inf,
     ) -> None:
         self._control = control
         self._rtt_s = rtt_s
         self._loss = loss
-        self._capacity = rate_bps * rtt_s / 8 / SEGMENT_BYTES
+        self._segment_bytes, self._most = segment_bytes, most_segments
+        self._capacity = rate_bps * rtt_s / 8 / segment_bytes
         self._queue = queue * self._capacity
         self._rng = np.random.default_rng(seed)
-        self._windows = np.full(streams, 10.0)
+        self._windows = np.minimum(np.full(streams, 10.0), most_segments)
         self._peaks = np.zeros(streams)
         self._since_cut_s = np.zeros(streams)
         self._starting = np.ones(streams, dtype=bool)
@@ -54,7 +61,7 @@ class Rounds:
                 max(0.0, sent - self._capacity - self._queue)
             )
             self._answer(lost, lasts_s)
-            arrived_bytes = round(min(sent, self._capacity + waiting) * SEGMENT_BYTES)
+            arrived_bytes = round(min(sent, self._capacity + waiting) * self._segment_bytes)
             interval = Interval(self._t_s, self._t_s + lasts_s, arrived_bytes)
             self._t_s += lasts_s
             yield interval, self._report(lasts_s)
@@ -81,17 +88,18 @@ class Rounds:
             cubic = 0.4 * (self._since_cut_s - back_s) ** 3 + self._peaks
             reno = np.maximum(reno, np.minimum(cubic, 1.5 * self._windows))
         self._windows[grows] = reno[grows]
+        np.minimum(self._windows, self._most, out=self._windows)
         self._starting &= ~lost
 
     def _report(self, lasts_s: float) -> SenderReport:
         state = SendingState(
             congestion=self._control,
             streams=len(self._windows),
-            window_bytes=int(self._windows.sum()) * SEGMENT_BYTES,
+            window_bytes=int(self._windows.sum()) * self._segment_bytes,
             starting=int(self._starting.sum()),
             cuts=self._cuts,
             sent_segments=self._sent,
-            segment_bytes=SEGMENT_BYTES,
+            segment_bytes=self._segment_bytes,
         )
         return SenderReport(
             t_s=self._t_s, retransmits=self._retransmits, rtt_s=lasts_s, state=state

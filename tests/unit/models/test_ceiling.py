@@ -53,15 +53,27 @@ def test_what_a_receiver_has_seen_counts_with_its_error() -> None:
 
 
 def test_at_a_plateau_the_ceiling_is_as_exact_as_repeats_are() -> None:
-    even = [Interval(n / 2, (n + 1) / 2, 625 * 10**5) for n in range(8)]
-    unsure = msgspec.structs.replace(measured(1e9), stderr_bps=1e8, intervals=even)
+    unsure = msgspec.structs.replace(measured(1e9), stderr_bps=1e8)
     long_run, plateau = (
-        seen_ceiling([unsure], 0.01, is_plateau=is_one) for is_one in (False, True)
+        seen_ceiling([unsure], 0.01, 0.02, is_plateau=is_one) for is_one in (False, True)
     )
     assert long_run is not None
     assert plateau is not None
-    assert long_run.bps == pytest.approx(1e9 * (1 + 1.645 * 0.1))
-    assert 1e9 < plateau.bps < 1.02e9
+    assert plateau.bps == pytest.approx(1e9 * (1 + 1.645 * 0.02))
+    # However unsure a probe is, repeats of it do not differ by more than probes do.
+    assert plateau.bps < long_run.bps < 1.1e9
+
+
+def test_a_start_that_overfilled_the_path_shows_what_it_carries() -> None:
+    """The long run is below, since losses shrink the windows; its interval ends at the link."""
+    rates = [1e9] * 4 + [3e8] * 8
+    course = [Interval(n / 10, (n + 1) / 10, round(bps / 80)) for n, bps in enumerate(rates)]
+    lossy = msgspec.structs.replace(
+        measured(3e8), stderr_bps=1.2e8, intervals=course, steady_from=4
+    )
+    found = seen_ceiling([lossy], 0.02, is_plateau=True)
+    assert found is not None
+    assert found.bps == pytest.approx(1e9)
 
 
 def test_a_fast_window_counts_and_a_short_burst_does_not() -> None:
