@@ -2,9 +2,10 @@
 
     python -m tests.benchmarks.sessions --paths 40 --page docs/benchmarks-sessions.md
 
-No network: the paths are the models of tests/unit/advising/simulated.py, drawn at random, and time
-is virtual. So the true rate of every setting is known, and sessions that divide a fixed time, as
-they did before, run on the same paths.
+No network: the paths are drawn at random, TCP is played round by round
+(tests/unit/advising/played.py), and time is virtual. So the true rate of every setting is known,
+and sessions that divide a fixed time, as they did before, run on the same paths. `--kind wide-area`
+draws paths of 0.5 to 1.5 Gbit/s and 20 to 120 ms, like those that the targets are about.
 """
 
 from __future__ import annotations
@@ -23,15 +24,20 @@ from typing import Final
 import msgspec
 
 from tests.benchmarks.markdown import filled, table_text
-from tests.unit.advising.simulated import MIB, SimulatedPath, simulate
+from tests.unit.advising.played import PlayedPath, PlayedRunner
+from tests.unit.advising.simulated import MIB, simulate
 
 _MODES: Final = {True: "decides", False: "fixed time"}
+_BEYOND: Final = 1.02
 _TRANSFERS: Final = 20
 """Further transfers drawn per session, to see how many are inside its interval."""
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One session. `spare_flows`: over those of the cheapest setting within 2 % of the best."""
+    """One session. `spare_flows`: over those of the cheapest setting within 2 % of the best.
+
+    `beyond_link`: the upper end of the interval over what the link carries.
+    """
 
     method: str
     decides: bool
@@ -43,15 +49,38 @@ class Row(msgspec.Struct, frozen=True):
     inside: float
     gain_reached: bool | None
     no_gain: bool
+    beyond_link: float
 
 
-def random_path(number: int) -> SimulatedPath:
+def _between(rng: random.Random, low: float, high: float) -> float:
+    return math.exp(rng.uniform(math.log(low), math.log(high)))
+
+
+def wide_area_path(number: int) -> PlayedPath:
+    """Of 0.5 to 1.5 Gbit/s and 20 to 120 ms."""
+    rng = random.Random(f"wide area {number}")
+    return PlayedPath(
+        name=f"path {number}",
+        rate_bps=_between(rng, 5e8, 1.5e9),
+        rtt_s=_between(rng, 0.02, 0.12),
+        loss=0.0 if rng.random() < 0.4 else _between(rng, 1e-5, 1e-3),
+        control=rng.choice(("cubic", "reno", "bbr")),
+        queue=_between(rng, 0.2, 1.5),
+        spread=rng.choice((0.01, 0.03)),
+        mtu_bytes=rng.choice((1500, 9000)),
+        auto_bytes=rng.choice((4 * MIB, 16 * MIB, 64 * MIB)),
+        udt_share=rng.uniform(0.3, 0.95),
+    )
+
+
+def random_path(number: int) -> PlayedPath:
+    """Of any kind."""
     rng = random.Random(f"sessions {number}")
 
     def between(low: float, high: float) -> float:
-        return math.exp(rng.uniform(math.log(low), math.log(high)))
+        return _between(rng, low, high)
 
-    return SimulatedPath(
+    return PlayedPath(
         name=f"path {number}",
         rate_bps=between(5e7, 3e9),
         rtt_s=between(0.0004, 0.366),
@@ -67,9 +96,13 @@ def random_path(number: int) -> SimulatedPath:
     )
 
 
-def run(number: int, method: str, decides: bool) -> Row:
-    path = random_path(number)
-    told = asyncio.run(simulate(path, number, method=method, decides=decides))
+_KINDS: Final = {"any": random_path, "wide-area": wide_area_path}
+
+
+def run(path: PlayedPath, number: int, method: str, decides: bool) -> Row:
+    told = asyncio.run(
+        simulate(path, number, method=method, decides=decides, runner_of=PlayedRunner)
+    )
     ranking = told.ranking
     true_bps = path.true_bps(told.subject, told.setting)
     default_bps = path.true_bps("tcp", {"streams": 1, "buffer_bytes": 0})
@@ -95,12 +128,14 @@ def run(number: int, method: str, decides: bool) -> Row:
         if is_default or gain is None
         else true_bps / default_bps >= gain.interval[0],
         no_gain=default_bps >= 0.98 * path.best_bps(),
+        beyond_link=high / path.data_bps,
     )
 
 
-def page_text(rows: list[Row], paths: int, command: str) -> str:
+def page_text(rows: list[Row], numbers: range, kind: str, command: str) -> str:
     methods = list(dict.fromkeys(row.method for row in rows))
-    columns = [(method, decides) for method in methods for decides in _MODES]
+    modes = [decides for decides in _MODES if any(row.decides == decides for row in rows)]
+    columns = [(method, decides) for method in methods for decides in modes]
     chosen = {c: [r for r in rows if (r.method, r.decides) == c] for c in columns}
     head = ["", *(f"{method}, {_MODES[decides]}" for method, decides in columns)]
     body = [
@@ -117,7 +152,14 @@ def page_text(rows: list[Row], paths: int, command: str) -> str:
         ["seconds: median", *(_f(median(r.seconds for r in e), 0) for e in chosen.values())],
         ["GB: median", *(_f(median(r.gigabytes for r in e)) for e in chosen.values())],
         ["probes: median", *(_f(median(r.probes for r in e), 0) for e in chosen.values())],
-        ["seconds where nothing is to be gained", *(_no_gain(e) for e in chosen.values())],
+        *(
+            [
+                f"{unit} where {'nothing' if no_gain else 'something'} is to be gained",
+                *(_parted(e, no_gain, unit == "GB") for e in chosen.values()),
+            ]
+            for no_gain in (True, False)
+            for unit in ("seconds", "GB")
+        ),
         [
             "further transfers inside the 90 % interval",
             *(f"{sum(r.inside for r in e) / len(e):.0%}" for e in chosen.values()),
@@ -129,15 +171,21 @@ def page_text(rows: list[Row], paths: int, command: str) -> str:
                 for e in chosen.values()
             ),
         ],
+        [
+            "interval beyond what the link carries by over 2 %",
+            *(_share(r.beyond_link > _BEYOND for r in e) for e in chosen.values()),
+        ],
     ]
     text = (
-        f"{paths} simulated paths, drawn at random, one session each for every column: "
-        f"{len(rows)} sessions in all. No network is involved: time is virtual, and the rates are "
-        "those of models of TCP and UDT (tests/unit/advising/simulated.py), which are other "
-        'formulas than those that the advice rests on. "fixed time" is a session that divides its '
-        "whole budget among its stages, and ends with rounds of a comparison, as all sessions did "
-        "before they decided after each probe. The best is that of a sweep of TCP over 10 counts "
-        "of streams and 4 buffers, or the advised setting."
+        f"{len(numbers)} simulated paths ({kind}, numbers {numbers[0]} to {numbers[-1]}), drawn at "
+        f"random, one session each for every column: {len(rows)} sessions in all. No network is "
+        "involved: time is virtual. TCP is played round by round (windows, a queue, losses at "
+        "random: tests/unit/advising/played.py), so a probe has a course: slow start, its "
+        "overshoot, windows that losses shrink. True is what the same rounds give in the long run. "
+        '"fixed time" is a session that divides its whole budget among its stages, and ends with '
+        "rounds of a comparison, as all sessions did before they decided after each probe. The "
+        "best is that of a sweep of TCP over 10 counts of streams, or the advised setting. Two "
+        "figures of seconds and GB: the median, and the most."
     )
     return (
         "\n\n".join(
@@ -165,9 +213,11 @@ def _share(values: Iterable[bool]) -> str:
     return f"{sum(known)} of {len(known)}" if known else "–"
 
 
-def _no_gain(rows: list[Row]) -> str:
-    seconds = [r.seconds for r in rows if r.no_gain]
-    return f"{median(seconds):.0f} ({max(seconds):.0f} at most)" if seconds else "–"
+def _parted(rows: list[Row], no_gain: bool, gigabytes: bool) -> str:
+    """Of the sessions where nothing, or something, was to be gained."""
+    values = [r.gigabytes if gigabytes else r.seconds for r in rows if r.no_gain == no_gain]
+    digits = 2 if gigabytes else 0
+    return f"{_f(median(values), digits)}, {_f(max(values), digits)}" if values else "–"
 
 
 def main() -> None:
@@ -175,17 +225,21 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--paths", type=int, default=40, help="[40]")
+    parser.add_argument("--first", type=int, default=1, help="number of the first path [1]")
+    parser.add_argument("--kind", choices=_KINDS, default="any", help="[any]")
+    parser.add_argument("--decides", action="store_true", help="no sessions of a fixed time")
     parser.add_argument("--methods", default="bayes,spsa", help="[bayes,spsa]")
     parser.add_argument("--page", type=Path, help="where the table goes; by default it is printed")
     options = parser.parse_args()
+    numbers = range(options.first, options.first + options.paths)
     rows = [
-        run(number, method, decides)
-        for number in range(1, options.paths + 1)
+        run(_KINDS[options.kind](number), number, method, decides)
+        for number in numbers
         for method in options.methods.split(",")
-        for decides in _MODES
+        for decides in (_MODES if not options.decides else (True,))
     ]
     command = shlex.join(["python", "-m", "tests.benchmarks.sessions", *sys.argv[1:]])
-    text = page_text(rows, options.paths, command)
+    text = page_text(rows, numbers, options.kind, command)
     if options.page:
         options.page.write_text(text)
     else:
