@@ -15,6 +15,7 @@ def row(*, decides: bool, seconds: float) -> Row:
         inside=0.9,
         gain_reached=None,
         no_gain=True,
+        beyond_link=1.0,
     )
 
 
@@ -25,7 +26,7 @@ def test_numbers_decide_the_paths() -> None:
 
 def test_both_kinds_of_sessions_are_side_by_side() -> None:
     rows = [row(decides=True, seconds=9.0), row(decides=False, seconds=60.0)]
-    text = page_text(rows, 1, "python -m bench")
+    text = page_text(rows, range(1, 2), "any", "python -m bench")
     assert "|  | bayes, decides | bayes, fixed time |" in text
     assert "| seconds: median | 9 | 60 |" in text
     assert "| gain's lower end reached | – | – |" in text

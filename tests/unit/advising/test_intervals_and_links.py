@@ -27,6 +27,6 @@ async def test_no_interval_reaches_beyond_the_link(path: PlayedPath) -> None:
         ranking = (await simulate(path, seed, runner_of=PlayedRunner)).ranking
         ends = [ranking.expected, *(ranking.mean(n) for n in range(len(ranking.candidates)))]
         furthest = max(estimate.interval[1] for estimate in ends) / path.data_bps
-        assert furthest <= 1 + NINE_OF_TEN * MEMORY_TO_MEMORY.value
+        assert furthest <= 1 + NINE_OF_TEN * MEMORY_TO_MEMORY.value + 1e-9
         if path.name in _LIMITED:
             assert furthest <= 1.03

@@ -63,7 +63,12 @@ class Session:
     async def apply_orders(self) -> None:
         pass
 
-    async def measure(self, _subject: str, setting: Setting, _purpose: Any) -> Any:
+    def in_question_bps(self, _subject: str) -> float:
+        return 0.0
+
+    async def measure(
+        self, _subject: str, setting: Setting, _purpose: Any, _least_bps: float
+    ) -> Any:
         self.asked.append(setting)
         return SimpleNamespace(probed=Probed(measured(5e8 + len(self.asked)), b""))
 
