@@ -79,7 +79,7 @@ async def test_home_leads_to_the_list_and_from_there_to_one(
         assert "Emulated on one machine" in words(app, "#head")
         titles = [table.title for table in app.screen.query(RowTable)]
         assert any("a single maximum" in title for title in titles)
-        assert len(app.screen.query(FlowBoxes)) == 3
+        assert len(app.screen.query(FlowBoxes)) == 5
         await pilot.press("escape")
         assert isinstance(app.screen, ProfilesScreen)
 
