@@ -133,14 +133,14 @@ class HomeScreen(Page):
                 pairs, unfinished = store.pairs(), store.latest_unfinished_session()
                 notices = store.notices
         except StoreError as error:
-            self.app.call_from_thread(self._take_trouble, str(error))
+            self.draw_from_thread(self._take_trouble, str(error))
             return
         to_resume = ""
         if unfinished:
             record, probes = unfinished
             age = format_duration(max(1.0, time.time() - record.recorded_s))
             to_resume = f"{record.pair}, begun {age} ago, {count_words(len(probes), 'probe')} done"
-        self.app.call_from_thread(self._take, pairs, to_resume)
+        self.draw_from_thread(self._take, pairs, to_resume)
         for notice in notices:
             self.app.call_from_thread(self.notify, notice, severity="warning")
 

@@ -101,7 +101,7 @@ class LabScreen(Page):
                 found[name] = catalogue.find(name)
             except BadPath as error:
                 broken.append(str(error))
-        self.app.call_from_thread(self._show_paths, found, broken)
+        self.draw_from_thread(self._show_paths, found, broken)
 
     def _show_paths(self, found: dict[str, EmulatedPath], broken: Sequence[str]) -> None:
         self._known = found
@@ -124,7 +124,7 @@ class LabScreen(Page):
     @work(thread=True, exclusive=True, group="labs")
     def _look(self) -> None:
         found = [host for place in labs() for host in hosts_of(place)]
-        self.app.call_from_thread(self._show_labs, found)
+        self.draw_from_thread(self._show_labs, found)
 
     def _show_labs(self, found: list[LabHost]) -> None:
         self._hosts = {f"{host.lab} {host.place}": host for host in found}

@@ -192,10 +192,12 @@ class HistoryScreen(Step):
             with self.advisor.history.store() as store:
                 found = stored_for(self.advisor.draft, store)
         except StoreError as error:
-            show = self.query_one(StoredResults).show_trouble
-            self.app.call_from_thread(show, str(error))
+            self.draw_from_thread(self._show_trouble, str(error))
             return
-        self.app.call_from_thread(self._show, found)
+        self.draw_from_thread(self._show, found)
+
+    def _show_trouble(self, words: str) -> None:
+        self.query_one(StoredResults).show_trouble(words)
 
     def _show(self, found: Stored) -> None:
         self._stored = found

@@ -63,7 +63,7 @@ class ChangesScreen(Page):
     def _compare(self) -> None:
         # In a thread: the library of statistics takes seconds to load.
         found = compare_profiles(self._before.rates_bps, self._after.rates_bps)
-        self.app.call_from_thread(self._take, found)
+        self.draw_from_thread(self._take, found)
 
     def _take(self, comparison: ProfileComparison) -> None:
         self.query_one("#summary", Static).update(Content("\n".join(summary_lines(comparison))))

@@ -111,7 +111,7 @@ class SharesScreen(Page):
             with self.advisor.history.store() as store:
                 learned = learned_of(store, time.time(), self.board.learned)
         except StoreError as error:
-            self.app.call_from_thread(self._say_empty, f"✗ {error}")
+            self.draw_from_thread(self._say_empty, f"✗ {error}")
             return
         if not get_current_worker().is_cancelled:
             self.app.call_from_thread(self.call_later, self._take, learned)
