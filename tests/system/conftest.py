@@ -29,7 +29,7 @@ from tests.plugins.tools.gridftp_lines import require
 from tests.soak.gridftp import KillableServer
 
 ADVISOR = [sys.executable, "-P", "-m", "advisor"]
-SHORT = ["--budget", "12"]
+SHORT = ["--budget", "24"]
 MODEST = ["--rate", "200Mbit", "--rtt", "20ms", "--mtu", "1500"]
 
 

@@ -417,7 +417,8 @@ def test_up_interrupted(
     time.sleep(after_s)
     up.process.send_signal(number)
     _, err = up.process.communicate(timeout=60)
-    assert "Traceback" not in err
+    # On a busy machine Python itself may be all that has begun.
+    assert "Traceback" not in err or "_get_module_details" in err
     if up.process.returncode == 0 or (lab.folder / "lab.json").exists():  # It was quicker.
         lab.do("down")
     elif number == signal.SIGINT:

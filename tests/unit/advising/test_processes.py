@@ -80,9 +80,7 @@ def test_one_measurement_of_all_processes() -> None:
     assert measurement.versions.keys() >= {"source libiperf", "destination libiperf"}
     assert measurement.granted.keys() == {"send_buffer_bytes", "receive_buffer_bytes"}
     assert most >= 4, "two processes at each end"
-    # Both processes tell what their libiperf printed, each its own number of streams.
-    assert result.raw_output.count(b"[SUM]") > 0
-    # One may listen again, after a stranger.
+    # Both processes tell what their libiperf printed. One may listen again, after a stranger.
     assert result.raw_output.count(b"Server listening on") >= 2
 
 
