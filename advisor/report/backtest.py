@@ -21,7 +21,7 @@ from advisor.backtest.running import (
 from advisor.domain.printable import printable
 from advisor.domain.quantities import format_duration, format_rate
 from advisor.domain.space import flows_of
-from advisor.report.output import rich_console
+from advisor.report.output import transient_bar
 from advisor.traits import flow_names
 
 METHOD_COLUMNS: Final = ("method", "median", "p10", "probes", "probing", "flows", "≥ 95 %")
@@ -82,24 +82,14 @@ def progress(wanted: bool) -> Iterator[Callable[[Searched], None]]:
     if not wanted or not sys.stderr.isatty():
         yield lambda _: None
         return
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
-    with Progress(
+    with transient_bar(
+        sys.stderr,
         TextColumn("searching: {task.description:<18}", markup=False),
         BarColumn(bar_width=16),
         MofNCompleteColumn(separator=" of "),
         TimeRemainingColumn(compact=True),
-        console=rich_console(sys.stderr),
-        transient=True,
-        refresh_per_second=4,
-        redirect_stdout=False,
-        redirect_stderr=False,
     ) as bar:
         task = bar.add_task("", total=None)
         yield lambda one: bar.update(

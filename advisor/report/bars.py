@@ -4,7 +4,7 @@ from types import TracebackType
 from typing import Any, Self, TextIO
 
 from advisor.domain.printable import printable_lines
-from advisor.report.output import rich_console
+from advisor.report.output import transient_bar
 
 
 class LinesAndBars:
@@ -27,17 +27,7 @@ class LinesAndBars:
 
     def _start_bars(self, *columns: Any) -> None:
         """Start bars with these columns, as for `rich.progress.Progress`."""
-        from rich.progress import Progress
-
-        self._progress = Progress(
-            *columns,
-            console=rich_console(self._stream),
-            transient=True,
-            refresh_per_second=4,
-            # Do not redirect what others print: standard output is data.
-            redirect_stdout=False,
-            redirect_stderr=False,
-        )
+        self._progress = transient_bar(self._stream, *columns)
         self._progress.start()
 
     def _say(self, line: str) -> None:

@@ -8,7 +8,7 @@ import msgspec
 
 from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem, IoDirection
 from advisor.domain.quantities import format_bytes, format_rate
-from advisor.report.output import rich_console
+from advisor.report.output import transient_bar
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,16 +43,13 @@ def progress(total: int) -> Iterator[Callable[[str], None]]:
     if not sys.stderr.isatty():
         yield lambda _what: None
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
-    with Progress(
+    with transient_bar(
+        sys.stderr,
         BarColumn(bar_width=20),
         MofNCompleteColumn(),
         TextColumn("{task.description}", markup=False),
-        console=rich_console(sys.stderr),
-        transient=True,
-        redirect_stdout=False,
-        redirect_stderr=False,
     ) as bar:
         task = bar.add_task("", total=total)
         begun = iter(range(total))

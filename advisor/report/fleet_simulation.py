@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from advisor.domain.quantities import format_duration
 from advisor.fleet.simulation.report import Notices, Progress, SimulationReport
 from advisor.report.fleet import bytes_words
-from advisor.report.output import rich_console, say
+from advisor.report.output import say, transient_bar
 from advisor.report.tables import print_table
 
 
@@ -65,17 +65,12 @@ def progress(wanted: bool) -> Iterator[Callable[[Progress], None]]:
         yield lambda _: None
         return
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
 
-    with Bar(
+    with transient_bar(
+        sys.stderr,
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=16),
         TimeRemainingColumn(compact=True),
-        console=rich_console(sys.stderr),
-        transient=True,
-        refresh_per_second=4,
-        redirect_stdout=False,
-        redirect_stderr=False,
     ) as bar:
         task = bar.add_task("", total=None)
 

@@ -17,7 +17,7 @@ from advisor.lab.verdicts import (
     is_late,
 )
 from advisor.report.lab import path_text
-from advisor.report.output import rich_console
+from advisor.report.output import transient_bar
 
 _Row = tuple[str, str, str, str]
 
@@ -101,15 +101,12 @@ def progress() -> Iterator[Callable[[str, float], None]]:
     if not sys.stderr.isatty():
         yield lambda _what, _done: None
         return
-    from rich.progress import BarColumn, Progress, TextColumn
+    from rich.progress import BarColumn, TextColumn
 
-    with Progress(
+    with transient_bar(
+        sys.stderr,
         TextColumn("measuring: {task.description}", markup=False),
         BarColumn(bar_width=12),
-        console=rich_console(sys.stderr),
-        transient=True,
-        redirect_stdout=False,
-        redirect_stderr=False,
     ) as bar:
         task = bar.add_task("path", total=1.0)
         yield lambda what, done: bar.update(task, description=what, completed=done)

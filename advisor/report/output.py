@@ -35,3 +35,20 @@ def rich_console(stream: TextIO) -> Any:
     from rich.console import Console
 
     return Console(file=stream, highlight=False, markup=False, emoji=False)
+
+
+def transient_bar(stream: TextIO, *columns: Any) -> Any:
+    """rich's bars with these columns, as for `rich.progress.Progress`; gone when they end.
+
+    What others print is not redirected: standard output is data.
+    """
+    from rich.progress import Progress
+
+    return Progress(
+        *columns,
+        console=rich_console(stream),
+        transient=True,
+        refresh_per_second=4,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )

@@ -23,7 +23,7 @@ from advisor.cli.options import DATA, FILES, ResultAsJson, ToOption
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.printable import json_text
 from advisor.domain.quantities import format_bytes
-from advisor.report.output import rich_console, say
+from advisor.report.output import say, transient_bar
 from advisor.runtime.exit_codes import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_PEER
 from advisor.runtime.request import AdviceRequest
 from advisor.transfer.receipts import BadReceipt, read_receipt, verify_copy
@@ -150,16 +150,12 @@ def _bar(*, shown: bool) -> Iterator[Seen]:
         yield lambda _: None
         return
     from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
 
     columns = (BarColumn(), DownloadColumn(binary_units=True), TimeRemainingColumn())
-    with Bar(
+    with transient_bar(
+        sys.stderr,
         TextColumn("{task.description}", markup=False),
         *columns,
-        console=rich_console(sys.stderr),
-        transient=True,
-        redirect_stdout=False,
-        redirect_stderr=False,
     ) as bar:
         task = bar.add_task("comparing", total=None)
 
