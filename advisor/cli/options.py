@@ -29,7 +29,7 @@ def _opened(context: typer.Context, given: str | Store | None) -> Store:
         return of_group
     store = _open(given, "--store") if isinstance(given, str) else configured_store()
     if not context.resilient_parsing:
-        context.call_on_close(lambda: _tell(store.notices))
+        context.call_on_close(lambda: tell_notices(store.notices))
     return store
 
 
@@ -40,7 +40,8 @@ def _open(text: str, what: str) -> Store:
         raise UsageError.about(what, error) from None
 
 
-def _tell(notices: Iterable[str]) -> None:
+def tell_notices(notices: Iterable[str]) -> None:
+    """Print what a history says of itself, on standard error."""
     for notice in notices:
         say(f"advisor: {notice}", err=True)
 

@@ -98,12 +98,16 @@ class Page(Screen[None]):
         """The widgets of the screen's body."""
         return ()
 
+    @property
+    def _has_widgets(self) -> bool:
+        # While the application closes, timers and workers still run after they are removed.
+        return self.is_mounted and self.app.is_running
+
     def every(self, seconds: float, draw: Callable[[], Awaitable[None] | None]) -> None:
         """Call `draw` at this interval, as long as there are widgets to draw on."""
 
         def tick() -> Awaitable[None] | None:
-            # While the application closes, timers still run after the widgets are removed.
-            return draw() if self.is_mounted and self.app.is_running else None
+            return draw() if self._has_widgets else None
 
         self.set_interval(seconds, tick)
 
@@ -111,7 +115,7 @@ class Page(Screen[None]):
         """Call `draw` with what a worker has found, if there are widgets left to draw on."""
 
         def drawn() -> None:
-            if self.is_mounted and self.app.is_running:
+            if self._has_widgets:
                 draw(*found)
 
         self.app.call_from_thread(drawn)

@@ -22,13 +22,13 @@ import msgspec
 import psycopg
 
 from advisor.domain.endpoints import Pair
-from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.store.history import Store
 from advisor.store.postgres.address import Address
 from advisor.store.postgres.backend import PostgresBackend
 from advisor.store.postgres.rows import text_of
 from advisor.store.postgres.spool import spools
+from tests.benchmarks.store_bench import made_up_result
 from tests.postgres_server import OWNER, PostgresServer, SharedDatabase, shared_database
 
 _SESSION = 30
@@ -64,14 +64,7 @@ def _probe(pair: int, ordinal: int, pairs: int, intervals: int) -> ProbeRecord:
         pair=_pair(pair),
         subject="tcp" if ordinal % 2 else "udt",
         setting={"streams": 1 + ordinal % 25, "buffer_bytes": 4194304},
-        result=Measurement(
-            throughput_bps=rate_bps,
-            stderr_bps=rate_bps / 50,
-            intervals=[Interval(0.5 * i, 0.5 * i + 0.5, 62500000 + i) for i in range(intervals)],
-            steady_from=3,
-            settled=True,
-            elapsed_s=intervals / 2,
-        ),
+        result=made_up_result(rate_bps, intervals),
         recorded_s=1.7e9 + ordinal,
         session=f"session-{ordinal // _SESSION}-{pair}",
         rtt_s=_rtt_s(pair, pairs),

@@ -23,20 +23,25 @@ from advisor.store.history import Store
 from advisor.store.layout import JOURNAL, pair_directory
 
 
+def made_up_result(rate_bps: float, intervals: int) -> Measurement:
+    """A measurement of so many intervals of half a second."""
+    return Measurement(
+        throughput_bps=rate_bps,
+        stderr_bps=rate_bps / 50,
+        intervals=[Interval(0.5 * i, 0.5 * i + 0.5, 62500000 + i) for i in range(intervals)],
+        steady_from=3,
+        settled=True,
+        elapsed_s=intervals / 2,
+    )
+
+
 def _probe(ordinal: int, pairs: int, intervals: int) -> ProbeRecord:
     rate_bps = 1e9 + ordinal % 997 * 1e6
     return ProbeRecord(
         pair=Pair(f"source{ordinal % pairs}.example.org", "destination.example.org"),
         subject="tcp" if ordinal % 2 else "udt",
         setting={"streams": 1 + ordinal // pairs % 25, "buffer_bytes": 4194304},
-        result=Measurement(
-            throughput_bps=rate_bps,
-            stderr_bps=rate_bps / 50,
-            intervals=[Interval(0.5 * i, 0.5 * i + 0.5, 62500000 + i) for i in range(intervals)],
-            steady_from=3,
-            settled=True,
-            elapsed_s=intervals / 2,
-        ),
+        result=made_up_result(rate_bps, intervals),
         recorded_s=1.7e9 + ordinal,
         session=f"session-{ordinal // pairs // 30}-{ordinal % pairs}",
     )

@@ -7,6 +7,7 @@ import typer
 from advisor.cli.commands import command, group
 from advisor.cli.errors import UsageError
 from advisor.cli.history.lookup import store_errors
+from advisor.cli.options import tell_notices
 from advisor.report.output import say
 from advisor.store.backend import Backend
 from advisor.store.copying import copy_history
@@ -91,8 +92,7 @@ def copy(
         copied, into = _opened(source, takes), _opened(target, "everything")
         done, added = copy_history(copied, into)
         for one in (copied, into):
-            for notice in one.notices:
-                say(f"advisor: {notice}", err=True)
+            tell_notices(one.notices)
     say(f"Copied {added} of {done} records; the others were there.")
 
 
@@ -120,8 +120,7 @@ def send() -> None:
         else:
             say(f"{backend.address}: sent {sent.added}, {sent.waiting} wait.")
             status = status or int(sent.waiting > 0)
-        for notice in backend.notices:
-            say(f"advisor: {notice}", err=True)
+        tell_notices(backend.notices)
     if not found:
         say("Nothing waits.")
     if status:

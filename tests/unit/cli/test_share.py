@@ -98,16 +98,19 @@ def _learn(store: Store, *names: str, times: int = 1, streams: int = 8) -> None:
                 throughput_bps=1e9 * own / (own + other) * (1 + 0.02 * math.sin(number)),
                 when_s=time.time() - 7200 + number,
             )
-            record = ShareRecord(
-                pair=Pair(source_name(), name),
-                recorded_s=served.when_s,
-                session="feedcafe",
-                served=served,
-                parallelism=streams,
-                others={"other": other},
-                purpose="train",
-            )
-            store.append(record)
+            store.append(_training(name, served, streams, other))
+
+
+def _training(name: str, served: Served, streams: int, other: int) -> ShareRecord:
+    return ShareRecord(
+        pair=Pair(source_name(), name),
+        recorded_s=served.when_s,
+        session="feedcafe",
+        served=served,
+        parallelism=streams,
+        others={"other": other},
+        purpose="train",
+    )
 
 
 def _learn_streams(store: Store, *names: str) -> None:
@@ -123,16 +126,7 @@ def _learn_streams(store: Store, *names: str) -> None:
                 source_streams=own * streams + other * 8,
                 when_s=time.time() - 7200 + number,
             )
-            record = ShareRecord(
-                pair=Pair(source_name(), name),
-                recorded_s=served.when_s,
-                session="feedcafe",
-                served=served,
-                parallelism=streams,
-                others={"other": other},
-                purpose="train",
-            )
-            store.append(record)
+            store.append(_training(name, served, streams, other))
 
 
 @pytest.mark.parametrize(
