@@ -19,8 +19,9 @@ from advisor.hosts.decoding import LINE_LIMIT_BYTES, decoded
 from advisor.hosts.processes import Child, start, whole
 from advisor.probing.child import Task
 
-# -P: the working directory must not decide which `advisor` package is imported.
-_ARGV: Final = (sys.executable, "-P", "-m", "advisor.probing.child")
+# -P: the working directory must not decide which `advisor` package is imported. -u: what a library
+# printed is not lost when the child is ended (Python sets this for C's standard output too).
+_ARGV: Final = (sys.executable, "-P", "-u", "-m", "advisor.probing.child")
 _DECODER: Final = msgspec.json.Decoder(Report)
 
 

@@ -1,10 +1,12 @@
 """How tests wait for a screen, and read it."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Static
+from textual.worker import WorkerCancelled
 
 from advisor.tui.app import AdvisorApp
 
@@ -19,6 +21,16 @@ async def until(pilot: Pilot[int], condition: Callable[[], object], timeout_s: f
         strips = pilot.app.screen._compositor.render_strips()
         lines = ["".join(segment.text for segment in strip).rstrip() for strip in strips]
         raise AssertionError("\n".join([f"not within {timeout_s} s:", *lines])) from None
+
+
+async def settle(pilot: Pilot[int]) -> None:
+    """Until what was started in the background is over, and drawn."""
+    await pilot.pause()
+    for worker in list(pilot.app.workers):
+        # One that takes its own dialog away is cancelled with it.
+        with contextlib.suppress(WorkerCancelled):
+            await worker.wait()
+    await pilot.pause()
 
 
 def words(app: AdvisorApp, selector: str) -> str:

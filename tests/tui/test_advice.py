@@ -31,7 +31,7 @@ from advisor.tui.kit.dialogs.save import SaveScreen, explained
 from advisor.tui.status import session_status
 
 from .conftest import NewApp
-from .driving import until
+from .driving import settle, until
 from .test_comparison import (
     COMMAND,
     PAIR,
@@ -48,13 +48,6 @@ from .test_comparison import (
 
 def a_screen(**changes: Any) -> AdviceScreen:
     return AdviceScreen(SessionModel(some_events(an_advice(**changes))))
-
-
-async def settle(app: App[int], pilot: Any) -> None:
-    """Until what was started in the background is over, and drawn."""
-    await pilot.pause()
-    await app.workers.wait_for_complete()
-    await pilot.pause()
 
 
 def wrong(app: App[int]) -> str:
@@ -327,7 +320,7 @@ async def test_saved_as_a_script_and_never_over_another_file_unasked(
         await pilot.pause()
         app.screen.query_one(Input).focus()
         await pilot.press("enter")
-        await settle(app, pilot)
+        await settle(pilot)
         [script] = tmp_path.glob("*.sh")
         assert script.read_text() == script_text(advice)
         assert f"sh {script.name}" in told(app)
@@ -338,10 +331,10 @@ async def test_saved_as_a_script_and_never_over_another_file_unasked(
             await pilot.pause()
             app.screen.query_one(Input).focus()
             await pilot.press("enter")
-            await settle(app, pilot)
+            await settle(pilot)
             assert shown(app) is AskScreen
             await pilot.press(answer)
-            await settle(app, pilot)
+            await settle(pilot)
             assert script.read_text() == left
             if answer != "y":
                 assert shown(app) is SaveScreen
@@ -369,7 +362,7 @@ async def test_the_format_gives_the_ending_and_the_content(
             await pilot.pause()
             assert app.screen.query_one(Input).value.endswith(ending)
             await pilot.click("#save")
-            await settle(app, pilot)
+            await settle(pilot)
             assert shown(app) is AdviceScreen
     [saved] = tmp_path.glob("*.json")
     read = msgspec.json.decode(saved.read_bytes(), type=Advice, strict=False)
@@ -403,7 +396,7 @@ async def test_a_file_that_cannot_be_is_told_in_a_sentence(
         line.value = name
         line.focus()
         await pilot.press("enter")
-        await settle(app, pilot)
+        await settle(pilot)
         assert sentence in wrong(app)
         assert shown(app) is SaveScreen
         await pilot.press("escape")
@@ -436,7 +429,7 @@ async def test_an_advice_without_a_line_is_no_script(
         await pilot.press("s")
         await pilot.pause()
         await pilot.click("#save")
-        await settle(app, pilot)
+        await settle(pilot)
         assert "There is no command line" in wrong(app)
         assert not list(tmp_path.glob("*.sh"))
 
@@ -521,7 +514,7 @@ async def test_several_networks_are_shown_alone_and_at_once(
     app = new_app()
     async with app.run_test(size=(120, 40)) as pilot:
         app.push_screen(a_screen(at_once=at_once(adds=adds)))
-        await settle(app, pilot)
+        await settle(pilot)
         text = text_of(app)
         assert words in text
         assert "Several networks" in text

@@ -27,7 +27,7 @@ from tests.unit.models.harp.worlds import DAY_S, WAN, hill, sweep
 
 from .conftest import NewApp
 from .disk_to_disk import PAIR, SESSION, TOOL, until
-from .driving import row_count, words
+from .driving import row_count, settle, words
 from .driving import until as wait_until
 from .similar_transfers import BUSY, NOON_S, QUIET, SAMPLE, a_session, found, on, scattered
 from .test_comparison import shown, some_events, text_of, told
@@ -455,9 +455,7 @@ async def test_stored_session_shows_what_it_went_by(
     app = new_app()
     async with app.run_test(size=size) as pilot:
         app.open(SessionScreen(digest))
-        await pilot.pause()
-        await app.workers.wait_for_complete()
-        await pilot.pause()
+        await settle(pilot)
         await pilot.press("home")
         commands = [one.title for one in app.get_system_commands(app.screen)]
         assert "Past transfers" in commands

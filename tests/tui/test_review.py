@@ -29,7 +29,8 @@ from advisor.tui.features.history.widgets.session_table import SessionTable
 from advisor.tui.home import HomeScreen
 
 from .conftest import NewApp
-from .test_advice import settle, wrong
+from .driving import settle
+from .test_advice import wrong
 from .test_comparison import PAIR, SIZES, TCP, an_advice, shown, some_events, text_of, told
 
 OTHER = Pair("dtn1", "far[1]")
@@ -85,7 +86,7 @@ def three(store: Store) -> Store:
 
 async def opened(app: App[int], pilot: Any) -> SessionTable:
     app.go("review")  # type: ignore[attr-defined]  # the application's own
-    await settle(app, pilot)
+    await settle(pilot)
     return app.screen.query_one(SessionTable)
 
 
@@ -143,7 +144,7 @@ async def test_sorted_by_any_column_with_keys_and_headers(
         assert rows(table) == ["three", "one", "two"]
         # The name of the first column stands behind that of the mark.
         await pilot.click(SessionTable, offset=(8, 1))
-        await settle(app, pilot)
+        await settle(pilot)
         assert rows(table) == ["three", "two", "one"]
         await pilot.press("5")
         assert rows(table) == ["one", "three", "two"]
@@ -255,14 +256,14 @@ async def test_marked_sessions_are_put_beside_each_other(
         await pilot.pause()
         assert shown(app) is ReviewScreen
         await pilot.press("j", "space", "b")
-        await settle(app, pilot)
+        await settle(pilot)
         assert shown(app) is SideBySideScreen
         who = str(app.screen.query_one("#who", Static).render())
         # By age: the elder one is A.
         assert who.index("dtn1->dtn2") < who.index("dtn1->far[1]")
         assert who.startswith("A")
         await pilot.press("escape")
-        await settle(app, pilot)
+        await settle(pilot)
         assert [s.session for s in table.meant] == ["one", "three"]
 
 
@@ -279,13 +280,13 @@ async def test_outlier_and_back(new_app: NewApp, three: Store) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         table = await opened(app, pilot)
         await pilot.press("m")
-        await settle(app, pilot)
+        await settle(pilot)
         assert state_of(three, "three").outlier
         assert table.chosen
         assert table.chosen.outlier
         assert "outlier" in text_of(app)
         await pilot.press("m")
-        await settle(app, pilot)
+        await settle(pilot)
         assert not state_of(three, "three").outlier
 
 
@@ -295,17 +296,17 @@ async def test_deleted_and_brought_back_in_turn(new_app: NewApp, three: Store) -
     async with app.run_test(size=(120, 40)) as pilot:
         table = await opened(app, pilot)
         await pilot.press("d")
-        await settle(app, pilot)
+        await settle(pilot)
         assert rows(table) == ["two", "one"]
         await pilot.press("space", "space", "d")
-        await settle(app, pilot)
+        await settle(pilot)
         assert rows(table) == []
         assert three.sessions() == []
         await pilot.press("u")
-        await settle(app, pilot)
+        await settle(pilot)
         assert rows(table) == ["two", "one"]
         await pilot.press("u")
-        await settle(app, pilot)
+        await settle(pilot)
         assert rows(table) == ["three", "two", "one"]
         await pilot.press("u")
         await pilot.pause()
@@ -318,18 +319,18 @@ async def test_keys_work_after_all_were_deleted_and_restored(new_app: NewApp, th
     async with app.run_test(size=(120, 40)) as pilot:
         table = await opened(app, pilot)
         await pilot.press("space", "space", "space", "d")
-        await settle(app, pilot)
+        await settle(pilot)
         assert rows(table) == []
         assert "U restores" in text_of(app)
         assert table.has_focus
         await pilot.press("u")
-        await settle(app, pilot)
+        await settle(pilot)
         assert rows(table) == ["three", "two", "one"]
         assert table.has_focus
         await pilot.press("down", "space")
         assert [s.session for s in table.meant] == ["two"]
         await pilot.press("enter")
-        await settle(app, pilot)
+        await settle(pilot)
         assert shown(app) is SessionScreen
 
 
@@ -344,13 +345,13 @@ async def test_a_note_is_kept_and_found(new_app: NewApp, three: Store) -> None:
         await pilot.pause()
         assert "it is empty" in wrong(app)
         await pilot.press(*"[sun] day", "enter")
-        await settle(app, pilot)
+        await settle(pilot)
         assert [note.text for note in state_of(three, "three").notes] == ["[sun] day"]
         await pilot.press("slash", *"sun", "enter")
         await pilot.pause()
         assert rows(table) == ["three"]
         await pilot.press("enter")
-        await settle(app, pilot)
+        await settle(pilot)
         assert "[sun] day" in text_of(app)
 
 
@@ -363,7 +364,7 @@ async def test_a_transfer_is_recorded_and_came_true(new_app: NewApp, three: Stor
         await pilot.pause()
         # 900 GB in 800 s are 9 Gbit/s, in the middle of what was advised.
         await pilot.press(*"900GB", "enter", *"800", "enter", "enter")
-        await settle(app, pilot)
+        await settle(pilot)
         assert state_of(three, "three").transfers[0].came_true == "within"
         assert "within" in text_of(app)
         await pilot.press("space", "space", "T")
@@ -389,7 +390,7 @@ async def test_exported_in_every_format(
         await pilot.pause()
         app.screen.query_one(Input).focus()
         await pilot.press("enter")
-        await settle(app, pilot)
+        await settle(pilot)
         assert shown(app) is ReviewScreen
     [saved] = tmp_path.glob("three.*")
     match downs:
@@ -421,7 +422,7 @@ async def test_a_flent_file_of_two_pairs_is_refused_in_the_dialog(
         await pilot.press("up", "enter")
         await pilot.pause()
         await pilot.click("#save")
-        await settle(app, pilot)
+        await settle(pilot)
         assert "one pair" in wrong(app)
     assert not list(tmp_path.glob("*.flent.gz"))
 
@@ -457,7 +458,7 @@ async def test_a_session_is_opened_as_it_was_and_replayed(
     async with app.run_test(size=size) as pilot:
         await opened(app, pilot)
         await pilot.press("enter")
-        await settle(app, pilot)
+        await settle(pilot)
         assert shown(app) is SessionScreen
         playback = app.screen.query_one("#film", Static)
         assert "probe 3 of 3" in str(playback.render())
@@ -492,7 +493,7 @@ async def test_a_session_without_events_is_made_from_its_records_and_says_so(
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(app, pilot)
         await pilot.press("j", "enter")
-        await settle(app, pilot)
+        await settle(pilot)
         text = text_of(app)
         assert "Its events were not stored" in text
         assert "probe 2 of 2" in text

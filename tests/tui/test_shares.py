@@ -27,7 +27,7 @@ from tests.plugins.tools.gridftp_lines import require
 
 from . import shared
 from .conftest import NewApp
-from .driving import until, words
+from .driving import settle, until, words
 from .shared import Told, run_in
 from .test_comparison import text_of, told
 
@@ -105,7 +105,7 @@ async def test_what_was_learned_is_planned_and_a_share_changes_it(
         assert load_shares_draft().asked == {"kraken": "0.2", "mason": "1"}
         await pilot.press("p")
         await until(pilot, lambda: isinstance(app.screen, SharesScreen))
-        await app.workers.wait_for_complete()
+        await settle(pilot)
         # Nothing new was learned: nothing was fitted again.
         assert screen_of(app).board.learned is learned
 

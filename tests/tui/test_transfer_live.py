@@ -36,8 +36,7 @@ from tests.plugins.tools.gridftp_lines import require
 
 from . import tuned
 from .conftest import NewApp
-from .driving import until, words
-from .test_advice import settle
+from .driving import settle, until, words
 from .test_comparison import text_of, told
 from .test_transfer_model import epoch, gave
 from .told_runs import ToldRun
@@ -455,7 +454,7 @@ async def test_a_past_one_is_opened_with_its_charts(
     app = new_app()
     async with app.run_test(size=size) as pilot:
         app.go("review")
-        await settle(app, pilot)
+        await settle(pilot)
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, PastTransferScreen))
         await until(pilot, lambda: "mean of each epoch" in text_of(app))
@@ -487,7 +486,7 @@ async def test_a_past_one_is_told_as_it_was(new_app: NewApp, store: Store) -> No
     app = new_app()
     async with app.run_test(size=(120, 40)) as pilot:
         app.go("review")
-        await settle(app, pilot)
+        await settle(pilot)
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, PastTransferScreen))
         await until(pilot, lambda: "mean of each epoch" in text_of(app))
@@ -504,6 +503,6 @@ async def test_files_moved_by_a_plan_are_a_film_as_before(new_app: NewApp, store
     app = new_app()
     async with app.run_test(size=(80, 24)) as pilot:
         app.go("review")
-        await settle(app, pilot)
+        await settle(pilot)
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, SessionScreen))
