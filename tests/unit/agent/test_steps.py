@@ -188,7 +188,7 @@ def test_who_is_cancelled_while_it_gets_ready_leaves_nothing(tmp_path: Path, has
 
 
 def test_a_step_ends_with_the_connection(tmp_path: Path, has_tool: Has) -> None:
-    has_tool(StandIn(FOR_EVER))
+    has_tool(StandIn(SAYS_READY + FOR_EVER, "well, now"))
 
     async def ask() -> None:
         async with linked() as link:
