@@ -112,6 +112,14 @@ async def test_the_budget_is_the_upper_bound() -> None:
 
 
 @pytest.mark.asyncio
+async def test_one_probe_is_made_also_where_the_start_took_all_the_time() -> None:
+    # The simulated start takes a second.
+    told = await simulate(CLEAN, 0, budget_s=1.0)
+    assert len(told.probes) == 1
+    assert told.setting == {"streams": 1, "buffer_bytes": 0, "congestion": "cubic"}
+
+
+@pytest.mark.asyncio
 async def test_an_ended_session_can_be_continued() -> None:
     first = await simulate(CLEAN, 1)
     more = await simulate(CLEAN, 1, earlier=first.probes, more_s=30.0)
