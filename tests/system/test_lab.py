@@ -29,8 +29,6 @@ from .conftest import (
     wait_until,
 )
 
-pytestmark = pytest.mark.as_root
-
 SYSCTLS = ("net/ipv4/tcp_rmem", "net/ipv4/tcp_wmem", "net/ipv4/ping_group_range")
 
 
@@ -94,6 +92,7 @@ def host_untouched() -> Iterator[None]:
     assert host_facts() == before
 
 
+@pytest.mark.as_root
 def test_up_looked_at_and_down(new_lab: NewLab) -> None:
     lab = new_lab()
     said = lab.do("up", *MODEST, "--loss", "0.1%")
@@ -151,6 +150,7 @@ def test_exec_in_a_folder_that_is_gone(lab: Lab, tmp_path: Path) -> None:
     assert done.returncode in (0, 2)
 
 
+@pytest.mark.as_root
 def test_a_network_that_is_somebodys_is_left_alone(lab: Lab) -> None:
     """The supervisor does nothing where it was not given namespaces of its own."""
     order = {"name": lab.name, "mark": "m", "program": "", "user_namespace": False, "hosts": {}}
@@ -167,6 +167,7 @@ def test_a_network_that_is_somebodys_is_left_alone(lab: Lab) -> None:
     assert "nothing is changed here" in json.loads(done.stdout)["message"]
 
 
+@pytest.mark.as_root
 def test_down_ends_what_hides_its_environment(lab: Lab) -> None:
     traces = Traces(lab)
     program = "import os; os.execvp('env', ['env', '-i', 'setsid', 'sleep', '77'])"
@@ -284,6 +285,7 @@ def test_the_name_is_taken(lab: Lab) -> None:
     assert Traces(lab).networks == traces.networks
 
 
+@pytest.mark.as_root
 def test_two_ups_at_once(new_lab: NewLab, start: Start, lab_cache: Path) -> None:
     """One of the same name comes up, the other is told; those of other names both do."""
     lab, other = new_lab(), new_lab()
@@ -315,6 +317,7 @@ def test_looking_while_one_comes_up(new_lab: NewLab, start: Start, lab_cache: Pa
     assert up.finish().returncode == 0
 
 
+@pytest.mark.as_root
 def test_down_all(new_lab: NewLab) -> None:
     labs = [new_lab().up(*MODEST) for _ in range(2)]
     traces = [Traces(lab) for lab in labs]
@@ -341,6 +344,7 @@ KILLED = {
 }
 
 
+@pytest.mark.as_root
 @pytest.mark.parametrize("what", KILLED)
 def test_whatever_was_killed_down_leaves_nothing(new_lab: NewLab, start: Start, what: str) -> None:
     lab = new_lab().up(*MODEST)
@@ -372,6 +376,7 @@ def test_whatever_was_killed_down_leaves_nothing(new_lab: NewLab, start: Start, 
     shell.process.wait(timeout=60)
 
 
+@pytest.mark.as_root
 @pytest.mark.parametrize("what", ["the supervisor", "the emulator"])
 def test_a_lab_that_is_no_more_can_be_made_again(new_lab: NewLab, what: str) -> None:
     lab = new_lab().up(*MODEST)
@@ -395,6 +400,7 @@ def test_a_lab_that_is_no_more_can_be_made_again(new_lab: NewLab, what: str) -> 
     assert lab.status()["name"] == lab.name
 
 
+@pytest.mark.as_root
 @pytest.mark.parametrize(
     ("number", "after_s"),
     [
@@ -428,6 +434,7 @@ def test_up_interrupted(
     assert wait_until(lambda: not children_left(tmp_path)), children_left(tmp_path)
 
 
+@pytest.mark.as_root
 @pytest.mark.namespaces
 def test_a_full_disk(start: Start, small_disk: Path, lab_cache: Path) -> None:
     """Whatever there is room for still: a sentence, and nothing of the lab stays."""
@@ -479,6 +486,7 @@ def test_a_runtime_folder_with_a_long_name(new_lab: NewLab, tmp_path: Path) -> N
     assert not (deep / "advisor" / "lab" / lab.name).exists()
 
 
+@pytest.mark.as_root
 def test_without_a_compiler(tmp_path: Path) -> None:
     tools = tmp_path / "bin"
     tools.mkdir()
@@ -537,6 +545,7 @@ def nobodys_home(tmp_path: Path) -> Iterator[Path]:
         shutil.rmtree(home)
 
 
+@pytest.mark.as_root
 def test_without_any_rights(nobodys_home: Path) -> None:
     device = OWN_DEVICE.format(home=nobodys_home)
     try:
@@ -555,6 +564,7 @@ def test_without_any_rights(nobodys_home: Path) -> None:
     assert wait_until(lambda: not children_left(nobodys_home))
 
 
+@pytest.mark.as_root
 def test_without_rights_and_without_a_device(nobodys_home: Path) -> None:
     if os.access("/dev/net/tun", os.W_OK) and Path("/dev/net/tun").stat().st_mode & 0o006 == 0o006:
         pytest.skip("everybody may open /dev/net/tun here")

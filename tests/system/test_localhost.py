@@ -21,8 +21,6 @@ from advisor.testing.samples import measured
 
 from .conftest import SHORT, Run, Start, children_left, wait_until
 
-pytestmark = pytest.mark.as_root
-
 SEEDED = ["--seed", "1", "--budget", "40"]
 
 
@@ -57,6 +55,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     assert wait_until(lambda: not children_left(one.home)), children_left(one.home)
 
 
+@pytest.mark.as_root
 def test_the_main_job(session: Session) -> None:
     assert session.done.returncode == 0, session.done.stderr
     validator = jsonschema.Draft202012Validator(schema())
@@ -78,6 +77,7 @@ def test_the_main_job(session: Session) -> None:
     assert shown.stderr.count("retransmits") + shown.stderr.count("bit/s") >= len(ended)
 
 
+@pytest.mark.as_root
 def test_the_last_line_is_what_was_promised(session: Session) -> None:
     advice = session.events[-1]
     assert advice["event"] == "advice"
@@ -97,6 +97,7 @@ def test_the_last_line_is_what_was_promised(session: Session) -> None:
         assert command["side"] in ("source", "destination")
 
 
+@pytest.mark.as_root
 def test_intervals_are_streamed_and_short(session: Session) -> None:
     intervals = [e for e in session.events if e["event"] == "interval"]
     assert len(intervals) > 10
@@ -105,6 +106,7 @@ def test_intervals_are_streamed_and_short(session: Session) -> None:
     assert typical <= 1.0
 
 
+@pytest.mark.as_root
 def test_measurements_carry_both_ends(session: Session) -> None:
     results = [e["result"] for e in session.events if e["event"] == "probe_ended"]
     results = [r for r in results if r["outcome"] == "measured"]
@@ -121,6 +123,7 @@ def test_measurements_carry_both_ends(session: Session) -> None:
         assert any(name.startswith("destination lib") for name in result["versions"])
 
 
+@pytest.mark.as_root
 def test_every_probe_and_the_advice_are_stored(session: Session) -> None:
     probes = [e for e in session.events if e["event"] == "probe_ended"]
     shown = session.begin("history", "show", "localhost", "--json")
@@ -132,6 +135,7 @@ def test_every_probe_and_the_advice_are_stored(session: Session) -> None:
     assert session.events[-1]["session"] in text
 
 
+@pytest.mark.as_root
 def test_history_can_be_taken_instead(session: Session) -> None:
     again = session.begin("advise", "localhost", "--json", "--accept-history")
     assert again.finish().returncode == 0
@@ -140,6 +144,7 @@ def test_history_can_be_taken_instead(session: Session) -> None:
     assert not any(e["event"].startswith("probe") for e in again.events)
 
 
+@pytest.mark.as_root
 def test_a_tool_slower_than_the_network_sets_the_expectation(session: Session) -> None:
     store = Store(session.home / "data/advisor/history")
     [pair] = store.stored_pairs()
@@ -276,6 +281,7 @@ def test_ctrl_c_twice_leaves_now(start: Start) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.as_root
 def test_killed_outright_it_leaves_no_child(start: Start, tmp_path: Path) -> None:
     run = start("advise", "localhost", "--json")
     run.wait_for("interval")
@@ -283,6 +289,7 @@ def test_killed_outright_it_leaves_no_child(start: Start, tmp_path: Path) -> Non
     assert wait_until(lambda: not children_left(tmp_path))
 
 
+@pytest.mark.as_root
 def test_two_advisors_at_once_take_turns(start: Start) -> None:
     both = [start("advise", "localhost", "--json", "--budget", "9") for _ in range(2)]
     for run in both:
@@ -298,6 +305,7 @@ def test_two_advisors_at_once_take_turns(start: Start) -> None:
     assert sum(r["record"] == "probe" for r in records) == probes
 
 
+@pytest.mark.as_root
 @pytest.mark.namespaces
 def test_a_full_disk_ends_the_session_with_a_sentence(start: Start, small_disk: Path) -> None:
     run = start("advise", "localhost", "--json", "--store", str(small_disk / "store"), *SHORT)

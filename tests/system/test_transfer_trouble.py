@@ -17,8 +17,6 @@ from .conftest import Server, Start, StartAgent, wait_until
 from .moved import make_files, pair_here
 from .transfers import make_endless, transfer, until_files_arrived, until_lost
 
-pytestmark = pytest.mark.as_root
-
 GROUPS = {"tiny": (40, 20_000), "small": (10, 1_500_000), "large": (2, 20_000_000)}
 FILES = sum(count for count, _ in GROUPS.values())
 TOTAL_BYTES = sum(count * size for count, size in GROUPS.values())
