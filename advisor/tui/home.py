@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import ClassVar, Final
 
 from textual import work
@@ -22,6 +23,7 @@ from advisor.tui.features.home.pair_card import PairCard
 from advisor.tui.features.home.pair_table import PairTable
 from advisor.tui.features.home.start_panel import StartPanel
 from advisor.tui.features.transfer.draft import load_transfer_draft, of_draft
+from advisor.tui.kit.from_thread import draw_from_thread
 from advisor.tui.kit.sentences import count_words
 from advisor.tui.kit.static import Static
 from advisor.tui.page import Page
@@ -133,16 +135,16 @@ class HomeScreen(Page):
                 pairs, unfinished = store.pairs(), store.latest_unfinished_session()
                 notices = store.notices
         except StoreError as error:
-            self.draw_from_thread(self._take_trouble, str(error))
+            draw_from_thread(self, self._take_trouble, str(error))
             return
         to_resume = ""
         if unfinished:
             record, probes = unfinished
             age = format_duration(max(1.0, time.time() - record.recorded_s))
             to_resume = f"{record.pair}, begun {age} ago, {count_words(len(probes), 'probe')} done"
-        self.draw_from_thread(self._take, pairs, to_resume)
+        draw_from_thread(self, self._take, pairs, to_resume)
         for notice in notices:
-            self.app.call_from_thread(self.notify, notice, severity="warning")
+            draw_from_thread(self, partial(self.notify, notice, severity="warning"))
 
     def _take_trouble(self, trouble: str) -> None:
         self.query_one(PairCard).tell("History", f"✗ {trouble}")

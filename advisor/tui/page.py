@@ -111,15 +111,6 @@ class Page(Screen[None]):
 
         self.set_interval(seconds, tick)
 
-    def draw_from_thread(self, draw: Callable[..., object], *found: object) -> None:
-        """Call `draw` with what a worker has found, if there are widgets left to draw on."""
-
-        def drawn() -> None:
-            if self._has_widgets:
-                draw(*found)
-
-        self.app.call_from_thread(drawn)
-
     def action_back(self) -> None:
         """Leave the screen."""
         self.advisor.leave()

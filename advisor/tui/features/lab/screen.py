@@ -24,6 +24,7 @@ from advisor.tui.features.lab.rows import (
     path_rows,
 )
 from advisor.tui.kit.dialogs.ask import AskScreen
+from advisor.tui.kit.from_thread import draw_from_thread
 from advisor.tui.kit.static import Static
 from advisor.tui.kit.tables.row_table import RowTable
 from advisor.tui.page import Page
@@ -101,7 +102,7 @@ class LabScreen(Page):
                 found[name] = catalogue.find(name)
             except BadPath as error:
                 broken.append(str(error))
-        self.draw_from_thread(self._show_paths, found, broken)
+        draw_from_thread(self, self._show_paths, found, broken)
 
     def _show_paths(self, found: dict[str, EmulatedPath], broken: Sequence[str]) -> None:
         self._known = found
@@ -124,7 +125,7 @@ class LabScreen(Page):
     @work(thread=True, exclusive=True, group="labs")
     def _look(self) -> None:
         found = [host for place in labs() for host in hosts_of(place)]
-        self.draw_from_thread(self._show_labs, found)
+        draw_from_thread(self, self._show_labs, found)
 
     def _show_labs(self, found: list[LabHost]) -> None:
         self._hosts = {f"{host.lab} {host.place}": host for host in found}

@@ -5,10 +5,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from textual.timer import Timer
-from textual.worker import get_current_worker
 
 from advisor.domain.shares import Asked, SharePlan
 from advisor.tui.features.shares.board import Board
+from advisor.tui.kit.from_thread import draw_from_thread
 from advisor.tui.page import Page
 
 if TYPE_CHECKING:
@@ -62,8 +62,7 @@ class Planning:
         from advisor.tui.features.shares.forecasts import plan_of
 
         made = plan_of(learned, asked)
-        if not get_current_worker().is_cancelled:
-            self._page.app.call_from_thread(self._take, made)
+        draw_from_thread(self._page, self._take, made)
 
     def _take(self, made: SharePlan | str) -> None:
         self._is_planning = False

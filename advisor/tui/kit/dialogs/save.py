@@ -14,13 +14,13 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.markup import escape
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Label, RadioSet
-from textual.worker import get_current_worker
 
 from advisor.store.errors import StoreError
 from advisor.store.files import replace_file
 from advisor.tui.kit.dialogs.ask import AskScreen
 from advisor.tui.kit.dialogs.style import DIALOG_CSS
 from advisor.tui.kit.fields.choice import Choice
+from advisor.tui.kit.from_thread import draw_from_thread
 from advisor.tui.kit.sentences import capitalised
 from advisor.tui.kit.static import Static
 
@@ -119,8 +119,7 @@ class SaveScreen(ModalScreen[Path | None]):
             told = partial(self._tell, str(error))
         else:
             told = partial(self.dismiss, path)
-        if not get_current_worker().is_cancelled:
-            self.app.call_from_thread(told)
+        draw_from_thread(self, told)
 
     def _ask_to_replace(self, path: Path) -> None:
         if path.is_dir():

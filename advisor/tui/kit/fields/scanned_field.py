@@ -5,10 +5,10 @@ from typing import Final
 from textual import work
 from textual.timer import Timer
 from textual.widgets import Input
-from textual.worker import get_current_worker
 
 from advisor.tui.kit.fields.field import Field
 from advisor.tui.kit.fields.scanning import Scan
+from advisor.tui.kit.from_thread import draw_from_thread
 
 AFTER_LAST_KEY_S: Final = 0.6
 """How long typing must pause before something slow is started."""
@@ -60,8 +60,7 @@ class ScannedField(Field):
     @work(thread=True, group="scan")
     def _run_scan(self, scan: Scan) -> None:
         scan.run()
-        if not get_current_worker().is_cancelled:
-            self.app.call_from_thread(self._scan_over, scan)
+        draw_from_thread(self, self._scan_over, scan)
 
     def _scan_over(self, scan: Scan) -> None:
         if scan is self.scan:

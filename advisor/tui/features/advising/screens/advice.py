@@ -45,6 +45,7 @@ from advisor.tui.features.transfer.draft import of_session
 from advisor.tui.kit.charts.chart import Chart
 from advisor.tui.kit.copying import clipboard
 from advisor.tui.kit.dialogs.save import Format, SaveScreen
+from advisor.tui.kit.from_thread import draw_from_thread
 from advisor.tui.kit.open_history import OpenHistory
 from advisor.tui.kit.sentences import capitalised, sentence
 from advisor.tui.kit.static import Static
@@ -220,9 +221,9 @@ class AdviceScreen(OutcomeStep):
             with self.advisor.history.store() as store:
                 move = of_session(store, advice)
         except StoreError as error:
-            self.app.call_from_thread(self.advisor.refuse, str(error))
+            draw_from_thread(self, self.advisor.refuse, str(error))
             return
-        self.app.call_from_thread(lambda: self.advisor.open(screen_named("move", move)))
+        draw_from_thread(self, lambda: self.advisor.open(screen_named("move", move)))
 
     def action_record(self) -> None:
         """Ask for the result of the real transfer."""

@@ -26,6 +26,7 @@ from advisor.tui.features.advising.stored import Stored, stored_for
 from advisor.tui.features.advising.widgets.stored_results import StoredResults
 from advisor.tui.kit.fields.checks import number_within, one_of, whole_number
 from advisor.tui.kit.fields.field import Check, Field, first_problem
+from advisor.tui.kit.from_thread import draw_from_thread
 from advisor.tui.kit.panels.field_group import FieldGroup
 from advisor.tui.kit.sentences import sentence
 from advisor.tui.kit.static import Static
@@ -192,9 +193,9 @@ class HistoryScreen(Step):
             with self.advisor.history.store() as store:
                 found = stored_for(self.advisor.draft, store)
         except StoreError as error:
-            self.draw_from_thread(self._show_trouble, str(error))
+            draw_from_thread(self, self._show_trouble, str(error))
             return
-        self.draw_from_thread(self._show, found)
+        draw_from_thread(self, self._show, found)
 
     def _show_trouble(self, words: str) -> None:
         self.query_one(StoredResults).show_trouble(words)

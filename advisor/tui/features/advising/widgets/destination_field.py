@@ -10,6 +10,7 @@ from advisor.runtime.destinations import KnownDestination, known_destinations
 from advisor.tui.features.advising.draft import Draft
 from advisor.tui.kit.fields.field import Field
 from advisor.tui.kit.fields.suggestions import DestinationSuggester
+from advisor.tui.kit.from_thread import draw_from_thread
 from advisor.tui.kit.open_history import OpenHistory
 
 _NAMED: Final = 5
@@ -50,7 +51,7 @@ class DestinationField(Field):
     def _learn_names(self) -> None:
         with self._history.store() as store:
             known = known_destinations(store)
-        self.app.call_from_thread(self._take_names, known)
+        draw_from_thread(self, self._take_names, known)
 
     def _take_names(self, known: list[KnownDestination]) -> None:
         self._completing.names = [one.name for one in known]

@@ -9,6 +9,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from advisor.runtime.destinations import KnownDestination, known_destinations
+from advisor.tui.kit.from_thread import draw_from_thread
 from advisor.tui.kit.open_history import OpenHistory
 from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
 from advisor.tui.kit.sentences import shortened
@@ -51,7 +52,7 @@ class KnownHosts(Titled, OptionList):
     def _learn(self) -> None:
         with self._history.store() as store:
             known = known_destinations(store)
-        self.app.call_from_thread(self._take, known)
+        draw_from_thread(self, self._take, known)
 
     def _take(self, known: list[KnownDestination]) -> None:
         self.clear_options()

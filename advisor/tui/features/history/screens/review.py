@@ -11,7 +11,6 @@ from textual.containers import Horizontal
 from textual.markup import escape
 from textual.widget import Widget
 from textual.widgets import Input
-from textual.worker import get_current_worker
 
 from advisor.store.errors import StoreError
 from advisor.store.session_digests import SessionDigest
@@ -20,6 +19,7 @@ from advisor.tui.features.history.remarks import ask_for_note, ask_for_transfer,
 from advisor.tui.features.history.widgets.session_table import SessionTable
 from advisor.tui.features.transfer.past_events import past_transfer_events
 from advisor.tui.kit.dialogs.save import SaveScreen
+from advisor.tui.kit.from_thread import draw_from_thread
 from advisor.tui.kit.sentences import capitalised, count_words
 from advisor.tui.kit.static import Static
 from advisor.tui.page import Page
@@ -92,8 +92,7 @@ class ReviewScreen(Page):
             told = partial(self._fail, str(error))
         else:
             told = partial(self._take, sessions)
-        if not get_current_worker().is_cancelled:
-            self.app.call_from_thread(told)
+        draw_from_thread(self, told)
 
     def _fail(self, sentence: str) -> None:
         self._say_nothing(escape(capitalised(sentence)))
@@ -167,14 +166,14 @@ class ReviewScreen(Page):
             with self.advisor.history.store() as store:
                 told = past_transfer_events(store, session)
         except StoreError as error:
-            self.app.call_from_thread(self.advisor.refuse, str(error))
+            draw_from_thread(self, self.advisor.refuse, str(error))
             return
         if not told:
-            self.app.call_from_thread(self._open_playback, session)
+            draw_from_thread(self, self._open_playback, session)
             return
         from advisor.tui.features.transfer.screens.past import PastTransferScreen
 
-        self.app.call_from_thread(lambda: self.advisor.open(PastTransferScreen(session, told)))
+        draw_from_thread(self, lambda: self.advisor.open(PastTransferScreen(session, told)))
 
     def _meant(self) -> list[SessionDigest]:
         """The marked sessions, else the selected one; the user is told if there is none."""

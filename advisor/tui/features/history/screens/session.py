@@ -7,7 +7,6 @@ from textual import work
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.markup import escape
-from textual.worker import get_current_worker
 
 from advisor.domain.quantities import format_rate
 from advisor.report.composition import composition_words
@@ -18,6 +17,7 @@ from advisor.tui.features.history.past_events import events_of
 from advisor.tui.features.history.remarks import ask_for_note, ask_for_transfer, verdict
 from advisor.tui.features.history.replay import Replay
 from advisor.tui.features.history.screens.playback import PlaybackPage
+from advisor.tui.kit.from_thread import draw_from_thread
 from advisor.tui.kit.sentences import count_words
 from advisor.tui.kit.times import local_time
 from advisor.tui.page import past_trail
@@ -68,8 +68,7 @@ class SessionScreen(PlaybackPage):
             told = partial(self.fail, escape(str(error)))
         else:
             told = partial(self._take, Replay(events), kept)
-        if not get_current_worker().is_cancelled:
-            self.app.call_from_thread(told)
+        draw_from_thread(self, told)
 
     def _take(self, replay: Replay, kept: bool) -> None:
         self._kept = kept

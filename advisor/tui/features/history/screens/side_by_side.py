@@ -10,7 +10,6 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.markup import escape
 from textual.widget import Widget
-from textual.worker import get_current_worker
 
 from advisor.domain.quantities import format_rate
 from advisor.store.errors import StoreError
@@ -26,6 +25,7 @@ from advisor.tui.features.history.widgets.session_columns import (
 from advisor.tui.kit.charts.chart import Chart
 from advisor.tui.kit.charts.interval_bars import Bar, IntervalBars
 from advisor.tui.kit.charts.series import Series
+from advisor.tui.kit.from_thread import draw_from_thread
 from advisor.tui.kit.panels.field_group import FieldGroup
 from advisor.tui.kit.sentences import count_words
 from advisor.tui.kit.static import Static
@@ -81,8 +81,7 @@ class SideBySideScreen(Page):
             told = partial(self._fail, str(error))
         else:
             told = partial(self._take, models)
-        if not get_current_worker().is_cancelled:
-            self.app.call_from_thread(told)
+        draw_from_thread(self, told)
 
     def _fail(self, sentence: str) -> None:
         self.query_one("#who", Static).update(escape(sentence))

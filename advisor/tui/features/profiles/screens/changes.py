@@ -18,6 +18,7 @@ from advisor.report.profile_comparison import (
     summary_lines,
 )
 from advisor.store.profiles import StoredProfile
+from advisor.tui.kit.from_thread import draw_from_thread
 from advisor.tui.kit.static import Static
 from advisor.tui.kit.tables.row_table import RowTable
 from advisor.tui.page import Page
@@ -63,7 +64,7 @@ class ChangesScreen(Page):
     def _compare(self) -> None:
         # In a thread: the library of statistics takes seconds to load.
         found = compare_profiles(self._before.rates_bps, self._after.rates_bps)
-        self.draw_from_thread(self._take, found)
+        draw_from_thread(self, self._take, found)
 
     def _take(self, comparison: ProfileComparison) -> None:
         self.query_one("#summary", Static).update(Content("\n".join(summary_lines(comparison))))

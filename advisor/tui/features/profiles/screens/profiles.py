@@ -9,11 +9,11 @@ from textual import work
 from textual.binding import Binding, BindingType
 from textual.markup import escape
 from textual.widget import Widget
-from textual.worker import get_current_worker
 
 from advisor.report.profile import LIST_COLUMNS, list_row
 from advisor.store.errors import StoreError
 from advisor.store.profiles import StoredProfile, stored_profiles
+from advisor.tui.kit.from_thread import draw_from_thread
 from advisor.tui.kit.sentences import capitalised
 from advisor.tui.kit.static import Static
 from advisor.tui.kit.tables.row_table import RowTable
@@ -73,8 +73,7 @@ class ProfilesScreen(Page):
             told = partial(self._say, escape(capitalised(str(error))))
         else:
             told = partial(self._take, found)
-        if not get_current_worker().is_cancelled:
-            self.app.call_from_thread(told)
+        draw_from_thread(self, told)
 
     def _say(self, words: str) -> None:
         nothing = self.query_one("#nothing", Static)

@@ -11,7 +11,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
-from textual.worker import get_current_worker
 
 from advisor.domain.records import ProbeRecord
 from advisor.report.rtt_profile import (
@@ -27,6 +26,7 @@ from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.store.profiles import StoredProfile, reference_profiles
 from advisor.tui.features.profiles.widgets.rtt_chart import RttChart, panels_of
+from advisor.tui.kit.from_thread import draw_from_thread
 from advisor.tui.kit.panels.text_panel import TextPanel
 from advisor.tui.kit.sentences import capitalised
 from advisor.tui.kit.static import Static
@@ -94,8 +94,7 @@ class RttScreen(Page):
             told = partial(self._say, capitalised(str(error)))
         else:
             told = partial(self._take, found)
-        if not get_current_worker().is_cancelled:
-            self.app.call_from_thread(told)
+        draw_from_thread(self, told)
 
     def _places(self, store: Store) -> Iterable[tuple[float, Sequence[ProbeRecord]]]:
         if self._reference:

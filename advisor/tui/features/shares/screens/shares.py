@@ -9,7 +9,6 @@ from textual import work
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
-from textual.worker import get_current_worker
 
 from advisor.domain import orders as o
 from advisor.store.errors import StoreError
@@ -25,6 +24,7 @@ from advisor.tui.features.shares.widgets.share_view import ShareView
 from advisor.tui.kit.copying.clipboard import told_of_copying
 from advisor.tui.kit.copying.copyable import Copyable
 from advisor.tui.kit.dialogs.ask import AskScreen
+from advisor.tui.kit.from_thread import draw_from_thread
 from advisor.tui.kit.static import Static
 from advisor.tui.page import Page
 
@@ -111,10 +111,9 @@ class SharesScreen(Page):
             with self.advisor.history.store() as store:
                 learned = learned_of(store, time.time(), self.board.learned)
         except StoreError as error:
-            self.draw_from_thread(self._say_empty, f"✗ {error}")
+            draw_from_thread(self, self._say_empty, f"✗ {error}")
             return
-        if not get_current_worker().is_cancelled:
-            self.app.call_from_thread(self.call_later, self._take, learned)
+        draw_from_thread(self, self.call_later, self._take, learned)
 
     @property
     def _is_open(self) -> bool:
