@@ -2,14 +2,17 @@
 
 import dataclasses
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from advisor.backtest.recorded import RecordedTable
-from advisor.backtest.replay import Replayed, replay
+from advisor.backtest.replay import Replayed
 from advisor.backtest.scores import MethodScore, regret_over_time, score
+from advisor.backtest.searching import SEARCHING, Found, Search, SentMethod
 from advisor.methods.api import Knowledge, MethodPlugin
+from advisor.runtime.executor import Executor, InThisProcess
 
 FEWEST_TABLES: Final = 5
 """With fewer, even a method that leads on every table does so by chance one time in ten."""
@@ -18,6 +21,10 @@ _POINTS: Final = 200
 # For up to 14 tables every permutation is evaluated.
 _MOST_RESAMPLES: Final = 2**14
 _RESAMPLES_AT_ONCE: Final = 2**10
+
+# A search takes from a tenth of a millisecond to some tens: few of them are not worth sending.
+_MOST_IN_A_BATCH: Final = 64
+_FEWEST_BATCHES: Final = 64
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -69,12 +76,48 @@ class Finished:
     regret: Sequence[tuple[float, float]] = ()
 
 
-def run(backtest: Backtest) -> Iterator[Searched | LeftOut | Finished]:
-    """Run the searches, one method after another; the caller may stop between any two."""
-    knowledge = _knowledge(backtest)
+def run(
+    backtest: Backtest, executor: Executor | None = None
+) -> Iterator[Searched | LeftOut | Finished]:
+    """Run the searches, one method after another; the caller may stop between any two.
+
+    `executor`: where they run, by default in this process; the events are the same. Raises
+    CannotCompute.
+    """
+    failed: set[int] = set()
     of_a_method = len(backtest.tables) * backtest.seeds
+    of = len(backtest.methods) * of_a_method
+    batch = max(1, min(_MOST_IN_A_BATCH, of // _FEWEST_BATCHES))
+    found = (executor or InThisProcess()).results(
+        SEARCHING, _searches(backtest, failed), batch=batch
+    )
     for turn, plugin in enumerate(backtest.methods):
-        yield from _method(backtest, plugin, knowledge, turn * of_a_method)
+        own = ((one, each) for one, each in found if one.turn not in failed)
+        for event in _method(backtest, plugin, own, (turn * of_a_method, of)):
+            if isinstance(event, LeftOut):
+                failed.add(turn)
+            yield event
+
+
+def _searches(backtest: Backtest, failed: set[int]) -> Iterator[Search]:
+    """All of them, except those of methods that have failed by then."""
+    knowledge = _knowledge(backtest)
+    for turn, plugin in enumerate(backtest.methods):
+        method = SentMethod(plugin)
+        for table, known in zip(backtest.tables, knowledge, strict=True):
+            for seed in range(backtest.seeds):
+                if turn in failed:
+                    break
+                yield Search(
+                    turn,
+                    method,
+                    table,
+                    known,
+                    seed,
+                    backtest.budget,
+                    backtest.in_order,
+                    backtest.with_regret,
+                )
 
 
 def ranked(finished: Sequence[Finished]) -> list[Finished]:
@@ -125,22 +168,25 @@ def _knowledge(backtest: Backtest) -> list[Knowledge]:
 
 
 def _method(
-    backtest: Backtest, plugin: MethodPlugin, knowledge: Sequence[Knowledge], before: int
+    backtest: Backtest,
+    plugin: MethodPlugin,
+    found: Iterator[tuple[Search, Found]],
+    done_of: tuple[int, int],
 ) -> Iterator[Searched | LeftOut | Finished]:
+    """`found`: its searches in order; `done_of`: searches of methods before it, and of all."""
     at_s = _times_s(backtest) if backtest.with_regret else []
-    of = len(backtest.methods) * len(backtest.tables) * backtest.seeds
+    done, of = done_of
     everything: list[Replayed] = []
     by_table: list[MethodScore] = []
     regrets: list[list[float]] = []
-    for place, table in enumerate(backtest.tables):
+    for table in backtest.tables:
         searches: list[Replayed] = []
-        for seed in range(backtest.seeds):
-            try:
-                searches.append(_search(backtest, plugin, place, knowledge[place], seed))
-            except Exception as error:  # noqa: BLE001 — third-party methods may raise anything
-                yield LeftOut(plugin.name, table.name, str(error) or type(error).__name__)
+        for _, one in islice(found, backtest.seeds):
+            if one.replayed is None:
+                yield LeftOut(plugin.name, table.name, one.failure)
                 return
-            done = before + place * backtest.seeds + seed + 1
+            searches.append(one.replayed)
+            done += 1
             yield Searched(plugin.name, table.name, done, of)
         by_table.append(score(searches))
         if backtest.with_regret:
@@ -151,20 +197,6 @@ def _method(
     regret = zip(at_s, np.mean(regrets, axis=0).tolist(), strict=True) if regrets else ()
     yield Finished(
         method=plugin.name, score=score(everything), by_table=by_table, regret=list(regret)
-    )
-
-
-def _search(
-    backtest: Backtest, plugin: MethodPlugin, place: int, knowledge: Knowledge, seed: int
-) -> Replayed:
-    return replay(
-        plugin,
-        backtest.tables[place],
-        knowledge,
-        seed=seed,
-        budget=backtest.budget,
-        in_order=backtest.in_order,
-        with_regret=backtest.with_regret,
     )
 
 

@@ -35,7 +35,20 @@ _DOUBLINGS: Final = (1, 2, 4, 8, 16, 32)
 _GRID: Final = tuple(product(_DOUBLINGS, repeat=3))
 _MEMORY_GRID: Final = tuple(product((2**power for power in range(16, 27)), _DOUBLINGS))
 
-_Truth: TypeAlias = Callable[[Cell], float]
+
+class _Network(NamedTuple):
+    """What the tables of one path depend on.
+
+    `loss_share`: of packets, on the surfaces with losses. `peak`: where there is an interior one.
+    """
+
+    usable_bps: float = USABLE_BPS
+    rtt_s: float = _RTT_S
+    loss_share: float = _LOSS_SHARE
+    peak: Cell = (8, 4, 4)
+
+
+_Truth: TypeAlias = Callable[[_Network, Cell], float]
 
 
 class _Kind(NamedTuple):
@@ -63,47 +76,53 @@ def tcp_bps(streams: int, buffer_bytes: float, rtt_s: float, loss_share: float) 
     return streams * window_bytes * 8 / rtt_s
 
 
-def _plateau(cell: Cell) -> float:
-    """Linear in the flows up to 32, constant above."""
+def _plateau(network: _Network, cell: Cell) -> float:
+    """Linear in the flows up to as many as the peak has, constant above."""
     concurrency, parallelism, _ = cell
-    return USABLE_BPS * min(1.0, concurrency * parallelism / 32)
+    enough = network.peak[0] * network.peak[1]
+    return network.usable_bps * min(1.0, concurrency * parallelism / enough)
 
 
-def _interior_peak(cell: Cell) -> float:
-    """Half the peak at a distance of about 1.5 octaves from (8, 4, 4): see `PARAMETERS`."""
-    away = sum((math.log2(value / at)) ** 2 for value, at in zip(cell, (8, 4, 4), strict=True))
-    return USABLE_BPS * math.exp(-0.3 * away)
+def _interior_peak(network: _Network, cell: Cell) -> float:
+    """Half the peak at a distance of about 1.5 octaves from it: see `PARAMETERS`."""
+    away = sum((math.log2(value / at)) ** 2 for value, at in zip(cell, network.peak, strict=True))
+    return network.usable_bps * math.exp(-0.3 * away)
 
 
-def _falling(cell: Cell) -> float:
+def _falling(network: _Network, cell: Cell) -> float:
     """Every doubling of the flows costs a tenth, as on a disk that has to seek."""
     concurrency, parallelism, _ = cell
-    return float(USABLE_BPS * 0.9 ** math.log2(concurrency * parallelism))
+    return float(network.usable_bps * 0.9 ** math.log2(concurrency * parallelism))
 
 
-def _flat(_: Cell) -> float:
-    return USABLE_BPS / 2
+def _flat(network: _Network, _: Cell) -> float:
+    return network.usable_bps / 2
 
 
-def _large_files(cell: Cell) -> float:
+def _large_files(network: _Network, cell: Cell) -> float:
     concurrency, parallelism, _ = cell
-    return min(USABLE_BPS, tcp_bps(concurrency * parallelism, _SOCKET_BYTES, _RTT_S, _LOSS_SHARE))
+    flows = concurrency * parallelism
+    return min(network.usable_bps, tcp_bps(flows, _SOCKET_BYTES, network.rtt_s, network.loss_share))
 
 
-def _small_files(cell: Cell) -> float:
+def _small_files(network: _Network, cell: Cell) -> float:
     """Between two files a channel waits one round trip, or a fraction of it with pipelining."""
     concurrency, parallelism, pipelining = cell
     file_bits = _SMALL.total_bytes / (_SMALL.files or 1) * 8
-    moving_s = file_bits / tcp_bps(parallelism, _SOCKET_BYTES, _RTT_S, _LOSS_SHARE)
-    return min(USABLE_BPS, concurrency * file_bits / (moving_s + _RTT_S / pipelining))
+    moving_s = file_bits / tcp_bps(parallelism, _SOCKET_BYTES, network.rtt_s, network.loss_share)
+    waiting_s = network.rtt_s / pipelining
+    return min(network.usable_bps, concurrency * file_bits / (moving_s + waiting_s))
 
 
-def _tcp(loss_share: float) -> _Truth:
-    def truth_bps(cell: Cell) -> float:
-        buffer_bytes, streams = cell
-        return min(USABLE_BPS, tcp_bps(streams, buffer_bytes, _RTT_S, loss_share))
+def _without_loss(network: _Network, cell: Cell) -> float:
+    return _with_loss(network._replace(loss_share=0.0), cell)
 
-    return truth_bps
+
+def _with_loss(network: _Network, cell: Cell) -> float:
+    buffer_bytes, streams = cell
+    return min(
+        network.usable_bps, tcp_bps(streams, buffer_bytes, network.rtt_s, network.loss_share)
+    )
 
 
 _TRANSFERS: Final[tuple[tuple[str, _Truth, Dataset], ...]] = (
@@ -115,20 +134,15 @@ _TRANSFERS: Final[tuple[tuple[str, _Truth, Dataset], ...]] = (
     ("TCP, small files", _small_files, _SMALL),
 )
 _MEMORY: Final[tuple[tuple[str, _Truth], ...]] = (
-    ("TCP from memory, no loss", _tcp(0.0)),
-    ("TCP from memory, loss", _tcp(_LOSS_SHARE)),
+    ("TCP from memory, no loss", _without_loss),
+    ("TCP from memory, loss", _with_loss),
 )
-
-
-def synthetic_tables(rng_seed: int = 0) -> list[RecordedTable]:
-    """Eight tables, six of file transfers and two of TCP from memory to memory.
-
-    Five repeats per cell, 5 s each; the same seed, at least 0, draws the same.
-    """
-    kinds = [
+_KINDS: Final[tuple[_Kind, ...]] = (
+    *(
         _Kind(name, truth_bps, PARAMETERS, PARAMETERS, _GRID, Scale.LOG2, dataset)
         for name, truth_bps, dataset in _TRANSFERS
-    ] + [
+    ),
+    *(
         _Kind(
             name,
             truth_bps,
@@ -138,21 +152,51 @@ def synthetic_tables(rng_seed: int = 0) -> list[RecordedTable]:
             Scale.LINEAR,
         )
         for name, truth_bps in _MEMORY
-    ]
+    ),
+)
+
+
+def synthetic_tables(rng_seed: int = 0) -> list[RecordedTable]:
+    """Eight tables, six of file transfers and two of TCP from memory to memory.
+
+    Five repeats per cell, 5 s each; the same seed, at least 0, draws the same.
+    """
     return [
         # The 1 separates it from the generators of a search replayed with the same seed.
-        _drawn(kind, np.random.default_rng([rng_seed, place, 1]))
-        for place, kind in enumerate(kinds)
+        _drawn(kind, _Network(), kind.name, np.random.default_rng([rng_seed, place, 1]))
+        for place, kind in enumerate(_KINDS)
     ]
 
 
-def _drawn(kind: _Kind, rng: np.random.Generator) -> RecordedTable:
-    truth_bps = {cell: kind.truth_bps(cell) for cell in kind.cells}
+def synthetic_pairs(number: int) -> list[RecordedTable]:
+    """Tables of that many pairs: each has its own path and one of the eight surfaces, in turn.
+
+    The path decides where the best setting is: round-trip times from 1 to 200 ms, losses of 1e-7 to
+    1e-5 of the packets, and 10 to 60 % of the link left by others, all evenly on a log axis. The
+    first pairs of a larger number are those of a smaller one.
+    """
+    return [_pair(place) for place in range(number)]
+
+
+def _pair(place: int) -> RecordedTable:
+    # The 2 separates it from the eight tables.
+    rng = np.random.default_rng([place, 2])
+    low = np.log([0.1 * LINK_BPS, 1e-3, 1e-7])
+    high = np.log([USABLE_BPS, 0.2, 1e-5])
+    usable_bps, rtt_s, loss_share = np.exp(rng.uniform(low, high)).tolist()
+    peak = tuple(int(one) for one in rng.choice(_DOUBLINGS, size=3))
+    kind = _KINDS[place % len(_KINDS)]
+    network = _Network(usable_bps, rtt_s, loss_share, peak)
+    return _drawn(kind, network, f"pair {place + 1}, {kind.name}", rng)
+
+
+def _drawn(kind: _Kind, network: _Network, name: str, rng: np.random.Generator) -> RecordedTable:
+    truth_bps = {cell: kind.truth_bps(network, cell) for cell in kind.cells}
     # Lognormal with a mean of 1, so that the truth is the mean of a cell.
     sigma = math.sqrt(math.log1p(_SPREAD**2))
     noise = rng.lognormal(-(sigma**2) / 2, sigma, size=(len(kind.cells), _REPEATS))
     return RecordedTable(
-        name=f"{SOURCE}: {kind.name}",
+        name=f"{SOURCE}: {name}",
         source=SOURCE,
         space=space_of(kind.names, kind.cells, kind.scale, cost_order=kind.cost_order),
         repeats={
@@ -162,7 +206,7 @@ def _drawn(kind: _Kind, rng: np.random.Generator) -> RecordedTable:
         path=path_of(
             "source",
             "destination",
-            rtt_s=_RTT_S,
+            rtt_s=network.rtt_s,
             bandwidth_bps=LINK_BPS,
             buffer_bytes=_SOCKET_BYTES if kind.dataset else None,
         ),

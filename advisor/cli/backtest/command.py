@@ -19,6 +19,7 @@ from advisor.cli.backtest.tables import (
     read_tables,
 )
 from advisor.cli.commands import Options, command
+from advisor.cli.computing import DaskOption, executor_at
 from advisor.cli.errors import CommandFailed, UsageError
 from advisor.cli.history.lookup import store_errors
 from advisor.cli.options import OUTPUT, StoreOption, json_option
@@ -64,6 +65,7 @@ class ReplayOptions(Options, frozen=True):
             "they never stop by themselves.",
         ),
     ] = 48
+    dask: DaskOption = None
     drift: Annotated[
         bool,
         typer.Option(
@@ -106,8 +108,9 @@ def backtest(
     """Replay search methods against recorded tables: which would have served these paths best?
 
     TABLE is a CSV file of transfers at many settings, a folder of such files, 'history' or
-    'history:DESTINATION' for what advisor itself has measured, or 'synthetic' for
-    generated surfaces whose best setting is known. Nothing is measured.
+    'history:DESTINATION' for what advisor itself has measured, 'synthetic' for generated
+    surfaces whose best setting is known, or 'synthetic:PAIRS' for as many pairs with such
+    surfaces. Nothing is measured.
     """
     if not tables:
         raise UsageError("TABLE is missing", remedy=f"give {GIVEN}")
@@ -174,7 +177,7 @@ def _replayed(
     if not settings.tables:
         say("advisor: nothing to replay against: no table has enough settings", err=True)
         return _NOTHING_USABLE
-    finished, interrupted = _searched(settings, as_json)
+    finished, interrupted = _searched(settings, options.dask, as_json)
     if as_json:
         echo_scores(settings, finished)
     elif finished:
@@ -192,14 +195,14 @@ def _replayed(
     return 0
 
 
-def _searched(settings: Backtest, as_json: bool) -> tuple[list[Finished], bool]:
+def _searched(settings: Backtest, dask: str | None, as_json: bool) -> tuple[list[Finished], bool]:
     """The methods that were finished, and whether it was interrupted."""
     finished: list[Finished] = []
     left_out: list[LeftOut] = []
     interrupted = False
     try:
-        with progress(wanted=not as_json) as show:
-            for event in run(settings):
+        with executor_at(dask) as executor, progress(wanted=not as_json) as show:
+            for event in run(settings, executor):
                 match event:
                     case Searched():
                         show(event)

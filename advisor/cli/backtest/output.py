@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -21,6 +21,9 @@ from advisor.report.backtest import (
 from advisor.report.output import say, say_json
 from advisor.report.tables import print_table
 
+_MOST_ROWS: Final = 200
+"""More would hide what is printed before them."""
+
 
 def print_scores(backtest: Backtest, finished: Sequence[Finished]) -> None:
     """Print the methods, the tables and the conclusion; at least one method."""
@@ -29,8 +32,12 @@ def print_scores(backtest: Backtest, finished: Sequence[Finished]) -> None:
     print_table(METHOD_COLUMNS, [method_cells(one) for one in ranking])
     _print_wrapped(caption(backtest.tables))
     say()
-    rows = [table_cells(table, place, finished) for place, table in enumerate(backtest.tables)]
+    tables = backtest.tables
+    shown = tables if len(tables) <= _MOST_ROWS else tables[:_MOST_ROWS]
+    rows = [table_cells(table, place, finished) for place, table in enumerate(shown)]
     print_table(TABLE_COLUMNS, rows)
+    if len(shown) < len(tables):
+        say(f"and {len(tables) - len(shown):,} more tables")
     say()
     _print_wrapped(conclusion(ranking))
 

@@ -9,7 +9,7 @@ import msgspec
 from advisor.backtest.from_history import history_tables
 from advisor.backtest.from_transfers import tables_of
 from advisor.backtest.recorded import RecordedTable
-from advisor.backtest.synthetic import synthetic_tables
+from advisor.backtest.synthetic import synthetic_pairs, synthetic_tables
 from advisor.cli.completion import history_to_complete
 from advisor.cli.errors import UsageError
 from advisor.cli.history.lookup import resolve_pair
@@ -21,10 +21,13 @@ from advisor.store.remarks import counting
 from advisor.store.transfer_tables import read_transfer_table
 
 _SYNTHETIC: Final = "synthetic"
+_PAIRS: Final = "synthetic:"
+_MOST_PAIRS: Final = 100_000
 _HISTORY: Final = "history"
 _OF_DESTINATION: Final = "history:"
 GIVEN: Final = (
-    "a CSV file of transfers, a folder of them, history, history:DESTINATION or synthetic"
+    "a CSV file of transfers, a folder of them, history, history:DESTINATION, synthetic "
+    "or synthetic:PAIRS"
 )
 """What may stand for TABLE."""
 
@@ -60,11 +63,14 @@ def read_tables(given: Sequence[str], store: Store) -> list[TableSource]:
     """What is in each TABLE; what several name counts once. Raises StoreError."""
     files: dict[Path, Path] = {}
     pairs: list[Pair] = []
+    made_up = 0
     for one in given:
         if one == _HISTORY:
             pairs += [summary.pair for summary in store.pairs()]
         elif one.startswith(_OF_DESTINATION):
             pairs.append(resolve_pair(store, one.removeprefix(_OF_DESTINATION)))
+        elif one.startswith(_PAIRS):
+            made_up = max(made_up, _number(one.removeprefix(_PAIRS)))
         elif one != _SYNTHETIC:
             files |= {file.resolve(): file for file in _files(Path(one))}
     sources = [_file(file) for file in files.values()]
@@ -72,7 +78,22 @@ def read_tables(given: Sequence[str], store: Store) -> list[TableSource]:
         sources.append(_history(dict.fromkeys(pairs), store))
     if _SYNTHETIC in given:
         sources.append(TableSource(source=_SYNTHETIC, tables=synthetic_tables()))
+    if made_up:
+        sources.append(TableSource(source=_SYNTHETIC, tables=synthetic_pairs(made_up)))
     return sources
+
+
+def _number(text: str) -> int:
+    if (
+        not text.isascii()
+        or not text.isdigit()
+        or len(text) > 9
+        or not 1 <= int(text) <= _MOST_PAIRS
+    ):
+        raise UsageError(
+            f"TABLE: '{_PAIRS}{text}' is no number of pairs", remedy=f"give 1 to {_MOST_PAIRS:,}"
+        )
+    return int(text)
 
 
 def _history(pairs: Iterable[Pair], store: Store) -> TableSource:

@@ -1,0 +1,77 @@
+"""A Dask scheduler and workers as somebody begins them by hand, on 127.0.0.1."""
+
+import contextlib
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from distributed import Client
+
+LIMIT_S = 90.0
+
+
+class Cluster:
+    """`workers`: by name, of one thread each."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.address = ""
+        self.workers: dict[str, subprocess.Popen[bytes]] = {}
+        self.scheduler = self._start(
+            "scheduler", "--host", "tcp://127.0.0.1", "--port", "0", "--dashboard-address", ":0"
+        )
+        log = folder / "scheduler.log"
+        wait_until(lambda: "Scheduler at:" in log.read_text())
+        line = next(one for one in log.read_text().splitlines() if "Scheduler at:" in one)
+        self.address = line.split()[-1]
+
+    def _start(self, what: str, *words: str, name: str = "") -> subprocess.Popen[bytes]:
+        module = f"distributed.cli.dask_{what}"
+        with (self._folder / f"{name or what}.log").open("wb") as log:
+            argv = [sys.executable, "-m", module, *words, "--no-dashboard"]
+            return subprocess.Popen(argv, stdout=log, stderr=log, start_new_session=True)
+
+    def add_worker(self, name: str) -> None:
+        words = ["--host", "tcp://127.0.0.1", "--no-nanny", "--nthreads", "1", "--name", name]
+        place = ["--local-directory", str(self._folder / name), "--memory-limit", "0"]
+        process = self._start("worker", self.address, *words, *place, name=name)
+        self.workers[name] = process
+
+    @contextlib.contextmanager
+    def client(self) -> Iterator[Client]:
+        with Client(self.address, set_as_default=False) as client:
+            yield client
+
+    def close(self) -> None:
+        for process in (*self.workers.values(), self.scheduler):
+            process.kill()
+            process.wait()
+
+
+@contextlib.contextmanager
+def cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
+    made = Cluster(folder)
+    try:
+        for number in range(workers):
+            made.add_worker(f"w{number}")
+        if workers:
+            with made.client() as client:
+                client.wait_for_workers(workers, timeout=LIMIT_S)
+        yield made
+    finally:
+        made.close()
+
+
+def address_of(client: Client, name: str) -> str:
+    """The address of the worker of that name."""
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    return next(str(address) for address, one in workers.items() if one["name"] == name)
+
+
+def wait_until(true: Callable[[], object]) -> None:
+    until = time.monotonic() + LIMIT_S
+    while not true():
+        assert time.monotonic() < until
+        time.sleep(0.02)
