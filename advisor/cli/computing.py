@@ -10,7 +10,8 @@ from advisor.cli import parameters as p
 from advisor.cli.errors import CommandFailed, UsageError
 from advisor.domain.problem import ProblemKind
 from advisor.report.output import say
-from advisor.runtime.executor import CannotCompute, Executor, open_executor, parse_dask
+from advisor.runtime.executor import CannotCompute, Executor, parse_dask
+from advisor.runtime.open_executor import open_executor
 
 DaskOption = Annotated[
     str | None,

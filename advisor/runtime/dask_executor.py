@@ -112,7 +112,9 @@ def _batches(tasks: Iterable[Task], size: int) -> Iterator[list[Task]]:
 def opened(address: str) -> Iterator[DaskExecutor]:
     """The executor at an address, or on workers of this host. Raises CannotCompute."""
     # What it would log is told in sentences of our own, where it ends the computation.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    for name in ("distributed", *logging.root.manager.loggerDict):
+        if name.split(".")[0] in ("distributed", "tornado"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
     with contextlib.ExitStack() as stack:
         stack.enter_context(dask.config.set(_CONFIGURATION))
         if address == LOCAL:

@@ -5,7 +5,6 @@ that they need, seeds included, and results come in the order of the tasks: so t
 wherever, and in whatever order, the tasks ran.
 """
 
-import contextlib
 import importlib.metadata
 import platform
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -83,28 +82,6 @@ def parse_dask(text: str) -> str:
         raise ValueError("write tcp://HOST:PORT, tls://HOST:PORT or local")
     host, port = parse_host_port(place)
     return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
-
-
-@contextlib.contextmanager
-def open_executor(dask: str | None) -> Iterator[Executor]:
-    """The executor at an address of `parse_dask`; None for this process.
-
-    On every way out, tasks that wait are cancelled and local workers are ended. Raises
-    CannotCompute: without the extra, and if no scheduler answers.
-    """
-    if dask is None:
-        yield InThisProcess()
-        return
-    try:
-        from advisor.runtime.dask_executor import opened
-    except ModuleNotFoundError as error:
-        raise CannotCompute(
-            f"it needs distributed ({error})",
-            kind=ProblemKind.MISSING,
-            remedy="install the extra dask: pip install 'data-transfer-advisor[dask]'",
-        ) from None
-    with opened(dask) as executor:
-        yield executor
 
 
 class Answer(msgspec.Struct, frozen=True):

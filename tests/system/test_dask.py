@@ -13,6 +13,9 @@ from distributed.security import Security
 from advisor.runtime.dask_local import local_cluster
 from tests.dask_cluster import LIMIT_S, address_of, cluster, wait_until
 
+# Each test begins several programs that load numpy and Dask.
+pytestmark = pytest.mark.timeout(400)
+
 ADVISOR = [sys.executable, "-P", "-m", "advisor"]
 BACKTEST = ["backtest", "synthetic:24", "--method", "bayes,spsa", "--seeds", "4", "--json"]
 LONG = ["backtest", "synthetic:400", "--method", "bayes", "--seeds", "50", "--json"]

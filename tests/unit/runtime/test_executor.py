@@ -11,12 +11,12 @@ from advisor.runtime.executor import (
     CannotCompute,
     Computation,
     InThisProcess,
-    open_executor,
     parse_dask,
     read_answer,
     run_batch,
     versions,
 )
+from advisor.runtime.open_executor import open_executor
 
 NEGATE = Computation(operator.neg, int)
 
