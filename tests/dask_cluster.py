@@ -1,4 +1,4 @@
-"""A Dask scheduler and workers as somebody begins them by hand, on 127.0.0.1."""
+"""A Dask scheduler and workers on 127.0.0.1, as if begun by hand, and what uses them."""
 
 import contextlib
 import subprocess
@@ -10,6 +10,26 @@ from pathlib import Path
 from distributed import Client
 
 LIMIT_S = 90.0
+ADVISOR = [sys.executable, "-P", "-m", "advisor"]
+BACKTEST = ["backtest", "synthetic:24", "--method", "bayes,spsa", "--seeds", "4", "--json"]
+LONG = ["backtest", "synthetic:400", "--method", "bayes", "--seeds", "50", "--json"]
+
+
+def begin(words: list[str], dask: str | None) -> subprocess.Popen[str]:
+    more = [] if dask is None else ["--dask", dask]
+    return subprocess.Popen(
+        [*ADVISOR, *words, *more],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def told(words: list[str], dask: str | None) -> tuple[int, str, str]:
+    with begin(words, dask) as process:
+        out, err = process.communicate()
+    return process.returncode, out, err
 
 
 class Cluster:
@@ -75,3 +95,7 @@ def wait_until(true: Callable[[], object]) -> None:
     while not true():
         assert time.monotonic() < until
         time.sleep(0.02)
+
+
+def is_computing(client: Client, worker: str) -> bool:
+    return bool(client.processing().get(worker))
