@@ -1,6 +1,7 @@
 """`advisor fleet`: many hosts, measured between each other."""
 
 from advisor.cli.commands import group
+from advisor.cli.fleet.applying import apply, pause, resume
 from advisor.cli.fleet.changes import changes
 from advisor.cli.fleet.describing import init, validate
 from advisor.cli.fleet.simulating import simulate
@@ -8,15 +9,16 @@ from advisor.cli.fleet.simulating import simulate
 
 @group()
 def fleet() -> None:
-    """Describe many hosts in one file, find out what measuring them would take, and what changed.
+    """Describe many hosts in one file, measure between them again and again, and see what changed.
 
     \b
     advisor fleet init
     advisor fleet validate
     advisor fleet simulate --duration 2y --workers 64
+    advisor fleet apply --store postgresql://db.example.org/advisor
     advisor fleet changes --since 7d
     """
 
 
-for _command in (init, validate, simulate, changes):
+for _command in (init, validate, simulate, apply, pause, resume, changes):
     fleet.add_command(_command)

@@ -1,0 +1,1 @@
+"""What the database knows of a fleet: configuration, pauses, workers, attempts, pairs."""

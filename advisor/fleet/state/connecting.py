@@ -1,0 +1,77 @@
+"""Connections to the database of a fleet, which end soon when it does not answer any more."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any, Final, TypeAlias
+
+import psycopg
+from psycopg import errors as pg
+
+from advisor.domain.printable import printable
+from advisor.domain.problem import ProblemKind
+from advisor.store.errors import StoreError
+from advisor.store.postgres.address import Address
+from advisor.store.postgres.schema import require_schema
+
+DatabaseConnection: TypeAlias = psycopg.Connection[Any]
+
+ANSWER_LIMIT_S: Final = 10.0
+"""How long one statement may take, and how long a dead network is not noticed."""
+
+LOST: Final = (psycopg.OperationalError, psycopg.InterfaceError, pg.ReadOnlySqlTransaction)
+"""The database does not answer, or cannot serve now: it is worth another attempt later."""
+
+
+def connect(address: Address) -> DatabaseConnection:
+    """A connection to a history with the schema of this program, committing each statement.
+
+    Raises StoreError for another schema, psycopg.Error if it cannot be reached.
+    """
+    connection = psycopg.connect(
+        address.uri,
+        autocommit=True,
+        application_name="advisor fleet",
+        connect_timeout=round(ANSWER_LIMIT_S),
+        keepalives_idle=5,
+        keepalives_interval=2,
+        keepalives_count=3,
+        tcp_user_timeout=round(ANSWER_LIMIT_S * 1000),
+    )
+    try:
+        require_schema(connection, ANSWER_LIMIT_S)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextlib.contextmanager
+def explained(address: Address, needs: str) -> Iterator[None]:
+    """Turn an error of the database into a StoreError. `needs`: the role for what is done."""
+    try:
+        yield
+    except pg.InsufficientPrivilege as error:
+        raise StoreError(
+            f"the database refuses this account: {said(error)}",
+            kind=ProblemKind.NO_ACCESS,
+            remedy=f"ask its owner for the role {needs}",
+        ) from None
+    except LOST as error:
+        raise StoreError(
+            f"{address} cannot be reached: {said(error)}", kind=ProblemKind.UNREACHABLE
+        ) from None
+    except psycopg.Error as error:
+        raise StoreError(f"the database refuses: {said(error)}", remedy="report it") from None
+
+
+@contextlib.contextmanager
+def connected(address: Address, needs: str = "advisor_reader") -> Iterator[DatabaseConnection]:
+    """A connection for a block, whose errors are StoreErrors. `needs`: the role for the block."""
+    with explained(address, needs), contextlib.closing(connect(address)) as connection:
+        yield connection
+
+
+def said(error: psycopg.Error) -> str:
+    """The server's words, on one line."""
+    told = error.diag.message_primary or str(error) or type(error).__name__
+    return printable(" ".join(told.split()))[:300]

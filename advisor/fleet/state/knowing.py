@@ -1,0 +1,92 @@
+"""What the database knows, as the planner is told it. Pure."""
+
+import math
+from collections.abc import Iterator
+
+from advisor.fleet.plan.turns import Known, KnownPair, KnownTraffic
+from advisor.fleet.state.reading import FleetState
+from advisor.fleet.state.rows import ALL
+
+
+def known(state: FleetState) -> Known:
+    """What is known before planning begins.
+
+    Attempts that run are held and booked with the most that they may move. Hosts that are paused,
+    or at which a user measures, are held. Names that the configuration does not have are left out.
+    """
+    fleet = state.applied.fleet
+    hosts = _numbers(host.name for host in fleet.hosts)
+    tasks = _numbers(task.name for task in fleet.tasks)
+    held = [hosts[name] for name in _left_alone(state) if name in hosts]
+    resources: dict[int, int] = {}
+    traffic = []
+    for one in state.running:
+        held += [hosts[name] for name in (one.source, one.destination) if name in hosts]
+    for one in [*state.recent, *state.running]:
+        if one.source not in hosts or one.destination not in hosts:
+            continue
+        ends = hosts[one.source], hosts[one.destination]
+        moved = one.most_bytes if one.moved_bytes is None else one.moved_bytes
+        ended_s = state.now_s if one.ended_s is None else min(one.ended_s, state.now_s)
+        traffic.append(
+            KnownTraffic(source=ends[0], destination=ends[1], ended_s=ended_s, moved_bytes=moved)
+        )
+        if one.ended_s is None:
+            for number in fleet.used_resources(*ends):
+                resources[number] = resources.get(number, 0) + 1
+    return Known(
+        pairs=list(_pairs(state, hosts, tasks)),
+        traffic=traffic,
+        running=len(state.running),
+        held=held,
+        resources=resources,
+        down={
+            hosts[name]: (one.failures, one.failed_s or 0.0)
+            for name, one in state.hosts.items()
+            if one.failures and name in hosts
+        },
+    )
+
+
+def _numbers(names: Iterator[str]) -> dict[str, int]:
+    return {name: number for number, name in enumerate(names)}
+
+
+def _pairs(state: FleetState, hosts: dict[str, int], tasks: dict[str, int]) -> Iterator[KnownPair]:
+    for one in state.pairs:
+        if one.task not in tasks or one.source not in hosts or one.destination not in hosts:
+            continue
+        yield KnownPair(
+            task=tasks[one.task],
+            source=hosts[one.source],
+            destination=hosts[one.destination],
+            last_s=None if one.last_s is None else min(one.last_s, state.now_s),
+            failures=one.failures,
+            failed_s=min(one.failed_s or 0.0, state.now_s),
+            rate_bps=one.rate_bps,
+            rtt_s=one.rtt_s,
+            news=one.news,
+            checks=one.checks,
+        )
+
+
+def _left_alone(state: FleetState) -> Iterator[str]:
+    everything = ALL in state.pauses
+    for host in state.applied.fleet.hosts:
+        if everything or host.name in state.pauses or host.name in busy_hosts(state):
+            yield host.name
+
+
+def busy_hosts(state: FleetState) -> dict[str, float]:
+    """The hosts at which a user measures, with how long they are left alone."""
+    return {
+        one.host: one.busy_until_s
+        for one in state.hosts.values()
+        if one.busy_until_s and one.busy_until_s > state.now_s
+    }
+
+
+def changes_s(state: FleetState) -> float:
+    """When what is left alone now may be measured again, the first of them; infinite for never."""
+    ends = [one.until_s for one in state.pauses.values() if one.until_s is not None]
+    return min([*ends, *busy_hosts(state).values()], default=math.inf)

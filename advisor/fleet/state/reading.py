@@ -1,0 +1,141 @@
+"""Questions to the database of a fleet."""
+
+from typing import Final, TypeVar
+
+import msgspec
+
+from advisor.domain.problem import ProblemKind
+from advisor.fleet.configuration.reading import BadFleet, decoded
+from advisor.fleet.configuration.resolving import resolved
+from advisor.fleet.plan.fleet import DAY_S, Fleet
+from advisor.fleet.state import rows
+from advisor.fleet.state.connecting import DatabaseConnection
+from advisor.store.errors import StoreError
+
+_T = TypeVar("_T")
+
+WORKER_SILENT_S: Final = 30.0
+"""After this a worker is taken for gone."""
+
+
+class Applied(msgspec.Struct, frozen=True):
+    """The configuration in force. `start_s`: when the first one was applied."""
+
+    configuration: rows.Configuration
+    fleet: Fleet
+    start_s: float
+
+
+class FleetState(msgspec.Struct, frozen=True, kw_only=True):
+    """What the database knows at `now_s`, its own clock.
+
+    `running` have not ended, `recent` ended within 24 hours. Without attempts and pairs that cannot
+    be used. `hosts` and `pauses` by name, ALL for all.
+    """
+
+    applied: Applied
+    now_s: float
+    pairs: list[rows.PairState]
+    running: list[rows.Attempt]
+    recent: list[rows.Attempt]
+    hosts: dict[str, rows.HostState]
+    pauses: dict[str, rows.Pause]
+
+
+def applied(connection: DatabaseConnection) -> Applied:
+    """The configuration in force. Raises StoreError if there is none, or it cannot be used."""
+    found = _select(
+        connection,
+        rows.Configuration,
+        "fleet_configurations",
+        "ORDER BY version DESC LIMIT 1",
+    )
+    first = connection.execute("SELECT min(applied_s) FROM advisor.fleet_configurations").fetchone()
+    if not found or first is None:
+        raise StoreError(
+            "no fleet is described in this database",
+            kind=ProblemKind.MISSING,
+            remedy="an operator runs `advisor fleet apply`",
+        )
+    [newest] = found
+    try:
+        fleet = resolved(decoded(newest.content.encode()))
+    except BadFleet as error:
+        raise StoreError.about(
+            f"version {newest.version} of the fleet, applied by {newest.applied_by}", error
+        ) from None
+    return Applied(newest, fleet, float(first[0]))
+
+
+def fleet_state(connection: DatabaseConnection) -> FleetState:
+    """All that planning needs. Raises StoreError as `applied` does."""
+    found = applied(connection)
+    now_s = now(connection)
+    hosts = _select(connection, rows.HostState, "fleet_hosts")
+    return FleetState(
+        applied=found,
+        now_s=now_s,
+        # In the order in which they came, so that a pair's share of chance stays the same.
+        pairs=_select(connection, rows.PairState, "fleet_pairs", "ORDER BY id"),
+        running=running(connection),
+        recent=_select(
+            connection,
+            rows.Attempt,
+            "fleet_attempts",
+            "WHERE ended_s > %s ORDER BY ended_s",
+            now_s - DAY_S,
+        ),
+        hosts={one.host: one for one in hosts},
+        pauses={one.host: one for one in pauses(connection, now_s)},
+    )
+
+
+def now(connection: DatabaseConnection) -> float:
+    """The time by the clock of the database, in Unix time."""
+    row = connection.execute("SELECT advisor.fleet_now()").fetchone()
+    return float(row[0]) if row else 0.0
+
+
+def running(connection: DatabaseConnection) -> list[rows.Attempt]:
+    """The attempts that have not ended."""
+    return _select(connection, rows.Attempt, "fleet_attempts", "WHERE ended_s IS NULL ORDER BY id")
+
+
+def pauses(connection: DatabaseConnection, now_s: float) -> list[rows.Pause]:
+    """The pauses that are not over."""
+    found = _select(connection, rows.Pause, "fleet_pauses", "ORDER BY host")
+    return [one for one in found if one.until_s is None or one.until_s > now_s]
+
+
+def workers(connection: DatabaseConnection, now_s: float) -> list[rows.Worker]:
+    """The workers that were heard of a moment ago."""
+    return _select(
+        connection,
+        rows.Worker,
+        "fleet_workers",
+        "WHERE ended_s IS NULL AND seen_s > %s ORDER BY id",
+        now_s - WORKER_SILENT_S,
+    )
+
+
+def attempts_of(
+    connection: DatabaseConnection, task: str, source: str, destination: str, most: int
+) -> list[rows.Attempt]:
+    """The newest attempts of a pair of a task, the newest first."""
+    return _select(
+        connection,
+        rows.Attempt,
+        "fleet_attempts",
+        "WHERE task = %s AND source = %s AND destination = %s ORDER BY id DESC LIMIT %s",
+        *(task, source, destination, most),
+    )
+
+
+def _select(
+    connection: DatabaseConnection, kind: type[_T], table: str, rest: str = "", *values: object
+) -> list[_T]:
+    """The rows of a table that are of this kind. `rest`: what follows, with these values."""
+    columns = list(getattr(kind, "__struct_fields__", ()))
+    found = connection.execute(f"SELECT {', '.join(columns)} FROM advisor.{table} {rest}", values)
+    decoded_rows = (rows.row_as(kind, columns, row) for row in found)
+    return [one for one in decoded_rows if one is not None]
