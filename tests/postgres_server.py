@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import psycopg
 
+from advisor.fleet.work import queue
 from advisor.store.opening import open_shared
 from advisor.store.postgres.backend import PostgresBackend
 from advisor.store.postgres.schema import set_up
@@ -167,6 +168,7 @@ def shared_database(server: PostgresServer) -> SharedDatabase:
     server.execute("postgres", f"CREATE DATABASE {made.name}")
     with psycopg.connect(made.address(OWNER)) as connection:
         set_up(connection)
+        queue.set_up(connection)
         there = {row[0] for row in connection.execute("SELECT rolname FROM pg_roles")}
         for user, role in _USERS.items():
             if user not in there:

@@ -141,7 +141,8 @@ async def _ssh_configuration(endpoint: Endpoint) -> dict[str, str]:
     return {key: value for key, _, value in pairs}
 
 
-def _ssh_failure(endpoint: Endpoint, command: str, status: int, words: str) -> PeerGone:
+def ssh_failure(endpoint: Endpoint, command: str, status: int, words: str) -> PeerGone:
+    """Why `ssh ENDPOINT COMMAND` ended with this status and these words on standard error."""
     said = [line.strip() for line in words.splitlines() if line.strip()]
     last = said[-1] if said else f"ssh ended with status {status}"
     program = shlex.split(command)[0]
@@ -176,20 +177,25 @@ def _ssh_failure(endpoint: Endpoint, command: str, status: int, words: str) -> P
     )
 
 
-async def reach_ssh(endpoint: Endpoint, command: str, ssh_options: Sequence[str] = ()) -> Reached:
-    """Start an agent on the other host over the user's own ssh. Raises PeerError.
+def ssh_argv(endpoint: Endpoint, command: str, more: Sequence[str] = ()) -> list[str]:
+    """The line that runs a command on another host over the user's own ssh. `more`: options.
 
     BatchMode: a prompt for a password could not be answered from a separate process group.
     """
+    options = ("-T", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={_CONNECT_S:.0f}", *more)
+    return ["ssh", *options, "--", str(endpoint), command]
+
+
+async def reach_ssh(endpoint: Endpoint, command: str, ssh_options: Sequence[str] = ()) -> Reached:
+    """Start an agent on the other host over the user's own ssh. Raises PeerError."""
     settings = await _ssh_configuration(endpoint)
-    options = ("-T", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={_CONNECT_S:.0f}", *ssh_options)
-    child = await start(["ssh", *options, "--", str(endpoint), command])
+    child = await start(ssh_argv(endpoint, command, ssh_options))
 
     async def close() -> None:
         await asyncio.shield(child.end(grace_s=2.0))
 
     async def explain() -> PeerGone:
-        return _ssh_failure(endpoint, command, *await _last_words(child))
+        return ssh_failure(endpoint, command, *await _last_words(child))
 
     link = AgentLink(child.stdout, child.stdin, close, explain)
     await _greeted(link, _SSH_GREETING_S)

@@ -1,5 +1,6 @@
 """Options that several commands have."""
 
+import sys
 from collections.abc import Iterable
 from typing import Annotated, Any, Final
 
@@ -9,11 +10,13 @@ from advisor.cli import parameters as p
 from advisor.cli.config import configuration
 from advisor.cli.errors import UsageError
 from advisor.domain.endpoints import Pair
+from advisor.report import ndjson
 from advisor.report.output import say
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.store.layout import shipped_profiles
 from advisor.store.opening import open_backend
+from advisor.store.passing_on import PASSED_ON, PassingOn
 
 CONNECTION: Final = "Connection"
 SEARCH: Final = "Search"
@@ -34,6 +37,8 @@ def _opened(context: typer.Context, given: str | Store | None) -> Store:
 
 
 def _open(text: str, what: str) -> Store:
+    if text == PASSED_ON:
+        return Store(PassingOn(ndjson.record_writer(sys.stdout)), shipped_profiles())
     try:
         return Store(open_backend(text), shipped_profiles())
     except StoreError as error:
@@ -59,7 +64,8 @@ StoreOption = Annotated[
         callback=_opened,
         metavar="DIR",
         show_default="as configured, else in your data folder",
-        help="Folder of the history of measurements, or postgresql://HOST/DATABASE.",
+        help="Folder of the history of measurements, or postgresql://HOST/DATABASE; with - nothing "
+        "is kept, and records are printed as lines of JSON.",
         rich_help_panel=OUTPUT,
     ),
 ]

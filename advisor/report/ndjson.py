@@ -9,6 +9,7 @@ import msgspec
 
 from advisor.domain.events import AnyEvent
 from advisor.domain.printable import json_text
+from advisor.domain.records import Record
 
 
 def writer(stream: TextIO) -> Callable[[AnyEvent], None]:
@@ -17,6 +18,17 @@ def writer(stream: TextIO) -> Callable[[AnyEvent], None]:
 
     def write(event: AnyEvent) -> None:
         stream.write(json_text(encoder.encode(event)) + "\n")
+        stream.flush()
+
+    return write
+
+
+def record_writer(stream: TextIO) -> Callable[[Record], None]:
+    """As `writer`, for records: lines with `record` in place of `event`."""
+    encoder = msgspec.json.Encoder()
+
+    def write(record: Record) -> None:
+        stream.write(json_text(encoder.encode(record)) + "\n")
         stream.flush()
 
     return write

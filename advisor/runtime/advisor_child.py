@@ -34,6 +34,21 @@ class AdvisorChild:
         """`advisor ARGUMENTS…`. Raises OSError."""
         return cls(await start([*_ADVISOR, *arguments]))
 
+    @classmethod
+    async def started_by(cls, argv: Sequence[str]) -> "AdvisorChild":
+        """A command of advisor that this line starts, here or elsewhere. Raises OSError."""
+        return cls(await start(argv))
+
+    async def lines(self, most_bytes: int) -> AsyncIterator[bytes]:
+        """What it prints, line by line, until it ends. Raises BadData for a longer line."""
+        left = b""
+        while chunk := await self._child.stdout.read(65536):
+            *whole, left = (left + chunk).split(b"\n")
+            for line in whole:
+                yield line
+            if len(left) > most_bytes:
+                raise BadData(f"a line is longer than {most_bytes} bytes")
+
     async def events(self) -> AsyncIterator[AnyEvent]:
         """Its events, until it ends. Lines that are not events are skipped."""
         while line := await self._child.stdout.readline():
@@ -48,9 +63,14 @@ class AdvisorChild:
 
     async def ended(self) -> tuple[int, str]:
         """Its exit status and its last line on standard error; await it after the events."""
-        status = await self._child.wait()
-        said = self._child.stderr.decode(errors="replace").strip().splitlines()
+        status, words = await self.last_words()
+        said = words.strip().splitlines()
         return status, said[-1] if said else ""
+
+    async def last_words(self) -> tuple[int, str]:
+        """Its exit status, and what it said on standard error."""
+        status = await self._child.wait()
+        return status, self._child.stderr.decode(errors="replace")
 
     async def close(self, *, at_once: bool = False) -> None:
         """End it; unless `at_once`, it may still store its results."""

@@ -5,6 +5,7 @@ from advisor.cli.fleet.applying import apply, pause, resume
 from advisor.cli.fleet.changes import changes
 from advisor.cli.fleet.describing import init, validate
 from advisor.cli.fleet.simulating import simulate
+from advisor.cli.fleet.working import work
 
 
 @group()
@@ -20,5 +21,5 @@ def fleet() -> None:
     """
 
 
-for _command in (init, validate, simulate, apply, pause, resume, changes):
+for _command in (init, validate, simulate, apply, work, pause, resume, changes):
     fleet.add_command(_command)

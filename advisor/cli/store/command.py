@@ -47,9 +47,10 @@ def init(
     with store_errors():
         named = _address(address)
         require_client()
+        from advisor.fleet.work import queue
         from advisor.store.postgres.setting_up import set_up_database
 
-        missing = set_up_database(named)
+        missing = set_up_database(named, queue.set_up)
     if missing:
         say(f"Set up: schema {missing[-1]}.")
     else:

@@ -77,7 +77,7 @@ def record_of(row: Row, pair: Pair, reader: Reader) -> Record | None:
         return msgspec.structs.replace(record, by=printable(row.by))
     if reader.takes == "everything" or row.by == reader.account:
         return record
-    return _without_orders(record)
+    return without_orders(record)
 
 
 def is_left_out(row: Row, reader: Reader) -> bool:
@@ -86,7 +86,8 @@ def is_left_out(row: Row, reader: Reader) -> bool:
     return of_others and row.kind in ("session", "advice")
 
 
-def _without_orders(record: Record) -> Record:
+def without_orders(record: Record) -> Record:
+    """The record without what could start programs, or have people run lines."""
     if isinstance(record, AdviceRecord):
         advice = msgspec.structs.replace(record.advice, commands=[], limits=[])
         return msgspec.structs.replace(record, advice=advice)

@@ -77,3 +77,14 @@ def test_one_place_starts_processes() -> None:
     files = [*ROOT.glob("advisor/**/*.py"), *ROOT.glob("plugins/**/*.py")]
     found = {str(f.relative_to(ROOT)) for f in files if starts.search(f.read_text())}
     assert found == {"advisor/hosts/processes.py"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["fleet", "--help"], ["fleet", "work", "--help"], ["fleet", "validate", "none"], ["history"]],
+)
+def test_nothing_of_a_database_is_loaded_before_it_is_used(
+    arguments: list[str], tmp_path: Path
+) -> None:
+    loaded = loaded_by(arguments, tmp_path)
+    assert not loaded & {"psycopg", "procrastinate", "prometheus_client", "advisor.fleet.work"}

@@ -1,0 +1,169 @@
+"""Has one pair measured by its source, and keeps what comes out in the shared history."""
+
+import asyncio
+import time
+from typing import Final
+
+import msgspec
+
+from advisor.agent.connect import ssh_failure
+from advisor.domain.events import AnyEvent
+from advisor.domain.orders import Stop
+from advisor.domain.problem import ProblemError, ProblemKind
+from advisor.domain.records import Record
+from advisor.fleet.state.rows import Outcome
+from advisor.fleet.work.claiming import Claim, Ending
+from advisor.fleet.work.ordering import order_of
+from advisor.fleet.work.watching import LINE_BYTES, Watched
+from advisor.runtime.advisor_child import AdvisorChild
+from advisor.runtime.exit_codes import EXIT_DONE, EXIT_PEER
+from advisor.store.backend import SessionLog
+from advisor.store.errors import StoreError
+from advisor.store.history import Store
+from advisor.store.importers.entries import RefusedError
+
+_SSH_FAILED: Final = (126, 127, 255)
+_TICK_S: Final = 0.5
+_STOP_SHARE: Final = 0.9
+"""Of its budget a measurement may send; then it is told to stop, and at the end it is ended."""
+_END_S: Final = 10.0
+_AWAY: Final = (ProblemKind.UNREACHABLE, ProblemKind.LOST, ProblemKind.MISSING, ProblemKind.REFUSED)
+
+
+class Measuring:
+    """One measurement. `interrupt` ends it from outside."""
+
+    def __init__(self, claim: Claim, store: Store) -> None:
+        self._claim = claim
+        self._store = store
+        task, ends = claim.task, (claim.turn.source, claim.turn.destination)
+        self._order = order_of(claim.fleet, task, *ends)
+        self._watched = Watched(self._order.destination.host, claim.fleet.rate_bps(*ends))
+        self._log: SessionLog | None = None
+        self._why: Ending | None = None
+        self._over = asyncio.Event()
+
+    def interrupt(self, ending: Ending) -> None:
+        """End it now. The first reason counts."""
+        self._why = self._why or ending
+        self._over.set()
+
+    async def run(self) -> Ending:
+        """Measure, and say how it ended. Never raises, unless it is cancelled."""
+        try:
+            child = await AdvisorChild.started_by(self._order.argv)
+        except OSError as error:
+            return Ending(outcome="failed", moved_bytes=0.0, message=str(error))
+        following = asyncio.create_task(self._follow(child))
+        status, words = 0, ""
+        try:
+            await self._until_over(following, child)
+            if self._why is None:
+                status, words = await asyncio.wait_for(child.last_words(), _END_S)
+        except TimeoutError:
+            self.interrupt(_early("failed", "the session does not end"))
+        finally:
+            # Its input is closed: that orders the session to stop, here and behind ssh.
+            await asyncio.shield(child.close())
+            await asyncio.wait([following], timeout=_END_S)
+            following.cancel()
+            if self._log:
+                await asyncio.to_thread(self._log.close)
+        return self._ending(status, words)
+
+    async def _until_over(self, following: "asyncio.Task[None]", child: AdvisorChild) -> None:
+        """Wait for its end, and see to it that there is one, within what was booked."""
+        began_s = time.monotonic()
+        told_to_stop = False
+        while not following.done() and not self._over.is_set():
+            over = asyncio.create_task(self._over.wait())
+            await asyncio.wait(
+                [following, over], timeout=_TICK_S, return_when=asyncio.FIRST_COMPLETED
+            )
+            over.cancel()
+            now_s = time.monotonic()
+            first_s = self._watched.first_probe_s
+            sending_s = 0.0 if first_s is None else now_s - first_s
+            task = self._claim.task
+            if self._order.obeys and not told_to_stop and sending_s > _STOP_SHARE * task.budget_s:
+                told_to_stop = True
+                child.order(Stop())
+            if sending_s > task.budget_s or now_s - began_s > task.longest_s:
+                self.interrupt(_TOO_LONG)
+
+    async def _follow(self, child: AdvisorChild) -> None:
+        try:
+            async for line in child.lines(LINE_BYTES):
+                told = self._watched.tell(line)
+                if told is not None:
+                    await asyncio.to_thread(self._keep, told)
+                if self._watched.must_wait:
+                    # A user has priority. What was measured so far is kept.
+                    busy = self._claim.destination.name
+                    self.interrupt(_early("given way", f"a user measures at {busy}", busy=busy))
+        except StoreError as error:
+            self.interrupt(_early("failed", f"its records cannot be stored: {error}"))
+        except (ProblemError, RefusedError) as error:
+            self.interrupt(_early("failed", f"what the source sent is refused: {error}"))
+
+    def _keep(self, told: Record | AnyEvent) -> None:
+        """Raises StoreError if it can neither be stored nor spooled."""
+        if isinstance(told, Record):
+            self._store.append(told)
+            return
+        if self._log is None and self._watched.pair is not None:
+            self._log = self._store.event_log(self._watched.pair, self._watched.session)
+        if self._log is not None:
+            self._log(told)
+
+    def _ending(self, status: int, words: str) -> Ending:
+        watched = self._watched
+        moved_bytes = min(watched.moved_bytes, self._claim.turn.most_bytes)
+        if self._why is not None and not self._is_enough():
+            return msgspec.structs.replace(
+                self._why, moved_bytes=moved_bytes, session=watched.session, pair=watched.pair
+            )
+        measured = watched.rtt_s if self._claim.task.what == "path" else watched.rate_bps
+        if measured is not None and (status == EXIT_DONE or self._why is not None):
+            return Ending(
+                outcome="done",
+                moved_bytes=moved_bytes,
+                rate_bps=watched.rate_bps,
+                rtt_s=watched.rtt_s,
+                session=watched.session,
+                pair=watched.pair,
+            )
+        reason, down = self._failure(status, words)
+        return Ending(
+            outcome="failed",
+            moved_bytes=moved_bytes,
+            message=reason,
+            session=watched.session,
+            pair=watched.pair,
+            down=down,
+        )
+
+    def _is_enough(self) -> bool:
+        """Whether it only took its time, and has measured something."""
+        return self._why is _TOO_LONG and self._watched.rate_bps is not None
+
+    def _failure(self, status: int, words: str) -> tuple[str, str | None]:
+        """Why there is no result, and which host could not be reached."""
+        gave_up, order = self._watched.gave_up, self._order
+        if gave_up is not None:
+            problem = gave_up.problem
+            away = gave_up.exit_code == EXIT_PEER and (problem is None or problem.kind in _AWAY)
+            return gave_up.message, self._claim.destination.name if away else None
+        if order.command and status in _SSH_FAILED:
+            failed = ssh_failure(order.source, order.command, status, words)
+            return str(failed), self._claim.source.name
+        said = [line for line in words.strip().splitlines() if line]
+        return said[-1] if said else f"the session ended with status {status}", None
+
+
+def _early(outcome: Outcome, message: str, busy: str | None = None) -> Ending:
+    """What a session that is ended from outside amounts to, but for what it moved."""
+    return Ending(outcome=outcome, moved_bytes=0.0, message=message, busy=busy)
+
+
+_TOO_LONG: Final = _early("failed", "it took longer than it may")

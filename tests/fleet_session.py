@@ -1,0 +1,42 @@
+"""In place of a session at a source: prints lines that were prepared, and logs when it ran.
+
+    python fleet_session.py FOLDER SOURCE DESTINATION SECONDS
+
+FOLDER/before.SOURCE.DESTINATION is printed at once, FOLDER/after.… when it has run for so long, and
+nothing more if its standard input ends before. FOLDER/log has a line for each begin and end. If it
+cannot be told from a session, neither can what a worker does with it.
+"""
+
+import os
+import select
+import sys
+import time
+from pathlib import Path
+
+
+def main(folder: str, source: str, destination: str, seconds: str) -> int:
+    place = Path(folder)
+    name = f"{source}.{destination}"
+
+    def log(what: str) -> None:
+        line = f"{what} {source} {destination} {time.time()} {os.getpid()}\n".encode()
+        number = os.open(place / "log", os.O_APPEND | os.O_CREAT | os.O_WRONLY)
+        os.write(number, line)
+        os.close(number)
+
+    log("began")
+    try:
+        sys.stdout.write((place / f"before.{name}").read_text())
+        sys.stdout.flush()
+        stopped, _, _ = select.select([sys.stdin], [], [], float(seconds))
+        if stopped:
+            return 1
+        sys.stdout.write((place / f"after.{name}").read_text())
+        code = place / f"code.{name}"
+        return int(code.read_text()) if code.exists() else 0
+    finally:
+        log("ended")
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
