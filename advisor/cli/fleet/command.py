@@ -4,6 +4,7 @@ from advisor.cli.commands import group
 from advisor.cli.fleet.applying import apply, pause, resume
 from advisor.cli.fleet.changes import changes
 from advisor.cli.fleet.describing import init, validate
+from advisor.cli.fleet.looking import matrix, show, status
 from advisor.cli.fleet.simulating import simulate
 from advisor.cli.fleet.working import work
 
@@ -17,9 +18,14 @@ def fleet() -> None:
     advisor fleet validate
     advisor fleet simulate --duration 2y --workers 64
     advisor fleet apply --store postgresql://db.example.org/advisor
+    advisor fleet work
+    advisor fleet status
     advisor fleet changes --since 7d
     """
 
 
-for _command in (init, validate, simulate, apply, work, pause, resume, changes):
+for _command in (
+    *(init, validate, simulate, apply, work),
+    *(status, matrix, show, pause, resume, changes),
+):
     fleet.add_command(_command)

@@ -157,6 +157,10 @@ class Planner:
             self._look_at_resource(resource, now_s)
         return turn
 
+    def due_s(self, task: int, source: int, destination: int) -> float:
+        """When a pair is due, the head start of urgent reasons included; infinite for none."""
+        return self._lattices[task].due_s(source, destination)
+
     def hold(self, host: int) -> None:
         """Somebody uses a host: it is not measured until `free`."""
         self._hosts.hold(host)

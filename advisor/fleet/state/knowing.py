@@ -2,10 +2,23 @@
 
 import math
 from collections.abc import Iterator
+from typing import Final
 
+import numpy as np
+
+from advisor.fleet.plan.planner import Planner
 from advisor.fleet.plan.turns import Known, KnownPair, KnownTraffic
 from advisor.fleet.state.reading import FleetState
 from advisor.fleet.state.rows import ALL
+
+_SEED: Final = 1
+"""Planning is repeated, by all alike: it must not draw the times of pairs anew."""
+
+
+def planner_of(state: FleetState) -> Planner:
+    """The planner that knows what the database knows."""
+    rng = np.random.default_rng(_SEED)
+    return Planner(state.applied.fleet, state.applied.start_s, rng, known(state))
 
 
 def known(state: FleetState) -> Known:

@@ -11,17 +11,16 @@ from collections.abc import Iterator
 from typing import Final
 
 import msgspec
-import numpy as np
+import psycopg
 
 from advisor.domain.endpoints import Pair
 from advisor.domain.problem import ProblemKind
 from advisor.fleet.plan.fleet import Fleet, Host, Task
-from advisor.fleet.plan.planner import Planner
 from advisor.fleet.plan.turns import News, Turn, Wait
 from advisor.fleet.plan.worth import RECHECKS
 from advisor.fleet.state import locks
 from advisor.fleet.state.connecting import DatabaseConnection, connect
-from advisor.fleet.state.knowing import changes_s, known
+from advisor.fleet.state.knowing import changes_s, planner_of
 from advisor.fleet.state.reading import Applied, FleetState, fleet_state
 from advisor.fleet.state.rows import Outcome
 from advisor.fleet.work.ordering import programs_of
@@ -31,9 +30,6 @@ from advisor.store.postgres.address import Address
 
 SILENT_S: Final = 20.0
 """A measurement that nothing was heard of for so long is given back once its locks are free."""
-
-_SEED: Final = 1
-"""All workers spread the times of pairs alike: planning is repeated, and draws no lots anew."""
 
 _MOST_TRIES: Final = 100
 _MOST_RATES: Final = 2000
@@ -87,8 +83,10 @@ class Claim:
         return bool(row and row[0])
 
     def close(self) -> None:
-        """Give up the locks."""
-        with contextlib.suppress(Exception):
+        """Give up the locks. The server may notice only later that a connection was closed."""
+        with contextlib.suppress(psycopg.Error):
+            locks.free_all(self._connection)
+        with contextlib.suppress(psycopg.Error):
             self._connection.close()
 
 
@@ -128,9 +126,7 @@ def _claimed(connection: DatabaseConnection, worker: int, trusted: frozenset[str
 
 def _planned(state: FleetState) -> Iterator[Turn | Wait]:
     """What is due, in order; what was handed out before is held."""
-    planner = Planner(
-        state.applied.fleet, state.applied.start_s, np.random.default_rng(_SEED), known(state)
-    )
+    planner = planner_of(state)
     for _ in range(_MOST_TRIES):
         found = planner.next(state.now_s)
         if isinstance(found, Wait):

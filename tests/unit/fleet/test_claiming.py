@@ -91,6 +91,13 @@ def test_whoever_holds_a_host_by_its_lock_alone_is_respected(desk: Desk) -> None
     assert isinstance(desk.take(), Claim)
 
 
+def test_what_has_ended_is_free_at_once(desk: Desk) -> None:
+    desk.describe(described("a", "b"))
+    for _ in range(2):
+        desk.end(desk.taken(), done())
+        desk.database.execute("UPDATE advisor.fleet_pairs SET last_s = last_s - 200000")
+
+
 def test_a_shared_resource_has_so_many_places(desk: Desk) -> None:
     uplink = '[resources.up]\nhosts = ["a", "b", "c"]\nat-once = 2\n'
     desk.describe(described("a", "b", "c", "x", "y", "z", task=uplink))
