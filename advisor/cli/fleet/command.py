@@ -5,6 +5,7 @@ from advisor.cli.fleet.applying import apply, pause, resume
 from advisor.cli.fleet.changes import changes
 from advisor.cli.fleet.describing import init, validate
 from advisor.cli.fleet.looking import matrix, show, status
+from advisor.cli.fleet.metrics import metrics
 from advisor.cli.fleet.simulating import simulate
 from advisor.cli.fleet.working import work
 
@@ -26,6 +27,6 @@ def fleet() -> None:
 
 for _command in (
     *(init, validate, simulate, apply, work),
-    *(status, matrix, show, pause, resume, changes),
+    *(status, matrix, show, pause, resume, changes, metrics),
 ):
     fleet.add_command(_command)

@@ -131,6 +131,15 @@ def attempts_of(
     )
 
 
+def outcomes(connection: DatabaseConnection) -> dict[str, int]:
+    """How many attempts ended so, of each outcome."""
+    found = connection.execute(
+        "SELECT outcome, count(*) FROM advisor.fleet_attempts WHERE ended_s IS NOT NULL"
+        " GROUP BY outcome"
+    )
+    return {str(outcome): int(number) for outcome, number in found}
+
+
 def _select(
     connection: DatabaseConnection, kind: type[_T], table: str, rest: str = "", *values: object
 ) -> list[_T]:
