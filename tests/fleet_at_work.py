@@ -111,10 +111,12 @@ def prepared_order(folder: Path) -> object:
     """In place of ordering.order_of."""
 
     def order(fleet: Fleet, task: Task, source: int, destination: int) -> Order:
-        names = [fleet.hosts[n].name for n in (source, destination)]
+        ends = [fleet.hosts[n] for n in (source, destination)]
+        names = [one.name for one in ends]
         seconds = (folder / "seconds").read_text()
         argv = [sys.executable, "-I", "-S", str(_SESSION), str(folder), *names, seconds]
-        return Order(argv, Endpoint(names[0]), Endpoint(names[1]), "", task.what != "path")
+        reached = [Endpoint.parse(one.reach) for one in ends]
+        return Order(argv, *reached, "", task.what != "path")
 
     return order
 

@@ -56,6 +56,11 @@ def test_two_workers_measure_every_pair_and_never_two_at_one_host(fleet: AtWork)
     assert {span[:2] for span in spans} == set(permutations("abcd", 2))
     require_apart(spans)
     attempts = fleet.rows("attempts", "source, destination, began_s, ended_s, worker_id")
+    assert len(attempts) == 12, (
+        fleet.rows("attempts", "*"),
+        fleet.rows("pairs", "*"),
+        fleet.told(),
+    )
     require_apart([(str(a), str(b), float(str(s)), float(str(e))) for a, b, s, e, _ in attempts])
     assert len({row[4] for row in attempts}) == len(workers)
     backend = fleet.database.backend("rita")
@@ -155,6 +160,18 @@ def test_a_source_that_sends_something_else_is_a_failure(fleet: AtWork) -> None:
     [(message,)] = fleet.rows("pairs", "message", "WHERE failures = 1")
     assert "another pair" in str(message)
     assert fleet.database.backend("rita").pairs() == [Pair("b", "a")]
+
+
+def test_a_destination_that_would_be_the_source_itself_is_refused(fleet: AtWork) -> None:
+    prepared(fleet, "a", "b")
+    here = described("a", "b").replace("[hosts.b]", '[hosts.b]\nreach = "localhost"')
+    fleet.describe(here)
+    fleet.start()
+    until(lambda: fleet.rows("pairs", "id", "WHERE failures > 0"), fleet)
+    until(lambda: covered(fleet) == 1, fleet)
+    [(source, message)] = fleet.rows("pairs", "source, message", "WHERE failures > 0")
+    assert source == "a"
+    assert "localhost" in str(message)
 
 
 def test_a_real_session_is_stored_in_the_shared_history(

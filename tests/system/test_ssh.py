@@ -13,11 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
+import psycopg
 import pytest
 
 from advisor.agent.ports import free_run
+from advisor.fleet.state.changing import apply
+from tests.postgres_server import SharedDatabase
 
-from .conftest import SHORT, Start, children_left, wait_until
+from .conftest import SHORT, Start, StartAgent, children_left, wait_until
 
 SSHD = shutil.which("sshd") or "/usr/sbin/sshd"
 pytestmark = [
@@ -223,3 +226,59 @@ def test_logins_that_fail_name_the_remedy(
     assert words in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert time.monotonic() - began_s < 60
+
+
+@pytest.mark.timeout(600)
+def test_a_fleet_measures_from_a_source_that_ssh_reaches(
+    start: Start,
+    start_agent: StartAgent,
+    sshd: Sshd,
+    over_ssh: list[str],
+    tmp_path: Path,
+    shared_database: SharedDatabase,
+) -> None:
+    """Nothing but the worker knows of the database; the source knows the agent's secret."""
+    agent = start_agent()
+    own = tmp_path / ".config" / "advisor"
+    own.mkdir(parents=True)
+    secret = f"[hosts.\"127.0.0.1\"]\nsecret-file = '{agent.secret_file}'\n"
+    (own / "config.toml").write_text(secret)
+    content = f"""
+        [limits]
+        share-per-day = "100%"
+        [hosts.source]
+        reach = "dtn"
+        agent-command = "{sys.executable} -P -m advisor"
+        bandwidth = "100Gbit"
+        [hosts.destination]
+        reach = "127.0.0.1"
+        agent = "127.0.0.1:{agent.port}"
+        bandwidth = "100Gbit"
+        [measure.advice]
+        what = "advice"
+        between = "pairs"
+        sources = ["source"]
+        destinations = ["destination"]
+        every = "1d"
+        budget = "60s"
+        transports = ["tcp"]
+    """
+    with psycopg.connect(shared_database.address("olga"), autocommit=True) as connection:
+        apply(connection, content)
+    store = ("--store", shared_database.address("alice"))
+    run = start("fleet", "work", *store, "--trust", "olga")
+
+    def ended() -> list[tuple[object, ...]]:
+        with psycopg.connect(shared_database.address("rita")) as connection:
+            return connection.execute(
+                "SELECT outcome, message FROM advisor.fleet_attempts WHERE ended_s IS NOT NULL"
+            ).fetchall()
+
+    assert wait_until(lambda: bool(ended()), 300)
+    run.process.send_signal(signal.SIGTERM)
+    done = run.finish()
+    assert (done.returncode, ended()) == (0, [("done", "")]), done.stderr
+    [pair] = shared_database.backend("rita").pairs()
+    assert pair.destination == "127.0.0.1"
+    # The listening agent and its children stay; of the session nothing does.
+    assert wait_until(lambda: "advise" not in " ".join(children_left(tmp_path)))

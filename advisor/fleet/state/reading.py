@@ -71,20 +71,25 @@ def fleet_state(connection: DatabaseConnection) -> FleetState:
     """All that planning needs. Raises StoreError as `applied` does."""
     found = applied(connection)
     now_s = now(connection)
+    # These first: what ends while the rest is read is then known as running, or as measured, and
+    # never as neither.
+    open_ones = running(connection)
+    ended = _select(
+        connection,
+        rows.Attempt,
+        "fleet_attempts",
+        "WHERE ended_s > %s ORDER BY ended_s",
+        now_s - DAY_S,
+    )
+    still_open = {one.id for one in open_ones}
     hosts = _select(connection, rows.HostState, "fleet_hosts")
     return FleetState(
         applied=found,
         now_s=now_s,
         # In the order in which they came, so that a pair's share of chance stays the same.
         pairs=_select(connection, rows.PairState, "fleet_pairs", "ORDER BY id"),
-        running=running(connection),
-        recent=_select(
-            connection,
-            rows.Attempt,
-            "fleet_attempts",
-            "WHERE ended_s > %s ORDER BY ended_s",
-            now_s - DAY_S,
-        ),
+        running=open_ones,
+        recent=[one for one in ended if one.id not in still_open],
         hosts={one.host: one for one in hosts},
         pauses={one.host: one for one in pauses(connection, now_s)},
     )

@@ -50,6 +50,10 @@ class Measuring:
 
     async def run(self) -> Ending:
         """Measure, and say how it ended. Never raises, unless it is cancelled."""
+        if self._order.destination.is_local and not self._order.source.is_local:
+            # It would measure itself.
+            name, source = self._claim.destination.name, self._claim.source.name
+            return _early("failed", f"hosts.{name}.reach is localhost, which at {source} is itself")
         try:
             child = await AdvisorChild.started_by(self._order.argv)
         except OSError as error:

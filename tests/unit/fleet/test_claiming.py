@@ -8,7 +8,9 @@ import pytest
 from psycopg import errors as pg
 
 from advisor.fleet.plan.turns import Reason, Wait
+from advisor.fleet.state import reading
 from advisor.fleet.state.changing import apply, pause
+from advisor.fleet.state.rows import Attempt
 from advisor.fleet.work.claiming import Claim, Ending, claim, end
 from advisor.store.errors import StoreError
 from advisor.store.postgres.address import Address
@@ -96,6 +98,39 @@ def test_what_has_ended_is_free_at_once(desk: Desk) -> None:
     for _ in range(2):
         desk.end(desk.taken(), done())
         desk.database.execute("UPDATE advisor.fleet_pairs SET last_s = last_s - 200000")
+
+
+def test_what_ends_while_another_worker_looks_is_not_measured_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one_way = 'between = "pairs"\nsources = ["a"]\ndestinations = ["b"]'
+    desk.describe(described("a", "b").replace('between = "mesh"', one_way))
+    first, running = desk.taken(), reading.running
+
+    def ends_before(connection: psycopg.Connection[object]) -> list[Attempt]:
+        desk.end(first, done())
+        return running(connection)
+
+    monkeypatch.setattr(reading, "running", ends_before)
+    assert isinstance(desk.take(), Wait)
+
+
+@pytest.mark.parametrize("ends", ["before", "after"])
+def test_what_ends_while_it_is_looked_at_is_booked_once(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, ends: str
+) -> None:
+    desk.describe(described("a", "b"))
+    first, running = desk.taken(), reading.running
+
+    def ending(connection: psycopg.Connection[object]) -> list[Attempt]:
+        found = running(connection) if ends == "after" else []
+        desk.end(first, done())
+        return found or running(connection)
+
+    monkeypatch.setattr(reading, "running", ending)
+    with desk.as_user("rita") as connection:
+        state = reading.fleet_state(connection)
+    assert len(state.running) + len(state.recent) == 1
 
 
 def test_a_shared_resource_has_so_many_places(desk: Desk) -> None:
