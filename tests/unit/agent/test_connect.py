@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from advisor.agent import connect
-from advisor.agent.connect import _ssh_failure, reach_ssh, reach_tls
+from advisor.agent.connect import reach_ssh, reach_tls, ssh_failure
 from advisor.agent.peer_errors import PeerError
 from advisor.agent.secret import BadSecret, new_secret, read_secret, write_secret
 from advisor.domain.endpoints import Endpoint
@@ -38,7 +38,7 @@ from advisor.lab.state import LabError, state_of
 )
 def test_what_ssh_says(status: int, said: str, kind: ProblemKind, command: str, host: str) -> None:
     endpoint = Endpoint.parse("u@dtn02")
-    problem = _ssh_failure(endpoint, "advisor agent --stdio", status, f"banner\n{said}\n").problem
+    problem = ssh_failure(endpoint, "advisor agent --stdio", status, f"banner\n{said}\n").problem
     assert (problem.kind, problem.command, problem.host) == (kind, command, host)
     assert problem.remedy
 

@@ -1,0 +1,65 @@
+"""What a worker computes for each decision: a planner of all that the database knows.
+
+    python -m tests.benchmarks.fleet.deciding 100
+
+prints the CPU time of three decisions in a mesh of so many hosts, each pair measured once. Reading
+the rows comes on top of it.
+"""
+
+import sys
+import time
+
+from advisor.fleet.configuration.reading import decoded
+from advisor.fleet.configuration.resolving import resolved
+from advisor.fleet.state.knowing import planner_of
+from advisor.fleet.state.reading import Applied, FleetState
+from advisor.fleet.state.rows import Configuration, PairState
+
+_NOW_S = 1.8e9
+
+
+def state_of(number: int) -> FleetState:
+    """A mesh of so many hosts."""
+    hosts = "".join(f'[hosts.h{host}]\nbandwidth = "10Gbit"\n' for host in range(number))
+    mesh = '[measure.mesh]\nwhat = "advice"\nbetween = "mesh"\nevery = "180d"\nbudget = "30s"\n'
+    pairs = [
+        PairState(
+            task="mesh",
+            source=f"h{source}",
+            destination=f"h{destination}",
+            last_s=_NOW_S - 1000 - source * number - destination,
+            rate_bps=9e9,
+            rtt_s=0.01,
+        )
+        for source in range(number)
+        for destination in range(number)
+        if source != destination
+    ]
+    content = hosts + mesh
+    began_s = _NOW_S - 1e7
+    return FleetState(
+        applied=Applied(
+            Configuration(version=1, content=content, applied_by="me", applied_s=began_s),
+            resolved(decoded(content.encode())),
+            began_s,
+        ),
+        now_s=_NOW_S,
+        pairs=pairs,
+        running=[],
+        recent=[],
+        hosts={},
+        pauses={},
+    )
+
+
+def main(number: int) -> None:
+    """Print the CPU time of three decisions."""
+    state = state_of(number)
+    for _ in range(3):
+        began_s = time.process_time()
+        planner_of(state).next(state.now_s)
+        print(f"{len(state.pairs)} pairs: {time.process_time() - began_s:.3f} s")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
