@@ -253,6 +253,10 @@ class HomeScreen(Page):
         """Open the list of emulated paths."""
         self.advisor.open(screen_named("lab"))
 
+    def action_fleet(self) -> None:
+        """Open the matrix of a fleet's pairs."""
+        self.advisor.open(screen_named("fleet"))
+
     def action_try_here(self) -> None:
         """Start a session on this machine only."""
         if reason := self.advisor.why_no_session():

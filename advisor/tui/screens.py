@@ -12,7 +12,18 @@ if TYPE_CHECKING:
 
 
 FirstScreen = Literal[
-    "home", "where", "what", "path", "history", "review", "profiles", "rtt", "lab", "shares", "move"
+    "home",
+    "where",
+    "what",
+    "path",
+    "history",
+    "review",
+    "profiles",
+    "rtt",
+    "lab",
+    "shares",
+    "move",
+    "fleet",
 ]
 """The screens that the program can begin with: what `--open` takes."""
 
@@ -125,6 +136,12 @@ SCREENS: Final = {
         title="Lab",
         about="a long-distance path, emulated on this machine, to experiment with",
         home=HomeKey("l", "lab", "lab", "Lab", button="Lab"),
+    ),
+    "fleet": ScreenEntry(
+        "features.fleet.screens.fleet:FleetScreen",
+        title="Fleet",
+        about="what the pairs of a fleet reach, and what is measured now",
+        home=HomeKey("t", "fleet", "fleet", "Fleet"),
     ),
 }
 """All screens that are shown by name."""

@@ -1,6 +1,6 @@
 """Questions to the database of a fleet."""
 
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
@@ -9,8 +9,11 @@ from advisor.fleet.configuration.reading import BadFleet, decoded
 from advisor.fleet.configuration.resolving import resolved
 from advisor.fleet.plan.fleet import DAY_S, Fleet
 from advisor.fleet.state import rows
-from advisor.fleet.state.connecting import DatabaseConnection
 from advisor.store.errors import StoreError
+
+# Its library is there only where a fleet is used.
+if TYPE_CHECKING:
+    from advisor.fleet.state.connecting import DatabaseConnection
 
 _T = TypeVar("_T")
 
@@ -42,7 +45,7 @@ class FleetState(msgspec.Struct, frozen=True, kw_only=True):
     pauses: dict[str, rows.Pause]
 
 
-def applied(connection: DatabaseConnection) -> Applied:
+def applied(connection: "DatabaseConnection") -> Applied:
     """The configuration in force. Raises StoreError if there is none, or it cannot be used."""
     found = _select(
         connection,
@@ -67,7 +70,7 @@ def applied(connection: DatabaseConnection) -> Applied:
     return Applied(newest, fleet, float(first[0]))
 
 
-def fleet_state(connection: DatabaseConnection) -> FleetState:
+def fleet_state(connection: "DatabaseConnection") -> FleetState:
     """All that planning needs. Raises StoreError as `applied` does."""
     found = applied(connection)
     now_s = now(connection)
@@ -95,24 +98,24 @@ def fleet_state(connection: DatabaseConnection) -> FleetState:
     )
 
 
-def now(connection: DatabaseConnection) -> float:
+def now(connection: "DatabaseConnection") -> float:
     """The time by the clock of the database, in Unix time."""
     row = connection.execute("SELECT advisor.fleet_now()").fetchone()
     return float(row[0]) if row else 0.0
 
 
-def running(connection: DatabaseConnection) -> list[rows.Attempt]:
+def running(connection: "DatabaseConnection") -> list[rows.Attempt]:
     """The attempts that have not ended."""
     return _select(connection, rows.Attempt, "fleet_attempts", "WHERE ended_s IS NULL ORDER BY id")
 
 
-def pauses(connection: DatabaseConnection, now_s: float) -> list[rows.Pause]:
+def pauses(connection: "DatabaseConnection", now_s: float) -> list[rows.Pause]:
     """The pauses that are not over."""
     found = _select(connection, rows.Pause, "fleet_pauses", "ORDER BY host")
     return [one for one in found if one.until_s is None or one.until_s > now_s]
 
 
-def workers(connection: DatabaseConnection, now_s: float) -> list[rows.Worker]:
+def workers(connection: "DatabaseConnection", now_s: float) -> list[rows.Worker]:
     """The workers that were heard of a moment ago."""
     return _select(
         connection,
@@ -124,7 +127,7 @@ def workers(connection: DatabaseConnection, now_s: float) -> list[rows.Worker]:
 
 
 def attempts_of(
-    connection: DatabaseConnection, task: str, source: str, destination: str, most: int
+    connection: "DatabaseConnection", task: str, source: str, destination: str, most: int
 ) -> list[rows.Attempt]:
     """The newest attempts of a pair of a task, the newest first."""
     return _select(
@@ -136,7 +139,7 @@ def attempts_of(
     )
 
 
-def outcomes(connection: DatabaseConnection) -> dict[str, int]:
+def outcomes(connection: "DatabaseConnection") -> dict[str, int]:
     """How many attempts ended so, of each outcome."""
     found = connection.execute(
         "SELECT outcome, count(*) FROM advisor.fleet_attempts WHERE ended_s IS NOT NULL"
@@ -146,7 +149,7 @@ def outcomes(connection: DatabaseConnection) -> dict[str, int]:
 
 
 def _select(
-    connection: DatabaseConnection, kind: type[_T], table: str, rest: str = "", *values: object
+    connection: "DatabaseConnection", kind: type[_T], table: str, rest: str = "", *values: object
 ) -> list[_T]:
     """The rows of a table that are of this kind. `rest`: what follows, with these values."""
     columns = list(getattr(kind, "__struct_fields__", ()))

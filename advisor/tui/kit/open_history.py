@@ -31,6 +31,11 @@ class OpenHistory:
                 self._free.append(store)
 
     @property
+    def argument(self) -> str:
+        """A folder, or the address of a database, as `--store` takes it."""
+        return self._store.argument
+
+    @property
     def arguments(self) -> list[str]:
         """The arguments that make a command use the same history."""
-        return ["--store", self._store.argument]
+        return ["--store", self.argument]

@@ -26,6 +26,7 @@ from advisor.tui.features.advising.widgets.bins import (
 )
 from advisor.tui.features.advising.widgets.legend import mark_of
 from advisor.tui.kit.charts.axis import rate_unit
+from advisor.tui.kit.charts.heat import shade
 from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
 from advisor.tui.kit.static import Static
 
@@ -151,7 +152,7 @@ path of the search; underlined is the best of this map."""
             return Text(f"×{probe.ordinal}".center(_CELL), self._failed)
         scale, _ = rate_unit(top)
         words = f"{rate / scale:.3g}" if self._values else f"{probe.ordinal}"
-        style = self._shade(rate / top if top else 0.0)
+        style = shade(self.app.theme_variables, rate / top if top else 0.0)
         if rate == top:
             style += Style(underline=True, bold=True)
         return Text(f"{mark_of(probe)}{words}".center(_CELL), style)
@@ -160,15 +161,6 @@ path of the search; underlined is the best of this map."""
     def _failed(self) -> Style:
         variables = self.app.theme_variables
         return Style(color=Color.parse(variables["failed"]).rich_color, bold=True)
-
-    def _shade(self, share: float) -> Style:
-        """A shade from the surface to the theme's green. ANSI colours cannot be blended."""
-        variables = self.app.theme_variables
-        surface, green = (Color.parse(variables[word]) for word in ("surface", "advised"))
-        if surface.ansi is not None or green.ansi is not None:
-            return Style(reverse=share > 0.5)
-        back = surface.blend(green, 0.15 + 0.85 * share**2)
-        return Style(color=back.get_contrast_text(1.0).rich_color, bgcolor=back.rich_color)
 
 
 def search_of(model: SessionModel, subject: str) -> StageModel | None:

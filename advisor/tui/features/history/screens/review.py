@@ -33,7 +33,10 @@ _NOTHING_YET = (
 
 
 class ReviewScreen(Page):
-    """The table and its filter. Actions apply to the marked sessions, else to the selected one."""
+    """The table and its filter. Actions apply to the marked sessions, else to the selected one.
+
+    `words`: what the filter has at first.
+    """
 
     NAME = "Review"
     HELP = SessionTable.HELP
@@ -55,8 +58,9 @@ class ReviewScreen(Page):
     ReviewScreen #nothing { height: auto; padding: 1 1; display: none; }
     """
 
-    def __init__(self) -> None:
+    def __init__(self, words: str = "") -> None:
         super().__init__()
+        self._words = words
         self._sessions: list[SessionDigest] | None = None
         self._deleted: list[list[SessionDigest]] = []
 
@@ -74,6 +78,7 @@ class ReviewScreen(Page):
         return self.query_one(SessionTable)
 
     def on_mount(self) -> None:
+        self.query_one(Input).value = self._words
         self._table.focus()
 
     def on_screen_resume(self) -> None:

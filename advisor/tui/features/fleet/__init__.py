@@ -1,0 +1,1 @@
+"""A fleet: how its pairs stand, and what became of each."""
