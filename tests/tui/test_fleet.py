@@ -192,7 +192,7 @@ async def test_a_folder_holds_no_fleet(new_app: NewApp) -> None:
         await pilot.press("t")
         await until(pilot, lambda: isinstance(app.screen, FleetScreen))
         await until(pilot, lambda: "this history is a folder" in words(app, "#how"))
-        assert "--store postgresql://HOST/DATABASE" in words(app, "#how")
+        assert 'store = "postgresql://HOST/DATABASE"' in words(app, "#how")
         await pilot.press("m")
         assert "no other measure" in told(app)
 

@@ -48,7 +48,7 @@ def _connected(store: str) -> Iterator["DatabaseConnection"]:
     if not is_address(store):
         raise StoreError(
             "a fleet is kept in a database, and this history is a folder",
-            remedy="start advisor with --store postgresql://HOST/DATABASE",
+            remedy='name one in the configuration: store = "postgresql://HOST/DATABASE"',
         )
     from advisor.fleet.state.connecting import connected
 
