@@ -15,7 +15,7 @@ from advisor.fleet.state.changing import apply
 from tests.fleet_at_work import AtWork, described, fleet_at_work
 from tests.postgres_server import SharedDatabase, shared_database, temporary_server
 
-from .conftest import Start, wait_until
+from .conftest import Namespaces, Start, wait_until
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -174,10 +174,14 @@ def test_a_destination_that_would_be_the_source_itself_is_refused(fleet: AtWork)
     assert "localhost" in str(message)
 
 
+@pytest.mark.namespaces
 def test_a_real_session_is_stored_in_the_shared_history(
-    start: Start, shared_database: SharedDatabase
+    start: Start, joined: Namespaces, shared_database: SharedDatabase
 ) -> None:
-    """`advisor fleet work` with this host as its own source and destination."""
+    """`advisor fleet work` with a host as its own source and destination.
+
+    In a network of its own: on this host, tests that measure would have to be given way to.
+    """
     content = """
         [limits]
         share-per-day = "100%"
@@ -199,7 +203,8 @@ def test_a_real_session_is_stored_in_the_shared_history(
     """
     with psycopg.connect(shared_database.address("olga"), autocommit=True) as connection:
         apply(connection, content)
-    run = start("fleet", "work", "--store", shared_database.address("alice"))
+    words = ("fleet", "work", "--store", shared_database.address("alice"))
+    run = start(*words, prefix=joined.source.host)
 
     def ended() -> list[tuple[object, ...]]:
         with psycopg.connect(shared_database.address("rita")) as connection:
