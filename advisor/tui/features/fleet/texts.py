@@ -68,7 +68,8 @@ def curve_words(attempts: Sequence[Attempt], width: int) -> Content:
     rates = [one.rate_bps for one in reversed(attempts) if one.rate_bps is not None]
     if not rates:
         return Content("")
-    span = f"{format_rate(min(rates))} to {format_rate(max(rates))}"
+    ends = dict.fromkeys(format_rate(bps) for bps in (min(rates), max(rates)))
+    span = " to ".join(ends)
     return Content(f"{spark(rates, max(8, width - len(span) - 2))}  {span}")
 
 
