@@ -25,14 +25,16 @@ GROUPS = {"tiny": (40, 5000), "small": (10, 30_000), "large": (2, 24_000_000)}
 FILES = 52
 TOTAL_BYTES = 40 * 5000 + 10 * 30_000 + 2 * 24_000_000
 
-# Keeps each client's list; the first four of a run that is to hang are let through.
+# Keeps each client's list; of a run that is to hang the first client of each class is let through.
 CLIENT = """#!/bin/sh
 for word; do
-    case "$last" in -f) cat "$word" >> "$LISTS" ;; esac
+    case "$last" in -f) list=$word && cat "$list" >> "$LISTS" ;; esac
     last=$word
 done
 case "$*" in *" -f "*) ;; *) exec {client} "$@" ;; esac
 [ -n "$SLOTS" ] || exec {client} "$@"
+class=$(sed -n 's;.*/\\(tiny\\|small\\|large\\)/.*;\\1;p' "$list" | head -n 1)
+mkdir "$SLOTS/$class" 2> /dev/null || exec sleep 600
 for slot in 1 2 3 4; do
     mkdir "$SLOTS/$slot" 2> /dev/null && exec {client} "$@"
 done
@@ -61,7 +63,7 @@ class Mover:
         client.chmod(0o755)
 
     def run(self, *options: str, hangs: bool = False, let_through: int = 4) -> Run:
-        """`hangs`: all clients but so many do nothing."""
+        """`hangs`: all clients but the first of each class, so many at most, do nothing."""
         self._number += 1
         path = own_environment(self.home)["PATH"]
         environment = {
