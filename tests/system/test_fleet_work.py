@@ -1,5 +1,6 @@
 """Workers of a fleet as processes, with a real database."""
 
+import os
 import signal
 from collections.abc import Iterator
 from itertools import combinations, permutations
@@ -174,7 +175,11 @@ def test_a_destination_that_would_be_the_source_itself_is_refused(fleet: AtWork)
     assert "localhost" in str(message)
 
 
-@pytest.mark.namespaces
+@pytest.mark.as_root
+@pytest.mark.skipif(
+    os.geteuid() != 0,
+    reason="needs root: a network of its own, and a database that a user namespace cannot run",
+)
 def test_a_real_session_is_stored_in_the_shared_history(
     start: Start, joined: Namespaces, shared_database: SharedDatabase
 ) -> None:
