@@ -1,6 +1,7 @@
 """A Dask scheduler and workers on 127.0.0.1, as if begun by hand, and what uses them."""
 
 import contextlib
+import functools
 import subprocess
 import sys
 import time
@@ -95,6 +96,14 @@ def wait_until(true: Callable[[], object]) -> None:
     while not true():
         assert time.monotonic() < until
         time.sleep(0.02)
+
+
+@functools.cache
+def without_dask() -> str:
+    """What the backtest prints without --dask."""
+    status, out, _ = told(BACKTEST, None)
+    assert status == 0
+    return out
 
 
 def is_computing(client: Client, worker: str) -> bool:

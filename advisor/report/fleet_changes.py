@@ -1,7 +1,6 @@
 """Changes of pairs, as text and as JSON."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -9,6 +8,7 @@ import msgspec
 from advisor.domain.quantities import format_rate
 from advisor.fleet.changes import Change
 from advisor.report.output import say
+from advisor.report.times import local_time
 
 
 def changes_data(found: Sequence[Change]) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def print_changes(found: Sequence[Change], pairs: int) -> None:
     for one in found:
         rates = f"{format_rate(one.before_bps)} to {format_rate(one.after_bps)}"
         say(f"{one.pair}  {one.subject}: {one.factor - 1:+.0%}, {rates}")
-        times = f"since {_when(one.since_s)}, certain since {_when(one.noticed_s)}"
+        times = f"since {local_time(one.since_s)}, certain since {local_time(one.noticed_s)}"
         say(f"  {times}, {one.records} {'record' if one.records == 1 else 'records'}")
         for line in _explained(one):
             say(f"  {line}")
@@ -35,7 +35,3 @@ def _explained(one: Change) -> list[str]:
     if not one.facts:
         return ["none of the recorded facts of hosts and path changed with it"]
     return [f"{f.where}: {f.fact} was {f.before}, then {f.after}" for f in one.facts]
-
-
-def _when(at_s: float) -> str:
-    return datetime.fromtimestamp(at_s).astimezone().strftime("%Y-%m-%d %H:%M")

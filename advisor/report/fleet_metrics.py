@@ -11,7 +11,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from advisor.fleet.state.reading import FleetState
-from advisor.fleet.state.rows import Attempt, Worker
+from advisor.fleet.state.rows import Worker
 from advisor.fleet.state.standing import PairStanding, pairs_of
 
 _PAIR: Final = ("measure", "source", "destination")
@@ -96,12 +96,8 @@ def _traffic(state: FleetState) -> Counter[str]:
     moved: Counter[str] = Counter()
     for one in [*state.recent, *state.running]:
         for host in (one.source, one.destination):
-            moved[host] += round(_bytes(one))
+            moved[host] += round(one.counted_bytes)
     return moved
-
-
-def _bytes(one: Attempt) -> float:
-    return one.most_bytes if one.moved_bytes is None else one.moved_bytes
 
 
 def _of_pairs(pairs: list[PairStanding]) -> Iterator[Metric]:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from typing import Any, Final
 
 import msgspec
@@ -12,8 +11,10 @@ from advisor.fleet.state.rows import ALL, Attempt
 from advisor.fleet.state.standing import FleetStanding, PairStanding
 from advisor.report.output import say
 from advisor.report.tables import print_table
+from advisor.report.times import local_time
 
 _MOST_ROWS: Final = 20
+ATTEMPT_COLUMNS: Final = ("began", "outcome", "throughput", "why", "message")
 
 
 def standing_data(found: FleetStanding) -> dict[str, Any]:
@@ -83,12 +84,7 @@ def _ago(at_s: float, found: FleetStanding) -> str:
 
 
 def _until(until_s: float | None) -> str:
-    return "resumed" if until_s is None else when(until_s)
-
-
-def when(at_s: float) -> str:
-    """A time on this host's clock."""
-    return datetime.fromtimestamp(at_s).astimezone().strftime("%Y-%m-%d %H:%M")
+    return "resumed" if until_s is None else local_time(until_s)
 
 
 def print_matrix(pairs: Sequence[PairStanding], now_s: float, *, ages: bool) -> None:
@@ -127,19 +123,21 @@ def print_pair(one: PairStanding, attempts: Sequence[Attempt], now_s: float) -> 
     say(f"{one.source}->{one.destination} {one.task}: {reached(one)}, {age(one, now_s)}")
     if one.stored_source:
         say(f"  in the history as {one.stored_source}->{one.stored_destination}")
-    due = "due" if one.due_s <= now_s else f"due {when(one.due_s)}"
+    due = "due" if one.due_s <= now_s else f"due {local_time(one.due_s)}"
     say(f"  {due}{f': {one.reason}' if one.reason else ''}")
     if one.news != "none":
         say(f"  a change is {'suspected' if one.news == 'suspected' else 'certain'}")
-    rows = [
-        [
-            when(attempt.began_s),
-            attempt.outcome or "runs",
-            format_rate(attempt.rate_bps) if attempt.rate_bps else "",
-            attempt.why,
-            attempt.message,
-        ]
-        for attempt in attempts
-    ]
+    rows = [attempt_cells(attempt) for attempt in attempts]
     if rows:
-        print_table(("began", "outcome", "throughput", "why", "message"), rows)
+        print_table(ATTEMPT_COLUMNS, rows)
+
+
+def attempt_cells(one: Attempt) -> list[str]:
+    """A measurement, in the columns of a table of them."""
+    return [
+        local_time(one.began_s),
+        one.outcome or "runs",
+        format_rate(one.rate_bps) if one.rate_bps else "",
+        one.why,
+        one.message,
+    ]

@@ -12,6 +12,7 @@ from textual.events import Mount, Resize, ScreenResume
 from textual.screen import Screen
 from textual.widget import Widget
 
+from advisor.tui.kit.from_thread import is_there
 from advisor.tui.kit.panels.message_line import MessageLine
 from advisor.tui.kit.static import Static
 from advisor.tui.kit.steady_footer import SteadyFooter
@@ -98,16 +99,11 @@ class Page(Screen[None]):
         """The widgets of the screen's body."""
         return ()
 
-    @property
-    def _has_widgets(self) -> bool:
-        # While the application closes, timers and workers still run after they are removed.
-        return self.is_mounted and self.app.is_running
-
     def every(self, seconds: float, draw: Callable[[], Awaitable[None] | None]) -> None:
         """Call `draw` at this interval, as long as there are widgets to draw on."""
 
         def tick() -> Awaitable[None] | None:
-            return draw() if self._has_widgets else None
+            return draw() if is_there(self) else None
 
         self.set_interval(seconds, tick)
 

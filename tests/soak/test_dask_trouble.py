@@ -17,22 +17,15 @@ from tests.dask_cluster import (
     begin,
     cluster,
     is_computing,
-    told,
     wait_until,
+    without_dask,
 )
 
 # Each test begins several programs that load numpy and Dask.
 pytestmark = pytest.mark.timeout(400)
 
 
-@pytest.fixture(scope="module")
-def without() -> str:
-    status, out, _ = told(BACKTEST, None)
-    assert status == 0
-    return out
-
-
-def test_workers_may_all_be_gone_for_a_while(tmp_path: Path, without: str) -> None:
+def test_workers_may_all_be_gone_for_a_while(tmp_path: Path) -> None:
     with cluster(tmp_path, workers=0) as made, begin(BACKTEST, made.address) as process:
         assert process.stderr is not None
         assert any("no worker yet" in line for line in process.stderr)
@@ -44,7 +37,7 @@ def test_workers_may_all_be_gone_for_a_while(tmp_path: Path, without: str) -> No
             made.workers["first"].kill()
         made.add_worker("second")
         out, _ = process.communicate()
-    assert (process.returncode, out) == (0, without)
+    assert (process.returncode, out) == (0, without_dask())
 
 
 def test_ctrl_c_ends_it_and_leaves_no_work_behind(tmp_path: Path) -> None:

@@ -5,20 +5,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.dask_cluster import BACKTEST, address_of, begin, cluster, is_computing, told, wait_until
+from tests.dask_cluster import (
+    BACKTEST,
+    address_of,
+    begin,
+    cluster,
+    is_computing,
+    told,
+    wait_until,
+    without_dask,
+)
 
 # Each test begins several programs that load numpy and Dask.
 pytestmark = pytest.mark.timeout(400)
 
 
-@pytest.fixture(scope="module")
-def without() -> str:
-    status, out, _ = told(BACKTEST, None)
-    assert status == 0
-    return out
-
-
-def test_a_killed_worker_costs_time_and_nothing_else(tmp_path: Path, without: str) -> None:
+def test_a_killed_worker_costs_time_and_nothing_else(tmp_path: Path) -> None:
     with cluster(tmp_path) as made, made.client() as client:
         lost = address_of(client, "w0")
         with begin(BACKTEST, made.address) as process:
@@ -26,11 +28,11 @@ def test_a_killed_worker_costs_time_and_nothing_else(tmp_path: Path, without: st
             made.workers["w0"].kill()
             out, err = process.communicate()
         assert len(client.nthreads()) == 1
-    assert (process.returncode, out) == (0, without), err
+    assert (process.returncode, out) == (0, without_dask()), err
 
 
-def test_workers_of_this_host(without: str) -> None:
-    assert told(BACKTEST, "local")[:2] == (0, without)
+def test_workers_of_this_host() -> None:
+    assert told(BACKTEST, "local")[:2] == (0, without_dask())
 
 
 def test_nobody_listens_or_certificates_are_missing() -> None:

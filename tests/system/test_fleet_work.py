@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from itertools import combinations, permutations
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from advisor.domain import events as ev
 from advisor.domain.endpoints import Pair
 from advisor.domain.problem import Problem, ProblemKind
-from advisor.fleet.state.changing import apply
 from tests.fleet_at_work import AtWork, described, fleet_at_work
 from tests.postgres_server import SharedDatabase, shared_database, temporary_server
 
@@ -181,7 +179,7 @@ def test_a_destination_that_would_be_the_source_itself_is_refused(fleet: AtWork)
     reason="needs root: a network of its own, and a database that a user namespace cannot run",
 )
 def test_a_real_session_is_stored_in_the_shared_history(
-    start: Start, joined: Namespaces, shared_database: SharedDatabase
+    start: Start, joined: Namespaces, fleet: AtWork
 ) -> None:
     """`advisor fleet work` with a host as its own source and destination.
 
@@ -206,24 +204,20 @@ def test_a_real_session_is_stored_in_the_shared_history(
         budget = "60s"
         transports = ["tcp"]
     """
-    with psycopg.connect(shared_database.address("olga"), autocommit=True) as connection:
-        apply(connection, content)
-    words = ("fleet", "work", "--store", shared_database.address("alice"))
+    fleet.describe(content)
+    words = ("fleet", "work", "--store", fleet.database.address("alice"))
     run = start(*words, prefix=joined.source.host)
 
     def ended() -> list[tuple[object, ...]]:
-        with psycopg.connect(shared_database.address("rita")) as connection:
-            return connection.execute(
-                "SELECT outcome, rate_bps > 0, moved_bytes > 0 AND moved_bytes <= most_bytes,"
-                " message FROM advisor.fleet_attempts WHERE ended_s IS NOT NULL"
-            ).fetchall()
+        columns = "outcome, rate_bps > 0, moved_bytes > 0 AND moved_bytes <= most_bytes, message"
+        return fleet.rows("attempts", columns, "WHERE ended_s IS NOT NULL")
 
     assert wait_until(lambda: bool(ended()), 300)
     run.process.send_signal(signal.SIGINT)
     done = run.finish()
     assert done.returncode == 0, done.stderr
     assert ended() == [("done", True, True, "")], done.stderr
-    backend = shared_database.backend("rita")
+    backend = fleet.database.backend("rita")
     [pair] = backend.pairs()
     records = backend.read(pair)[0]
     assert {type(record).__name__ for record in records} >= {"SessionRecord", "ProbeRecord"}

@@ -13,11 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
-import psycopg
 import pytest
 
 from advisor.agent.ports import free_run
-from advisor.fleet.state.changing import apply
+from tests.fleet_at_work import AtWork
 from tests.postgres_server import SharedDatabase
 
 from .conftest import SHORT, Start, StartAgent, children_left, wait_until
@@ -263,16 +262,13 @@ def test_a_fleet_measures_from_a_source_that_ssh_reaches(
         budget = "60s"
         transports = ["tcp"]
     """
-    with psycopg.connect(shared_database.address("olga"), autocommit=True) as connection:
-        apply(connection, content)
+    fleet = AtWork(shared_database, tmp_path / "fleet")
+    fleet.describe(content)
     store = ("--store", shared_database.address("alice"))
     run = start("fleet", "work", *store, "--trust", "olga")
 
     def ended() -> list[tuple[object, ...]]:
-        with psycopg.connect(shared_database.address("rita")) as connection:
-            return connection.execute(
-                "SELECT outcome, message FROM advisor.fleet_attempts WHERE ended_s IS NOT NULL"
-            ).fetchall()
+        return fleet.rows("attempts", "outcome, message", "WHERE ended_s IS NOT NULL")
 
     # Where another test measures on this host, that is given way to, and tried again.
     wait_until(lambda: ("done", "") in ended(), 200)

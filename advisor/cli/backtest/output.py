@@ -33,7 +33,7 @@ def print_scores(backtest: Backtest, finished: Sequence[Finished]) -> None:
     _print_wrapped(caption(backtest.tables))
     say()
     tables = backtest.tables
-    shown = tables if len(tables) <= _MOST_ROWS else tables[:_MOST_ROWS]
+    shown = tables[:_MOST_ROWS]
     rows = [table_cells(table, place, finished) for place, table in enumerate(shown)]
     print_table(TABLE_COLUMNS, rows)
     if len(shown) < len(tables):

@@ -9,7 +9,7 @@ from advisor.cli import parameters as p
 from advisor.cli.commands import command
 from advisor.cli.errors import UsageError
 from advisor.cli.fleet.database import database
-from advisor.cli.fleet.files import DEFAULT, FleetArgument, loaded
+from advisor.cli.fleet.files import DEFAULT, FleetArgument, with_text
 from advisor.cli.options import StoreOption
 from advisor.domain.quantities import format_duration
 from advisor.fleet.configuration.selecting import ALL
@@ -26,8 +26,7 @@ def apply(store: StoreOption, *, file: FleetArgument = DEFAULT) -> int:
     It is checked as by 'advisor fleet validate', and kept in the database with a version. What was
     measured of pairs that it still has stays known. For operators.
     """
-    loaded(file)
-    content = file.read_text(encoding="utf-8")
+    _, content = with_text(file)
     with database(store, _OPERATOR) as connection:
         from advisor.fleet.state import changing
 

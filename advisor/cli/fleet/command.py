@@ -12,7 +12,7 @@ from advisor.cli.fleet.working import work
 
 @group()
 def fleet() -> None:
-    """Describe many hosts in one file, measure between them again and again, and see what changed.
+    """Describe many hosts in one file, measure between them regularly, and see what changed.
 
     \b
     advisor fleet init

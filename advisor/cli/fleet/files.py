@@ -6,7 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from advisor.cli.errors import UsageError
-from advisor.fleet.configuration.reading import BadFleet
+from advisor.fleet.configuration.reading import BadFleet, decoded, read_file
 from advisor.fleet.plan.fleet import Fleet
 
 DEFAULT: Final = Path("fleet.toml")
@@ -19,9 +19,15 @@ FleetArgument = Annotated[
 
 def loaded(path: Path) -> Fleet:
     """The fleet of a file; what is wrong with it ends the command with its sentence."""
-    from advisor.fleet.configuration.resolving import load
+    return with_text(path)[0]
+
+
+def with_text(path: Path) -> tuple[Fleet, str]:
+    """As `loaded`, and the text that it was read from."""
+    from advisor.fleet.configuration.resolving import resolved
 
     try:
-        return load(path)
+        data = read_file(path)
+        return resolved(decoded(data)), data.decode()
     except BadFleet as error:
         raise UsageError.about(str(path), error) from None

@@ -38,10 +38,10 @@ def status(
             return 0
         state = reading.fleet_state(connection)
         workers = reading.workers(connection, state.now_s)
-    from advisor.fleet.state.standing import standing_of
+    from advisor.fleet.state.standing import pairs_of, standing_of
     from advisor.report.fleet_status import print_standing, standing_data
 
-    found = standing_of(state, workers)
+    found = standing_of(state, workers, list(pairs_of(state)))
     if as_json:
         say_json(msgspec.json.encode(standing_data(found)))
     else:

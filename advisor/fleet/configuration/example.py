@@ -3,7 +3,7 @@
 from typing import Final
 
 EXAMPLE: Final = """\
-# A fleet: hosts that are measured between each other, again and again.
+# A fleet: hosts that are measured between each other regularly.
 # `advisor fleet validate` says what would be measured; `advisor fleet simulate` tries it out.
 
 [limits]

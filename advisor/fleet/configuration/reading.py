@@ -28,11 +28,11 @@ class BadFleet(ProblemError, ValueError):
     kind = ProblemKind.INVALID
 
 
-def read_file(path: Path) -> FleetFile:
-    """The tables of a file. Raises BadFleet."""
+def read_file(path: Path) -> bytes:
+    """What is in a file, as far as `decoded` looks at it. Raises BadFleet."""
     try:
         with path.open("rb") as file:
-            data = file.read(LIMIT_BYTES + 1)
+            return file.read(LIMIT_BYTES + 1)
     except FileNotFoundError:
         raise BadFleet(
             f"there is no '{path}'",
@@ -43,7 +43,6 @@ def read_file(path: Path) -> FleetFile:
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
         reason = getattr(error, "strerror", None) or str(error)
         raise BadFleet(f"{path}: {reason}", remedy="name another file") from None
-    return decoded(data)
 
 
 def decoded(data: bytes) -> FleetFile:

@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -13,7 +12,7 @@ from advisor.domain.printable import InterfaceName, fitting
 from advisor.domain.quantities import format_duration, parse_duration, parse_rate
 from advisor.fleet.configuration import tables as t
 from advisor.fleet.configuration.pairs import task_of
-from advisor.fleet.configuration.reading import BadFleet, read_file, wrong
+from advisor.fleet.configuration.reading import BadFleet, wrong
 from advisor.fleet.configuration.selecting import Selector
 from advisor.fleet.configuration.values import Place, read
 from advisor.fleet.plan.fleet import Fleet, Host, Limits, PlannedTraffic, Resource
@@ -22,11 +21,6 @@ from advisor.fleet.plan.quiet_hours import QuietHours, Window
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _SHARE: Final = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*%\s*")
 _ZONE: Final = re.compile(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+){0,2}")
-
-
-def load(path: Path) -> Fleet:
-    """The fleet that a file describes. Raises BadFleet, and nothing else."""
-    return resolved(read_file(path))
 
 
 def resolved(file: t.FleetFile) -> Fleet:

@@ -7,19 +7,16 @@ from typing import Any, Final, TypeAlias
 import psycopg
 from psycopg import errors as pg
 
-from advisor.domain.printable import printable
 from advisor.domain.problem import ProblemKind
 from advisor.store.errors import StoreError
 from advisor.store.postgres.address import Address
+from advisor.store.postgres.answers import NOT_NOW, server_words
 from advisor.store.postgres.schema import require_schema
 
 DatabaseConnection: TypeAlias = psycopg.Connection[Any]
 
 ANSWER_LIMIT_S: Final = 10.0
 """How long one statement may take, and how long a dead network is not noticed."""
-
-LOST: Final = (psycopg.OperationalError, psycopg.InterfaceError, pg.ReadOnlySqlTransaction)
-"""The database does not answer, or cannot serve now: it is worth another attempt later."""
 
 
 def connect(address: Address) -> DatabaseConnection:
@@ -52,16 +49,18 @@ def explained(address: Address, needs: str) -> Iterator[None]:
         yield
     except pg.InsufficientPrivilege as error:
         raise StoreError(
-            f"the database refuses this account: {said(error)}",
+            f"the database refuses this account: {server_words(error)}",
             kind=ProblemKind.NO_ACCESS,
             remedy=f"ask its owner for the role {needs}",
         ) from None
-    except LOST as error:
+    except NOT_NOW as error:
         raise StoreError(
-            f"{address} cannot be reached: {said(error)}", kind=ProblemKind.UNREACHABLE
+            f"{address} cannot be reached: {server_words(error)}", kind=ProblemKind.UNREACHABLE
         ) from None
     except psycopg.Error as error:
-        raise StoreError(f"the database refuses: {said(error)}", remedy="report it") from None
+        raise StoreError(
+            f"the database refuses: {server_words(error)}", remedy="report it"
+        ) from None
 
 
 @contextlib.contextmanager
@@ -69,9 +68,3 @@ def connected(address: Address, needs: str = "advisor_reader") -> Iterator[Datab
     """A connection for a block, whose errors are StoreErrors. `needs`: the role for the block."""
     with explained(address, needs), contextlib.closing(connect(address)) as connection:
         yield connection
-
-
-def said(error: psycopg.Error) -> str:
-    """The server's words, on one line."""
-    told = error.diag.message_primary or str(error) or type(error).__name__
-    return printable(" ".join(told.split()))[:300]

@@ -12,7 +12,7 @@ from advisor.fleet.state.reading import FleetState
 from advisor.fleet.state.rows import ALL
 
 _SEED: Final = 1
-"""Planning is repeated, by all alike: it must not draw the times of pairs anew."""
+"""Planning is repeated, by all alike: it must not draw other times of pairs each time."""
 
 
 def planner_of(state: FleetState) -> Planner:
@@ -39,10 +39,11 @@ def known(state: FleetState) -> Known:
         if one.source not in hosts or one.destination not in hosts:
             continue
         ends = hosts[one.source], hosts[one.destination]
-        moved = one.most_bytes if one.moved_bytes is None else one.moved_bytes
         ended_s = state.now_s if one.ended_s is None else min(one.ended_s, state.now_s)
         traffic.append(
-            KnownTraffic(source=ends[0], destination=ends[1], ended_s=ended_s, moved_bytes=moved)
+            KnownTraffic(
+                source=ends[0], destination=ends[1], ended_s=ended_s, moved_bytes=one.counted_bytes
+            )
         )
         if one.ended_s is None:
             for number in fleet.used_resources(*ends):

@@ -107,6 +107,11 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     rtt_s: _Rtt | None = None
     session: str = ""
 
+    @property
+    def counted_bytes(self) -> float:
+        """What counts against the bounds of its links."""
+        return self.most_bytes if self.moved_bytes is None else self.moved_bytes
+
 
 def row_as(kind: type[Any], columns: list[str], row: tuple[Any, ...]) -> Any:
     """A row as this kind of struct, its texts printable; None if it is not one."""

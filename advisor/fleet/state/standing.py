@@ -1,6 +1,6 @@
 """How each pair of a fleet stands, and why it is not measured. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -82,9 +82,10 @@ def pairs_of(state: FleetState) -> Iterator[PairStanding]:
             )
 
 
-def standing_of(state: FleetState, workers: list[Worker]) -> FleetStanding:
-    """The whole fleet."""
-    pairs = list(pairs_of(state))
+def standing_of(
+    state: FleetState, workers: list[Worker], pairs: Sequence[PairStanding]
+) -> FleetStanding:
+    """The whole fleet. `pairs`: what `pairs_of` says of this state, which takes planning."""
     configuration = state.applied.configuration
     return FleetStanding(
         version=configuration.version,

@@ -12,7 +12,7 @@ worth nothing when it is lost, and nobody gains by adding or removing some.
 - Jobs whose workers are gone are removed. What these measured is given back by claiming.py.
 
 Retries with their back-off are no job's: they are the planner's, which knows hosts from pairs.
-Procrastinate has its tables in a schema of their own, which is made anew for another version of it.
+Procrastinate has its tables in a schema of their own, which is recreated for another version of it.
 """
 
 import asyncio
@@ -62,7 +62,7 @@ Turn = Callable[[Began], Awaitable[bool]]
 def set_up(connection: psycopg.Connection[Any]) -> None:
     """Make the tables of the queue, in the transaction of the caller, as the owner.
 
-    Of another version they are made anew: nothing in them is needed for longer than a moment.
+    Of another version they are recreated: nothing in them is needed for longer than a moment.
     """
     there = connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.version",)).fetchone()
     if there and there[0]:
@@ -98,7 +98,7 @@ class Queue:
     async def work(self) -> None:
         """Until `stopping` is set and all turns have ended. Raises StoreError without tables.
 
-        While the database cannot be reached, it is tried again and again.
+        While the database cannot be reached, it keeps retrying.
         """
         _be_quiet()
         again_s = _AGAIN_S

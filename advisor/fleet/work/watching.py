@@ -112,8 +112,10 @@ class Watched:
 
     @property
     def moved_bytes(self) -> float:
-        """What went over the link, at most as far as can be told: a probe of which nothing is known
-        counts as if it had filled it."""
+        """An upper estimate of what went over the link.
+
+        A probe without a result counts as if it had filled the link.
+        """
         open_s = 0.0 if self._probe_s is None else time.monotonic() - self._probe_s
         return self._moved + open_s * self._most_rate_bps / 8
 

@@ -12,12 +12,13 @@ import psycopg
 from advisor.domain.printable import printable
 from advisor.domain.quantities import format_rate
 from advisor.fleet.plan.turns import Wait
-from advisor.fleet.state.connecting import connect, connected, said
+from advisor.fleet.state.connecting import connect, connected
 from advisor.fleet.work.claiming import Claim, Ending, claim, end
 from advisor.fleet.work.measuring import Measuring
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.store.postgres.address import Address
+from advisor.store.postgres.answers import server_words
 
 Tell = Callable[[str], None]
 
@@ -55,7 +56,7 @@ class Worker:
         self._trusted |= {str(row[1])}
 
     async def stay_known(self) -> None:
-        """Say again and again that it lives, until it is to end."""
+        """Report every few seconds that it is alive, until it is to end."""
         while not self.stopping.is_set():
             await asyncio.to_thread(self._lives, ends=False)
             with contextlib.suppress(TimeoutError):
@@ -129,7 +130,7 @@ class Worker:
             try:
                 why = "" if await asyncio.to_thread(found.runs) else "it was taken back"
             except psycopg.Error as error:
-                why = f"the database was lost: {said(error)}"
+                why = f"the database was lost: {server_words(error)}"
             if why:
                 measuring.interrupt(Ending(outcome="given back", moved_bytes=0.0, message=why))
                 return

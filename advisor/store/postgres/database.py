@@ -13,10 +13,10 @@ from typing import Any, Final, TypeVar
 import psycopg
 from psycopg import errors as pg
 
-from advisor.domain.printable import printable
 from advisor.domain.problem import ProblemKind
 from advisor.store.errors import StoreError
 from advisor.store.postgres.address import Address
+from advisor.store.postgres.answers import NOT_NOW, server_words
 from advisor.store.postgres.schema import Identity, require_schema
 
 ANSWER_LIMIT_S: Final = 2.0
@@ -26,9 +26,6 @@ _PAUSE_S: Final = 30.0
 
 _T = TypeVar("_T")
 _Connection = psycopg.Connection[Any]
-
-# It answers, but not now: a server that starts, stops, is full, or only follows another one.
-_NOT_NOW: Final = (psycopg.OperationalError, pg.ReadOnlySqlTransaction, psycopg.InterfaceError)
 
 
 class Unreachable(StoreError):
@@ -82,18 +79,18 @@ class Database:
             raise Unreachable(self._reach.why)
         try:
             return self._within_limit(work)
-        except _NOT_NOW as error:
-            raise self._failed(_said(error)) from None
+        except NOT_NOW as error:
+            raise self._failed(server_words(error)) from None
         except pg.InsufficientPrivilege as error:
             raise StoreError(
-                f"the shared history refuses this account: {_said(error)}",
+                f"the shared history refuses this account: {server_words(error)}",
                 kind=ProblemKind.NO_ACCESS,
                 remedy="ask its operator for the role advisor_reader, or advisor_writer to "
                 "measure as well",
             ) from None
         except psycopg.Error as error:
             raise StoreError(
-                f"the shared history refuses: {_said(error)}", remedy="report it"
+                f"the shared history refuses: {server_words(error)}", remedy="report it"
             ) from None
 
     def close(self) -> None:
@@ -125,7 +122,7 @@ class Database:
         if error is None:
             self._reach.why = ""
         else:
-            if isinstance(error, _NOT_NOW):
+            if isinstance(error, NOT_NOW):
                 self.close()
             raise error
         return answer  # type: ignore[return-value] # without an error it is the answer
@@ -182,9 +179,3 @@ def _close_all(opened: list[_Connection]) -> None:
     while opened:
         with contextlib.suppress(psycopg.Error):
             opened.pop().close()
-
-
-def _said(error: psycopg.Error) -> str:
-    """The server's words, on one line."""
-    told = error.diag.message_primary or str(error) or type(error).__name__
-    return printable(" ".join(told.split()))[:300]

@@ -1,13 +1,6 @@
 """Times and ages as text."""
 
-import time
-
 from advisor.domain.quantities import format_duration
-
-
-def local_time(unix_s: float) -> str:
-    """A Unix time as `2026-03-01 12:00`, by this machine's clock."""
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(unix_s))
 
 
 def age_words(age_s: float) -> str:

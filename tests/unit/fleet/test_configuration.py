@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.fleet.configuration.example import EXAMPLE
-from advisor.fleet.configuration.reading import BadFleet, decoded
-from advisor.fleet.configuration.resolving import load, resolved
+from advisor.fleet.configuration.reading import BadFleet, decoded, read_file
+from advisor.fleet.configuration.resolving import resolved
 from advisor.fleet.plan.fleet import Fleet
 
 GOOD = """
@@ -229,10 +229,10 @@ def test_shuffled_lines_are_a_fleet_or_a_sentence(lines: list[str]) -> None:
 
 def test_a_file_that_is_not_there_is_told_with_the_command_that_writes_one(tmp_path: Path) -> None:
     with pytest.raises(BadFleet, match="there is no") as wrong:
-        load(tmp_path / "fleet.toml")
+        read_file(tmp_path / "fleet.toml")
     assert wrong.value.problem.command == "advisor fleet init"
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(BadFleet, match="directory"):
-        load(tmp_path)
+        read_file(tmp_path)

@@ -32,7 +32,8 @@ def fleet_view(store: str) -> FleetView:
         state = reading.fleet_state(connection)
         workers = reading.workers(connection, state.now_s)
     tasks = [task.name for task in state.applied.fleet.tasks]
-    return FleetView(standing_of(state, workers), tasks, list(pairs_of(state)))
+    pairs = list(pairs_of(state))
+    return FleetView(standing_of(state, workers, pairs), tasks, pairs)
 
 
 def attempts(store: str, pair: PairStanding) -> list[Attempt]:

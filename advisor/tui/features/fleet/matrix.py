@@ -9,11 +9,11 @@ from textual.color import Color
 from textual.theme import Theme
 from textual.widgets import DataTable
 
-from advisor.domain.quantities import format_duration
 from advisor.fleet.state.standing import PairStanding
 from advisor.tui.kit.charts.axis import rate_unit
 from advisor.tui.kit.charts.heat import shade
 from advisor.tui.kit.panels.titled import PANEL_CSS, Titled
+from advisor.tui.kit.times import age_words
 
 MOST_HOSTS: Final = 100
 """Rows and columns that are drawn; a filter finds the others."""
@@ -123,7 +123,7 @@ class _Cells:
     def _aged(self, one: PairStanding) -> tuple[str, float]:
         age_s = self._age_s(one)
         share = 1 - age_s / self._oldest_s if self._oldest_s else 1.0
-        return "".join(format_duration(age_s).split()[:2]), share
+        return age_words(age_s).replace(" ", ""), share
 
     def _measured(self, one: PairStanding) -> tuple[str, float]:
         if one.rate_bps is not None and self._top_bps:

@@ -8,11 +8,10 @@ from textual.content import Content
 from advisor.domain.quantities import format_duration, format_rate
 from advisor.fleet.state.rows import ALL, Attempt
 from advisor.fleet.state.standing import FleetStanding, PairStanding
-from advisor.report.fleet_status import age, reached, when
+from advisor.report.fleet_status import age, attempt_cells, reached
+from advisor.report.times import local_time
 from advisor.tui.kit.charts.spark import spark
-from advisor.tui.kit.sentences import count_words
-
-ATTEMPT_COLUMNS = ("Began", "Outcome", "Throughput", "Why", "Message")
+from advisor.tui.kit.sentences import capitalised, count_words
 
 
 def fleet_words(standing: FleetStanding) -> Content:
@@ -30,7 +29,7 @@ def _troubles(standing: FleetStanding) -> Iterator[Content]:
         yield _act("Nothing is measured without a worker: advisor fleet work")
     for pause in standing.pauses:
         what = "The fleet" if pause.host == ALL else pause.host
-        until = f" until {when(pause.until_s)}" if pause.until_s is not None else ""
+        until = f" until {local_time(pause.until_s)}" if pause.until_s is not None else ""
         yield _act(f"{what} is paused{until}, by {pause.paused_by}")
     for host in standing.down:
         yield Content.styled(f"✗ {host.host} cannot be reached: {host.message}", "$failed")
@@ -38,6 +37,11 @@ def _troubles(standing: FleetStanding) -> Iterator[Content]:
 
 def _act(words: str) -> Content:
     return Content.styled(words, "$act")
+
+
+def trouble_words(sentence: str) -> Content:
+    """Why the database told nothing."""
+    return Content.styled(f"✗ {capitalised(sentence)}", "$failed")
 
 
 def pair_words(one: PairStanding, now_s: float) -> Content:
@@ -75,16 +79,4 @@ def curve_words(attempts: Sequence[Attempt], width: int) -> Content:
 
 def attempt_rows(attempts: Sequence[Attempt]) -> list[tuple[str, tuple[Text, ...]]]:
     """The rows of a table of attempts."""
-    return [
-        (
-            str(one.id),
-            (
-                Text(when(one.began_s)),
-                Text(one.outcome or "runs"),
-                Text(format_rate(one.rate_bps) if one.rate_bps else ""),
-                Text(one.why),
-                Text(one.message),
-            ),
-        )
-        for one in attempts
-    ]
+    return [(str(one.id), tuple(map(Text, attempt_cells(one)))) for one in attempts]

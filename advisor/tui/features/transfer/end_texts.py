@@ -7,11 +7,11 @@ from textual.content import Content
 from advisor.domain import events as ev
 from advisor.domain.advice import CameTrue, Fulfilment, PriorAdvice
 from advisor.domain.quantities import format_rate, format_rates
+from advisor.report.times import local_time
 from advisor.report.transfer import measured_how
 from advisor.tui.features.transfer.texts import mean_bps, moved_sentence, pair_words
 from advisor.tui.features.transfer.transfer_model import TransferModel
 from advisor.tui.kit.sentences import count_words, sentence
-from advisor.tui.kit.times import local_time
 
 _SHOWN_MISSING: Final = 2
 _GOOD, _ACT, _BAD = ("✓", "$advised"), ("!", "$act"), ("✗", "$failed")

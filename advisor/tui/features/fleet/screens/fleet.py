@@ -16,10 +16,9 @@ from advisor.store.errors import StoreError
 from advisor.tui.features.fleet.looking import FleetView, fleet_view
 from advisor.tui.features.fleet.matrix import MOST_HOSTS, PairMatrix
 from advisor.tui.features.fleet.screens.pair import PairScreen
-from advisor.tui.features.fleet.texts import fleet_words, pair_words
+from advisor.tui.features.fleet.texts import fleet_words, pair_words, trouble_words
 from advisor.tui.kit.from_thread import draw_from_thread
 from advisor.tui.kit.panels.text_panel import TextPanel
-from advisor.tui.kit.sentences import capitalised
 from advisor.tui.kit.static import Static
 from advisor.tui.page import Page
 
@@ -83,9 +82,7 @@ class FleetScreen(Page):
 
     def _fail(self, sentence: str) -> None:
         self._is_looking = False
-        self.query_one("#how", Static).update(
-            Content.styled(f"✗ {capitalised(sentence)}", "$failed")
-        )
+        self.query_one("#how", Static).update(trouble_words(sentence))
 
     def _take(self, view: FleetView) -> None:
         self._is_looking = False

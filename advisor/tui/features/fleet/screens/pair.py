@@ -11,16 +11,16 @@ from textual.widget import Widget
 
 from advisor.fleet.state.rows import Attempt
 from advisor.fleet.state.standing import PairStanding
+from advisor.report.fleet_status import ATTEMPT_COLUMNS
 from advisor.store.errors import StoreError
 from advisor.tui.features.fleet.looking import attempts
 from advisor.tui.features.fleet.texts import (
-    ATTEMPT_COLUMNS,
     attempt_rows,
     curve_words,
     pair_words,
+    trouble_words,
 )
 from advisor.tui.kit.from_thread import draw_from_thread
-from advisor.tui.kit.sentences import capitalised
 from advisor.tui.kit.static import Static
 from advisor.tui.kit.tables.row_table import RowTable
 from advisor.tui.page import Page
@@ -51,7 +51,7 @@ class PairScreen(Page):
     def content(self) -> Iterable[Widget]:
         yield Static(pair_words(self._pair, self._now_s), id="about")
         yield Static("Reading …", id="curve")
-        yield RowTable("Measurements", *ATTEMPT_COLUMNS)
+        yield RowTable("Measurements", *map(str.capitalize, ATTEMPT_COLUMNS))
 
     def on_mount(self) -> None:
         self.query_one(RowTable).focus()
@@ -62,7 +62,7 @@ class PairScreen(Page):
         try:
             told = partial(self._take, attempts(self.advisor.history.argument, self._pair))
         except StoreError as error:
-            told = partial(self._say, Content.styled(f"✗ {capitalised(str(error))}", "$failed"))
+            told = partial(self._say, trouble_words(str(error)))
         draw_from_thread(self, told)
 
     def _say(self, words: Content) -> None:

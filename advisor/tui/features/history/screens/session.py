@@ -10,6 +10,7 @@ from textual.markup import escape
 
 from advisor.domain.quantities import format_rate
 from advisor.report.composition import composition_words
+from advisor.report.times import local_time
 from advisor.store.errors import StoreError
 from advisor.store.session_digests import SessionDigest
 from advisor.traits import describe
@@ -19,7 +20,6 @@ from advisor.tui.features.history.replay import Replay
 from advisor.tui.features.history.screens.playback import PlaybackPage
 from advisor.tui.kit.from_thread import draw_from_thread
 from advisor.tui.kit.sentences import count_words
-from advisor.tui.kit.times import local_time
 from advisor.tui.page import past_trail
 
 

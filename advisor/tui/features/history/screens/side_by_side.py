@@ -12,6 +12,7 @@ from textual.markup import escape
 from textual.widget import Widget
 
 from advisor.domain.quantities import format_rate
+from advisor.report.times import local_time
 from advisor.store.errors import StoreError
 from advisor.store.session_digests import SessionDigest
 from advisor.tui.features.advising.screens.comparison import best_probes, contender_bars, probe_bar
@@ -29,7 +30,6 @@ from advisor.tui.kit.from_thread import draw_from_thread
 from advisor.tui.kit.panels.field_group import FieldGroup
 from advisor.tui.kit.sentences import count_words
 from advisor.tui.kit.static import Static
-from advisor.tui.kit.times import local_time
 from advisor.tui.page import Page, past_trail
 
 MOST: Final = 6

@@ -7,9 +7,9 @@ from typing import Final, Literal
 
 import msgspec
 
+from advisor.report.times import local_time
 from advisor.store.session_digests import SessionDigest
 from advisor.tui.kit.charts.axis import rate_unit
-from advisor.tui.kit.times import local_time
 
 Role = Literal["advised", "act", "failed", "plain"]
 """The colour of a cell; its text says the same."""

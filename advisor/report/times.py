@@ -1,0 +1,8 @@
+"""Times as text."""
+
+import time
+
+
+def local_time(unix_s: float) -> str:
+    """A Unix time as `2026-03-01 12:00`, by this machine's clock."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(unix_s))

@@ -1,0 +1,17 @@
+"""What the database says when it does not do what it was asked."""
+
+from typing import Final
+
+import psycopg
+from psycopg import errors as pg
+
+from advisor.domain.printable import printable
+
+NOT_NOW: Final = (psycopg.OperationalError, pg.ReadOnlySqlTransaction, psycopg.InterfaceError)
+"""It does not answer, or not now: a server that starts, stops, is full, or only follows another."""
+
+
+def server_words(error: psycopg.Error) -> str:
+    """The server's words, on one line."""
+    told = error.diag.message_primary or str(error) or type(error).__name__
+    return printable(" ".join(told.split()))[:300]
