@@ -231,6 +231,11 @@ class Space(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"{setting_words(least)} are more than {self.most_flows} flows")
 
     @property
+    def names(self) -> set[str]:
+        """What every setting has a value for: the parameters, and what is fixed."""
+        return {p.name for p in self.parameters} | set(self.fixed)
+
+    @property
     def dimensions(self) -> int:
         """The number of parameters to search."""
         return len(self.parameters)
@@ -264,10 +269,9 @@ class Space(msgspec.Struct, frozen=True, kw_only=True):
 
     def holds(self, setting: Mapping[str, SettingValue]) -> bool:
         """Whether a setting is a point of this space."""
-        names = {p.name for p in self.parameters}
         values = [(p, setting.get(p.name)) for p in self.parameters]
         return (
-            set(setting) == names | set(self.fixed)
+            set(setting) == self.names
             and all(setting[name] == value for name, value in self.fixed.items())
             and all(isinstance(v, int | float) and p.contains(v) for p, v in values)
             and self.allows(setting)

@@ -210,7 +210,7 @@ class TransferToolContract(ToolContract):
     def test_the_streams_of_a_file_are_a_parameter(self) -> None:
         streams = getattr(self.plugin, "traits", ToolTraits()).stream_parameter
         for _, _, space in self._spaces():
-            assert streams in {p.name for p in space.parameters} | set(space.fixed)
+            assert streams in space.names
 
     def test_a_space_keeps_to_the_limits(self) -> None:
         for _, limits, space in self._spaces():
@@ -230,7 +230,7 @@ class TransferToolContract(ToolContract):
             baselines = self.plugin.baselines(a_path(), dataset)
             assert baselines[0].role == "default"
             assert len({baseline.role for baseline in baselines}) == len(baselines)
-            named = {p.name for p in space.parameters} | set(space.fixed)
+            named = space.names
             assert all(named <= set(baseline.setting) for baseline in baselines)
 
     def test_steps_are_programs_to_start(self) -> None:

@@ -158,7 +158,7 @@ def test_a_tool_slower_than_the_network_sets_the_expectation(session: Session) -
         record = ProbeRecord(
             pair=pair,
             subject=subject,
-            setting={"concurrency": 1},
+            setting={"concurrency": 1, "streams": 1, "buffer_bytes": 0},
             result=measured(bps),
             recorded_s=time.time(),
             session="from disk to disk",

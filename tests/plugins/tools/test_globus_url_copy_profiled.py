@@ -66,7 +66,7 @@ def test_the_default_is_what_users_type_and_the_same_with_what_costs_nothing() -
 def test_the_defaults_for_one_file_move_one_over_one_stream() -> None:
     space = PLUGIN.space(a_path(), FILE, ToolLimits())
     for baseline in PLUGIN.baselines(a_path(), FILE):
-        assert set(baseline.setting) >= {p.name for p in space.parameters} | set(space.fixed)
+        assert set(baseline.setting) >= space.names
         assert baseline.setting["concurrency"] == 1
 
 
