@@ -25,6 +25,8 @@ from advisor.store.postgres.schema import set_up
 
 _PORT = 5432
 _ACCOUNT = "nobody"
+# Nothing has to outlive the machine; with a hundred databases a vacuum would begin twice a second.
+_QUICK = ("fsync=off", "full_page_writes=off", "autovacuum=off")
 OWNER = "owner"
 """The superuser."""
 
@@ -41,7 +43,7 @@ def programs() -> Path | None:
 class PostgresServer:
     """A server in `folder`, which trusts whoever reaches its socket there."""
 
-    def __init__(self, folder: Path, settings: Sequence[str] = ("fsync=off",)) -> None:
+    def __init__(self, folder: Path, settings: Sequence[str] = _QUICK) -> None:
         """Nothing is started yet. `settings`: more of them, as NAME=VALUE."""
         found = programs()
         assert found is not None
@@ -92,11 +94,11 @@ class PostgresServer:
                     raise RuntimeError((self.folder / "log").read_text()) from None
                 time.sleep(0.02)
 
-    def stop(self) -> None:
+    def stop(self, *, keeps_data: bool = True) -> None:
         """Stop it; connections end."""
         process, self._process = self._process, None
         if process is not None:
-            process.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGINT if keeps_data else signal.SIGQUIT)
             process.wait(timeout=60)
 
     def kill(self) -> None:
@@ -125,6 +127,11 @@ class PostgresServer:
         with psycopg.connect(self.address(OWNER, database), autocommit=True) as connection:
             for statement in statements:
                 connection.execute(statement)
+
+    def has_database(self, name: str) -> bool:
+        with psycopg.connect(self.address(OWNER, "postgres")) as connection:
+            question = "SELECT FROM pg_database WHERE datname = %s"
+            return connection.execute(question, (name,)).fetchone() is not None
 
     def _run(self, program: str, *words: str) -> None:
         subprocess.run(
@@ -158,26 +165,30 @@ class SharedDatabase(NamedTuple):
 
 
 _USERS = {"alice": "writer", "bob": "writer", "rita": "reader", "olga": "operator"}
+_TEMPLATE = "history"
 _numbers = itertools.count()
 
 
 def shared_database(server: PostgresServer) -> SharedDatabase:
     """A new one on this server."""
-    number = next(_numbers)
-    made = SharedDatabase(server, f"history{number}")
-    server.execute("postgres", f"CREATE DATABASE {made.name}")
-    with psycopg.connect(made.address(OWNER)) as connection:
-        set_up(connection)
-        queue.set_up(connection)
-        there = {row[0] for row in connection.execute("SELECT rolname FROM pg_roles")}
-        for user, role in _USERS.items():
-            if user not in there:
-                connection.execute(f"CREATE ROLE {user} LOGIN IN ROLE advisor_{role}")
+    if not server.has_database(_TEMPLATE):
+        _make(SharedDatabase(server, _TEMPLATE))
+    made = SharedDatabase(server, f"{_TEMPLATE}{next(_numbers)}")
+    server.execute("postgres", f"CREATE DATABASE {made.name} TEMPLATE {_TEMPLATE}")
     return made
 
 
+def _make(template: SharedDatabase) -> None:
+    template.server.execute("postgres", f"CREATE DATABASE {template.name}")
+    with psycopg.connect(template.address(OWNER)) as connection:
+        set_up(connection)
+        queue.set_up(connection)
+        for user, role in _USERS.items():
+            connection.execute(f"CREATE ROLE {user} LOGIN IN ROLE advisor_{role}")
+
+
 @contextlib.contextmanager
-def temporary_server(settings: Sequence[str] = ("fsync=off",)) -> Iterator[PostgresServer]:
+def temporary_server(settings: Sequence[str] = _QUICK) -> Iterator[PostgresServer]:
     """A server that runs in the block."""
     # Not pytest's folder: the path of a socket must be short.
     with tempfile.TemporaryDirectory(prefix="pg") as folder:
@@ -187,7 +198,7 @@ def temporary_server(settings: Sequence[str] = ("fsync=off",)) -> Iterator[Postg
         try:
             yield server
         finally:
-            server.stop()
+            server.stop(keeps_data=False)
 
 
 def _children(pid: int) -> list[int]:

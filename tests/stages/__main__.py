@@ -34,6 +34,10 @@ _SCREENS = ["tests/tui"]
 # Among the folders below, what reads and writes text and computes, the same for every account.
 _TEXT_AND_NUMBERS = (
     "unit/cli/test_backtest",
+    "unit/cli/test_completion",
+    "unit/cli/test_history_command",
+    "unit/cli/test_import_hygiene",
+    "unit/cli/test_profile",
     "unit/cli/test_usage",
     "unit/store/test_exchange",
     "hostile/test_imports",
@@ -65,11 +69,16 @@ _PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True)
 class Stage:
-    """`commands` run one after the other, whatever became of those before."""
+    """`commands` run one after the other, whatever became of those before.
+
+    `is_paced`: an ordinary user's loopback carries what a network does, not all that the cores can
+    copy, so that a session of seconds takes no core for as long.
+    """
 
     name: str
     commands: tuple[list[str], ...]
     as_ordinary_user: bool = False
+    is_paced: bool = False
 
 
 def _pytest(*words: str, workers: int = 0) -> list[str]:
@@ -84,12 +93,12 @@ def plan(with_both: bool) -> list[list[list[Stage]]]:
     """
     linters = Stage("check", _LINTERS)
     figures = Stage("figures", (_pytest("--durations=5", *_FIGURES),))
-    quick = Stage("quick", (_pytest(*_QUICK, workers=2),), with_both)
-    screens = Stage("screens", (_pytest(*_SCREENS, workers=2),), with_both)
+    quick = Stage("quick", (_pytest(*_QUICK, workers=2),), with_both, is_paced=True)
+    screens = Stage("screens", (_pytest(*_SCREENS, workers=2),), with_both, is_paced=True)
     main_job = Stage("main job", (_MAIN_JOB,), with_both)
-    system = Stage("system", (_pytest(*_SYSTEM, workers=3),), with_both)
+    system = Stage("system", (_pytest(*_SYSTEM, workers=3),), with_both, is_paced=True)
     if not with_both:
-        return [[[linters], [quick, screens, main_job]], [[system]], [[figures]]]
+        return [[[linters, screens, main_job], [quick, system]], [[figures]]]
     host = Stage("host, root", (_pytest(*_HOST, workers=2),))
     system_by_root = Stage("system, root", (_pytest(*_SYSTEM, "-m", "as_root", workers=2),))
     # The lanes end at about the same time.
@@ -177,7 +186,7 @@ class Runner:
     def _hold(self, stage: Stage, report: Path, command: list[str]) -> list[str]:
         """Run it to its end; its last lines."""
         if stage.as_ordinary_user and self._ordinary:
-            line = self._ordinary.held(report, command)
+            line = self._ordinary.held(report, command, stage.is_paced)
         else:
             holder = str(Path(__file__).with_name("holder.py"))
             line = [sys.executable, holder, str(report), "--", *command]

@@ -24,6 +24,9 @@ touch .venv/.runtime .venv/.dev
 """
 
 
+# What tests do beside each other delays a packet by less than makes another path of it, 2 ms.
+# A kernel without tbf has the tests at full speed.
+_PACE = "tc qdisc add dev lo root tbf rate 2gbit burst 256kb limit 512kb"
 _APART = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
 
 
@@ -72,10 +75,11 @@ class Ordinary:
         for folder in (checkout, home):
             os.chown(folder, account.pw_uid, account.pw_gid)
 
-    def held(self, report: Path, command: list[str]) -> list[str]:
+    def held(self, report: Path, command: list[str], is_paced: bool = False) -> list[str]:
         """The line that runs a command as that user, in namespaces of its own."""
         # The kernel lets nobody send an ICMP echo in a new network: a host may be set otherwise.
-        network = ["sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
+        pace = f"{_PACE}; " if is_paced else ""
+        network = ["sh", "-c", f'ip link set lo up && {pace}exec "$@"', "sh"]
         hold = [sys.executable, str(_HOLDER), str(report)]
         own = ["--ordinary", str(self.folder), str(self._python)]
         return [*_APART, *network, *hold, *own, "--", *command]
