@@ -35,11 +35,11 @@ _SCREENS = ["tests/tui"]
 _TEXT_AND_NUMBERS = (
     "unit/cli/test_backtest",
     "unit/cli/test_completion",
-    "unit/cli/test_history_command",
     "unit/cli/test_import_hygiene",
     "unit/cli/test_profile",
     "unit/cli/test_usage",
     "unit/store/test_exchange",
+    "unit/store/test_history_command",
     "hostile/test_imports",
     "hostile/test_saved_states",
     "hostile/test_text",
