@@ -16,7 +16,8 @@ import hypothesis
 import pytest
 from _pytest.reports import TestReport
 
-from tests.postgres_server import PostgresServer, SharedDatabase, programs, temporary_server
+from advisor.store.postgres.own_server import OwnServer, programs
+from tests.postgres_server import SharedDatabase, temporary_server
 from tests.postgres_server import shared_database as new_database
 
 # What is started in the background of a script inherits that Ctrl-C is ignored, and so would every
@@ -52,7 +53,7 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresServer]:
+def postgres() -> Iterator[OwnServer]:
     """A server of PostgreSQL, started where the first test wants it."""
     if programs() is None:
         pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
@@ -61,7 +62,7 @@ def postgres() -> Iterator[PostgresServer]:
 
 
 @pytest.fixture
-def shared_database(postgres: PostgresServer) -> SharedDatabase:
+def shared_database(postgres: OwnServer) -> SharedDatabase:
     """An empty shared history."""
     return new_database(postgres)
 

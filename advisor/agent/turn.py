@@ -4,8 +4,9 @@ There are three queues, each inside the next:
 
 - Within one agent the advisors come in order.
 - Between the processes of a user (every ssh login has its own agent, and every advisor that
-  measures on localhost too) a lock file in the user's private folder holds the turn. It is released
-  when its holder dies. Without a private folder, or if it cannot be locked, the next queue does it.
+  measures on localhost too) a lock file in the user's private folder holds the turn, one for each
+  network of this machine: the hosts of a lab share its files. It is released when its holder dies.
+  Without a private folder, or if it cannot be locked, the next queue does it.
 - Between users the turn is a socket with an abstract name (advisor.hosts.host_lock): no file that
   every user may write, which one could hold for ever, replace, or plant as a link. Any user can
   bind that name, so it is waited for at most `_STRANGER_S`; then the probe runs without it, and
@@ -19,6 +20,7 @@ import contextlib
 import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 from typing import Final
 
 from filelock import FileLock, Timeout
@@ -94,8 +96,9 @@ class _OwnTurn:
     def _look(self) -> None:
         """Only now: who never measures makes no folder."""
         self._was_looked_for = True
-        with contextlib.suppress(NotPrivate):
-            path = runtime_folder() / "probe.lock"
+        with contextlib.suppress(NotPrivate, OSError):
+            network = Path("/proc/self/ns/net").stat().st_ino
+            path = runtime_folder() / f"probe-{network}.lock"
             self._lock = FileLock(path, blocking=False, thread_local=False)
 
     def release(self) -> None:

@@ -9,6 +9,7 @@ to exit.
 import asyncio
 import contextlib
 import os
+import pwd
 import signal
 import subprocess
 from collections.abc import AsyncIterator, Coroutine, Sequence
@@ -115,13 +116,24 @@ def replace_by(argv: Sequence[str]) -> NoReturn:
 
 
 class Daemon:
-    """A process that outlives this one, with pipes to it while it is being started."""
+    """A process in a session of its own, with pipes to it while it is being started.
 
-    def __init__(self, argv: Sequence[str], log: Path, environment: dict[str, str]) -> None:
+    It outlives this one after `let_go`.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        log: Path,
+        environment: dict[str, str],
+        account: int | None = None,
+    ) -> None:
         """Start it as the leader of its own session, with its standard error going to `log`.
 
-        Raises OSError.
+        `account`: the number of the user that it becomes, with no group but that user's; only root
+        may name one. Raises OSError, KeyError without such an account.
         """
+        own = None if account is None else pwd.getpwuid(account).pw_gid
         with log.open("ab") as stderr:
             self._process = subprocess.Popen(
                 argv,
@@ -131,6 +143,9 @@ class Daemon:
                 start_new_session=True,
                 cwd="/",
                 env=os.environ | environment,
+                user=account,
+                group=own,
+                extra_groups=None if own is None else [],
             )
 
     @property
@@ -149,6 +164,24 @@ class Daemon:
         """The pipe from its standard output."""
         assert self._process.stdout is not None
         return self._process.stdout
+
+    @property
+    def status(self) -> int | None:
+        """Its exit status; None while it runs."""
+        return self._process.poll()
+
+    def send(self, number: int) -> None:
+        """Send it a signal, if it still runs."""
+        self._process.send_signal(number)
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for its end; whether it came. Its pipes are closed then."""
+        try:
+            self._process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            return False
+        self._close_pipes()
+        return True
 
     def let_go(self) -> None:
         """Close the pipes and detach from it."""

@@ -74,14 +74,14 @@ async def _join(order: LabOrder, backend: Backend, networks: list[Network]) -> N
     await set_up_host(
         networks[0], SOURCE_ADDRESS, dict(zip(addresses, mtus, strict=True)), buffer_bytes
     )
-    await asyncio.gather(
-        *(
-            set_up_host(network, address, {SOURCE_ADDRESS: mtu}, path.tcp_buffer_bytes)
-            for network, address, mtu, path in zip(
-                networks[1:], addresses, mtus, paths, strict=True
-            )
-        )
-    )
+    reached = dict(zip(addresses, mtus, strict=True)) if order.mesh else {}
+
+    async def set_up_far(network: Network, address: str, path: EmulatedPath) -> None:
+        others = {to: min(mtu, path.mtu_bytes) for to, mtu in reached.items() if to != address}
+        routes = {SOURCE_ADDRESS: path.mtu_bytes} | others
+        await set_up_host(network, address, routes, path.tcp_buffer_bytes)
+
+    await asyncio.gather(*map(set_up_far, networks[1:], addresses, paths))
     await backend.carry()
 
 
@@ -128,4 +128,5 @@ def _state(order: LabOrder, lab: Lab, networks: list[Network], backend: str) -> 
         user_namespace=order.user_namespace,
         backend=backend,
         hosts=hosts,
+        mesh=order.mesh,
     )

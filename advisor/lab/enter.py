@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from advisor.domain.endpoints import LabHost
 from advisor.hosts.processes import replace_by
-from advisor.lab.state import MARK, Host, LabState, labs
+from advisor.lab.state import MARK, Host, LabFolder, LabState, labs
 
 # util-linux before 2.38 cannot change to a folder inside the mount namespace.
 _IN_FOLDER = 'cd "$1"; shift; exec "$@"'
@@ -21,6 +22,24 @@ def is_on(host: Host) -> bool:
         return _is_own(host)
     here = Path("/proc/self/ns/net").stat()
     return (here.st_dev, here.st_ino) == (there.st_dev, there.st_ino)
+
+
+def measures_from(state: LabState) -> Host:
+    """The host from which this process measures the paths of a lab, if it runs on one of them.
+
+    That is the source, and in a mesh the host that it runs on.
+    """
+    others = state.hosts[1:] if state.mesh else ()
+    return next((host for host in others if is_on(host)), state.source)
+
+
+def own_name(wanted: LabHost) -> str | None:
+    """This host as an endpoint of the same lab, as in `lab:NAME:HOST`; None outside of a mesh."""
+    state = LabFolder(wanted.lab).read()
+    if state is None:
+        return None
+    host = measures_from(state)
+    return None if host is state.source else f"lab:{state.name}:{host.name}"
 
 
 def _is_own(host: Host) -> bool:

@@ -38,10 +38,12 @@ _OWN = ("--net", "--mount", "--propagation", "slave")
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """What to build: hosts by name with the path to each, at most 32 of them.
 
-    `own`: a rate of the source's own interface that all paths share. `steps`: a schedule.
+    `mesh`: they reach each other as well, over the paths of both. `own`: a rate of the source's own
+    interface that all paths share. `steps`: a schedule.
     """
 
     hosts: dict[str, EmulatedPath]
+    mesh: bool = False
     own: Direction | None = None
     seed: int = 0
     steps: list[m.ScheduledStep] = []
@@ -106,6 +108,7 @@ def _build(place: LabFolder, plan: Plan, program: str) -> m.LabStatus:
             program=program,
             user_namespace=user_namespace,
             hosts=plan.hosts,
+            mesh=plan.mesh,
             own=plan.own,
             seed=plan.seed,
             steps=plan.steps,

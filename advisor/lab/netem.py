@@ -271,7 +271,7 @@ class Netem:
             c.run(_pair("far", DEVICE, host, at.mtu_bytes)),
         )
         towards = f"ip route add {address}/32 dev"
-        back = f"ip route add {self._source}/32 dev near"
+        back = "ip route add default dev near"  # The source, and the other far hosts.
         ups = ("ip link set near up", "ip link set far up")
         await asyncio.gather(
             fork.run(f"ip link set {leg} up", f"{towards} {leg}"),

@@ -22,6 +22,8 @@ _LOG: Final = logging.getLogger(__name__)
 class LabOrder(msgspec.Struct, frozen=True, kw_only=True):
     """What to build. `own`: the source's own interface, None for one without a limit.
 
+    `mesh`: whether the far hosts reach each other as well.
+
     `program`: our own emulator; empty if it could not be compiled. `outside`: the network namespace
     of the calling process, which must not be changed.
     """
@@ -32,6 +34,7 @@ class LabOrder(msgspec.Struct, frozen=True, kw_only=True):
     program: str
     user_namespace: bool
     hosts: dict[str, EmulatedPath]
+    mesh: bool = False
     own: Direction | None = None
     seed: int = 0
     steps: list[m.ScheduledStep] = []

@@ -78,7 +78,8 @@ class StoredLab(msgspec.Struct, frozen=True, kw_only=True):
     """A lab as its file describes it. The first host is the source.
 
     `mark`: in the environment of all its processes. `user_namespace`: whether it has one of its
-    own, which needs no privileges on this machine. `backend`: what emulates the paths.
+    own, which needs no privileges on this machine. `backend`: what emulates the paths. `mesh`:
+    whether the other hosts reach each other as well.
     """
 
     name: _Word
@@ -86,6 +87,7 @@ class StoredLab(msgspec.Struct, frozen=True, kw_only=True):
     user_namespace: bool
     backend: _Word
     hosts: Annotated[list[Host], msgspec.Meta(min_length=1, max_length=256)]
+    mesh: bool = False
 
 
 _STORED: Final = msgspec.json.Decoder(StoredLab)

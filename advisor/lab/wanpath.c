@@ -4,11 +4,12 @@
  * Every host has one tun device. What the source (host 0) sends is read from its device, goes
  * through its own interface's link if that has a rate, then through the link of the path to
  * the host it is addressed to, and is written to that host's device; replies take the
- * reverse route. A link is a drop-tail queue in bytes, drained at a rate, then a
+ * reverse route. What another host sends to a third one goes back on the link of its own path and
+ * from there on the link towards the third, without passing the source. A link is a drop-tail queue in bytes, drained at a rate, then a
  * propagation delay with jitter, then loss: independent, or in bursts (Gilbert's two states).
  *
- * One thread per direction: only that thread uses the links of its direction, under the
- * direction's lock, which commands hold briefly.
+ * One thread per direction: it uses the links of its direction under the direction's lock, which
+ * commands hold briefly, and so does the reverse thread for a packet that goes on forward.
  *
  * Commands come as lines on standard input; each is answered by one line, "ok", "error WHY" or a
  * JSON object. When standard input ends, the program exits and its devices are removed.
@@ -48,6 +49,7 @@ struct packet {
 	double due_ns;
 	uint32_t length;
 	int16_t host; /* the far host it goes to or comes from */
+	int16_t to;   /* the host it is addressed to, in the end */
 	unsigned char data[];
 };
 
@@ -84,6 +86,7 @@ struct direction {
 	uint64_t late[LATE_BUCKETS]; /* packets delivered less than 2^i µs after they were due */
 	uint64_t stray;
 	double late_most_ns;
+	double wakes_ns; /* when its thread looks again by itself */
 };
 
 static struct host hosts[HOSTS];
@@ -220,16 +223,29 @@ static void hand_over(struct direction *d, struct packet *p, int fd, double now)
 	free(p);
 }
 
-static int host_of(const unsigned char *data, uint32_t length, int which)
+static int host_at(const unsigned char *address)
 {
-	if (length < 20 || data[0] >> 4 != 4)
-		return -1;
-	uint32_t address;
-	memcpy(&address, data + (which == FORWARD ? 16 : 12), 4);
-	for (int i = 1; i < host_count; i++)
-		if (hosts[i].address == address)
+	for (int i = 0; i < host_count; i++)
+		if (!memcmp(&hosts[i].address, address, 4))
 			return i;
 	return -1;
+}
+
+/* The packet, with the hosts it is between; NULL if it is for no host here. */
+static struct packet *packet_of(const unsigned char *data, uint32_t length, int which)
+{
+	if (length < 20 || data[0] >> 4 != 4)
+		return NULL;
+	int from = host_at(data + 12), to = host_at(data + 16);
+	int host = which == FORWARD ? to : from;
+	if (host < 1 || to < 0 || to == from)
+		return NULL;
+	struct packet *p = malloc(sizeof *p + length);
+	if (!p)
+		return NULL;
+	p->length = length, p->host = (int16_t)host, p->to = (int16_t)to;
+	memcpy(p->data, data, length);
+	return p;
 }
 
 static void read_from(struct direction *d, int which, int fd, unsigned char *buffer)
@@ -238,16 +254,30 @@ static void read_from(struct direction *d, int which, int fd, unsigned char *buf
 		ssize_t length = read(fd, buffer, LARGEST);
 		if (length <= 0)
 			return;
-		int host = host_of(buffer, (uint32_t)length, which);
-		struct packet *p = host > 0 ? malloc(sizeof *p + (size_t)length) : NULL;
+		struct packet *p = packet_of(buffer, (uint32_t)length, which);
 		if (!p) {
 			d->stray++; /* not for any host here, such as neighbour discovery */
 			continue;
 		}
-		p->length = (uint32_t)length, p->host = (int16_t)host;
-		memcpy(p->data, buffer, (size_t)length);
-		link_put(which == FORWARD ? &d->own : &d->paths[host], p, now_ns());
+		link_put(which == FORWARD ? &d->own : &d->paths[p->host], p, now_ns());
 	}
+}
+
+/* From one far host to another: it has come as far as the source's end of both paths. */
+static void pass_on(struct packet *p)
+{
+	struct direction *d = &directions[FORWARD];
+	double at = p->due_ns;
+	p->host = p->to;
+	pthread_mutex_lock(&d->lock);
+	struct ring *r = &d->paths[p->to].ring;
+	link_put(&d->paths[p->to], p, at);
+	bool sooner = r->count && r->slots[r->head]->due_ns < d->wakes_ns;
+	if (sooner)
+		d->wakes_ns = r->slots[r->head]->due_ns;
+	pthread_mutex_unlock(&d->lock);
+	if (sooner)
+		pthread_kill(threads[FORWARD], SIGUSR1);
 }
 
 /* Moves all due packets one step on; returns the next due time. */
@@ -262,6 +292,8 @@ static double move(struct direction *d, int which)
 		while ((p = link_due(&d->paths[i], now))) {
 			if (which == FORWARD)
 				hand_over(d, p, hosts[i].fd, now);
+			else if (p->to)
+				pass_on(p);
 			else
 				link_put(&d->own, p, p->due_ns);
 		}
@@ -290,7 +322,8 @@ static void *carry(void *argument)
 	sigemptyset(&while_waiting); /* SIGUSR1 only while waiting: the next due time may have changed */
 	for (;;) {
 		pthread_mutex_lock(&d->lock);
-		double wait_ns = move(d, which) - now_ns();
+		d->wakes_ns = move(d, which);
+		double wait_ns = d->wakes_ns - now_ns();
 		pthread_mutex_unlock(&d->lock);
 		struct timespec timeout = {.tv_sec = 1};
 		if (wait_ns < 1e9) {

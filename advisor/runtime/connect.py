@@ -25,14 +25,20 @@ from advisor.domain.printable import printable
 from advisor.hosts.facts import host_facts
 from advisor.hosts.path_mtu import UdpBlocked, kernel_path_mtu, probe_path_mtu
 from advisor.hosts.source_address import chosen_source
+from advisor.lab.enter import own_name
 from advisor.lab.state import AGENT_PORT, LabError, LabFolder, state_of
 from advisor.runtime.request import ConnectionOptions
 from advisor.runtime.round_trip import GIVEN, measured_rtt
 
 
 def pair_of(request: ConnectionOptions) -> Pair:
-    """The pair as the history has it: this host's name, and the destination as the user gave it."""
-    return Pair(printable(socket.gethostname()) or "localhost", request.destination_host)
+    """The pair as the history has it: this host's name, and the destination as the user gave it.
+
+    A host of a lab that is a mesh is named as the others are.
+    """
+    lab_host = request.destination.lab_host
+    source = lab_host and own_name(lab_host)
+    return Pair(source or printable(socket.gethostname()) or "localhost", request.destination_host)
 
 
 async def reach(request: ConnectionOptions) -> Reached:

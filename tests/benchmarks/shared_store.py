@@ -26,10 +26,11 @@ from advisor.domain.records import ProbeRecord
 from advisor.store.history import Store
 from advisor.store.postgres.address import Address
 from advisor.store.postgres.backend import PostgresBackend
+from advisor.store.postgres.own_server import OWNER, OwnServer
 from advisor.store.postgres.rows import text_of
 from advisor.store.postgres.spool import spools
 from tests.benchmarks.store_bench import made_up_result
-from tests.postgres_server import OWNER, PostgresServer, SharedDatabase, shared_database
+from tests.postgres_server import SharedDatabase, shared_database
 
 _SESSION = 30
 _LIMIT_S = 60.0
@@ -209,7 +210,7 @@ def run(folder: Path, records: int, pairs: int, intervals: int) -> None:
     place = folder / "server"
     place.mkdir()
     # The folder is the server's account's alone; those above it must let it through.
-    server = PostgresServer(place, ("max_wal_size=8GB",))
+    server = OwnServer(place, ("max_wal_size=8GB",))
     server.make()
     server.start()
     try:

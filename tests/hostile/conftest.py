@@ -30,7 +30,7 @@ def no_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
     yield everyones
     if not was_there:
         for remove in (
-            (_ROOTS / "probe.lock").unlink,
+            *(lock.unlink for lock in _ROOTS.glob("probe-*.lock")),
             (_ROOTS / "lab").rmdir,
             _ROOTS.rmdir,
         ):

@@ -6,7 +6,8 @@ from psycopg import errors as pg
 
 from advisor.fleet.state import reading
 from advisor.store.errors import StoreError
-from tests.postgres_server import OWNER, SharedDatabase
+from advisor.store.postgres.own_server import OWNER
+from tests.postgres_server import SharedDatabase
 from tests.unit.cli.test_fleet_apply import FLEET
 
 TABLES = ["configurations", "pauses", "workers", "pairs", "hosts", "attempts"]

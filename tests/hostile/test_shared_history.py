@@ -15,8 +15,9 @@ from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.store.journal_backend import JournalBackend
 from advisor.store.opening import open_shared
+from advisor.store.postgres.own_server import OWNER
 from advisor.store.postgres.rows import columns_of, text_of
-from tests.postgres_server import OWNER, SharedDatabase
+from tests.postgres_server import SharedDatabase
 from tests.unit.store.conftest import PAIR, make_a_probe, make_a_session, make_an_advice
 
 PROBE = json.loads(text_of(make_a_probe(session="alices", recorded_s=2.0)))

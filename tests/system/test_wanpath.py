@@ -342,3 +342,35 @@ def test_hosts_of_different_mtus(new: NewLab, tmp_path: Path) -> None:
         assert fits(lab, host, mtu)
         assert not fits(lab, host, mtu + 1)
         assert [length for _, length, _ in listener.heard()] == [mtu - HEADERS_BYTES]
+
+
+def test_the_hosts_of_a_mesh_reach_each_other_over_the_paths_of_both(new: NewLab) -> None:
+    lab = new().up("--hosts", "a,b,c", "--mesh", "--mtu", "1500", "--rtt", "10ms")
+    before = lab.status()["hosts"]
+    listener = Listener(lab, "b")
+    send(lab, 500, host="a", to="b")
+    assert listener.numbers() == list(range(500))
+
+    def more(which: int, direction: str) -> int:
+        packets = [hosts[which][direction]["packets"] for hosts in (before, after)]
+        return int(packets[1] - packets[0])
+
+    after = lab.status()["hosts"]
+    ways = [(n, way) for n in range(3) for way in ("forward", "reverse")]
+    assert {way: more(*way) for way in ways if more(*way)} == {
+        (0, "reverse"): 500,
+        (1, "forward"): 500,
+    }
+    echo = lab.python("c", ECHO, ECHO_PORT)
+    assert echo.stdout is not None
+    assert echo.stdout.readline() == "ready\n"
+    pings = lab.python("b", PING, "c", ECHO_PORT, "5", "1")
+    fastest_ms = float(pings.communicate(timeout=40)[0])
+    assert 20 <= fastest_ms < math.inf
+
+
+def test_without_a_mesh_they_reach_the_source_only(new: NewLab) -> None:
+    lab = new().up("--hosts", "a,b", "--mtu", "1500")
+    words = ["b", PORT, "0", "1", "100", "1", "0"]
+    done = lab.run("exec", "--host", "a", "--", sys.executable, "-c", SENDER, *words)
+    assert "Network is unreachable" in done.stderr

@@ -72,14 +72,15 @@ def run_session(
 
 
 def on_lab(request: _Request) -> _Request:
-    """For a destination in a lab: move this process there, and fill in the lab's GridFTP server.
+    """For a destination in a lab: move this process to its source, unless it runs on a host of a
+    mesh, and fill in the lab's GridFTP server.
 
     If that fails, the session reports why.
     """
     wanted = request.destination.lab_host
     if wanted is None:
         return request
-    from advisor.lab.enter import become, is_on
+    from advisor.lab.enter import become, is_on, measures_from
     from advisor.lab.state import LabError, state_of
 
     try:
@@ -87,7 +88,7 @@ def on_lab(request: _Request) -> _Request:
         far = state.far(wanted.host)
     except LabError:
         return request
-    if not is_on(state.source):
+    if not is_on(measures_from(state)):
         become(state, state.source, [sys.executable, "-P", "-m", "advisor", *sys.argv[1:]])
     return msgspec.structs.replace(request, server_url=request.server_url or far.gridftp_url)
 

@@ -89,6 +89,12 @@ class HostsOptions(Options, frozen=True):
             help="Several destinations, each with a named path of its own if you give one.",
         ),
     ] = None
+    mesh: Annotated[
+        bool,
+        typer.Option(
+            "--mesh", help="With --hosts: they reach each other too, over the paths of both."
+        ),
+    ] = False
     source_rate: Annotated[
         float | None,
         typer.Option(
@@ -148,8 +154,11 @@ def up(
     """
     from advisor.lab.lifecycle import Plan, bring_up
 
+    if hosts.mesh and len(hosts.hosts or ()) < 2:
+        raise UsageError("--mesh needs two hosts", remedy="give --hosts a,b")
     plan = Plan(
         hosts=_hosts(name, path, hosts.hosts),
+        mesh=hosts.mesh,
         own=_source_link(hosts),
         seed=seed,
         steps=steps_of(schedule),

@@ -28,7 +28,7 @@ class Order(msgspec.Struct, frozen=True):
     """What is started for a measurement. `argv`: of the process on this host.
 
     `source`, `destination`: their endpoints. `command`: what ssh starts at the source, "" on this
-    host. `obeys`: whether it takes orders on standard input.
+    host and in a lab. `obeys`: whether it takes orders on standard input.
     """
 
     argv: list[str]
@@ -48,6 +48,9 @@ def order_of(fleet: Fleet, task: Task, source: int, destination: int) -> Order:
     ends = Endpoint.parse(here.reach), Endpoint.parse(there.reach)
     if ends[0].is_local:
         return Order([*_HERE, *words], *ends, "", obeys)
+    if lab := ends[0].lab_host:
+        enter = [*_HERE, "lab", "exec", lab.lab, *(("--host", lab.host) if lab.host else ()), "--"]
+        return Order([*enter, *_HERE, *words], *ends, "", obeys)
     # What starts advisor is a line for a shell, as the user wrote it: it may begin with ~.
     command = f"{_program(here) or 'advisor'} {shell_line(words)}"
     return Order(ssh_argv(ends[0], command, _ALIVE), *ends, command, obeys)

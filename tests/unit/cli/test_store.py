@@ -12,9 +12,10 @@ from advisor.cli.options import configured_store
 from advisor.cli.store.command import store as store_commands
 from advisor.domain.records import RemarkRecord
 from advisor.store.history import Store
+from advisor.store.postgres.own_server import OWNER, OwnServer
 from advisor.store.postgres.spool import Waiting
 from tests.commands import invoke
-from tests.postgres_server import OWNER, PostgresServer, SharedDatabase
+from tests.postgres_server import SharedDatabase
 from tests.unit.store.conftest import PAIR, make_a_probe, make_a_session, make_an_advice
 
 
@@ -35,7 +36,7 @@ def fill(store: Store) -> None:
     store.append(make_a_probe(session="two", recorded_s=1.7e9 + 9, rtt_s=0.05))
 
 
-def test_a_database_is_set_up_once(postgres: PostgresServer) -> None:
+def test_a_database_is_set_up_once(postgres: OwnServer) -> None:
     postgres.execute("postgres", "CREATE DATABASE to_set_up")
     address = postgres.address(OWNER, "to_set_up")
     assert call("init", address).stdout == "Set up: schema 2.\n"

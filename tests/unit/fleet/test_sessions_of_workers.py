@@ -44,6 +44,17 @@ def test_this_host_is_no_login() -> None:
     assert order.argv[3:6] == ["advisor", "advise", "b"]
 
 
+def test_a_host_of_a_lab_is_entered() -> None:
+    content = described("a", "b")
+    for host in ("a", "b"):
+        content = content.replace(f"[hosts.{host}]", f'[hosts.{host}]\nreach = "lab:mesh:{host}"')
+    order = ordered(content)
+    assert order.command == ""
+    entered = order.argv.index("--")
+    assert order.argv[3:entered] == ["advisor", "lab", "exec", "mesh", "--host", "a"]
+    assert order.argv[entered + 4 : entered + 7] == ["advisor", "advise", "lab:mesh:b"]
+
+
 def test_a_path_takes_no_orders() -> None:
     order = ordered(described("a", "b").replace('"advice"', '"path"'))
     assert not order.obeys

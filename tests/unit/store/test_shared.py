@@ -18,11 +18,8 @@ from advisor.store.opening import open_backend
 from advisor.store.postgres import queries, schema
 from advisor.store.postgres.backend import PostgresBackend
 from advisor.store.postgres.database import Unreachable
-from tests.postgres_server import (
-    OWNER,
-    PostgresServer,
-    SharedDatabase,
-)
+from advisor.store.postgres.own_server import OWNER, OwnServer
+from tests.postgres_server import SharedDatabase
 from tests.unit.store.conftest import PAIR, make_a_probe, make_a_session, make_an_advice
 
 ELSEWHERE = Pair("x", "y")
@@ -144,7 +141,7 @@ def test_two_histories_are_merged(shared_database: SharedDatabase, tmp_path: Pat
 # --- schema and address
 
 
-def test_a_schema_is_set_up_once_by_any_number_at_once(postgres: PostgresServer) -> None:
+def test_a_schema_is_set_up_once_by_any_number_at_once(postgres: OwnServer) -> None:
     postgres.execute("postgres", "CREATE DATABASE several")
     done: list[list[int]] = []
 
@@ -171,7 +168,7 @@ def test_an_older_program_leaves_a_newer_schema_alone(shared_database: SharedDat
         schema.set_up(connection)
 
 
-def test_a_database_without_a_history_says_what_to_do(postgres: PostgresServer) -> None:
+def test_a_database_without_a_history_says_what_to_do(postgres: OwnServer) -> None:
     address = postgres.address(OWNER, "postgres")
     with pytest.raises(StoreError, match="no history of advisor: its owner runs `advisor store"):
         open_backend(address).read(PAIR)

@@ -15,25 +15,21 @@ from advisor.store.history import Store
 from advisor.store.postgres.address import Address
 from advisor.store.postgres.backend import PostgresBackend
 from advisor.store.postgres.database import Database
+from advisor.store.postgres.own_server import OwnServer
 from advisor.store.postgres.spool import Waiting, spools
-from tests.postgres_server import (
-    PostgresServer,
-    SharedDatabase,
-    shared_database,
-    temporary_server,
-)
+from tests.postgres_server import SharedDatabase, shared_database, temporary_server
 from tests.unit.store.conftest import PAIR, make_a_probe, make_a_session, make_an_advice
 
 
 @pytest.fixture
-def server() -> Iterator[PostgresServer]:
+def server() -> Iterator[OwnServer]:
     """A server of this test's own, to be stopped and killed."""
     with temporary_server() as made:
         yield made
 
 
 @pytest.fixture
-def own(server: PostgresServer) -> SharedDatabase:
+def own(server: OwnServer) -> SharedDatabase:
     return shared_database(server)
 
 
@@ -46,7 +42,7 @@ def again(backend: PostgresBackend) -> Store:
 
 
 def test_what_cannot_be_sent_waits_on_this_host_and_is_sent_later(
-    own: SharedDatabase, server: PostgresServer
+    own: SharedDatabase, server: OwnServer
 ) -> None:
     backend = own.backend("alice")
     store = Store(backend)
@@ -71,7 +67,7 @@ def test_what_cannot_be_sent_waits_on_this_host_and_is_sent_later(
 
 
 def test_without_a_server_what_was_read_is_known_to_the_next_program(
-    own: SharedDatabase, server: PostgresServer
+    own: SharedDatabase, server: OwnServer
 ) -> None:
     backend = own.backend("alice")
     store = Store(backend)
@@ -91,7 +87,7 @@ def test_without_a_server_what_was_read_is_known_to_the_next_program(
 @pytest.mark.parametrize("connected", [True, False])
 def test_a_server_that_hangs_is_asked_once_and_not_waited_for(
     own: SharedDatabase,
-    server: PostgresServer,
+    server: OwnServer,
     monkeypatch: pytest.MonkeyPatch,
     connected: bool,
 ) -> None:
@@ -123,9 +119,7 @@ def test_a_server_that_hangs_is_asked_once_and_not_waited_for(
     assert len(Store(sending).probes(PAIR)) == 20
 
 
-def test_a_server_started_again_is_just_asked_again(
-    own: SharedDatabase, server: PostgresServer
-) -> None:
+def test_a_server_started_again_is_just_asked_again(own: SharedDatabase, server: OwnServer) -> None:
     store = Store(own.backend("alice"))
     store.append(make_a_probe(recorded_s=1.0))
     server.stop()
@@ -135,7 +129,7 @@ def test_a_server_started_again_is_just_asked_again(
     assert len(store.probes(PAIR)) == 2
 
 
-def test_events_and_outputs_wait_too(own: SharedDatabase, server: PostgresServer) -> None:
+def test_events_and_outputs_wait_too(own: SharedDatabase, server: OwnServer) -> None:
     backend = own.backend("alice")
     store = Store(backend)
     store.append(make_a_session("s", 1.0))
@@ -178,7 +172,7 @@ except StoreFull as error:
 
 
 def test_a_full_disk_acknowledges_nothing_and_loses_nothing(
-    own: SharedDatabase, server: PostgresServer
+    own: SharedDatabase, server: OwnServer
 ) -> None:
     server.stop()
     command = [sys.executable, "-c", _LIMITED, own.address("alice")]
@@ -194,7 +188,7 @@ def test_a_full_disk_acknowledges_nothing_and_loses_nothing(
 
 
 def test_several_spools_are_found_by_their_addresses(
-    own: SharedDatabase, server: PostgresServer
+    own: SharedDatabase, server: OwnServer
 ) -> None:
     server.stop()
     for user in ("alice", "bob"):
@@ -250,7 +244,7 @@ for number in range(100_000):
 
 
 def test_a_server_killed_while_many_write_loses_nothing_acknowledged(
-    own: SharedDatabase, server: PostgresServer
+    own: SharedDatabase, server: OwnServer
 ) -> None:
     commands = [[sys.executable, "-c", _WRITER, own.address("alice"), f"s{n}"] for n in range(4)]
     writers = [subprocess.Popen(command, stdout=subprocess.PIPE) for command in commands]
