@@ -61,6 +61,10 @@ class Child:
         await asyncio.wait([self._drain], timeout=0.5)
         return status
 
+    def send(self, number: int) -> None:
+        """Send it a signal, and not its group. Raises ProcessLookupError once it has ended."""
+        self._process.send_signal(number)
+
     def _signal_group(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, number)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from advisor.domain.quantities import format_duration
 from advisor.fleet.simulation.report import Notices, Progress, SimulationReport
+from advisor.fleet.simulation.several import SimulationSummary
 from advisor.report.fleet import bytes_words
 from advisor.report.output import say, transient_bar
 from advisor.report.tables import print_table
@@ -46,6 +47,30 @@ def _rows(found: SimulationReport) -> Iterator[tuple[str, str]]:
     yield "changes called where there was none", alarms
 
 
+def print_summary(found: SimulationSummary) -> None:
+    """Print each figure over all runs."""
+    seeds = found.seeds
+    named = str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
+    say(f"{len(seeds)} runs, seeds {named}")
+    print_table(
+        ("figure", "least", "median", "most", "runs"),
+        [
+            [name, *(_figure(name, n) for n in (one.least, one.median, one.most)), str(one.runs)]
+            for name, one in found.figures.items()
+        ],
+    )
+
+
+def _figure(name: str, value: float) -> str:
+    if name.startswith("cover_s.") or name.endswith("_s"):
+        return format_duration(value)
+    if name.endswith("_bytes"):
+        return bytes_words(value)
+    if "share" in name:
+        return f"{value:.1%}"
+    return f"{value:.3f}" if value % 1 else f"{value:,.0f}"
+
+
 def _notice_cells(kind: str, one: Notices) -> list[str]:
     return [kind, str(one.happened), str(one.noticed), _time(one.median_s), _time(one.p90_s)]
 
@@ -79,3 +104,18 @@ def progress(wanted: bool) -> Iterator[Callable[[Progress], None]]:
             bar.update(task, description=words, completed=one.days, total=one.of_days)
 
         yield show
+
+
+@contextlib.contextmanager
+def runs_progress(runs: int, wanted: bool) -> Iterator[Callable[[], None]]:
+    """What is called after each of so many runs; a bar on standard error if that is a terminal."""
+    if not wanted or not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
+
+    with transient_bar(
+        sys.stderr, BarColumn(bar_width=16), MofNCompleteColumn(), TimeRemainingColumn(compact=True)
+    ) as bar:
+        task = bar.add_task("", total=runs)
+        yield lambda: bar.advance(task)

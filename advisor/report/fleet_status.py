@@ -89,17 +89,22 @@ def _until(until_s: float | None) -> str:
 
 def print_matrix(pairs: Sequence[PairStanding], now_s: float, *, ages: bool) -> None:
     """Print a row for each source and a column for each destination: what was reached, or ages."""
+    show: Callable[[PairStanding], str] = (lambda one: age(one, now_s)) if ages else reached
+    print_table(*matrix_rows(pairs, show))
+
+
+def matrix_rows(
+    pairs: Sequence[PairStanding], show: Callable[[PairStanding], str]
+) -> tuple[tuple[str, ...], list[list[str]]]:
+    """The columns and rows of a table of all pairs; `show`: what stands in a cell."""
     cells = {(one.source, one.destination): one for one in pairs}
     sources = list(dict.fromkeys(one.source for one in pairs))
     destinations = list(dict.fromkeys(sorted(one.destination for one in pairs)))
-    show: Callable[[PairStanding], str] = (
-        (lambda one: age(one, now_s)) if ages else (lambda one: reached(one))
-    )
     rows = [
         [source, *(show(cells[source, to]) if (source, to) in cells else "" for to in destinations)]
         for source in sources
     ]
-    print_table(("from \\ to", *destinations), rows)
+    return ("from \\ to", *destinations), rows
 
 
 def reached(one: PairStanding) -> str:

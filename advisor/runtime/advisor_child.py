@@ -17,7 +17,9 @@ from advisor.domain.orders import Order
 from advisor.hosts.decoding import LINE_LIMIT_BYTES, BadData, decoded
 from advisor.hosts.processes import Child, start
 
-_ADVISOR: Final = (sys.executable, "-P", "-m", "advisor")
+ADVISOR: Final = (sys.executable, "-P", "-m", "advisor")
+"""What starts this program."""
+
 _GRACE_S: Final = 4.0
 
 
@@ -32,7 +34,7 @@ class AdvisorChild:
     @classmethod
     async def start(cls, arguments: Sequence[str]) -> "AdvisorChild":
         """`advisor ARGUMENTS…`. Raises OSError."""
-        return cls(await start([*_ADVISOR, *arguments]))
+        return cls(await start([*ADVISOR, *arguments]))
 
     @classmethod
     async def started_by(cls, argv: Sequence[str]) -> "AdvisorChild":

@@ -41,3 +41,15 @@ def test_nobody_listens_or_certificates_are_missing() -> None:
     for scheme, said in (("tcp", "no Dask scheduler answers"), ("tls", "the certificates")):
         status, _, err = told(BACKTEST, f"{scheme}://127.0.0.1:{port}")
         assert (status, said in err.splitlines()[-1], "Traceback" in err) == (1, True, False)
+
+
+def test_fleets_are_simulated_on_workers_as_without_them(tmp_path: Path) -> None:
+    file = tmp_path / "fleet.toml"
+    hosts = "".join(f'[hosts.h{n}]\nbandwidth = "1Gbit"\n' for n in range(6))
+    measured = 'what = "advice"\nbetween = "mesh"\nevery = "2d"\nbudget = "40s"\n'
+    file.write_text(f"{hosts}[measure.m]\n{measured}")
+    words = ["fleet", "simulate", str(file), "--duration", "60d", "--runs", "4", "--json"]
+    alone = told(words, None)
+    assert alone[0] == 0, alone[2]
+    with cluster(tmp_path) as made:
+        assert told(words, made.address)[:2] == alone[:2]

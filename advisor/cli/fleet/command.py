@@ -3,6 +3,7 @@
 from advisor.cli.commands import group
 from advisor.cli.fleet.applying import apply, pause, resume
 from advisor.cli.fleet.changes import changes
+from advisor.cli.fleet.demo import demo
 from advisor.cli.fleet.describing import init, validate
 from advisor.cli.fleet.looking import matrix, show, status
 from advisor.cli.fleet.metrics import metrics
@@ -22,11 +23,12 @@ def fleet() -> None:
     advisor fleet work
     advisor fleet status
     advisor fleet changes --since 7d
+    advisor fleet demo
     """
 
 
 for _command in (
     *(init, validate, simulate, apply, work),
-    *(status, matrix, show, pause, resume, changes, metrics),
+    *(status, matrix, show, pause, resume, changes, metrics, demo),
 ):
     fleet.add_command(_command)

@@ -5,7 +5,6 @@ its events. Only values of a checked configuration get into the line, quoted, ea
 name of its option.
 """
 
-import sys
 from collections.abc import Iterator
 from typing import Final
 
@@ -15,9 +14,9 @@ from advisor.agent.connect import ssh_argv
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.shell import shell_line
 from advisor.fleet.plan.fleet import Fleet, Host, Task
+from advisor.runtime.advisor_child import ADVISOR
 from advisor.store.passing_on import PASSED_ON
 
-_HERE: Final = (sys.executable, "-P", "-m", "advisor")
 _AGENT: Final = ("agent", "--stdio")
 _ALIVE: Final = ("-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3")
 SESSION_SHARE: Final = 0.8
@@ -47,10 +46,17 @@ def order_of(fleet: Fleet, task: Task, source: int, destination: int) -> Order:
         words.append("--orders")
     ends = Endpoint.parse(here.reach), Endpoint.parse(there.reach)
     if ends[0].is_local:
-        return Order([*_HERE, *words], *ends, "", obeys)
+        return Order([*ADVISOR, *words], *ends, "", obeys)
     if lab := ends[0].lab_host:
-        enter = [*_HERE, "lab", "exec", lab.lab, *(("--host", lab.host) if lab.host else ()), "--"]
-        return Order([*enter, *_HERE, *words], *ends, "", obeys)
+        enter = [
+            *ADVISOR,
+            "lab",
+            "exec",
+            lab.lab,
+            *(("--host", lab.host) if lab.host else ()),
+            "--",
+        ]
+        return Order([*enter, *ADVISOR, *words], *ends, "", obeys)
     # What starts advisor is a line for a shell, as the user wrote it: it may begin with ~.
     command = f"{_program(here) or 'advisor'} {shell_line(words)}"
     return Order(ssh_argv(ends[0], command, _ALIVE), *ends, command, obeys)

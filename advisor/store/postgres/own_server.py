@@ -60,7 +60,7 @@ class OwnServer:
             raise StoreError(
                 "PostgreSQL is not installed",
                 kind=ProblemKind.MISSING,
-                remedy="install its server",
+                remedy="apt-get install postgresql",
                 command="apt-get install postgresql",
             )
         socket = folder / f".s.PGSQL.{_PORT}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.fleet.simulation.report import Progress
+from advisor.fleet.simulation.report import Progress, SimulationReport
 from advisor.fleet.simulation.running import Simulation
 
 from .conftest import Typed
@@ -123,3 +123,33 @@ def test_an_interrupted_simulation_prints_what_it_has(
     assert done.returncode == 130
     assert not json.loads(done.stdout)["complete"]
     assert done.stderr.startswith("advisor: interrupted after ")
+
+
+def test_several_simulations_and_what_they_have_in_common(typed: Typed, small: Path) -> None:
+    words = ("fleet", "simulate", small, "--duration", "20d", "--workers", "2", "--seed", "7")
+    found = json.loads(typed(*words, "--runs", "3", "--json").stdout)
+    assert found["seeds"] == [7, 8, 9]
+    assert found["reports"][0] == json.loads(typed(*words, "--json").stdout)
+    text = typed(*words, "--runs", "3").stdout
+    assert text.startswith("3 runs, seeds 7 to 9\n")
+    [line] = [one for one in text.splitlines() if one.startswith("measurements ")]
+    spread = found["figures"]["measurements"]
+    assert [f"{spread[part]:,.0f}" for part in ("least", "median", "most")] == line.split()[1:4]
+
+
+def test_interrupted_simulations_print_those_that_ended(
+    typed: Typed, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def report(self: Simulation) -> SimulationReport:
+        ended.append(original(self))
+        if len(ended) == 3:
+            raise KeyboardInterrupt
+        return ended[-1]
+
+    ended: list[SimulationReport] = []
+    original = Simulation.report
+    monkeypatch.setattr(Simulation, "report", report)
+    done = typed("fleet", "simulate", small, "--duration", "5d", "--runs", "9", "--json")
+    assert done.returncode == 130
+    assert json.loads(done.stdout)["seeds"] == [1, 2]
+    assert done.stderr == "advisor: interrupted after 2 of 9 runs\n"

@@ -9,7 +9,15 @@ import pytest
 from advisor.fleet.plan.fleet import DAY_S, Fleet, Host, Limits, Resource, Task
 from advisor.fleet.simulation.report import SimulationReport, jain, traffic_of
 from advisor.fleet.simulation.running import Simulation
+from advisor.fleet.simulation.several import (
+    SIMULATING,
+    SimulationRun,
+    Spread,
+    simulated,
+    summary_of,
+)
 from advisor.fleet.simulation.world import Draws, World, happenings
+from advisor.runtime.executor import InThisProcess, read_answer, run_batch, versions
 
 
 def a_fleet(hosts: int = 8, every_d: float = 5, share: float = 0.01) -> Fleet:
@@ -132,3 +140,30 @@ def test_the_traffic_of_a_host_is_judged_by_its_own_bound() -> None:
     assert (found.most_bytes, found.most_share) == (20.0, 1.0)
     assert found.median_share == pytest.approx(0.55)
     assert traffic_of(np.zeros((0, 2)), np.array([1.0, 1.0])) is None
+
+
+def test_several_runs_are_what_each_of_them_is_alone() -> None:
+    fleet = a_fleet()
+    tasks = [
+        SimulationRun(fleet=fleet, duration_s=20 * DAY_S, workers=4, seed=seed)
+        for seed in (3, 4, 5)
+    ]
+    found = [report for _, report in InThisProcess().results(SIMULATING, tasks)]
+    assert found == [run(fleet, 20, seed=seed) for seed in (3, 4, 5)]
+    summary = summary_of(found)
+    assert (summary.seeds, summary.reports) == ([3, 4, 5], found)
+    numbers = sorted(report.measurements for report in found)
+    assert summary.figures["measurements"] == Spread(
+        runs=3, least=numbers[0], median=numbers[1], most=numbers[2]
+    )
+    # A worker of Dask sends them like this.
+    sent = run_batch(simulated, tasks[:1], versions())
+    assert read_answer(sent, SimulationReport, 1) == found[:1]
+
+
+def test_a_figure_counts_only_where_it_was_reached() -> None:
+    short, long = (run(a_fleet(hosts=60), days, workers=1) for days in (1, 20))
+    assert (short.cover_s["100%"], long.cover_s["100%"] is None) == (None, False)
+    covered = summary_of([short, long]).figures["cover_s.100%"]
+    assert (covered.runs, covered.least) == (1, long.cover_s["100%"])
+    assert "cover_s.100%" not in summary_of([short]).figures
