@@ -171,8 +171,8 @@ class Context:
                 return await self.runner.run(subject, setting, watcher)
         except TimeoutError:
             raise OutOfTime(
-                "the time was used up while waiting for the destination",
-                remedy="it may be measuring for others: try again later, or with a larger --budget",
+                "the time was used up while waiting for its turn",
+                remedy="a host measures for others: try again later, or with a larger --budget",
             ) from None
 
     async def record(

@@ -1,11 +1,12 @@
 """Reports the events of the stages and probes of one session."""
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 from advisor.advising.prober import Watcher
 from advisor.advising.recorder import PendingProbe, ProbePurpose
 from advisor.domain import events as ev
+from advisor.domain.advice import Side
 from advisor.domain.measurement import Interval, Measurement, Outcome
 from advisor.domain.space import Setting, Space
 from advisor.runtime.events import EventEmitter
@@ -69,6 +70,7 @@ class ProbeEvents:
 
     def watcher(self, ordinal: int) -> Watcher:
         """Reports the intervals of a running probe, and the number of advisors served first."""
+        waiting, waiting_here = self.waits("destination"), self.waits("source")
 
         def seen(interval: Interval) -> None:
             self._events.emit(
@@ -80,7 +82,11 @@ class ProbeEvents:
                 throughput_bps=interval.throughput_bps,
             )
 
-        return Watcher(seen, lambda ahead: self._events.emit(ev.Waiting, ahead=ahead))
+        return Watcher(seen, waiting, waiting_here=waiting_here)
+
+    def waits(self, side: Side) -> Callable[[int], None]:
+        """Reports how many advisors are served first at one end."""
+        return lambda ahead: self._events.emit(ev.Waiting, ahead=ahead, side=side)
 
     def ended(
         self,

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Final, Protocol
 
 from advisor.advising.prober import Probed, Watcher
+from advisor.advising.source_turn import SourceTurn
 from advisor.agent.client import AgentLink
 from advisor.agent.peer_errors import PeerError, PeerGone
 from advisor.domain.measurement import Failure, FailureKind, Measurement
@@ -77,6 +78,8 @@ class ProbeRunner:
         self._stop = stop
         self._notice = notice
         self._measurers: dict[str, Measurer] = {}
+        self.turn = SourceTurn(path.destination_address.partition("%")[0])
+        """The turn on this host."""
         self._is_lost = False
         self._overhead_s = _FIRST_OVERHEAD_S
         self.rtt_s = path.rtt_s
@@ -132,8 +135,10 @@ class ProbeRunner:
 
     async def _measure(self, subject: str, setting: Setting, watcher: Watcher) -> Probed:
         if measurer := self._measurers.get(subject):
+            await self.turn.awaited(watcher)
             return await measurer.measure(self.link, setting, watcher)
-        return await self._transports.measure(self.link, subject, setting, self.length, watcher)
+        async with self.turn.held(watcher) as told:
+            return await self._transports.measure(self.link, subject, setting, self.length, told)
 
     def _learn_overhead(self, subject: str, probed: Probed) -> None:
         outcome = probed.outcome

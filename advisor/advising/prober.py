@@ -40,13 +40,15 @@ _EXPLAIN_S: Final = 0.5
 class Watcher(msgspec.Struct, frozen=True):
     """Called while a probe runs: with each interval, and with the number of probes queued ahead.
 
-    `ready`: it waits no longer, and ends within its own time limit. `least_bps`: a probe that will
-    certainly not reach this rate ends; 0 for one that is wanted whatever it reaches.
+    `waiting`: at the destination, `waiting_here`: at this host. `ready`: it waits no longer, and
+    ends within its own time limit. `least_bps`: a probe that will certainly not reach this rate
+    ends; 0 for one that is wanted whatever it reaches.
     """
 
     interval: Callable[[Interval], None]
     waiting: Callable[[int], None]
     ready: Callable[[], None] = lambda: None
+    waiting_here: Callable[[int], None] = lambda _: None
     least_bps: float = 0.0
 
 

@@ -18,7 +18,9 @@ from advisor.advising.budget import Budget, default_budget_s
 from advisor.advising.choosing import ranking_of
 from advisor.advising.contenders import Ranking
 from advisor.advising.context import Blocked, Context, OutOfTime
+from advisor.advising.probe_events import ProbeEvents
 from advisor.advising.probe_runner import PeerLost
+from advisor.advising.prober import Probed
 from advisor.advising.profiling import stages_of
 from advisor.advising.recorder import ProbePurpose
 from advisor.advising.searching import search_transports, usable_stages
@@ -232,18 +234,17 @@ class SeveralConnections(AdviceSession):
             for one in searched
         ]
         length = probe_length(max(one.context.runner.rtt_s for one in searched))
-        work = measure_at_once(
-            self.far_end.link,
-            spares,
-            lanes,
-            length,
-            lambda ahead: self.events.emit(ev.Waiting, ahead=ahead),
-        )
+        watcher = ProbeEvents(self.events).watcher(0)
+
+        async def measured() -> list[Probed]:
+            async with searched[0].context.runner.turn.held(watcher) as told:
+                return await measure_at_once(self.far_end.link, spares, lanes, length, told)
+
         try:
             async with asyncio.timeout(budget.left_s + _LATE_S):
-                probed = await unless_stopped(work, self.control.stop)
+                probed = await unless_stopped(measured(), self.control.stop)
         except TimeoutError:
-            raise OutOfTime("the time was used up while waiting for the destination") from None
+            raise OutOfTime("the time was used up while waiting for its turn") from None
         outcomes = [one.outcome for one in probed]
         rates = [o.throughput_bps for o in outcomes if isinstance(o, Measurement)]
         if failures := [o for o in outcomes if isinstance(o, Failure)]:

@@ -1,7 +1,7 @@
 """Runs several probes at once, each over a connection of its own."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -36,14 +36,14 @@ async def measure_at_once(
     spares: Spares,
     lanes: Sequence[Lane],
     length: ProbeLength,
-    waiting: Callable[[int], None],
+    watcher: Watcher,
 ) -> list[Probed]:
     """One probe over each connection, all at the same time, in the order of `lanes`.
 
     They begin together, and end when the mean of each is known well enough. Their throughputs are
     those of the time in which all of them were steady: what one got while another had not begun is
-    left out. If one fails, all end, with its failure. `waiting`: called with the number of probes
-    of others that are ahead. Raises PeerError for a lost agent.
+    left out. If one fails, all end, with its failure. `watcher`: told how long they have to
+    wait, and no interval. Raises PeerError for a lost agent.
     """
     meeting = Meeting(len(lanes))
     courses = [Course(length, lambda _: None, meeting, n) for n in range(len(lanes))]
@@ -52,7 +52,7 @@ async def measure_at_once(
         Probe(spares, request, lane.path, course)
         for lane, request, course in zip(lanes, requests, courses, strict=True)
     ]
-    watcher = Watcher(lambda _: None, waiting)
+    watcher = msgspec.structs.replace(watcher, interval=lambda _: None)
     receivers = await run_at_once(link, requests, probes, watcher)
     probed = [
         result_of(course, [probe], [receiver])

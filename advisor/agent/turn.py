@@ -62,9 +62,17 @@ class Turn:
             yield
         finally:
             if self._queue[0] is ticket:
-                self._common.release()
-                self._own.release()
+                self.lend()
             self._queue.remove(ticket)
+
+    def lend(self) -> None:
+        """Let others have it for some time, within a block of `taken`."""
+        self._common.release()
+        self._own.release()
+
+    def take_back(self) -> bool:
+        """End that, unless somebody has it; whether it is held now."""
+        return self._own.take() and self._common.take(self._own.holds)
 
 
 class _OwnTurn:

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from advisor.domain.advice import Advice, Fulfilment, Limit, PriorAdvice
+from advisor.domain.advice import Advice, Fulfilment, Limit, PriorAdvice, Side
 from advisor.domain.connection import UsableConnection
 from advisor.domain.endpoints import Pair
 from advisor.domain.evidence import Evidence
@@ -117,9 +117,13 @@ class IntervalSeen(Event, frozen=True, kw_only=True, tag="interval"):
 
 
 class Waiting(Event, frozen=True, kw_only=True, tag="waiting"):
-    """The agent is busy with another advisor's probe; `ahead` probes are queued before this one."""
+    """A host is busy with another advisor's probe; `ahead` probes are queued before this one.
+
+    `side`: which of the two hosts.
+    """
 
     ahead: int
+    side: Side = "destination"
 
 
 class ProbeEnded(Event, frozen=True, kw_only=True, tag="probe_ended"):

@@ -40,7 +40,8 @@ def line_of(event: ev.AnyEvent) -> str | None:
         case ev.StageEnded():
             return f"{event.stage} ended after {event.probes} probes: {event.reason}"
         case ev.Waiting():
-            return f"  waiting: another advisor is measuring there ({event.ahead} ahead)"
+            where = "there" if event.side == "destination" else "here"
+            return f"  waiting: another advisor is measuring {where} ({event.ahead} ahead)"
         case ev.Notice() | ev.GaveUp():
             return f"advisor: {event.message}"
         case _:

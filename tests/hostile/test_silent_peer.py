@@ -149,5 +149,5 @@ def test_a_budget_holds_against_an_agent_that_never_gives_the_turn(tmp_path: Pat
         )
     assert time.monotonic() - began_s < 40  # It waited until it was interrupted.
     assert done.returncode == 3, done.stderr
-    assert "waiting for the destination" in done.stderr
+    assert "waiting for its turn" in done.stderr
     assert "Traceback" not in done.stderr

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from advisor.domain import events as ev
+from advisor.domain.advice import Side
 from advisor.domain.endpoints import Pair
 from advisor.domain.problem import Problem, ProblemKind
 from tests.fleet_at_work import AtWork, described, fleet_at_work
@@ -134,18 +135,20 @@ def test_a_host_that_is_down_holds_up_no_others(fleet: AtWork) -> None:
     assert len(fleet.rows("attempts", "id", "WHERE outcome = 'failed'")) == 1
 
 
-def test_a_user_who_measures_is_given_way_to(fleet: AtWork) -> None:
+@pytest.mark.parametrize(("side", "busy"), [("source", "a"), ("destination", "b")])
+def test_a_user_who_measures_is_given_way_to(fleet: AtWork, side: Side, busy: str) -> None:
     prepared(fleet, "a", "b", "c")
-    fleet.prepared.says("a", "b", ev.Waiting(at_s=0, ahead=1))
+    fleet.prepared.says("a", "b", ev.Waiting(at_s=0, ahead=1, side=side))
     fleet.start()
     until(lambda: fleet.rows("attempts", "id", "WHERE outcome = 'given way'"), fleet)
     until(lambda: covered(fleet) >= 1, fleet)
-    assert fleet.rows("hosts", "host, failures", "WHERE busy_until_s IS NOT NULL") == [("b", 0)]
-    [(busy_s,)] = fleet.rows("attempts", "ended_s", "WHERE outcome = 'given way'")
+    assert fleet.rows("hosts", "host, failures", "WHERE busy_until_s IS NOT NULL") == [(busy, 0)]
+    [(busy_s, message)] = fleet.rows("attempts", "ended_s, message", "WHERE outcome = 'given way'")
+    assert message == f"a user measures at {busy}"
     later = fleet.rows(
         "attempts", "source, destination", f"WHERE began_s BETWEEN {busy_s} AND {busy_s} + 50"
     )
-    assert all("b" not in pair for pair in later)
+    assert all(busy not in pair for pair in later)
     assert fleet.rows("pairs", "id", "WHERE failures > 0") == []
 
 

@@ -75,6 +75,20 @@ def test_a_destination_among_several(start: Start, new_lab: NewLab) -> None:
     assert other["forward"]["bytes"] > 1_000_000
 
 
+def test_two_sessions_from_one_source_take_turns(start: Start, new_lab: NewLab) -> None:
+    """To different destinations, which know nothing of each other."""
+    lab = new_lab().up("--hosts", "near,other", *MODEST)
+    words = ("--json", "--budget", "20", "--measure", "--transports", "tcp")
+    runs = [start("advise", f"lab:{lab.name}:{host}", *words) for host in ("near", "other")]
+    for run in runs:
+        done = run.finish()
+        assert done.returncode == 0, done.stderr
+    sides = [e["side"] for run in runs for e in run.events if e["event"] == "waiting"]
+    assert set(sides) == {"source"}
+    outcomes = [one["result"]["outcome"] for run in runs for one in ended(run)]
+    assert set(outcomes) == {"measured"}
+
+
 def test_a_lab_that_is_not_up(start: Start) -> None:
     done = start("advise", "lab:nowhere").finish()
     assert done.returncode == 3

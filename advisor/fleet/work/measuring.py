@@ -101,9 +101,11 @@ class Measuring:
                 told = self._watched.tell(line)
                 if told is not None:
                     await asyncio.to_thread(self._keep, told)
-                if self._watched.must_wait:
+                if side := self._watched.waits_at:
                     # A user has priority. What was measured so far is kept.
-                    busy = self._claim.destination.name
+                    claim = self._claim
+                    host = claim.source if side == "source" else claim.destination
+                    busy = host.name
                     self.interrupt(_early("given way", f"a user measures at {busy}", busy=busy))
         except StoreError as error:
             self.interrupt(_early("failed", f"its records cannot be stored: {error}"))

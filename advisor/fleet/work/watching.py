@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from advisor.domain import events as ev
+from advisor.domain.advice import Side
 from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Measurement
 from advisor.domain.problem import ProblemError, ProblemKind
@@ -59,7 +60,8 @@ class Watched:
         self.session = ""
         self.rtt_s: float | None = None
         self.gave_up: ev.GaveUp | None = None
-        self.must_wait = False
+        self.waits_at: Side | None = None
+        """The side at which somebody else measures, so that the session would have to wait."""
 
     def tell(self, line: bytes) -> Record | ev.AnyEvent | None:
         """What a line says; None if it is of no use.
@@ -105,8 +107,8 @@ class Watched:
                     self._moved += _AROUND * sum(i.received_bytes for i in result.intervals)
                 else:
                     self._moved += result.elapsed_s * self._most_rate_bps / 8
-            case ev.Waiting():
-                self.must_wait = True
+            case ev.Waiting(side=side):
+                self.waits_at = side
             case ev.GaveUp():
                 self.gave_up = event
 

@@ -97,7 +97,7 @@ class OwnServer:
         words = [word for setting in settings for word in ("-c", setting)]
         self._process = self._started("postgres", "-D", str(self.folder / "data"), *words)
         until_s = time.monotonic() + _START_S
-        while not self._answers():
+        while not self.answers():
             if time.monotonic() > until_s or self._process.status is not None:
                 self.kill()
                 raise self._failed("it does not start")
@@ -133,7 +133,8 @@ class OwnServer:
             for statement in statements:
                 connection.execute(statement.encode())
 
-    def _answers(self) -> bool:
+    def answers(self) -> bool:
+        """Whether it can be connected to."""
         with contextlib.suppress(psycopg.OperationalError):
             psycopg.connect(self.address(OWNER, "postgres"), connect_timeout=10).close()
             return True

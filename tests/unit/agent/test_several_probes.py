@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from advisor.advising.prober import Watcher
 from advisor.advising.simultaneous import Lane, measure_at_once
 from advisor.agent import messages as m
 from advisor.agent.client import AgentLink
@@ -26,8 +27,8 @@ def lane(transport: str = "tcp") -> Lane:
     return Lane(path=PATH, transport=transport, setting=SETTING)
 
 
-def unheard(ahead: int) -> None:
-    """Nobody else measures here."""
+# Nobody else measures here.
+UNHEARD = Watcher(lambda _: None, lambda _: None)
 
 
 async def repeated(
@@ -35,7 +36,7 @@ async def repeated(
 ) -> list[Measurement | Failure]:
     """What was measured at once; where a failure spoilt it, again, as a session does."""
     for _ in range(3):
-        probed = await measure_at_once(link, spares, lanes, LENGTH, unheard)
+        probed = await measure_at_once(link, spares, lanes, LENGTH, UNHEARD)
         outcomes = [one.outcome for one in probed]
         if all(isinstance(one, Measurement) for one in outcomes):
             break
@@ -71,7 +72,7 @@ def test_stopping_leaves_the_agent_ready() -> None:
         spares = Spares()
         async with linked() as link:
             work = asyncio.create_task(
-                measure_at_once(link, spares, [lane(), lane()], LENGTH, unheard)
+                measure_at_once(link, spares, [lane(), lane()], LENGTH, UNHEARD)
             )
             await asyncio.sleep(0.5)
             work.cancel()

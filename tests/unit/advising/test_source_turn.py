@@ -1,0 +1,116 @@
+"""The turn at the source of a probe."""
+
+import asyncio
+
+import pytest
+
+from advisor.advising.prober import Watcher
+from advisor.advising.source_turn import SourceTurn
+from advisor.agent.turn import Turn
+
+# Of a network for documentation: no host has it.
+ELSEWHERE = "192.0.2.1"
+
+
+class Heard:
+    """What a watcher was told."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self.watcher = Watcher(
+            lambda _: None,
+            lambda ahead: self.told.append(f"{ahead} there"),
+            ready=lambda: self.told.append("ready"),
+            waiting_here=lambda ahead: self.told.append(f"{ahead} here"),
+        )
+
+
+def is_free() -> bool:
+    """Whether somebody else could measure here now."""
+    other = Turn()
+    try:
+        return other.take_back()
+    finally:
+        other.lend()
+
+
+@pytest.fixture(autouse=True)
+def _own_lock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A common turn of its own: other programs of this host may be measuring."""
+    monkeypatch.setattr("advisor.agent.turn._NAME", "data-transfer-advisor/test-of-source-turn")
+
+
+def test_others_wait_while_a_probe_is_sent_elsewhere() -> None:
+    async def probe() -> None:
+        async with SourceTurn(ELSEWHERE).held(Heard().watcher):
+            assert not is_free()
+        assert is_free()
+
+    asyncio.run(probe())
+
+
+def test_it_waits_for_others_and_says_so() -> None:
+    heard = Heard()
+
+    async def probe() -> None:
+        other = Turn()
+        assert other.take_back()
+        asyncio.get_running_loop().call_later(0.2, other.lend)
+        async with SourceTurn(ELSEWHERE).held(heard.watcher):
+            assert not is_free()
+
+    asyncio.run(probe())
+    assert heard.told == ["1 here"]
+
+
+def test_who_waits_at_the_destination_keeps_nobody_waiting_here() -> None:
+    """Two sessions in opposite directions would wait for each other for ever."""
+    heard = Heard()
+
+    async def probe() -> None:
+        async with SourceTurn(ELSEWHERE).held(heard.watcher) as told:
+            told.waiting(3)
+            assert is_free()
+            told.ready()
+            assert not is_free()
+
+    asyncio.run(probe())
+    assert heard.told == ["3 there", "ready"]
+
+
+def test_it_goes_on_when_its_turn_there_has_come_and_lets_the_other_finish() -> None:
+    async def probe() -> None:
+        other = Turn()
+        async with SourceTurn(ELSEWHERE).held(Heard().watcher) as told:
+            told.waiting(1)
+            assert other.take_back()
+            told.ready()
+        # What the other has was not taken from it.
+        assert not is_free()
+        other.lend()
+        assert is_free()
+
+    asyncio.run(probe())
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.9"])
+def test_a_destination_on_this_host_takes_the_turn_by_itself(address: str) -> None:
+    async def probe() -> None:
+        async with SourceTurn(address).held(Heard().watcher):
+            assert is_free()
+
+    asyncio.run(probe())
+
+
+def test_waiting_without_holding() -> None:
+    heard = Heard()
+
+    async def probe() -> None:
+        other = Turn()
+        assert other.take_back()
+        asyncio.get_running_loop().call_later(0.2, other.lend)
+        await SourceTurn(ELSEWHERE).awaited(heard.watcher)
+        assert is_free()
+
+    asyncio.run(probe())
+    assert heard.told == ["1 here"]
