@@ -17,6 +17,7 @@
 # make bench-probes the rule that stops a probe, on recorded runs and traces of ADVISOR_DATA (minutes)
 # make bench-methods the search methods on recorded tables, of ADVISOR_DATA (minutes)
 # make bench-store the history: folder and PostgreSQL, 100,000 records; then ten million (half an hour)
+# make bench-dask advisor backtest on one and two Dask workers, into docs/backtest.md (minutes)
 # make bench-bare make run and make test on Debian 12 and 13 with next to nothing on them, as root and as
 #                an ordinary user, into docs/benchmarks-bare.md (needs root; an hour and a half)
 # make soak      long runs (tens of minutes)
@@ -27,7 +28,7 @@ UV := $(VENV)/bin/uv
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: install install-dev run test check audit quick bench bench-tui bench-wan bench-sessions bench-truth bench-disk bench-plans bench-transfers bench-shares bench-shares-virtual bench-probes bench-methods bench-store bench-bare soak clean
+.PHONY: install install-dev run test check audit quick bench bench-tui bench-wan bench-sessions bench-truth bench-disk bench-plans bench-transfers bench-shares bench-shares-virtual bench-probes bench-methods bench-store bench-dask bench-bare soak clean
 
 install: $(VENV)/.runtime
 
@@ -118,6 +119,9 @@ bench-store: install-dev
 	$(VENV)/bin/python -m tests.benchmarks.store_bench
 	$(VENV)/bin/python -m tests.benchmarks.shared_store
 	$(VENV)/bin/python -m tests.benchmarks.shared_store --records 10000000 --pairs 10000
+
+bench-dask: install-dev
+	$(VENV)/bin/python -m tests.benchmarks.dask_bench --document
 
 bench-bare: install-dev
 	@$(VENV)/bin/python -m tests.benchmarks.bare

@@ -2,6 +2,9 @@
 
 import textwrap
 from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from tests.benchmarks.wan.hosts import Trouble
 
 
 def table_text(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -27,3 +30,12 @@ def filled(text: str) -> str:
 def percent(share: float | None) -> str:
     """With one digit after the point; a dash for None."""
     return "–" if share is None else f"{100 * share:.1f} %"
+
+
+def put_between(page: Path, begin: str, end: str, text: str) -> None:
+    """Put a text between two lines of a page. Raises Trouble where there are none."""
+    before, first, rest = page.read_text().partition(begin)
+    _, last, after = rest.partition(end)
+    if not first or not last:
+        raise Trouble(f"{page} has no lines {begin} and {end}")
+    page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}")

@@ -8,7 +8,7 @@ from statistics import median
 from advisor.domain.quantities import format_bytes, format_duration
 from tests.benchmarks.bare.cases import ACCOUNTS, COMMANDS, SYSTEMS, Case, cases
 from tests.benchmarks.bare.results import Cell, Results, Step
-from tests.benchmarks.markdown import filled, table_text
+from tests.benchmarks.markdown import filled, put_between, table_text
 from tests.benchmarks.wan.hosts import Trouble
 from tests.benchmarks.wan.results import Machine
 
@@ -18,12 +18,7 @@ END = "<!-- end -->"
 
 def write_document(results: Results, page: Path) -> None:
     """Put the tables between the page's marks. Raises Trouble where there are none."""
-    text = page.read_text()
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise Trouble(f"{page} has no lines {BEGIN} and {END}")
-    page.write_text(f"{before}{BEGIN}\n\n{tables(results)}\n\n{END}{after}")
+    put_between(page, BEGIN, END, tables(results))
 
 
 def tables(results: Results) -> str:
