@@ -37,7 +37,7 @@ class DemoLines:
         say(_progress(view))
 
 
-class _DemoTable(DemoLines):
+class DemoTable(DemoLines):
     """The matrix, drawn again and again."""
 
     def __init__(self, live: Any) -> None:
@@ -63,7 +63,8 @@ class _DemoTable(DemoLines):
         for row in rows:
             table.add_row(*(Text(cell, style="bold" if cell == "…" else "") for cell in row))
         lines = [
-            Text(f"Mbit/s, from the host of a row to that of a column. {_progress(view)}"),
+            Text("Mbit/s, from the host of a row to that of a column"),
+            Text(_progress(view)),
             Text(printable(self._last)),
         ]
         self._live.update(Group(table, *lines), refresh=True)
@@ -93,4 +94,4 @@ def shown_on(*, plain: bool) -> Iterator[DemoLines]:
     from rich.live import Live
 
     with Live(console=rich_console(sys.stdout), auto_refresh=False, redirect_stderr=False) as live:
-        yield _DemoTable(live)
+        yield DemoTable(live)

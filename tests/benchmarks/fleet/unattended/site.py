@@ -25,7 +25,8 @@ _DATABASE_BYTES = 2 * 2**30
 _SPOOL_BYTES = 64 * 2**20
 # What it writes ahead is bounded, since it is in memory.
 _SETTINGS = ("max_wal_size=96MB", "min_wal_size=32MB")
-_BACK_S = 120.0
+_BACK_S = 600.0
+_TRIES = 100
 _STOP_S = 60.0
 
 
@@ -40,16 +41,21 @@ class Disk:
 
     def fill(self) -> None:
         """Leave no space."""
-        found = os.statvfs(self._place)
-        used_bytes = (found.f_blocks - found.f_bfree) * found.f_frsize
-        self._mount("-o", f"remount,size={max(used_bytes, found.f_frsize)}")
+        for _ in range(_TRIES):
+            found = os.statvfs(self._place)
+            used_bytes = (found.f_blocks - found.f_bfree) * found.f_frsize
+            # Refused where more was written meanwhile.
+            with contextlib.suppress(subprocess.CalledProcessError):
+                self._mount("-o", f"remount,size={max(used_bytes, found.f_frsize)}")
+                return
+        raise Trouble(f"{self._place} cannot be filled")
 
     def empty(self) -> None:
         """Leave as much space as there was."""
         self._mount("-o", f"remount,size={self._size_bytes}")
 
     def _mount(self, *words: str) -> None:
-        subprocess.run(["mount", *words, str(self._place)], check=True)
+        subprocess.run(["mount", *words, str(self._place)], check=True, stderr=subprocess.DEVNULL)
 
     def close(self) -> None:
         subprocess.run(["umount", "--lazy", str(self._place)], check=True)
