@@ -10,7 +10,7 @@ import numpy as np
 
 from tests.benchmarks.fleet.unattended.site import Site
 
-_PAUSE_S = (8.0, 30.0)
+_PAUSE_S = (15.0, 60.0)
 _LEAST_HOSTS = 3
 
 
@@ -55,7 +55,7 @@ class Troubles:
             self._fill_database,
             self._fill_spool,
         )
-        harms[int(self._rng.choice(len(harms), p=(0.3, 0.2, 0.3, 0.1, 0.1)))]()
+        harms[int(self._rng.choice(len(harms), p=(0.35, 0.15, 0.35, 0.075, 0.075)))]()
 
     def _suffers(self, what: str) -> bool:
         return any(one[2] == what for one in self._to_mend)
