@@ -53,7 +53,7 @@ def _options() -> argparse.Namespace:
 
 def _run(options: argparse.Namespace, folder: Path) -> UnattendedRun:
     loads: list[float] = []
-    when = time.strftime("%Y-%m-%d %H:%M %Z")
+    when, commit = time.strftime("%Y-%m-%d %H:%M %Z"), _commit()
     with site(options.hosts, options.workers) as one:
         print(f"looked into by --store '{one.address.uri}'", flush=True)
         troubles = Troubles(one, options.seed)
@@ -73,7 +73,7 @@ def _run(options: argparse.Namespace, folder: Path) -> UnattendedRun:
         found = look(one, folder / "cache")
     return UnattendedRun(
         when=when,
-        commit=_commit(),
+        commit=commit,
         seed=options.seed,
         hosts=options.hosts,
         workers=options.workers,
