@@ -1,6 +1,6 @@
 """`advisor backtest` of all methods over synthetic pairs: alone, and on one and two Dask workers.
 
-    python -m tests.benchmarks.dask_bench [--pairs 10000] [--seeds 1] [--repeats 1] [--document]
+    python -m tests.benchmarks.dask_bench [--pairs 1000] [--seeds 10] [--repeats 1] [--document]
 
 prints a table; with --document it is put into docs/backtest.md too. Every run has to print the same
 bytes. One thread each: a worker, the scheduler and this program, numpy's included.
@@ -81,8 +81,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--pairs", type=int, default=10_000, help="[10000]")
-    parser.add_argument("--seeds", type=int, default=1, help="[1]")
+    parser.add_argument("--pairs", type=int, default=1000, help="[1000]")
+    parser.add_argument("--seeds", type=int, default=10, help="[10]")
     parser.add_argument("--repeats", type=int, default=1, help="[1]")
     parser.add_argument("--document", action="store_true", help="write the table into the page")
     options = parser.parse_args()
@@ -99,7 +99,7 @@ def main() -> int:
     machine = this_machine(quick=False, module="tests.benchmarks.dask_bench")
     where = (
         f"`{machine.command}`, {machine.when}: {options.pairs:,} synthetic pairs, all methods,"
-        f" {options.seeds} seed(s), {options.repeats} run(s) of each. {machine.processor},"
+        f" seeds: {options.seeds}, runs of each: {options.repeats}. {machine.processor},"
         f" {machine.cores} cores, shared with other programs: before the runs"
         f" {mean(loads):.1f} processes wanted a core on average ({max(loads):.1f} at most)."
         f" {'All runs printed the same bytes.' if len(printed) == 1 else '**Bytes differ.**'}"
