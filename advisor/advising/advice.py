@@ -1,7 +1,6 @@
 """Makes the advice from what was measured or stored."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 import msgspec
 
@@ -21,7 +20,6 @@ from advisor.domain.advice import (
     Command,
     Composition,
     Estimate,
-    Limit,
     role_words,
 )
 from advisor.domain.dataset import Dataset
@@ -32,18 +30,15 @@ from advisor.domain.measurement import Measurement
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import format_rate
 from advisor.domain.records import ProbeRecord
-from advisor.domain.space import Setting, flows_of, setting_key
+from advisor.domain.space import Setting, flows_of
 from advisor.models.ceiling import held, link_ceiling
 from advisor.models.comparison import PRACTICALLY_SAME, TYPICAL_SPREAD
 from advisor.models.composition import compose, limit_words
 from advisor.models.filesystems import setstripe_line
-from advisor.models.limits import binding_limits, measured_limits
+from advisor.models.limits import binding_limits, holding, measured_limits
 from advisor.runtime.request import AdviceRequest
+from advisor.store.ranking import newest_measurement
 from advisor.traits import describe, flow_names, subject_name, transport_labels
-
-_FAR_ABOVE: Final = 4.0
-"""A flow that reaches less than 1/4 of a ceiling is limited by something else: a ceiling is buffer
-÷ RTT, of which the kernel's bookkeeping may take half, and a flow that starts up as much again."""
 
 
 class AdviceInputs(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,8 +65,8 @@ def advice_from_ranking(inputs: AdviceInputs, ranking: Ranking, incomplete: bool
     comparison, index = ranking.comparison, ranking.chosen
     chosen = ranking.candidates[index]
     expected, gain, default = ranking.expected, ranking.gain, ranking.default
-    limits = _binding(binding_limits(inputs.path), ranking)
-    measured = _newest(inputs.probes, chosen.subject, chosen.setting)
+    limits = holding(binding_limits(inputs.path), _fastest_flow_bps(ranking))
+    measured = newest_measurement(inputs.probes, chosen.subject, chosen.setting)
     if measured:
         limits += measured_limits(measured, inputs.path.capacity_bps)
     settings = best_settings(ranking)
@@ -156,33 +151,12 @@ def _composed(inputs: AdviceInputs, setting: Setting, joint_bps: float) -> Compo
     return compose(inputs.probes, joint_bps, setting, flow_names(), inputs.absent)
 
 
-def _binding(limits: Sequence[Limit], ranking: Ranking) -> list[Limit]:
-    """Those of the limits that may hold the compared settings back.
-
-    A ceiling is that of one flow, so the fastest flow decides. It may be exceeded, which disproves
-    the limit, or stay so far below that something else limits it.
-    """
-    fastest_bps = max(
+def _fastest_flow_bps(ranking: Ranking) -> float:
+    """Of the compared settings."""
+    return max(
         ranking.comparison.mean(index).value / flows_of(candidate.setting, flow_names())
         for index, candidate in enumerate(ranking.candidates)
     )
-    return [
-        x
-        for x in limits
-        if x.ceiling_bps is None or fastest_bps <= x.ceiling_bps < _FAR_ABOVE * fastest_bps
-    ]
-
-
-def _newest(probes: Sequence[ProbeRecord], subject: str, setting: Setting) -> Measurement | None:
-    key = setting_key(setting)
-    found = [
-        p.result
-        for p in probes
-        if p.subject == subject
-        and setting_key(p.setting) == key
-        and isinstance(p.result, Measurement)
-    ]
-    return found[-1] if found else None
 
 
 def best_settings(ranking: Ranking) -> dict[str, Setting]:

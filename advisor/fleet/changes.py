@@ -1,6 +1,6 @@
 """What has changed on a pair, from its records, and what may explain it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -46,6 +46,7 @@ class FactChange(msgspec.Struct, frozen=True, kw_only=True):
 class Change(msgspec.Struct, frozen=True, kw_only=True):
     """A change of what a pair reaches with one subject. Times in Unix time, rates in bit/s.
 
+    `subject`: a transport or tool; of the pairs of a fleet, what is measured by its name there.
     `since_s`: of the first record after it; `noticed_s`: of the record that made it certain.
     `records`: how many those are. `facts`: what else changed; None where it was not recorded.
     """
@@ -65,7 +66,9 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
         return self.after_bps / self.before_bps
 
 
-class _Point(msgspec.Struct, frozen=True):
+class Point(msgspec.Struct, frozen=True):
+    """One result of a series: its time, its rate, and the session that it is of."""
+
     at_s: float
     rate_bps: float
     session: str
@@ -81,34 +84,41 @@ def changes_of(records: list[Record]) -> list[Change]:
     found = [
         change
         for (subject, _), points in _series(records).items()
-        for change in _changes(records[0].pair, subject, points, paths)
+        for change in changes_in(records[0].pair, subject, points, paths.get)
     ]
     return sorted(found, key=lambda one: one.noticed_s)
 
 
-def _series(records: list[Record]) -> dict[tuple[str, str], list[_Point]]:
+def _series(records: list[Record]) -> dict[tuple[str, str], list[Point]]:
     """By subject and origin the best rate of each session, in the order of time."""
     by_session: dict[tuple[str, str], list[ProbeRecord]] = {}
     for probe in counting(records):
         by_session.setdefault((session_of(probe), probe.origin), []).append(probe)
-    found: dict[tuple[str, str], list[_Point]] = {}
+    found: dict[tuple[str, str], list[Point]] = {}
     for (session, origin), probes in by_session.items():
         last_s = max(probe.recorded_s for probe in probes)
         for best in best_results(probes, last_s):
-            point = _Point(last_s, best.throughput_bps, session)
+            point = Point(last_s, best.throughput_bps, session)
             found.setdefault((best.subject, origin), []).append(point)
     return {key: sorted(points, key=lambda p: p.at_s) for key, points in found.items()}
 
 
-def _changes(
-    pair: Pair, subject: str, points: Sequence[_Point], paths: Mapping[str, PathFacts]
+def changes_in(
+    pair: Pair,
+    subject: str,
+    points: Sequence[Point],
+    path_of: Callable[[str], PathFacts | None],
 ) -> Iterator[Change]:
+    """The changes in one series, in the order of time; `path_of` a session, None if not recorded.
+
+    It is asked for the sessions beside a change only.
+    """
     test = ChangeTest()
     for number, point in enumerate(points):
         if test.tell(point.rate_bps) is not Verdict.CHANGED or test.shift is None:
             continue
         first = number - test.shift.records + 1
-        before, after = (paths.get(points[n].session) for n in (first - 1, first))
+        before, after = (path_of(points[n].session) for n in (first - 1, first))
         yield Change(
             pair=pair,
             subject=subject,

@@ -4,7 +4,7 @@ Only limits that bind on the given path are reported: a small kernel buffer is n
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import msgspec
@@ -23,6 +23,10 @@ caution of congestion control take up the remainder of a link at 90 %."""
 LOSSY: Final = 1e-4
 """The fraction of retransmitted packets from which loss is reported. On a long path, a congestion
 control that treats loss as congestion is limited by far less loss than anything else would show."""
+
+FAR_ABOVE: Final = 4.0
+"""A flow that reaches less than 1/4 of a ceiling is limited by something else: a ceiling is buffer
+÷ RTT, of which the kernel's bookkeeping may take half, and a flow that starts up as much again."""
 
 JUMBO_FROM_BPS: Final = 10e9
 JUMBO_MTU: Final = 9000
@@ -49,6 +53,19 @@ def binding_limits(path: PathFacts) -> list[Limit]:
         *single_cores(path),
     ]
     return sorted(found, key=lambda limit: limit.ceiling_bps or math.inf)
+
+
+def holding(limits: Iterable[Limit], fastest_bps: float) -> list[Limit]:
+    """Those of the limits of a path that may hold measured flows back.
+
+    `fastest_bps`: the rate of the fastest one. A ceiling is that of one flow, so it decides. It may
+    exceed it, which disproves the limit, or stay so far below that something else limits it.
+    """
+    return [
+        x
+        for x in limits
+        if x.ceiling_bps is None or fastest_bps <= x.ceiling_bps < FAR_ABOVE * fastest_bps
+    ]
 
 
 def measured_limits(measurement: Measurement, capacity_bps: float | None) -> list[Limit]:

@@ -1,6 +1,6 @@
 """Changes of pairs, as text and as JSON."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -25,13 +25,15 @@ def print_changes(found: Sequence[Change], pairs: int) -> None:
         say(f"{one.pair}  {one.subject}: {one.factor - 1:+.0%}, {rates}")
         times = f"since {local_time(one.since_s)}, certain since {local_time(one.noticed_s)}"
         say(f"  {times}, {one.records} {'record' if one.records == 1 else 'records'}")
-        for line in _explained(one):
+        for line in explained(one):
             say(f"  {line}")
 
 
-def _explained(one: Change) -> list[str]:
+def explained(one: Change, names: Mapping[str, str] | None = None) -> list[str]:
+    """What may explain a change, in lines. `names`: of source and destination, where wanted."""
     if one.facts is None:
         return ["no host facts are stored for it"]
     if not one.facts:
         return ["none of the recorded facts of hosts and path changed with it"]
-    return [f"{f.where}: {f.fact} was {f.before}, then {f.after}" for f in one.facts]
+    wheres = {f.where: f.where for f in one.facts} | dict(names or {})
+    return [f"{wheres[f.where]}: {f.fact} was {f.before}, then {f.after}" for f in one.facts]

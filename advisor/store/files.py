@@ -97,3 +97,18 @@ def replace_file(path: Path, data: bytes, *, sync: bool = True, public: bool = F
         raise
     if sync:
         sync_directory(path.parent)
+
+
+def write_new(path: Path, data: bytes) -> None:
+    """Write a file that the user asked for; the umask decides who may read it.
+
+    One that could not be written completely is removed. Raises FileExistsError if there is one,
+    OSError.
+    """
+    with path.open("xb") as file:
+        try:
+            file.write(data)
+            file.flush()
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise

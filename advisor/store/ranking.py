@@ -56,6 +56,21 @@ class _Group:
         return math.sqrt(self.squares / (self.count - 1)) if self.count > 1 else None
 
 
+def newest_measurement(
+    probes: Iterable[ProbeRecord], subject: str, setting: Setting
+) -> Measurement | None:
+    """The result of the last probe of a setting that succeeded; None if none did."""
+    key = setting_key(setting)
+    found = [
+        p.result
+        for p in probes
+        if p.subject == subject
+        and setting_key(p.setting) == key
+        and isinstance(p.result, Measurement)
+    ]
+    return found[-1] if found else None
+
+
 def best_results(probes: Iterable[ProbeRecord], now_s: float) -> list[PastResult]:
     """The best setting of each subject, by name. `now_s` is Unix time."""
     by_subject: dict[str, dict[SettingKey, SettingRates]] = defaultdict(dict)

@@ -7,6 +7,7 @@ from advisor.cli.fleet.demo import demo
 from advisor.cli.fleet.describing import init, validate
 from advisor.cli.fleet.looking import matrix, show, status
 from advisor.cli.fleet.metrics import metrics
+from advisor.cli.fleet.reporting import report
 from advisor.cli.fleet.simulating import simulate
 from advisor.cli.fleet.working import work
 
@@ -23,12 +24,13 @@ def fleet() -> None:
     advisor fleet work
     advisor fleet status
     advisor fleet changes --since 7d
+    advisor fleet report
     advisor fleet demo
     """
 
 
 for _command in (
     *(init, validate, simulate, apply, work),
-    *(status, matrix, show, pause, resume, changes, metrics, demo),
+    *(status, matrix, show, pause, resume, changes, report, metrics, demo),
 ):
     fleet.add_command(_command)

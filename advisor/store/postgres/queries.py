@@ -52,6 +52,24 @@ def one_row(connection: _Connection, pair: Pair, number: int) -> Row | None:
     return Row(*row) if row else None
 
 
+_MOST_OF_SESSION: Final = 1000
+_MOST_OCTETS: Final = 2**20
+
+
+def rows_of_session(
+    connection: _Connection, pair: Pair, session: str, kinds: Sequence[str]
+) -> list[Row]:
+    """The rows of a session that are of these kinds, in order; the first thousand of usual size."""
+    found = connection.execute(
+        "SELECT r.number, r.kind, r.session, r.written_by, r.record::text FROM advisor.records r"
+        " JOIN advisor.pairs p ON p.id = r.pair_id"
+        " WHERE p.source = %s AND p.destination = %s AND r.session = %s AND r.kind = ANY(%s)"
+        " AND r.octets <= %s ORDER BY r.number LIMIT %s",
+        (pair.source, pair.destination, session, list(kinds), _MOST_OCTETS, _MOST_OF_SESSION),
+    )
+    return [Row(*row) for row in found]
+
+
 def stored_pairs(connection: _Connection) -> list[StoredPair]:
     """Every pair that has records; without those whose names cannot be shown."""
     return _pairs(

@@ -16,7 +16,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Label, RadioSet
 
 from advisor.store.errors import StoreError
-from advisor.store.files import replace_file
+from advisor.store.files import replace_file, write_new
 from advisor.tui.kit.dialogs.ask import AskScreen
 from advisor.tui.kit.dialogs.style import DIALOG_CSS
 from advisor.tui.kit.fields.choice import Choice
@@ -110,7 +110,7 @@ class SaveScreen(ModalScreen[Path | None]):
             if overwrite:
                 replace_file(path, data, public=True)
             else:
-                _write_new(path, data)
+                write_new(path, data)
         except FileExistsError:
             told = partial(self._ask_to_replace, path)
         except OSError as error:
@@ -135,17 +135,6 @@ class SaveScreen(ModalScreen[Path | None]):
     def _tell(self, sentence: str) -> None:
         text = capitalised(sentence)
         self.query_one("#wrong", Static).update(escape(f"{text}." if text else ""))
-
-
-def _write_new(path: Path, data: bytes) -> None:
-    """Write a new file; one that could not be written completely is removed."""
-    with path.open("xb") as file:
-        try:
-            file.write(data)
-            file.flush()
-        except OSError:
-            path.unlink(missing_ok=True)
-            raise
 
 
 def explained(path: Path, error: OSError) -> str:

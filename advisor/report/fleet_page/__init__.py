@@ -1,0 +1,1 @@
+"""A fleet as one HTML file that needs nothing else: no scripts, fonts, images, network."""
