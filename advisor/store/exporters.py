@@ -10,11 +10,13 @@ from typing import Final, Protocol
 
 import msgspec
 
+import advisor
 from advisor.domain.measurement import Measurement
 from advisor.domain.printable import json_text, printable
 from advisor.domain.quantities import format_rate
 from advisor.domain.records import ProbeRecord, Record
 from advisor.domain.space import setting_words
+from advisor.store import pscheduler
 from advisor.store.importers.own_records import seal_of
 from advisor.store.probdata_lines import line_of
 from advisor.store.probe_rows import CSV_COLUMNS, row_of, utc_text
@@ -70,6 +72,21 @@ def write_probdata(records: Iterable[Record], stream: TextWriter) -> int:
             left_out += 1
         else:
             stream.write(line + "\n")
+    return left_out
+
+
+def write_pscheduler(records: Iterable[Record], stream: TextWriter) -> int:
+    """The probes as throughput results of pScheduler, failures too; see pscheduler.py.
+
+    Returns how many that format cannot hold. Selected as for `write_probdata`.
+    """
+    left_out = 0
+    for probe, is_outlier in _shown(records):
+        line = None if is_outlier else pscheduler.line_of(probe, advisor.__version__)
+        if line is None:
+            left_out += 1
+        else:
+            stream.write(json_text(line.encode()) + "\n")
     return left_out
 
 

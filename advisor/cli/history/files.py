@@ -26,6 +26,7 @@ from advisor.store.exporters import (
     write_jsonl,
     write_markdown,
     write_probdata,
+    write_pscheduler,
 )
 from advisor.store.history import Store
 from advisor.store.importers import BadEntry, read_files
@@ -37,6 +38,7 @@ _WRITERS: Final[dict[str, Callable[[Iterable[Record], TextWriter], int | None]]]
     "csv": write_csv,
     "markdown": write_markdown,
     "prof": write_probdata,
+    "pscheduler": write_pscheduler,
 }
 _FLENT: Final = "flent"
 _NOTHING_USABLE: Final = 1
@@ -201,7 +203,7 @@ def export(
         ),
     ] = None,
     format_name: Annotated[
-        Literal["jsonl", "csv", "prof", "markdown", "flent"],
+        Literal["jsonl", "csv", "prof", "pscheduler", "markdown", "flent"],
         typer.Option("--format", help="The format of the output."),
     ] = "jsonl",
     output: Annotated[
@@ -212,7 +214,8 @@ def export(
     """Write the records of PAIR, or of all pairs.
 
     jsonl has everything, and can be imported again. CSV has the probes without loss, prof
-    (ProbData's .PROF) what that format holds of TCP and UDT, Markdown rounded figures; all three
+    (ProbData's .PROF) what that format holds of TCP and UDT, pscheduler a line of JSON for each
+    probe of TCP as pScheduler has its throughput results, Markdown rounded figures; all four
     without deleted sessions. flent is a data file for flent
     of one PAIR or --session, which needs --output FILE.flent.gz; outliers are left out of it.
     """
