@@ -23,6 +23,7 @@ BLOCKED: Final = 1e18
 """Added to the times of what must wait: more than any time, and exact however often it is added."""
 
 Times = NDArray[np.float64]
+Numbers = NDArray[np.signedinteger]
 
 
 class Due(NamedTuple):
@@ -120,6 +121,19 @@ class Lattice:
         zones = self.zones.zone[row], self.zones.zone[column]
         if due_s < self._block[zones]:
             self._block[zones] = due_s
+
+    def due_times(self, sources: Numbers, destinations: Numbers) -> Times:
+        """When each of these pairs is due."""
+        places = np.array(self.zones.place)
+        found: Times = self._due[places[sources], places[destinations]]
+        return found
+
+    def set_due_times(self, sources: Numbers, destinations: Numbers, due_s: Times) -> None:
+        """Change when each of these pairs is due."""
+        places, zones = np.array(self.zones.place), np.array(self.zones.zone)
+        rows, columns = places[sources], places[destinations]
+        self._due[rows, columns] = self._due_to[columns, rows] = due_s
+        np.minimum.at(self._block, (zones[rows], zones[columns]), due_s)
 
     def postpone(
         self, source_kind: int, kind: int, period_s: tuple[float, float], by_s: float

@@ -1,7 +1,7 @@
 """Decides which pair of a fleet is measured next. Pure: the time is told to it."""
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import numpy as np
@@ -17,7 +17,9 @@ from advisor.fleet.plan.worth import (
     RECHECKS,
     STEP,
     Kinds,
+    Pairs,
     first_due_s,
+    known_steps,
     next_due_s,
     retry_after_s,
 )
@@ -87,8 +89,7 @@ class Planner:
 
     def _learn(self, known: Known) -> None:
         self._turns = known.running
-        for pair in known.pairs:
-            self._learn_pair(pair)
+        self._learn_pairs(known.pairs)
         for one in sorted(known.traffic, key=lambda t: t.ended_s):
             for host in (one.source, one.destination):
                 self._hosts.ledgers[host].end(0.0, one.moved_bytes, one.ended_s)
@@ -101,16 +102,80 @@ class Planner:
         for host, (times, failed_s) in known.down.items():
             self._hosts.failed(host, failed_s, times)
 
-    def _learn_pair(self, pair: KnownPair) -> None:
-        where = (pair.task, pair.source, pair.destination)
-        if self._lattices[pair.task].due_s(*where[1:]) == _NEVER:
-            return  # It belongs to the fleet no more.
-        self._checks[pair.task][where[1:]] = min(pair.checks, RECHECKS)
+    def _learn_pairs(self, pairs: Sequence[KnownPair]) -> None:
+        """As if the last result of each had come in, and its last failure after it, in this order:
+        but all pairs of a task at once, since a planner is made for each decision of a worker."""
+        tasks = np.array([pair.task for pair in pairs], dtype=np.int64)
+        sources = np.array([pair.source for pair in pairs], dtype=np.int64)
+        destinations = np.array([pair.destination for pair in pairs], dtype=np.int64)
+        last_s = np.array([pair.last_s for pair in pairs], dtype=np.float64)
+        belongs = np.zeros(len(pairs), dtype=np.bool_)
+        for task, lattice in enumerate(self._lattices):
+            own = tasks == task
+            belongs[own] = lattice.due_times(sources[own], destinations[own]) < _NEVER
+        measured = np.flatnonzero(belongs & ~np.isnan(last_s))
+        random = self._rng.random(len(measured))
+        for task in range(len(self._lattices)):
+            own = tasks[measured] == task
+            chosen = measured[own]
+            self._learn_results(
+                task,
+                [pairs[n] for n in chosen.tolist()],
+                (sources[chosen], destinations[chosen]),
+                last_s[chosen],
+                random[own],
+            )
+        for pair, is_ours in zip(pairs, belongs.tolist(), strict=True):
+            if is_ours and (pair.failures or pair.checks or pair.news != "none"):
+                self._learn_trouble(pair)
+
+    def _learn_results(
+        self,
+        task: int,
+        pairs: Sequence[KnownPair],
+        ends: Pairs,
+        last_s: Times,
+        random: Times,
+    ) -> None:
+        rates_bps = np.array([pair.rate_bps for pair in pairs], dtype=np.float64)
+        rtts_s = np.array([pair.rtt_s for pair in pairs], dtype=np.float64)
+        alike = self._kinds.learn_all(task, ends, rates_bps, rtts_s)
+        self._postpone_waiting(task, ends)
+        every_s = self._fleet.tasks[task].every_s
+        self._lattices[task].set_due_times(*ends, next_due_s(last_s, every_s, alike, random))
+        self._last[task][ends] = last_s
+        self._why[task][ends] = _NUMBERS[Reason.AGE]
+
+    def _postpone_waiting(self, task: int, ends: Pairs) -> None:
+        """These were measured: others of their kinds that were not are less urgent."""
+        every_s = self._fleet.tasks[task].every_s
+        waiting = pair_matrix(self._fleet.tasks[task], len(self._fleet.hosts))
+        waiting[ends] = False
+        sources, destinations = np.nonzero(waiting)
+        for source_kind, kind, measured in self._kinds.known_in_part(task, (sources, destinations)):
+            for before, after in known_steps(measured):
+                before_s, after_s = (
+                    first_due_s(self._start_s, every_s, known) for known in (before, after)
+                )
+                period_s = before_s, before_s + STEP * every_s
+                self._lattices[task].postpone(source_kind, kind, period_s, after_s - before_s)
+
+    def _learn_trouble(self, pair: KnownPair) -> None:
+        """Changes that are to be looked at again, and failures since the last result."""
+        where = pair.source, pair.destination
+        checks = min(pair.checks, RECHECKS)
         if pair.last_s is not None:
-            self._measured(*where, pair.last_s, pair.rate_bps, pair.rtt_s, pair.news)
+            if pair.news in _OF_NEWS and checks < RECHECKS:
+                checks += 1
+                again_s = pair.last_s + RECHECK_S
+                heapq.heappush(self._timers, (again_s, pair.task, *where, _OF_NEWS[pair.news]))
+            else:
+                checks = 0
+        if checks:
+            self._checks[pair.task][where] = checks
         if pair.failures:
-            self._failures[pair.task][where[1:]] = min(pair.failures, 255) - 1
-            self._fail_pair(*where, pair.failed_s)
+            self._failures[pair.task][where] = min(pair.failures, 255) - 1
+            self._fail_pair(pair.task, *where, pair.failed_s)
 
     def next(self, now_s: float) -> Turn | Wait:
         """The pair to measure now, which is then held, or until when nothing is due."""

@@ -2,6 +2,7 @@
 
 import heapq
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from advisor.fleet.plan.lattice import BLOCKED, Lattice, Zones
 from advisor.fleet.plan.planner import Planner
 from advisor.fleet.plan.quiet_hours import QuietHours, Window
 from advisor.fleet.plan.turns import Known, KnownPair, KnownTraffic, Reason, Result, Turn, Wait
-from advisor.fleet.plan.worth import retry_after_s
+from advisor.fleet.plan.worth import RECHECKS, retry_after_s
 
 START_S = 1_800_000_000.0
 
@@ -406,6 +407,128 @@ def test_a_pair_that_always_fails_leaves_the_other_pairs_of_its_hosts_alone() ->
 
 
 # -- what is known when planning begins -------------------------------------------------------
+
+
+class OneByOne(Planner):
+    """Learns what is known as if it came in now, one result after the other."""
+
+    def _learn_pairs(self, pairs: Sequence[KnownPair]) -> None:
+        for pair in pairs:
+            where = pair.task, pair.source, pair.destination
+            if self.due_s(*where) == float("inf"):
+                continue
+            self._checks[pair.task][where[1:]] = min(pair.checks, RECHECKS)
+            if pair.last_s is not None:
+                self._measured(*where, pair.last_s, pair.rate_bps, pair.rtt_s, pair.news)
+            if pair.failures:
+                self._failures[pair.task][where[1:]] = min(pair.failures, 255) - 1
+                self._fail_pair(*where, pair.failed_s)
+
+
+@st.composite
+def known_pairs(draw: st.DrawFn, hosts: int, tasks: int) -> list[KnownPair]:
+    """Some pairs in any order, also of those that belong to the fleet no more."""
+    every = [(t, a, b) for t in range(tasks) for a in range(hosts) for b in range(hosts)]
+    chosen = draw(st.lists(st.sampled_from(every), unique=True, max_size=12))
+    ages_s = st.none() | st.floats(0.0, 3 * DAY_S)
+    found = []
+    for task, source, destination in chosen:
+        age_s = draw(ages_s)
+        found.append(
+            KnownPair(
+                task=task,
+                source=source,
+                destination=destination,
+                last_s=None if age_s is None else START_S + 3 * DAY_S - age_s,
+                failures=draw(st.sampled_from([0, 0, 0, 1, 5, 300])),
+                failed_s=START_S + draw(st.floats(0.0, 3 * DAY_S)),
+                rate_bps=draw(st.none() | st.floats(1e6, 1e11)),
+                rtt_s=draw(st.none() | st.floats(1e-4, 0.5)),
+                news=draw(st.sampled_from(["none", "none", "suspected", "changed"])),
+                checks=draw(st.sampled_from([0, 0, 1, 4, 9])),
+            )
+        )
+    return found
+
+
+def decisions(planner: Planner, steps: int, rng: np.random.Generator) -> list[Turn | Wait]:
+    """What it decides, with results that are the same for the same generator."""
+    now_s, running, found = START_S + 3 * DAY_S, [], []
+    for _ in range(steps):
+        one = planner.next(now_s)
+        found.append(one)
+        if isinstance(one, Turn):
+            running.append(one)
+        elif running:
+            now_s += 60.0
+            rates = rng.uniform(1e8, 1e9), rng.uniform(0.01, 0.02)
+            planner.finished(running.pop(0), Result(1e6, *rates), now_s)
+        elif one.until_s < float("inf"):
+            now_s = one.until_s
+    return found
+
+
+@given(st.data())
+def test_learning_all_pairs_at_once_decides_as_learning_one_after_the_other(
+    data: st.DataObject,
+) -> None:
+    number = data.draw(st.integers(2, 5))
+    tags = data.draw(st.lists(st.sampled_from([(), ("x",)]), min_size=number, max_size=number))
+    hosts = tuple(
+        Host(name=f"h{n}", reach=f"h{n}", bandwidth_bps=1e9, tags=tag) for n, tag in enumerate(tags)
+    )
+    everyone, half = tuple(range(number)), tuple(range(0, number, 2))
+    tasks = tuple(
+        Task(name=name, what="advice", blocks=(ends,), every_s=every_s, budget_s=30.0)
+        for name, ends, every_s in (
+            ("mesh", (everyone, everyone), DAY_S),
+            ("half", (half, everyone), DAY_S / 2),
+        )
+    )
+    fleet = a_fleet(number, hosts=hosts, tasks=tasks, limits=Limits(share_per_day=1.0))
+    known = Known(pairs=data.draw(known_pairs(number, len(tasks))))
+    planners = [
+        kind(fleet, START_S, np.random.default_rng(1), known) for kind in (Planner, OneByOne)
+    ]
+    for task in range(len(tasks)):
+        for a in everyone:
+            for b in everyone:
+                at_once, in_turn = (planner.due_s(task, a, b) for planner in planners)
+                # To the last digits of a double: logarithms are rounded in different ways.
+                assert at_once == in_turn or abs(at_once - in_turn) < 1e-5
+    first, second = (decisions(one, 30, np.random.default_rng(2)) for one in planners)
+    assert [one[:4] for one in first if isinstance(one, Turn)] == [
+        one[:4] for one in second if isinstance(one, Turn)
+    ]
+
+
+def test_a_large_mesh_that_is_measured_decides_the_same_after_learning_at_once() -> None:
+    """Of one kind of pairs, so that averages forget; a third was never measured."""
+    rng = np.random.default_rng(3)
+    pairs = [
+        KnownPair(
+            task=0,
+            source=a,
+            destination=b,
+            last_s=START_S + rng.uniform(0.0, 3 * DAY_S),
+            rate_bps=rng.uniform(1e8, 1e9),
+            rtt_s=rng.uniform(0.01, 0.1),
+        )
+        for a in range(40)
+        for b in range(40)
+        if a != b and rng.random() < 2 / 3
+    ]
+    planners = [
+        kind(a_fleet(40), START_S, np.random.default_rng(1), Known(pairs=pairs))
+        for kind in (Planner, OneByOne)
+    ]
+    for a in range(40):
+        for b in range(40):
+            at_once, in_turn = (planner.due_s(0, a, b) for planner in planners)
+            assert at_once == in_turn or abs(at_once - in_turn) < 1e-5
+    found = [decisions(one, 400, np.random.default_rng(2)) for one in planners]
+    assert sum(isinstance(one, Turn) for one in found[0]) > 100
+    assert [one[:3] for one in found[0]] == [one[:3] for one in found[1]]
 
 
 def test_a_new_planner_goes_on_where_another_ended() -> None:
