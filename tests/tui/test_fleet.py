@@ -83,7 +83,7 @@ def see(monkeypatch: pytest.MonkeyPatch) -> Callable[[FleetView], None]:
     """Let the screen find this fleet."""
 
     def found(view: FleetView) -> None:
-        monkeypatch.setattr(fleet_screen, "fleet_view", lambda _: view)
+        monkeypatch.setattr(fleet_screen, "fleet_view", lambda *_: view)
 
     found(a_view())
     return found

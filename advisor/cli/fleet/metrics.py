@@ -16,6 +16,7 @@ from advisor.store.errors import StoreError
 from advisor.store.postgres.address import Address
 
 if TYPE_CHECKING:
+    from advisor.fleet.state.followed import FollowedPairs
     from advisor.report.fleet_metrics import Figures
 
 _LISTEN: Final = "127.0.0.1:9518"
@@ -60,13 +61,15 @@ def _print(address: Address) -> int:
 def _serve(address: Address, host: str, port: int) -> int:
     from prometheus_client import start_http_server
 
+    from advisor.fleet.state.followed import FollowedPairs
     from advisor.report.fleet_metrics import registry_of
 
+    followed = FollowedPairs()
     ends = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
     signal.pthread_sigmask(signal.SIG_BLOCK, ends)
     try:
         server, thread = start_http_server(
-            port, addr=host, registry=registry_of(lambda: _read(address))
+            port, addr=host, registry=registry_of(lambda: _read(address, followed))
         )
     except OSError as error:
         raise CommandFailed(
@@ -80,7 +83,7 @@ def _serve(address: Address, host: str, port: int) -> int:
     return EXIT_DONE
 
 
-def _read(address: Address) -> "Figures | None":
+def _read(address: Address, followed: "FollowedPairs | None" = None) -> "Figures | None":
     """What the database knows now; None with a line on standard error if it does not answer."""
     from advisor.fleet.state import reading
     from advisor.fleet.state.connecting import connected
@@ -88,7 +91,7 @@ def _read(address: Address) -> "Figures | None":
 
     try:
         with connected(address) as connection:
-            state = reading.fleet_state(connection)
+            state = reading.fleet_state(connection, followed)
             return Figures(
                 state,
                 reading.workers(connection, state.now_s),

@@ -9,6 +9,7 @@ from advisor.fleet.configuration.reading import BadFleet, decoded
 from advisor.fleet.configuration.resolving import resolved
 from advisor.fleet.plan.fleet import DAY_S, Fleet
 from advisor.fleet.state import rows
+from advisor.fleet.state.followed import FollowedPairs
 from advisor.store.errors import StoreError
 
 # Its library is there only where a fleet is used.
@@ -70,8 +71,13 @@ def applied(connection: "DatabaseConnection") -> Applied:
     return Applied(newest, fleet, float(first[0]))
 
 
-def fleet_state(connection: "DatabaseConnection") -> FleetState:
-    """All that planning needs. Raises StoreError as `applied` does."""
+def fleet_state(
+    connection: "DatabaseConnection", followed: FollowedPairs | None = None
+) -> FleetState:
+    """All that planning needs. Raises StoreError as `applied` does.
+
+    `followed`: what was read of pairs before, where the same database is read again and again.
+    """
     found = applied(connection)
     now_s = now(connection)
     # These first: what ends while the rest is read is then known as running, or as measured, and
@@ -90,7 +96,7 @@ def fleet_state(connection: "DatabaseConnection") -> FleetState:
         applied=found,
         now_s=now_s,
         # In the order in which they came, so that a pair's share of chance stays the same.
-        pairs=_select(connection, rows.PairState, "fleet_pairs", "ORDER BY id"),
+        pairs=(followed or FollowedPairs()).read(connection, now_s),
         running=open_ones,
         recent=[one for one in ended if one.id not in still_open],
         hosts={one.host: one for one in hosts},

@@ -20,6 +20,7 @@ from advisor.fleet.plan.turns import News, Turn, Wait
 from advisor.fleet.plan.worth import RECHECKS
 from advisor.fleet.state import locks
 from advisor.fleet.state.connecting import DatabaseConnection, connect
+from advisor.fleet.state.followed import FollowedPairs
 from advisor.fleet.state.knowing import changes_s, planner_of
 from advisor.fleet.state.reading import Applied, FleetState, fleet_state
 from advisor.fleet.state.rows import Outcome
@@ -90,15 +91,20 @@ class Claim:
             self._connection.close()
 
 
-def claim(address: Address, worker: int, trusted: frozenset[str]) -> Claim | Wait:
+def claim(
+    address: Address,
+    worker: int,
+    trusted: frozenset[str],
+    followed: FollowedPairs | None = None,
+) -> Claim | Wait:
     """The pair to measure now, or until when nothing is due, by the clock of the database.
 
-    `trusted`: accounts whose configurations may name programs and files. Raises StoreError,
-    psycopg.Error.
+    `trusted`: accounts whose configurations may name programs and files. `followed`: what earlier
+    calls have read of pairs. Raises StoreError, psycopg.Error.
     """
     connection = connect(address)
     try:
-        found = _claimed(connection, worker, trusted)
+        found = _claimed(connection, worker, trusted, followed)
     except BaseException:
         connection.close()
         raise
@@ -107,11 +113,16 @@ def claim(address: Address, worker: int, trusted: frozenset[str]) -> Claim | Wai
     return found
 
 
-def _claimed(connection: DatabaseConnection, worker: int, trusted: frozenset[str]) -> Claim | Wait:
+def _claimed(
+    connection: DatabaseConnection,
+    worker: int,
+    trusted: frozenset[str],
+    followed: FollowedPairs | None,
+) -> Claim | Wait:
     with connection.transaction():
         connection.execute("SELECT advisor.fleet_plan()")
         connection.execute("SELECT advisor.fleet_take_back(%s)", (SILENT_S,))
-        state = fleet_state(connection)
+        state = fleet_state(connection, followed)
         _require_trust(state.applied, trusted)
         for found in _planned(state):
             if isinstance(found, Wait):

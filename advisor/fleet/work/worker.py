@@ -13,6 +13,7 @@ from advisor.domain.printable import printable
 from advisor.domain.quantities import format_rate
 from advisor.fleet.plan.turns import Wait
 from advisor.fleet.state.connecting import connect, connected
+from advisor.fleet.state.followed import FollowedPairs
 from advisor.fleet.work.claiming import Claim, Ending, claim, end
 from advisor.fleet.work.measuring import Measuring
 from advisor.store.errors import StoreError
@@ -42,6 +43,7 @@ class Worker:
         self._tell = tell
         self._trusted = trusted
         self._worker = 0
+        self._followed = FollowedPairs()
         self._told = ""
 
     def register(self) -> None:
@@ -80,7 +82,9 @@ class Worker:
         if self.stopping.is_set():
             return False
         try:
-            found = await asyncio.to_thread(claim, self.address, self._worker, self._trusted)
+            found = await asyncio.to_thread(
+                claim, self.address, self._worker, self._trusted, self._followed
+            )
         except StoreError as error:
             self._tell_once(str(error))
             return False

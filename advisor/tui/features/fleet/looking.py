@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from advisor.fleet.state import reading
+from advisor.fleet.state.followed import FollowedPairs
 from advisor.fleet.state.rows import Attempt
 from advisor.fleet.state.standing import FleetStanding, PairStanding, pairs_of, standing_of
 from advisor.store.errors import StoreError
@@ -26,10 +27,13 @@ class FleetView(msgspec.Struct, frozen=True):
     pairs: list[PairStanding]
 
 
-def fleet_view(store: str) -> FleetView:
-    """The fleet of this history. Raises StoreError with a sentence, also for a folder."""
+def fleet_view(store: str, followed: FollowedPairs | None = None) -> FleetView:
+    """The fleet of this history. Raises StoreError with a sentence, also for a folder.
+
+    `followed`: what earlier looks have read of its pairs.
+    """
     with _connected(store) as connection:
-        state = reading.fleet_state(connection)
+        state = reading.fleet_state(connection, followed)
         workers = reading.workers(connection, state.now_s)
     tasks = [task.name for task in state.applied.fleet.tasks]
     pairs = list(pairs_of(state))

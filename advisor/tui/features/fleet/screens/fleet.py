@@ -11,6 +11,7 @@ from textual.events import ScreenResume
 from textual.widget import Widget
 from textual.widgets import DataTable, Input
 
+from advisor.fleet.state.followed import FollowedPairs
 from advisor.fleet.state.standing import PairStanding
 from advisor.store.errors import StoreError
 from advisor.tui.features.fleet.looking import FleetView, fleet_view
@@ -52,6 +53,7 @@ class FleetScreen(Page):
         self._measure = ""
         self._ages = False
         self._is_looking = False
+        self._followed = FollowedPairs()
 
     def content(self) -> Iterable[Widget]:
         yield Static("Reading …", id="how")
@@ -75,7 +77,7 @@ class FleetScreen(Page):
     @work(thread=True, group="fleet")
     def _look(self) -> None:
         try:
-            told = partial(self._take, fleet_view(self.advisor.history.argument))
+            told = partial(self._take, fleet_view(self.advisor.history.argument, self._followed))
         except StoreError as error:
             told = partial(self._fail, str(error))
         draw_from_thread(self, told)
