@@ -33,6 +33,8 @@ def test_one_top_level_name_and_no_more(unpacked: Path) -> None:
     names = {path.name for path in unpacked.iterdir() if not path.name.endswith(".dist-info")}
     assert names == {"advisor"}
     assert (unpacked / "advisor/plugins/methods/spsa.py").is_file()
+    assert (unpacked / "advisor/report/fleet_page/template.html").is_file()
+    assert (unpacked / "advisor/report/fleet_page/style.css").is_file()
     assert (unpacked / "advisor/profiles/README.md").is_file()
     assert (unpacked / "advisor/profiles/45.6ms.profile.gz").is_file()
 
