@@ -189,7 +189,7 @@ def test_what_changed_limits_and_is_missing_is_said() -> None:
     assert "sysctl -w x=1" in text
     assert "c is down: gone" in text
     assert "no route" in text
-    assert "Of 1 measured pairs the history has no records." in text
+    assert "Of 1 measured pairs no session is recorded in this time." in text
 
 
 def test_a_curve_is_drawn_for_pairs_with_results_alone() -> None:
