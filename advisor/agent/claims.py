@@ -34,6 +34,10 @@ _NOTE_LIMIT_BYTES: Final = 16 * 1024
 _SAME_TRANSFER_S: Final = 45.0
 """How long to wait for the lock of the same transfer: an agent notices a lost peer after 30 s."""
 
+_SEEN_S: Final = 5.0
+"""How long a network file system may hide a new file from other hosts, about: those of NFS ask
+their server again after three seconds."""
+
 _LOOK_AGAIN_S: Final = 0.2
 _NO_LOCKS: Final = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK, errno.EINVAL)
 """Some parallel file systems are mounted without locks."""
@@ -75,16 +79,20 @@ class Taken(ProblemError):
 class Claim:
     """A held claim. `root`: the target without links; `target`: as it was named.
 
-    `is_resumed`: it continues an earlier claim of the same transfer.
+    `is_resumed`: it continues an earlier claim of the same transfer. `is_joined`: an agent on
+    another host holds it.
     """
 
-    def __init__(self, target: str, root: str, file: Path, lock: int, note: ClaimNote) -> None:
+    def __init__(
+        self, target: str, root: str, file: Path, lock: int | None, note: ClaimNote
+    ) -> None:
         self.target = target
         self.root = root
         self.note = note
         self.is_resumed = False
+        self.is_joined = lock is None
         self._file = file
-        self._lock: int | None = lock
+        self._lock = lock
 
     @property
     def name(self) -> str:
@@ -145,6 +153,49 @@ def claim(
                 remedy="run the agent as the account that owns this folder",
             ) from None
         time.sleep(_LOOK_AGAIN_S)
+
+
+def joined(
+    rights: FileRights,
+    target: str,
+    token: str,
+    since_s: float,
+    check: Callable[[], None] = lambda: None,
+) -> Claim:
+    """A claim that an agent on another host holds on the same file system: for reading alone.
+
+    Blocks; calls `check` while it waits for that host's file to be seen here. `since_s`: of that
+    claim, which tells it from one that an earlier run has left on another file system. Raises
+    FilesRefused.
+    """
+    root = rights.resolved(target)
+    deadline_s = time.monotonic() + _SEEN_S
+    while True:
+        check()
+        note = _noted(root)
+        if note and (note.token_hash, note.since_s) == (_hash(token), since_s):
+            return Claim(target, root, Path(_name(root)), None, note)
+        if time.monotonic() > deadline_s:
+            raise FilesRefused(
+                f"{target} here is not on the file system of the other destination nodes",
+                remedy="name nodes that have it mounted at the same path",
+            )
+        time.sleep(_LOOK_AGAIN_S)
+
+
+def _noted(root: str) -> ClaimNote | None:
+    """What the file that claims this target says; None without one."""
+    file = _file_of(root)
+    if file is None:
+        return None
+    try:
+        handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        return _note(handle)
+    finally:
+        os.close(handle)
 
 
 def _claimed(target: str, root: str, note: ClaimNote, *, take_over: bool) -> Claim:

@@ -21,7 +21,7 @@ import msgspec
 
 from advisor.agent import messages as m
 from advisor.agent import target_messages as t
-from advisor.agent.claims import Claim, Taken, claim, is_claim
+from advisor.agent.claims import Claim, Taken, claim, is_claim, joined
 from advisor.agent.files import FileRights, FilesRefused, open_file, opened_folder, place_of
 from advisor.agent.signing import AgentKey, agent_key
 from advisor.domain.proof import Algorithm, Statement, piece_line
@@ -57,7 +57,10 @@ class Delivery:
         match request:
             case t.ClaimTarget():
                 return self._take(request, reading)
+            case t.JoinTarget():
+                return self._join(request, reading)
             case t.ReleaseTarget(done=done):
+                self._require_held()
                 self._claimed.release(done=done)
                 self._claim = None
                 return t.TargetReleased()
@@ -75,6 +78,7 @@ class Delivery:
                 return self._change(request, reading)
 
     def _change(self, request: t.Change, reading: Reading) -> t.TargetChanged:
+        self._require_held()
         match request:
             case t.RemoveExisting(paths=paths):
                 return _changed(self._remove, reading.each(paths))
@@ -90,6 +94,19 @@ class Delivery:
         if self._claim is None:
             raise FilesRefused("no target is claimed")
         return self._claim
+
+    def _require_held(self) -> None:
+        """Raises FilesRefused where another host's agent is the one that may change the target."""
+        if self._claim is not None and self._claim.is_joined:
+            raise FilesRefused("the agent of another host holds the claim of this target")
+
+    def _join(self, request: t.JoinTarget, reading: Reading) -> t.TargetJoined:
+        if self._claim is not None:
+            raise FilesRefused(f"{self._claim.target} is claimed already")
+        self._claim = joined(
+            self._rights, request.target, request.token, request.since_s, reading.check
+        )
+        return t.TargetJoined(key=_public_key())
 
     def _take(self, request: t.ClaimTarget, reading: Reading) -> m.Reply:
         if self._claim is not None:
@@ -110,7 +127,12 @@ class Delivery:
             taken.release(done=False)
         self._claim = taken
         self._pieces, self._count = hashlib.sha256(), 0
-        return t.TargetClaimed(is_empty=_is_empty(taken), is_resumed=taken.is_resumed)
+        return t.TargetClaimed(
+            is_empty=_is_empty(taken),
+            is_resumed=taken.is_resumed,
+            since_s=taken.note.since_s,
+            key=_public_key(),
+        )
 
     def _place(self, path: str) -> tuple[str, str]:
         """Resolved folder and name of a path of the claimed target. Raises FilesRefused."""
@@ -189,6 +211,7 @@ class Delivery:
         return _key().seal(transfer + piece_line(path, offset, size, digest))
 
     def _add(self, request: t.AddToReceipt) -> None:
+        self._require_held()
         if self._count and request.algorithm is not self._algorithm:
             raise FilesRefused("the pieces of one receipt have the same algorithm")
         self._algorithm = request.algorithm
@@ -200,6 +223,7 @@ class Delivery:
         self._count += len(request.pieces)
 
     def _sign(self, request: t.SignReceipt) -> m.Reply:
+        self._require_held()
         statement = msgspec.json.encode(
             Statement(
                 host=socket.gethostname(),
@@ -226,6 +250,14 @@ def _key() -> AgentKey:
         return agent_key()
     except OSError as error:
         raise FilesRefused(f"the agent has no key for receipts ({error})") from None
+
+
+def _public_key() -> str:
+    """ "" without a key; that is said when something is to be sealed with it."""
+    try:
+        return _key().public
+    except FilesRefused:
+        return ""
 
 
 def _taken(target: str, error: Taken) -> t.TargetTaken:

@@ -16,7 +16,8 @@ from advisor.agent.service import AgentService
 from advisor.hosts.processes import LINE_LIMIT_BYTES
 
 
-def _stop_on_signals() -> asyncio.Event:
+def stop_on_signals() -> asyncio.Event:
+    """Set by the first signal that asks this process to end."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -24,9 +25,12 @@ def _stop_on_signals() -> asyncio.Event:
     return stop
 
 
-async def _standard_streams() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def standard_streams(
+    limit_bytes: int = LINE_LIMIT_BYTES,
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Standard input, with lines up to this length, and standard output."""
     loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=LINE_LIMIT_BYTES)
+    reader = asyncio.StreamReader(limit=limit_bytes)
     protocol = asyncio.StreamReaderProtocol(reader)
     await loop.connect_read_pipe(lambda: protocol, sys.stdin.buffer)
     transport, writing = await loop.connect_write_pipe(
@@ -40,9 +44,9 @@ async def serve_stdio(ports: tuple[int, int]) -> None:
 
     Anyone with access to this account may use its files freely, and therefore so may the agent.
     """
-    stop = _stop_on_signals()
+    stop = stop_on_signals()
     service = AgentService(ports, ANYWHERE)
-    reader, writer = await _standard_streams()
+    reader, writer = await standard_streams()
     serving = asyncio.create_task(service.serve(reader, writer))
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait((serving, stopping), return_when=asyncio.FIRST_COMPLETED)
@@ -68,7 +72,7 @@ async def serve_tls(
     """
     log = EventLog(report)
     asyncio.get_running_loop().set_exception_handler(functools.partial(_note, log))
-    stop = _stop_on_signals()
+    stop = stop_on_signals()
     service = AgentService(ports, FileRights(folders))
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

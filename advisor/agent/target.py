@@ -43,6 +43,11 @@ class RemoteTarget:
         assert isinstance(reply, t.TargetClaimed)
         return reply
 
+    async def join(self, request: t.JoinTarget) -> t.TargetJoined:
+        """Read below a target that the agent of another host has claimed. Raises PeerError."""
+        weight(request.target)
+        return await self._link.work(request, t.TargetJoined)
+
     async def release(self, *, done: bool) -> None:
         """Give up the claim; `done`: nothing is left to resume. Raises PeerError."""
         await self._link.work(t.ReleaseTarget(done=done), t.TargetReleased)

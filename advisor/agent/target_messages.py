@@ -20,6 +20,8 @@ from advisor.agent.message_base import (
 from advisor.domain.proof import Algorithm, Digest
 from advisor.hosts.checksums import Reason
 
+PublicKey = Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{64})?\Z")]
+
 
 class ClaimTarget(FileRequest, frozen=True, kw_only=True, tag="claim_target"):
     """Claim the exclusive right to write at a target: `TargetClaimed` or `TargetTaken`.
@@ -33,6 +35,18 @@ class ClaimTarget(FileRequest, frozen=True, kw_only=True, tag="claim_target"):
     token: HexHash
     who: Who
     take_over: bool = False
+
+
+class JoinTarget(FileRequest, frozen=True, kw_only=True, tag="join_target"):
+    """Read below a target that an agent on another host has claimed for the same transfer.
+
+    `since_s`: of its `TargetClaimed`. `TargetJoined`, or refused where this host does not see that
+    claim: then its file system is another one.
+    """
+
+    target: FilePath
+    token: HexHash
+    since_s: Annotated[float, msgspec.Meta(ge=0, le=2**40)]
 
 
 class ReleaseTarget(FileRequest, frozen=True, kw_only=True, tag="release_target"):
@@ -117,11 +131,22 @@ class ClaimReply(AgentMessage, frozen=True, kw_only=True):
 class TargetClaimed(ClaimReply, frozen=True, kw_only=True, tag="target_claimed"):
     """The target is claimed. `is_empty`: nothing exists there.
 
-    `is_resumed`: the claim continues one of the same transfer.
+    `is_resumed`: the claim continues one of the same transfer. `since_s`: when it was claimed, by
+    that host's clock, 0 from agents of versions that no other can join. `key`: the public key that
+    the agent signs with, "" if it has none.
     """
 
     is_empty: bool
     is_resumed: bool
+    since_s: Annotated[float, msgspec.Meta(ge=0, le=2**40)] = 0.0
+    key: PublicKey = ""
+
+
+class TargetJoined(AgentMessage, frozen=True, kw_only=True, tag="target_joined"):
+    """The claim is seen here. `key`: as in `TargetClaimed`; of agents with the same one, each knows
+    the seals of the others."""
+
+    key: PublicKey = ""
 
 
 class TargetTaken(ClaimReply, frozen=True, kw_only=True, tag="target_taken"):
@@ -193,7 +218,14 @@ class ReceiptSigned(AgentMessage, frozen=True, kw_only=True, tag="receipt_signed
 
 Change: TypeAlias = RemoveExisting | MakeFolders | MakeLinks | SetAttributes
 Delivery: TypeAlias = (
-    ClaimTarget | ReleaseTarget | LookAtTarget | Change | GetDigests | AddToReceipt | SignReceipt
+    ClaimTarget
+    | JoinTarget
+    | ReleaseTarget
+    | LookAtTarget
+    | Change
+    | GetDigests
+    | AddToReceipt
+    | SignReceipt
 )
 """Requests of a transfer that proves what it delivers."""
 
@@ -201,6 +233,7 @@ Delivery: TypeAlias = (
 TargetReply: TypeAlias = (
     TargetClaimed
     | TargetTaken
+    | TargetJoined
     | TargetReleased
     | TargetSeen
     | TargetChanged

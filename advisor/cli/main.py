@@ -34,6 +34,7 @@ class _Advisor(LazyGroup):
         "backtest": ("backtest.command", "Replay search methods against recorded transfers."),
         "lab": ("lab.command", "Create an emulated wide-area path on this machine."),
         "agent": ("agent", "Run the agent that a remote advisor connects to."),
+        "node": ("node", "Run one node of a transfer over several; started by the transfer."),
         "plugins": ("plugins", "List methods, transports and tools."),
         "config": ("config.command", "Show, create and check the configuration file."),
         "completion": ("completion", "Print what a shell needs to complete commands."),

@@ -15,7 +15,7 @@ from advisor.domain.file_io import Filesystem
 from advisor.domain.grid import Grid
 from advisor.domain.measurement import Outcome
 from advisor.domain.path import PathFacts
-from advisor.domain.plan import ClassProgress, TransferPlan
+from advisor.domain.plan import ClassProgress, NodeProgress, TransferPlan
 from advisor.domain.printable import escape_fields
 from advisor.domain.problem import Problem
 from advisor.domain.shares import ServedRow, ShareOutcome, SharePlan, SharePurpose
@@ -290,13 +290,20 @@ class FilesMoving(Event, frozen=True, kw_only=True, tag="files_moving"):
     left_s: tuple[float, float, float] | None = None
 
 
+class NodesMoving(Event, frozen=True, kw_only=True, tag="nodes_moving"):
+    """The nodes of a transfer over several, about once a second while files are moved."""
+
+    nodes: list[NodeProgress]
+
+
 class TransferStarted(Event, frozen=True, kw_only=True, tag="transfer_started"):
     """A tuned transfer starts to move files, at this setting.
 
     `session`: the id under which the history stores its epochs. `epoch_s`: length of a control
     epoch. `decides`: epochs of a search end earlier, when their difference is decided.
     `files`, `total_bytes`: the whole dataset; `earlier_bytes`: what had arrived before.
-    `advised`: the advice that its throughput is compared with, None without one.
+    `advised`: the advice that its throughput is compared with, None without one. `nodes`: how many
+    move it, each at a setting of its own, 0 for this host alone.
     """
 
     session: str
@@ -309,6 +316,7 @@ class TransferStarted(Event, frozen=True, kw_only=True, tag="transfer_started"):
     total_bytes: int
     earlier_bytes: int = 0
     advised: PriorAdvice | None = None
+    nodes: int = 0
 
 
 class EpochEnded(Event, frozen=True, kw_only=True, tag="epoch_ended"):
@@ -528,6 +536,7 @@ AnyEvent: TypeAlias = (
     | FilesPlanned
     | PlanMade
     | FilesMoving
+    | NodesMoving
     | TransferStarted
     | EpochEnded
     | LoadChanged

@@ -5,7 +5,9 @@ from typing import Literal
 import msgspec
 
 from advisor.domain.advice import Command
+from advisor.domain.endpoints import Pair
 from advisor.domain.evidence import Evidence, SampleSeen
+from advisor.domain.printable import escape_fields
 from advisor.domain.transfers import Levels
 
 Order = Literal["together", "one after the other"]
@@ -64,3 +66,24 @@ class ClassProgress(msgspec.Struct, frozen=True, kw_only=True):
     clients: int
     parallelism: int
     concurrency: int = 0
+
+
+class NodeProgress(msgspec.Struct, frozen=True, kw_only=True):
+    """How one node of a transfer over several does; nodes are numbered from 1.
+
+    `moved_bytes`: of it that have arrived and were checked. `clients` now run, where `concurrency`
+    are wanted, each over `parallelism` streams. `message`: why it is lost or has ended.
+    """
+
+    number: int
+    pair: Pair
+    state: Literal["connecting", "moving", "lost", "ended"]
+    moved_bytes: int = 0
+    rate_bps: float = 0.0
+    clients: int = 0
+    concurrency: int = 0
+    parallelism: int = 0
+    message: str = ""
+
+    def __post_init__(self) -> None:
+        escape_fields(self, ("message",))

@@ -9,7 +9,8 @@ from advisor.report.bars import LinesAndBars
 from advisor.report.lines import line_of
 from advisor.report.plan import changed_words, left_words, progress_words
 
-_LINE_EVERY_S: Final = 10.0
+LINE_EVERY_S: Final = 10.0
+"""Between two lines on the progress, where there are no bars."""
 
 
 class PlanNarration(LinesAndBars):
@@ -27,7 +28,7 @@ class PlanNarration(LinesAndBars):
             case ev.FilesMoving():
                 if self._with_bars:
                     self._move(event)
-                elif event.at_s >= self._last_line_s + _LINE_EVERY_S:
+                elif event.at_s >= self._last_line_s + LINE_EVERY_S:
                     self._last_line_s = event.at_s
                     self._say(self._line(event))
             case ev.PlanChanged():

@@ -4,6 +4,7 @@ from typing import Final
 
 from advisor.domain import events as ev
 from advisor.domain.advice import CameTrue, Fulfilment, PriorAdvice
+from advisor.domain.plan import NodeProgress
 from advisor.domain.quantities import format_bytes, format_duration, format_rate, format_rates
 from advisor.domain.space import Setting
 from advisor.report.time_left import time_left_text
@@ -20,6 +21,11 @@ def changed_line(event: ev.SettingChanged) -> str:
 def started_line(event: ev.TransferStarted) -> str:
     """What starts, and where."""
     left = format_bytes(event.total_bytes - event.earlier_bytes)
+    if event.nodes:
+        return (
+            f"{event.pair}: session {event.session}, {left} to move over "
+            f"{_counted(event.nodes)}, each tuned by {event.method}; {_epoch_words(event)}"
+        )
     tuned = f"tuned by {event.method}, {_epoch_words(event)}"
     return (
         f"{event.pair}: session {event.session}, {left} to move, starts at "
@@ -27,6 +33,23 @@ def started_line(event: ev.TransferStarted) -> str:
         + ("fixed" if event.method == "fixed" else tuned)
         + (f"; {_prior_words(event.advised)}" if event.advised else "")
     )
+
+
+def _counted(nodes: int) -> str:
+    return "1 node" if nodes == 1 else f"{nodes} nodes"
+
+
+def nodes_line(event: ev.NodesMoving) -> str:
+    """How each node does."""
+    return "  " + "; ".join(map(node_words, event.nodes))
+
+
+def node_words(one: NodeProgress) -> str:
+    """How one node does, or that it does not."""
+    if one.state != "moving":
+        return f"{one.pair} {one.state}"
+    levels = f"{one.concurrency} × {one.parallelism}"
+    return f"{one.pair} {format_rate(one.rate_bps)} at {levels}, {format_bytes(one.moved_bytes)}"
 
 
 def _epoch_words(event: ev.TransferStarted) -> str:

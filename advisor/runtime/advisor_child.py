@@ -59,9 +59,13 @@ class AdvisorChild:
 
     def order(self, order: Order) -> None:
         """Send an order to a command that was started with --orders."""
+        self.send(self._encoder.encode(order) + b"\n")
+
+    def send(self, line: bytes) -> None:
+        """Write a line to its standard input."""
         # It may have just ended.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            self._child.stdin.write(self._encoder.encode(order) + b"\n")
+            self._child.stdin.write(line)
 
     async def ended(self) -> tuple[int, str]:
         """Its exit status and its last line on standard error; await it after the events."""

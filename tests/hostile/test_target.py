@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from advisor.agent import claims
 from advisor.agent import target_messages as t
 from advisor.agent.client import AgentLink
 from advisor.agent.files import FileRights
@@ -166,3 +167,70 @@ def test_an_advisor_that_leaves_gives_up_its_claim(offered: Path) -> None:
 
     asked(offered, take)
     asked(offered, see)
+
+
+def claimed_by(link: AgentLink, folder: Path, token: str) -> Awaitable[t.TargetClaimed]:
+    wanted = t.ClaimTarget(target=str(folder), manifest=MANIFEST, token=token, who="me")
+    return RemoteTarget(link).claim(wanted)
+
+
+def joining(folder: Path, token: str, since_s: float) -> t.JoinTarget:
+    return t.JoinTarget(target=str(folder), token=token, since_s=since_s)
+
+
+def test_a_claim_is_joined_by_its_own_transfer_alone(
+    offered: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither by another one, nor where the claim that is seen is that of an earlier run."""
+    monkeypatch.setattr(claims, "_SEEN_S", 0.0)
+    token, there = secrets.token_hex(32), offered / "there"
+
+    async def ask(link: AgentLink) -> None:
+        claimed = await claimed_by(link, there, token)
+        async with linked(FileRights([offered])) as other:
+            for wrong in (
+                joining(there, secrets.token_hex(32), claimed.since_s),
+                joining(there, token, claimed.since_s - 1),
+                joining(offered / "elsewhere", token, claimed.since_s),
+            ):
+                with pytest.raises(Refusal, match="is not on the file system"):
+                    await RemoteTarget(other).join(wrong)
+            outside = joining(offered.parent / "outside", token, claimed.since_s)
+            with pytest.raises(Refusal, match="--files"):
+                await RemoteTarget(other).join(outside)
+            joined = await RemoteTarget(other).join(joining(there, token, claimed.since_s))
+            assert joined.key == claimed.key
+
+    asked(offered, ask)
+
+
+def test_who_has_joined_reads_and_changes_nothing(offered: Path) -> None:
+    token, there = secrets.token_hex(32), offered / "there"
+    (there / "file").write_text("content")
+
+    async def ask(link: AgentLink) -> None:
+        claimed = await claimed_by(link, there, token)
+        paths = [str(there / "file")]
+        async with linked(FileRights([offered])) as other:
+            target = RemoteTarget(other)
+            await target.join(joining(there, token, claimed.since_s))
+            for change in (
+                target.remove(paths),
+                target.make_folders([str(there / "new")]),
+                target.set_attributes([(paths[0], 0o777, 0)]),
+                target.release(done=True),
+                target.sign(Algorithm.BLAKE3, [], MANIFEST, "tool"),
+            ):
+                with pytest.raises(Refusal, match="another host holds the claim"):
+                    await change
+            [digest] = await target.digests(Algorithm.BLAKE3, [(paths[0], 0, 7)])
+        # What it has read is known to the agent that signs, which has the same key.
+        piece = t.SealedPiece(paths[0], 0, 7, digest.digest, digest.seal)
+        signed = await RemoteTarget(link).sign(Algorithm.BLAKE3, [piece], MANIFEST, "tool")
+        assert msgspec.json.decode(signed.statement, type=Statement).pieces == 1
+        # The claim is still there.
+        async with linked(FileRights([offered])) as third:
+            with pytest.raises(TargetBusy):
+                await claimed_by(third, there, secrets.token_hex(32))
+
+    asked(offered, ask)

@@ -9,6 +9,7 @@ from advisor.cli.fleet.looking import matrix, show, status
 from advisor.cli.fleet.metrics import metrics
 from advisor.cli.fleet.reporting import report
 from advisor.cli.fleet.simulating import simulate
+from advisor.cli.fleet.transfers import transfers
 from advisor.cli.fleet.working import work
 
 
@@ -31,6 +32,6 @@ def fleet() -> None:
 
 for _command in (
     *(init, validate, simulate, apply, work),
-    *(status, matrix, show, pause, resume, changes, report, metrics, demo),
+    *(status, matrix, show, pause, resume, changes, report, metrics, transfers, demo),
 ):
     fleet.add_command(_command)

@@ -26,6 +26,7 @@ from advisor.cli.transfer.moving import (
     run_moving,
     say_end,
 )
+from advisor.cli.transfer.nodes import NodeFlags, nodes_of, over_nodes
 from advisor.cli.transfer.options import MaxStreamsOption, RelaxationOption, RetryTimeOption
 from advisor.domain.transfers import Levels
 from advisor.models.harp.optimum import RELAXATION
@@ -158,6 +159,7 @@ def transfer(
     limits: LimitOptions,
     listing: ListingFlags,
     delivery: DeliveryFlags,
+    nodes: NodeFlags,
     *,
     store: StoreOption,
     verify: Annotated[
@@ -176,6 +178,7 @@ def transfer(
     \b
     advisor transfer /data/run42 dtn02 --to /store/run42
     advisor transfer file:///data/run42 gsiftp://dtn02/store/run42 --method compass --epoch 10s
+    advisor transfer /data/run42 dtn21 --to /store/run42 --via dtn11=dtn21,dtn12=dtn22
 
     After each control epoch the method is told the throughput of the present setting, and chooses
     how many files at the same time and streams for each are next (Balaprakash et al. 2016). Nothing
@@ -212,7 +215,11 @@ def transfer(
         retry_s=limits.retry_time,
     )
 
+    over = nodes_of(nodes, request, store, verify=verify)
+
     def session(publish: Publish, control: Control) -> Coroutine[Any, Any, int]:
+        if over is not None:
+            return over_nodes(request, wanted, over, store, publish, control)
         return transfer_tuned(request, wanted, store=store, publish=publish, control=control)
 
     return run_moving(session, TransferNarration, say_end, as_json=as_json, orders=orders)

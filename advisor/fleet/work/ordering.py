@@ -18,7 +18,8 @@ from advisor.runtime.advisor_child import ADVISOR
 from advisor.store.passing_on import PASSED_ON
 
 _AGENT: Final = ("agent", "--stdio")
-_ALIVE: Final = ("-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3")
+SSH_ALIVE: Final = ("-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3")
+"""A network that is cut ends the session within a quarter of a minute."""
 SESSION_SHARE: Final = 0.8
 """Of the budget is what the session is given. What is left is for ending it."""
 
@@ -59,7 +60,7 @@ def order_of(fleet: Fleet, task: Task, source: int, destination: int) -> Order:
         return Order([*enter, *ADVISOR, *words], *ends, "", obeys)
     # What starts advisor is a line for a shell, as the user wrote it: it may begin with ~.
     command = f"{_program(here) or 'advisor'} {shell_line(words)}"
-    return Order(ssh_argv(ends[0], command, _ALIVE), *ends, command, obeys)
+    return Order(ssh_argv(ends[0], command, SSH_ALIVE), *ends, command, obeys)
 
 
 def _words(task: Task, reach: str) -> list[str]:

@@ -45,6 +45,16 @@ class TransferFailed(ProblemError):
     may_pass = False
 
 
+def leave_out(group: FileGroup, tool: TransferTool, tell: Callable[[str], None]) -> None:
+    """Set aside files that the tool would move under another name, or not at all."""
+    for file in group.files:
+        if reason := tool.carries(file.name):
+            group.set_aside(file, f"{file.name!a} is not moved: {reason}")
+    if group.failed_files:
+        count, first = len(group.failed_files), group.failed_files[0].message
+        tell(first if count == 1 else f"{count} files are not moved; the first: {first}")
+
+
 class BatchChecker:
     """Checks both ends of what was moved. The agent is asked under the lock `asking`.
 
@@ -78,13 +88,8 @@ class BatchChecker:
         self._looked_at: set[str] = set()
 
     def leave_out(self, group: FileGroup) -> None:
-        """Set aside files that the tool would move under another name, or not at all."""
-        for file in group.files:
-            if reason := self._tool.carries(file.name):
-                group.set_aside(file, f"{file.name!a} is not moved: {reason}")
-        if group.failed_files:
-            count, first = len(group.failed_files), group.failed_files[0].message
-            self._say(first if count == 1 else f"{count} files are not moved; the first: {first}")
+        """As the function of this name."""
+        leave_out(group, self._tool, self._say)
 
     async def may_be_moved(self, group: FileGroup, batch: Batch) -> bool:
         """Whether ranges of the file may be written at the target, which is not truncated by them.

@@ -39,7 +39,8 @@ class TargetRefused(ProblemError):
 
 
 class Delivery:
-    """What one transfer does with its target. `proofs`: what is proven so far."""
+    """What one transfer does with its target. `proofs`: what is proven so far. `claimed`: what the
+    agent said to the claim, the last time; None before."""
 
     def __init__(
         self,
@@ -58,6 +59,7 @@ class Delivery:
         self._options = options
         self._tell = tell
         self._is_prepared = False
+        self.claimed: TargetClaimed | None = None
 
     async def prepare(self, journal: TransferJournal, link: AgentLink) -> Done:
         """Claim the target; returns the ranges that need not be moved again.
@@ -69,7 +71,7 @@ class Delivery:
         noted = await journal.read(carried)
         if self._options.restart and not self._is_prepared:
             noted = Noted()
-        claimed = await self._claim(journal.token, link)
+        claimed = self.claimed = await self._claim(journal.token, link)
         # A claim alone does not say that what exists at the target is of this transfer.
         is_ours = claimed.is_resumed and journal.was_begun
         try:

@@ -142,6 +142,10 @@ class Mover:
         self._control.apply(group, setting, fallback)
         self._news.set()
 
+    def limit_rate(self, bps: float) -> None:
+        """From now on all clients together move at most this, in bit/s."""
+        self._rate_limit.change(bps)
+
     async def __aenter__(self) -> Self:
         """Set aside the files that the tool cannot move, and start."""
         for group in self._groups:

@@ -56,6 +56,17 @@ class Proofs:
                 self._keep(part, one.digest, one.seal)
         return confirmed
 
+    def keep(self, part: Part, digest: str, seal: str) -> None:
+        """A part that was proven by another host of the same transfer, "" for a size alone."""
+        if digest and seal:
+            self._keep(part, digest, seal)
+
+    def seal_of(self, part: Part) -> str:
+        """The seal of a proven part; "" without one."""
+        pieces = self._pieces.get(part.file.name, {})
+        found = pieces.get((part.offset_bytes, part.size_bytes))
+        return found[1].hex() if found else ""
+
     def _keep(self, part: Part, digest: str, seal: str) -> None:
         pieces = self._pieces.setdefault(part.file.name, {})
         pieces[part.offset_bytes, part.size_bytes] = bytes.fromhex(digest), bytes.fromhex(seal)

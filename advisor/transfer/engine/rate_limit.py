@@ -23,6 +23,10 @@ class RateLimit:
         self._clock = clock
         self._free_s = float("-inf")
 
+    def change(self, bps: float) -> None:
+        """From now on this is the limit."""
+        self._bytes_per_s = bps / 8
+
     def may_start(self) -> bool:
         """Whether another client may start."""
         return self._clock() >= self._free_s

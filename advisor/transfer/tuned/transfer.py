@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Collection, Sequence
-from typing import Final
 
 import msgspec
 
@@ -12,7 +11,6 @@ from advisor.domain import events as ev
 from advisor.domain.advice import PriorAdvice
 from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
-from advisor.domain.space import Setting
 from advisor.domain.transfers import Levels
 from advisor.methods.tuning import Tuner, TunerBounds
 from advisor.models.harp.optimum import RELAXATION
@@ -24,15 +22,15 @@ from advisor.runtime.probe_fields import file_fields, path_fields
 from advisor.runtime.request import TransferRequest
 from advisor.store.history import Store
 from advisor.traits import moving_tool
-from advisor.transfer.engine.epochs import DECIDING_S, EPOCH_S
+from advisor.transfer.engine.epochs import EPOCH_S
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.journal import NotedPart
-from advisor.transfer.engine.mover import ClientOptions
 from advisor.transfer.engine.options import DeliveryOptions
 from advisor.transfer.engine.outcome import TransferOutcome, TransferState
 from advisor.transfer.engine.retry import RETRY_S, Retry
 from advisor.transfer.engine.route import Route, manifest_of, route_of
 from advisor.transfer.engine.session import TransferSession
+from advisor.transfer.tuned.clients import client_options
 from advisor.transfer.tuned.lab_load import watch_load
 from advisor.transfer.tuned.loop import Epoch, TuningLoop
 from advisor.transfer.tuned.prior_advice import (
@@ -50,13 +48,6 @@ from advisor.transfer.tuned.verified import (
     not_the_same,
     without,
 )
-
-_PIECE_S: Final = 5.0
-_PIECES_IN_EPOCH: Final = 4
-"""At least: a change takes effect about one batch later, well before half of the epoch."""
-
-_LEAST_PIECES_IN_EPOCH: Final = 2
-"""At least, where clients take long to set up: at most half of an epoch is not counted."""
 
 
 class TransferOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -155,23 +146,17 @@ class _TunedSession(TransferSession):
         self, route: Route, loop: TuningLoop, state: TransferState, began_s: float | None = None
     ) -> TransferOutcome:
         """Move what is left; returns the outcome. `began_s`: see `engine`."""
-        options = self._client_options(route, loop.setting)
+        options = client_options(
+            route,
+            loop.setting,
+            self._options.epoch_s,
+            self._options.rate_limit_bps,
+            self._options.niceness,
+        )
         async with self.engine(route, state, options, began_s=began_s) as run, self._load_seen():
             [group] = state.groups
             await loop.run(run.mover, group)
         return run.outcome
-
-    def _client_options(self, route: Route, setting: Setting) -> ClientOptions:
-        options = self._options
-        pieces = _LEAST_PIECES_IN_EPOCH if options.epoch_s is None else _PIECES_IN_EPOCH
-        epoch_s = options.epoch_s or DECIDING_S
-        return ClientOptions(
-            expected_bps=route.capacity_bps / int(setting.get("concurrency", 1)),
-            piece_s=min(_PIECE_S, epoch_s / pieces),
-            longest_piece_s=epoch_s / _LEAST_PIECES_IN_EPOCH,
-            rate_limit_bps=options.rate_limit_bps,
-            niceness=options.niceness,
-        )
 
     async def _verified(
         self, route: Route, loop: TuningLoop, state: TransferState, outcome: TransferOutcome

@@ -1,0 +1,65 @@
+"""The nodes of a transfer over several, as users write them."""
+
+import msgspec
+
+from advisor.domain.addresses import parse_server
+from advisor.domain.endpoints import Endpoint, Pair
+
+MOST_NODES = 64
+
+
+class NodePair(msgspec.Struct, frozen=True, kw_only=True):
+    """A source node and the destination node that it sends to; None for the one of the transfer.
+
+    `server_url`: of the destination node's GridFTP server, None for that of the transfer on this
+    host.
+    """
+
+    source: Endpoint
+    destination: Endpoint | None = None
+    server_url: str | None = None
+
+    def named(self, source: str, destination: str) -> Pair:
+        """The pair as the history has it, by these names for this host and the destination."""
+        here = source if self.source.is_local else self.source.host
+        return Pair(here, self.destination.host if self.destination else destination)
+
+
+def parse_nodes(text: str) -> list[NodePair]:
+    """`SOURCE=DESTINATION,SOURCE`: pairs of nodes, or sources alone. Raises ValueError.
+
+    A destination may be a server, as in `ftp://dtn21:2811`.
+    """
+    pairs = [_pair(word.strip()) for word in text.split(",")]
+    if len(pairs) > MOST_NODES:
+        raise ValueError(f"a transfer has {MOST_NODES} nodes at most")
+    return pairs
+
+
+def _pair(text: str) -> NodePair:
+    source, equals, destination = text.partition("=")
+    if not source or (equals and not destination):
+        raise ValueError("write SOURCE=DESTINATION,… or SOURCE,…, as in dtn11=dtn21,dtn12=dtn22")
+    here = Endpoint.parse(source)
+    if here.lab_host:
+        raise ValueError(f"'{source}' cannot be a source: nodes in a lab start on its source")
+    if not equals:
+        return NodePair(source=here)
+    if "://" not in destination:
+        return NodePair(source=here, destination=Endpoint.parse(destination))
+    server = parse_server(destination)
+    host = server.partition("://")[2].rpartition("@")[2]
+    if "/" in host:
+        raise ValueError(f"'{destination}' names a place: write HOST or ftp://HOST:PORT")
+    name = host.partition("]")[0].lstrip("[") if host.startswith("[") else host.partition(":")[0]
+    return NodePair(source=here, destination=Endpoint.parse(name), server_url=server)
+
+
+def server_on(server_url: str | None, host: str) -> str | None:
+    """The same kind of server, on the same port of another host; None for None."""
+    if server_url is None:
+        return None
+    scheme, _, place = server_url.partition("://")
+    port = place.rpartition("]")[2].partition(":")[2]
+    shown = f"[{host}]" if ":" in host else host
+    return f"{scheme}://{shown}" + (f":{port}" if port else "")

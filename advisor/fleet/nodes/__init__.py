@@ -1,0 +1,1 @@
+"""Transfers over several nodes: their coordinator, and the queue of lots in the database."""

@@ -1,0 +1,390 @@
+"""The session of a transfer over several nodes: the coordinator's, from the claim to the receipt.
+
+All but the moving is as in a transfer by one node: manifest, claim, journal and receipt are those
+of this host and the destination. The pieces are moved by nodes, each a pair of a source and a
+destination host, that draw from one queue.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+import time
+from collections import deque
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from advisor.agent.peer_errors import PeerError
+from advisor.agent.target_messages import TargetClaimed
+from advisor.domain import events as ev
+from advisor.domain.names import names_in_short
+from advisor.domain.nodes import NodePair
+from advisor.domain.plan import ClassProgress
+from advisor.domain.problem import ProblemKind
+from advisor.domain.quantities import format_duration
+from advisor.domain.records import ProbeRecord
+from advisor.domain.transfers import Levels
+from advisor.fleet.nodes.crew import Crew, CrewOptions, guarded
+from advisor.fleet.nodes.member import DEFAULT_NODE_COMMAND, Member
+from advisor.fleet.nodes.queue import LotQueue
+from advisor.models.leases import Leases, lots_of
+from advisor.models.slicing import FileEntry, Part
+from advisor.models.time_left import LOOKED_AT, time_left
+from advisor.runtime.control import Control
+from advisor.runtime.events import Publish
+from advisor.runtime.exit_codes import EXIT_FAILED
+from advisor.runtime.probe_fields import file_fields, path_fields
+from advisor.runtime.request import TransferRequest
+from advisor.runtime.stop import Stopped, unless_stopped
+from advisor.store.errors import StoreError
+from advisor.store.history import Store
+from advisor.store.postgres.address import Address
+from advisor.traits import moving_tool
+from advisor.transfer.engine.batch_outcome import TransferFailed, leave_out
+from advisor.transfer.engine.epochs import EPOCH_S
+from advisor.transfer.engine.file_group import FileGroup
+from advisor.transfer.engine.journal import TransferJournal
+from advisor.transfer.engine.outcome import TransferOutcome, TransferState, outcome_of
+from advisor.transfer.engine.retry import Retry
+from advisor.transfer.engine.route import Route, manifest_of, route_of
+from advisor.transfer.engine.session import TransferSession
+from advisor.transfer.nodes import messages as n
+from advisor.transfer.tuned.prior_advice import advised_levels, prior_advice, why_not_followed
+from advisor.transfer.tuned.suggested_start import EPOCH_STAGE, past_levels
+from advisor.transfer.tuned.transfer import TransferOptions
+from advisor.transfer.tuned.tuners import FIXED
+
+_SAMPLED: Final = 100
+_CLAIM_LOOK_S: Final = 5.0
+_REPORT_S: Final = 1.0
+_NAMED: Final = 100
+
+
+class NodesOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """`nodes`: who moves the files. `queue`: the database with the queue of their lots.
+    `node_command`: what starts a node on another host."""
+
+    nodes: list[NodePair]
+    queue: Address
+    node_command: str = DEFAULT_NODE_COMMAND
+
+
+async def transfer_over_nodes(
+    request: TransferRequest,
+    options: TransferOptions,
+    over: NodesOptions,
+    *,
+    store: Store,
+    publish: Publish,
+    control: Control,
+) -> int:
+    """Move everything; returns the exit code. Events as in `transfer_tuned`, and `NodesMoving`."""
+    return await _NodesSession(request, options, over, store, publish, control).run()
+
+
+class _NodesSession(TransferSession):
+    def __init__(
+        self,
+        request: TransferRequest,
+        options: TransferOptions,
+        over: NodesOptions,
+        store: Store,
+        publish: Publish,
+        control: Control,
+    ) -> None:
+        super().__init__(request, options.delivery_options, store, publish, control)
+        self.request = request
+        self._options = options
+        self._over = over
+        self._queue = LotQueue(over.queue)
+        self._is_queued = False
+
+    async def _close(self) -> None:
+        await self._queue.close()
+        await super()._close()
+
+    async def _run(self) -> int:
+        manifest = await manifest_of(self.request)
+        path = await self.connect()
+        # It need not run here, but on the source nodes.
+        route = route_of(self.request, path, must_run=False)
+        self.keep_events()
+        with self.journal(route) as journal:
+            files = self.open_delivery(route, manifest).files
+            done = await self.done(journal)
+            state = TransferState([FileGroup("all", files, done=done)], journal, manifest.unwanted)
+            self._tell_start(state)
+            retry = Retry(self, route, state, self._options.retry_s)
+            outcome = None
+            while outcome is None:
+                attempt = await self._move(route, retry.state, retry.began_s)
+                outcome = await retry.outcome_after(attempt)
+            outcome = await self.completed(self.request, route, outcome)
+            return await self._end(outcome, retry.state)
+
+    def _tell_start(self, state: TransferState) -> None:
+        self.events.emit(
+            ev.TransferStarted,
+            session=self.id,
+            pair=self.pair,
+            method=self.request.method,
+            setting={},
+            epoch_s=self._options.epoch_s or EPOCH_S,
+            decides=self._options.epoch_s is None,
+            files=sum(one.total_files for one in state.groups),
+            total_bytes=sum(one.total_bytes for one in state.groups),
+            earlier_bytes=state.earlier_bytes,
+            nodes=len(self._over.nodes),
+        )
+
+    @property
+    def _claimed(self) -> TargetClaimed:
+        claimed = self.delivery.claimed
+        assert claimed is not None
+        if not claimed.since_s:
+            raise StoreError(
+                f"the agent on {self.pair.destination} is of a version without several nodes",
+                kind=ProblemKind.UNSUPPORTED,
+                remedy="update advisor there",
+            )
+        return claimed
+
+    async def _move(self, route: Route, state: TransferState, began_s: float) -> TransferOutcome:
+        """One attempt to move what is left."""
+        [group] = state.groups
+        leave_out(group, route.tool, self.events.notice)
+        members = [
+            Member(number, one, one.named(self.pair.source, self.pair.destination))
+            for number, one in enumerate(self._over.nodes, 1)
+        ]
+        starts = await asyncio.to_thread(lambda: [self._advised(one) for one in members])
+        claimed, sample = self._claimed, _sample(group.files)
+        leases = Leases(lots_of(group.work, len(members)))
+        crew = Crew(
+            members,
+            group,
+            leases,
+            self._queue,
+            state.journal,
+            self.delivery.proofs,
+            CrewOptions(
+                retry_s=self._options.retry_s,
+                rate_limit_bps=self._options.rate_limit_bps,
+                node_command=self._over.node_command,
+            ),
+            key=claimed.key,
+            begin=lambda one: self._begin(
+                one, state.journal, claimed.since_s, sample, starts[one.number - 1]
+            ),
+            epoch=lambda one, told: self._record(one, told, route),
+            tell=self.events.notice,
+        )
+        self.ends_itself = True
+        failure: TransferFailed | None = None
+        is_over = False
+        reporting = asyncio.create_task(self._report(group, members))
+        try:
+            await unless_stopped(self._with_queue(crew, leases, state), self.control.stop)
+            is_over = True
+        except TransferFailed as error:
+            failure = error
+        except Stopped:
+            pass
+        finally:
+            reporting.cancel()
+            await asyncio.wait([reporting])
+        outcome = outcome_of(state, self.clock() - began_s, failure, is_over=is_over)
+        if outcome.has_all_files:
+            return await self._reread(crew, route, state, outcome)
+        return outcome
+
+    async def _with_queue(self, crew: Crew, leases: Leases, state: TransferState) -> None:
+        key = hashlib.sha256(state.journal.token.encode()).hexdigest()
+        wait_s = await self._queue.begin(key, self.pair, leases.sizes)
+        self._is_queued = True
+        if wait_s:
+            self.events.notice(
+                f"Waits {format_duration(wait_s)}, until nodes of an earlier run have ended for "
+                "certain."
+            )
+            await asyncio.sleep(wait_s)
+        await guarded(crew.run(), self._keep_claim())
+
+    async def _keep_claim(self) -> None:
+        """Forever: see that the claim is still held. Raises TransferFailed."""
+        while True:
+            await asyncio.sleep(_CLAIM_LOOK_S)
+            try:
+                await self.far_end.link.round_trip()
+            except PeerError as error:
+                failed = TransferFailed.about("", error)
+                failed.may_pass = True
+                raise failed from None
+
+    def _advised(self, member: Member) -> Levels | None:
+        """A start by the history of this pair, None without one. Blocks."""
+        try:
+            prior = prior_advice(self.store, member.pair, time.time())
+            levels = None
+            if prior is not None and not why_not_followed(prior):
+                levels = advised_levels(prior.subject, prior.setting, self.request.max_streams)
+            if levels is None and self.request.method != FIXED:
+                levels = past_levels(self.store.probes(member.pair), moving_tool(), time.time())
+        except StoreError:
+            return None
+        return levels
+
+    def _begin(
+        self,
+        member: Member,
+        journal: TransferJournal,
+        since_s: float,
+        sample: list[n.LeasedPart],
+        advised: Levels | None,
+    ) -> n.Begin:
+        options = self._options
+        limit_bps = options.rate_limit_bps
+        return n.Begin(
+            protocol=n.NODE_PROTOCOL,
+            request=member.request_of(self.request),
+            token=journal.token,
+            since_s=since_s,
+            algorithm=options.delivery_options.algorithm,
+            sample=sample,
+            start=options.start,
+            advised=advised,
+            most_flows=options.most_flows,
+            streams=options.streams,
+            price=options.price,
+            epoch_s=options.epoch_s,
+            restarts=options.restarts,
+            rate_limit_bps=limit_bps and limit_bps / len(self._over.nodes),
+            niceness=options.niceness,
+        )
+
+    def _record(self, member: Member, told: n.EpochOver, route: Route) -> None:
+        """Store an epoch of a node, unless a rate limit distorts it."""
+        if self._options.rate_limit_bps is not None or member.path is None:
+            return
+        dataset = self.request.dataset
+        self.keep(
+            ProbeRecord(
+                pair=member.pair,
+                subject=route.tool.name,
+                setting={"concurrency": 1, "parallelism": 1} | told.setting,
+                result=told.outcome,
+                recorded_s=time.time(),
+                session=self.id,
+                stage=EPOCH_STAGE,
+                label="epoch",
+                method=self.request.method,
+                seed=self.request.seed,
+                **path_fields(member.path),
+                **file_fields(dataset.total_bytes, dataset.files or 1),
+            )
+        )
+
+    async def _report(self, group: FileGroup, members: Sequence[Member]) -> None:
+        """Forever: tell how far the whole is, and how each node does."""
+        rates_bps: deque[float] = deque(maxlen=LOOKED_AT)
+        before_s, before = self.clock(), 0
+        while True:
+            await asyncio.sleep(_REPORT_S)
+            at_s, carried = self.clock(), sum(one.carried_bytes for one in members)
+            rate_bps = (carried - before) * 8 / (at_s - before_s)
+            before_s, before = at_s, carried
+            rates_bps.append(rate_bps)
+            flying = sum(one.flying_bytes for one in members)
+            moved_bytes = min(group.total_bytes, group.arrived_bytes + flying)
+            left_s = await asyncio.to_thread(
+                time_left, group.total_bytes - moved_bytes, list(rates_bps)
+            )
+            progress = [one.progress for one in members]
+            whole = ClassProgress(
+                size=group.name,
+                files=group.arrived_files,
+                total_files=group.total_files,
+                moved_bytes=moved_bytes,
+                total_bytes=group.total_bytes,
+                rate_bps=rate_bps,
+                clients=sum(one.clients for one in progress),
+                parallelism=max(one.parallelism for one in progress),
+                concurrency=sum(one.concurrency for one in progress),
+            )
+            self.events.emit(ev.FilesMoving, phase="transfer", classes=[whole], left_s=left_s)
+            self.events.emit(ev.NodesMoving, nodes=progress)
+
+    async def _reread(
+        self, crew: Crew, route: Route, state: TransferState, outcome: TransferOutcome
+    ) -> TransferOutcome:
+        """The outcome after what one agent has to see of what others have proven.
+
+        It looks at the size of every file, which a node that was lost may have truncated; it reads
+        what such a node had, and what an agent without its key has proven.
+        """
+        [group] = state.groups
+        proofs, files = self.delivery.proofs, {file.name: file for file in group.files}
+        noted = (await state.journal.read(group.files)).parts
+        try:
+            sizes = await self.far_end.link.sizes([route.places.target_of(name) for name in files])
+            wrong = {
+                file.name
+                for file, size in zip(files.values(), sizes, strict=True)
+                if size != file.size_bytes
+            }
+            looked_at = (crew.suspects | crew.of_other_agents) - wrong
+            some = [one for one in noted if one.part.file.name in looked_at]
+            if some:
+                words = names_in_short(sorted(looked_at))
+                self.events.notice(f"Reads what other agents have proven once more: {words}.")
+                same = await proofs.confirm(
+                    self.far_end.link, [one.part for one in some], [one.digest for one in some]
+                )
+                wrong |= {
+                    one.part.file.name
+                    for one, is_same in zip(some, same, strict=True)
+                    if not is_same
+                }
+        except PeerError as error:
+            return msgspec.structs.replace(
+                outcome,
+                complete=False,
+                has_all_files=False,
+                message=f"all files are there, but not all of them were read again: {error}; "
+                f"{state.remedy}",
+                exit_code=EXIT_FAILED,
+            )
+        if not wrong:
+            return outcome
+        proofs.forget(sorted(wrong))
+        await state.journal.begin(one for one in noted if one.part.file.name not in wrong)
+        return msgspec.structs.replace(
+            outcome,
+            complete=False,
+            has_all_files=False,
+            message=f"{names_in_short(sorted(wrong))} changed at the destination after a node had "
+            f"proven it; {state.remedy}",
+            missing=[f"{name}: it differs at the destination" for name in sorted(wrong)[:_NAMED]],
+            missing_files=len(wrong),
+            exit_code=EXIT_FAILED,
+        )
+
+    async def _end(self, outcome: TransferOutcome, state: TransferState) -> int:
+        if self._is_queued:
+            with contextlib.suppress(StoreError):
+                # Without names of files, for all to see.
+                await self._queue.end("complete" if outcome.complete else "not complete")
+        if outcome.complete:
+            self.forget(state.journal)
+            number = len(self._over.nodes)
+            self.keep_transfer(outcome, f"advisor transfer over {number} nodes")
+        self.events.emit(ev.TransferEnded, **outcome.fields, advised=None)
+        return outcome.exit_code
+
+
+def _sample(files: Sequence[FileEntry]) -> list[n.LeasedPart]:
+    """Files by which a node sees whether it has the same ones: evenly over the listing."""
+    step = max(1, len(files) // _SAMPLED)
+    some = files[::step][:_SAMPLED]
+    return [n.LeasedPart.of(Part(file, 0, 0)) for file in some]

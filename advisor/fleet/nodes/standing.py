@@ -1,0 +1,92 @@
+"""The transfers over several nodes that a database knows, as anybody may see them."""
+
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from psycopg.rows import dict_row
+
+from advisor.domain.printable import printable
+from advisor.fleet.state.connecting import DatabaseConnection
+
+GONE_S: Final = 60.0
+"""A transfer that was not heard of for so long is taken for interrupted."""
+
+_MOST: Final = 100
+_Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
+_Seconds = Annotated[float, msgspec.Meta(ge=0, le=2.0**33)]
+
+
+class NodeStanding(msgspec.Struct, frozen=True, kw_only=True):
+    """How one node does, or did last. `message`: what sort of thing went wrong, "" for nothing."""
+
+    number: _Count
+    source: str
+    destination: str
+    state: Literal["connecting", "moving", "lost", "ended"]
+    moved_bytes: _Count
+    rate_bps: Annotated[float, msgspec.Meta(ge=0, le=1e15)]
+    clients: _Count
+    streams: _Count
+    message: str
+
+
+class TransferStanding(msgspec.Struct, frozen=True, kw_only=True):
+    """One transfer; times in Unix time of the database, which has `now_s`.
+
+    `left_bytes`: of this run, in lots that have not arrived completely.
+    """
+
+    id: _Count
+    account: str
+    source: str
+    destination: str
+    total_bytes: _Count
+    left_bytes: _Count
+    began_s: _Seconds
+    seen_s: _Seconds
+    now_s: _Seconds
+    ended_s: _Seconds | None
+    message: str
+    nodes: list[NodeStanding] = []
+
+    @property
+    def state(self) -> str:
+        """In a word or two."""
+        if self.ended_s is not None:
+            return self.message or "ended"
+        return "interrupted" if self.now_s - self.seen_s > GONE_S else "runs"
+
+
+def transfers_of(connection: DatabaseConnection, *, with_ended: bool) -> list[TransferStanding]:
+    """The transfers that have not ended, or with those that have, the newest first."""
+    which = "TRUE" if with_ended else "ended_s IS NULL"
+    rows = _rows(
+        connection,
+        "SELECT *, advisor.fleet_now() AS now_s FROM advisor.transfers"
+        f" WHERE {which} ORDER BY id DESC LIMIT {_MOST}",
+    )
+    numbers = [row["id"] for row in rows]
+    nodes: dict[int, list[dict[str, Any]]] = {}
+    for row in _rows(
+        connection,
+        "SELECT * FROM advisor.transfer_nodes WHERE transfer_id = ANY (%s) ORDER BY number",
+        numbers,
+    ):
+        nodes.setdefault(row["transfer_id"], []).append(row)
+    # A row that is none is of an account that may write anything there: it is left out.
+    found = []
+    for row in rows:
+        try:
+            told = row | {"nodes": nodes.get(row["id"], [])}
+            found.append(msgspec.convert(told, TransferStanding))
+        except msgspec.ValidationError:
+            continue
+    return found
+
+
+def _rows(connection: DatabaseConnection, question: str, *values: object) -> list[dict[str, Any]]:
+    with connection.cursor(row_factory=dict_row) as cursor:
+        return [
+            {name: printable(one) if isinstance(one, str) else one for name, one in row.items()}
+            for row in cursor.execute(question, values)
+        ]
