@@ -120,8 +120,12 @@ class Leases:
         return _total(self._left.get(number, []))
 
     def failed_everywhere(self, nodes: set[int]) -> list[str]:
-        """The names of the files that none of these nodes could move."""
-        return [name for name, where in self._failed_at.items() if nodes <= where]
+        """The names of the files of which something is left that none of these nodes could move."""
+        found = [name for name, where in self._failed_at.items() if nodes <= where]
+        if not found:
+            return []
+        left = {part.file.name for parts in self._left.values() for part in parts}
+        return [name for name in found if name in left]
 
     def failed_in(self, number: int) -> set[int]:
         """The nodes that could not move what is in a lot."""

@@ -55,6 +55,8 @@ class Crew:
     `begin`: the order that a member begins with. `epoch`: called with each control epoch of one.
     `suspects`: names of files of which a node that may still have written had something;
     `of_other_agents`: of files with pieces that only an agent with another key has sealed.
+    `ready_s`: when the first node was connected; `over_s`: when all that can be moved was there, by
+    the event loop's clock; None before.
     """
 
     def __init__(
@@ -75,6 +77,8 @@ class Crew:
         self.members = members
         self.suspects: set[str] = set()
         self.of_other_agents: set[str] = set()
+        self.ready_s: float | None = None
+        self.over_s: float | None = None
         self._group = group
         self._leases = leases
         self._queue = queue
@@ -112,6 +116,7 @@ class Crew:
                     if helper.done():
                         helper.result()
                 await asyncio.sleep(_TURN_S)
+            self.over_s = self._clock()
             self._finishing.set()
             finishing = []
             for run, one in zip(runs, self.members, strict=True):
@@ -230,6 +235,7 @@ class Crew:
                 link.say(self._begin(member))
             case n.Ready(path=path, key=key):
                 member.path, member.key, member.link = path, key, link
+                self.ready_s = self.ready_s or self._clock()
                 member.set(state="moving")
             case n.Want(wanted_bytes=wanted_bytes):
                 member.wanted_bytes = wanted_bytes
@@ -273,7 +279,7 @@ class Crew:
     def _drop_what_fails(self) -> None:
         """Set aside what no node that is left could move."""
         usable = {one.number for one in self.members if one.progress.state != "ended"}
-        if not usable:
+        if not usable or self._finishing.is_set():
             return
         for name in self._leases.failed_everywhere(usable):
             file, message = self._messages.pop(name)

@@ -99,6 +99,7 @@ class _NodesSession(TransferSession):
         self._over = over
         self._queue = LotQueue(over.queue)
         self._is_queued = False
+        self._ready_s: float | None = None
 
     async def _close(self) -> None:
         await self._queue.close()
@@ -194,7 +195,10 @@ class _NodesSession(TransferSession):
         finally:
             reporting.cancel()
             await asyncio.wait([reporting])
-        outcome = outcome_of(state, self.clock() - began_s, failure, is_over=is_over)
+        # Connecting does not count, as in a transfer by one node.
+        self._ready_s = self._ready_s or crew.ready_s
+        elapsed_s = (crew.over_s or self.clock()) - (self._ready_s or began_s)
+        outcome = outcome_of(state, elapsed_s, failure, is_over=is_over)
         if outcome.has_all_files:
             return await self._reread(crew, route, state, outcome)
         return outcome

@@ -112,6 +112,16 @@ def test_a_file_that_fails_is_a_lot_of_its_own_and_the_rest_goes_on() -> None:
     assert leases.failed_everywhere({1, 2}) == []
 
 
+def test_what_another_node_has_moved_has_not_failed_everywhere() -> None:
+    leases = some()
+    leases.take(1, {3: 13})
+    leases.failed(1, SMALL[0])
+    leases.take(2, {4: 14})
+    leases.arrived(2, small(0))
+    # The second node has ended meanwhile.
+    assert leases.failed_everywhere({1}) == []
+
+
 def test_what_is_dropped_is_taken_out_of_all_lots() -> None:
     leases = some()
     leases.take(1, {1: 11})

@@ -6,12 +6,13 @@ import pytest
 from advisor.domain import events as ev
 from advisor.domain.advice import Fulfilment, PriorAdvice
 from advisor.domain.endpoints import Pair
-from advisor.domain.plan import ClassProgress
+from advisor.domain.plan import ClassProgress, NodeProgress
 from advisor.report.transfer import (
     advised_line,
     beside_the_bar,
     changed_line,
     ended_lines,
+    nodes_line,
     progress_line,
     started_line,
 )
@@ -148,3 +149,37 @@ def test_the_end_names_what_is_missing(missing_files: int, more: list[str]) -> N
         "  b: closed",
         *more,
     ]
+
+
+def test_the_start_over_several_nodes_names_no_setting() -> None:
+    event = ev.TransferStarted(
+        at_s=1.0,
+        session="feedcafe",
+        pair=Pair("dtn01", "dtn02"),
+        method="doubling",
+        setting={},
+        epoch_s=30.0,
+        decides=True,
+        files=400,
+        total_bytes=10 * 2**30,
+        nodes=2,
+    )
+    assert started_line(event) == (
+        "dtn01->dtn02: session feedcafe, 10 GiB to move over 2 nodes, each tuned by doubling; "
+        "a control epoch ends when its difference is decided"
+    )
+
+
+def test_nodes_are_told_in_a_line() -> None:
+    moving = NodeProgress(
+        number=1,
+        pair=Pair("a", "b"),
+        state="moving",
+        moved_bytes=2**30,
+        rate_bps=1e9,
+        concurrency=4,
+        parallelism=8,
+    )
+    lost = NodeProgress(number=2, pair=Pair("c", "d"), state="lost", message="why")
+    event = ev.NodesMoving(at_s=1.0, nodes=[moving, lost])
+    assert nodes_line(event) == "  a->b 1 Gbit/s at 4 × 8, 1 GiB; c->d lost"
