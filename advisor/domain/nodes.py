@@ -25,10 +25,20 @@ class NodePair(msgspec.Struct, frozen=True, kw_only=True):
         return Pair(here, self.destination.host if self.destination else destination)
 
 
-def parse_nodes(text: str) -> list[NodePair]:
+class FleetNodes(msgspec.Struct, frozen=True):
+    """Pairs of hosts of a fleet, `@GROUP` or `@GROUP=@GROUP`, which its configuration resolves.
+
+    `destinations`: a group, a host as in `NodePair`, or "" for the destination of the transfer.
+    """
+
+    sources: str
+    destinations: str
+
+
+def parse_nodes(text: str) -> list[NodePair | FleetNodes]:
     """`SOURCE=DESTINATION,SOURCE`: pairs of nodes, or sources alone. Raises ValueError.
 
-    A destination may be a server, as in `ftp://dtn21:2811`.
+    A destination may be a server, as in `ftp://dtn21:2811`. `@NAME` is a group of the fleet.
     """
     pairs = [_pair(word.strip()) for word in text.split(",")]
     if len(pairs) > MOST_NODES:
@@ -36,14 +46,28 @@ def parse_nodes(text: str) -> list[NodePair]:
     return pairs
 
 
-def _pair(text: str) -> NodePair:
+def is_group(text: str) -> bool:
+    """Whether it names hosts of a fleet."""
+    return text.startswith("@")
+
+
+def _pair(text: str) -> NodePair | FleetNodes:
     source, equals, destination = text.partition("=")
     if not source or (equals and not destination):
         raise ValueError("write SOURCE=DESTINATION,… or SOURCE,…, as in dtn11=dtn21,dtn12=dtn22")
+    if is_group(source) or is_group(destination):
+        if {"@"}.intersection((source, destination)):
+            raise ValueError("write the name of a group of the fleet after @")
+        return FleetNodes(source, destination)
+    return node_pair(source, destination)
+
+
+def node_pair(source: str, destination: str) -> NodePair:
+    """A pair as typed; "" for the destination of the transfer. Raises ValueError."""
     here = Endpoint.parse(source)
     if here.lab_host:
         raise ValueError(f"'{source}' cannot be a source: nodes in a lab start on its source")
-    if not equals:
+    if not destination:
         return NodePair(source=here)
     if "://" not in destination:
         return NodePair(source=here, destination=Endpoint.parse(destination))

@@ -17,8 +17,10 @@ import psutil
 import psycopg
 import pytest
 
+from advisor.fleet.state.changing import apply
 from advisor.report.ndjson import schema
 from tests.benchmarks.disk.files import difference
+from tests.fleet_at_work import described
 from tests.postgres_server import SharedDatabase, shared_database, temporary_server
 
 from .conftest import Run, Server, Start, wait_until
@@ -309,6 +311,19 @@ def test_a_node_that_reports_wrong_checksums_gets_no_receipt(
     )
     assert ended(honest)["receipt"]
     assert any("moved again" in one for one in notices(honest))
+
+
+def test_nodes_may_be_a_group_of_the_fleet(transfers: Transfers, source: Path) -> None:
+    described_here = described("here", "other").replace(
+        "[hosts.here]", '[hosts.here]\nreach = "localhost"'
+    )
+    with psycopg.connect(transfers.database.address("olga"), autocommit=True) as connection:
+        apply(connection, described_here + '[groups.senders]\nhosts = ["here"]\n')
+    ended(transfers.begin(source, "@senders"))
+    assert not difference(source, transfers.there)
+    done = transfers.begin(source, "@receivers").finish()
+    assert done.returncode == 2
+    assert "there is no host or group 'receivers'" in done.stderr
 
 
 def test_an_older_database_is_said_so(transfers: Transfers, source: Path) -> None:

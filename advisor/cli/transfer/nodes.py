@@ -10,8 +10,9 @@ import typer
 from advisor.cli import parameters as p
 from advisor.cli.commands import Options
 from advisor.cli.errors import UsageError
+from advisor.cli.fleet.database import database
 from advisor.cli.options import CONNECTION
-from advisor.domain.nodes import MOST_NODES, NodePair, parse_nodes
+from advisor.domain.nodes import MOST_NODES, FleetNodes, NodePair, parse_nodes
 from advisor.lab.state import LabError, state_of
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
@@ -37,8 +38,8 @@ class NodeFlags(Options, frozen=True):
             parser=p.parsed(parse_nodes),
             metavar="NODES",
             help="Move over several nodes: pairs of source and destination nodes, as in "
-            "dtn11=dtn21,dtn12=dtn22, or source nodes alone, which send to DESTINATION. Can be "
-            "repeated. Needs a history in PostgreSQL.",
+            "dtn11=dtn21,dtn12=dtn22, source nodes alone, which send to DESTINATION, or @GROUP of "
+            "the fleet for either. Can be repeated. Needs a history in PostgreSQL.",
             rich_help_panel=CONNECTION,
         ),
     ] = None
@@ -63,11 +64,13 @@ def nodes_of(
         if flags.node_command:
             raise UsageError("--node-command is for --via", remedy="give both")
         return None
-    nodes = [_with_lab_server(one) for one in itertools.chain.from_iterable(flags.via)]
+    _check_options(request, verify=verify)
+    queue = _queue_of(store)
+    found = [_resolved(one, store) for one in itertools.chain.from_iterable(flags.via)]
+    nodes = [_with_lab_server(one) for one in itertools.chain.from_iterable(found)]
     if len(nodes) > MOST_NODES:
         raise UsageError(f"--via: a transfer has {MOST_NODES} nodes at most")
-    _check(nodes, request, verify=verify)
-    queue = _queue_of(store)
+    _check(nodes, request)
     from advisor.fleet.nodes.session import NodesOptions
 
     if flags.node_command:
@@ -75,7 +78,7 @@ def nodes_of(
     return NodesOptions(nodes=nodes, queue=queue)
 
 
-def _check(nodes: Sequence[NodePair], request: TransferRequest, *, verify: bool) -> None:
+def _check_options(request: TransferRequest, *, verify: bool) -> None:
     if verify:
         raise UsageError(
             "--verify is for a transfer without --via", remedy="use 'advisor verify' on its receipt"
@@ -85,6 +88,9 @@ def _check(nodes: Sequence[NodePair], request: TransferRequest, *, verify: bool)
             f"--method {request.method} needs past transfers, which nodes do not have",
             remedy="choose another one",
         )
+
+
+def _check(nodes: Sequence[NodePair], request: TransferRequest) -> None:
     for one in nodes:
         destination = one.destination or request.destination
         if destination.is_local and not one.source.is_local:
@@ -106,6 +112,22 @@ def _queue_of(store: Store) -> Address:
     except StoreError as error:
         raise UsageError.about("--via", error) from None
     return Address.parse(store.argument)
+
+
+def _resolved(one: NodePair | FleetNodes, store: Store) -> list[NodePair]:
+    """The pairs; those of a fleet by the configuration in force. Raises UsageError."""
+    if isinstance(one, NodePair):
+        return [one]
+    from advisor.fleet.configuration.reading import BadFleet
+    from advisor.fleet.nodes.groups import nodes_of_fleet
+    from advisor.fleet.state.reading import applied
+
+    with database(store, "advisor_reader") as connection:
+        content = applied(connection).configuration.content
+    try:
+        return nodes_of_fleet(content, one)
+    except BadFleet as error:
+        raise UsageError.about("--via", error) from None
 
 
 def _with_lab_server(one: NodePair) -> NodePair:

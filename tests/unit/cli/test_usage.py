@@ -10,6 +10,7 @@ from .conftest import Typed
 
 ADVISOR = [sys.executable, "-P", "-m", "advisor"]
 
+SHARED = ["--store", "postgresql:///nowhere"]
 FILE = "/etc/hostname"
 MOVED = ["--data", FILE, "--to", "/x"]
 FIXED = ["--method", "fixed", "--start"]
@@ -143,7 +144,7 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["transfer", FILE, "localhost", "--to", "/x", "--epoch", "100ms"], ["--epoch"]),
     (["transfer", FILE, "dtn", "--to", "/x", "--via", "a="], ["--via", "SOURCE=DESTINATION"]),
     (["transfer", FILE, "dtn", "--to", "/x", "--via", "a"], ["--store", "postgresql://"]),
-    (["transfer", FILE, "localhost", "--to", "/x", "--via", "a"], ["that node itself"]),
+    (["transfer", FILE, "localhost", "--to", "/x", "--via", "a", *SHARED], ["that node itself"]),
     (["transfer", FILE, "dtn", "--to", "/x", "--via", "a", "--verify"], ["--verify"]),
     (["transfer", FILE, "dtn", "--to", "/x", "--via", "a", "--method", "harp"], ["harp"]),
     (["transfer", FILE, "dtn", "--to", "/x", "--node-command", "x"], ["--via"]),

@@ -3,7 +3,7 @@
 import pytest
 
 from advisor.domain.endpoints import Endpoint, Pair
-from advisor.domain.nodes import MOST_NODES, NodePair, parse_nodes, server_on
+from advisor.domain.nodes import MOST_NODES, FleetNodes, NodePair, node_pair, parse_nodes, server_on
 
 
 def test_pairs_sources_alone_and_servers() -> None:
@@ -12,17 +12,22 @@ def test_pairs_sources_alone_and_servers() -> None:
         NodePair(source=Endpoint("c", "me")),
     ]
     [one] = parse_nodes("localhost=ftp://[fe80::1]:2811")
+    assert isinstance(one, NodePair)
     assert (one.destination, one.server_url) == (Endpoint("fe80::1"), "ftp://[fe80::1]:2811")
     [one] = parse_nodes("a=gsiftp://dtn:2811/")
+    assert isinstance(one, NodePair)
     assert (one.destination, one.server_url) == (Endpoint("dtn"), "gsiftp://dtn:2811")
-    assert parse_nodes("localhost=lab:x:far")[0].destination == Endpoint("lab:x:far")
+    assert parse_nodes("localhost=lab:x:far") == [
+        NodePair(source=Endpoint("localhost"), destination=Endpoint("lab:x:far"))
+    ]
+    assert parse_nodes("@all=@b,@c") == [FleetNodes("@all", "@b"), FleetNodes("@c", "")]
 
 
 NONE = ["", "a=", "=b", "a=b=c", "-oProxyCommand=x", "a=-x", "a,,b", "lab:x=b", "a=ftp://b/c"]
 TOO_MANY = ",".join(["a"] * (MOST_NODES + 1))
 
 
-@pytest.mark.parametrize("text", [*NONE, "a=ftp://", TOO_MANY])
+@pytest.mark.parametrize("text", [*NONE, "a=ftp://", "@", "@a=@", TOO_MANY])
 def test_what_is_none_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         parse_nodes(text)
@@ -36,6 +41,6 @@ def test_a_server_is_on_the_same_port_of_another_host() -> None:
 
 
 def test_a_pair_has_the_names_of_the_history() -> None:
-    [here, there] = parse_nodes("localhost,a=b")
+    here, there = node_pair("localhost", ""), node_pair("a", "b")
     assert here.named("me", "dtn") == Pair("me", "dtn")
     assert there.named("me", "dtn") == Pair("a", "b")
