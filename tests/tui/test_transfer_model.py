@@ -2,8 +2,10 @@
 
 from advisor.domain import events as ev
 from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement, Outcome
+from advisor.domain.plan import NodeProgress
 from advisor.domain.records import ProbeRecord
 from advisor.tui.features.transfer.past_events import epochs_of, events_from_epochs
+from advisor.tui.features.transfer.texts import progress_lines
 from advisor.tui.features.transfer.transfer_model import TransferModel
 
 from . import tuned
@@ -126,3 +128,28 @@ def test_a_past_transfer_is_told_again_by_its_epochs() -> None:
     assert model.concurrency.points == [(0.0, 2), (30.0, 3), (60.0, 2)]
     changes = [event for _, event in model.log if isinstance(event, ev.SettingChanged)]
     assert [(c.epoch, c.throughput_bps) for c in changes] == [(1, 1e8), (2, 0.0)]
+
+
+def test_a_transfer_over_several_nodes_shows_each_of_them() -> None:
+    first = NodeProgress(
+        number=1,
+        pair=PAIR,
+        state="moving",
+        moved_bytes=2**30,
+        rate_bps=1e9,
+        concurrency=4,
+        parallelism=8,
+    )
+    second = NodeProgress(number=2, pair=PAIR, state="lost")
+    events = [
+        tuned.started(setting={}, nodes=2),
+        tuned.moving(9.0, 30 * 10**9, 1e9),
+        ev.NodesMoving(at_s=9.0, nodes=[first, second]),
+    ]
+    model = TransferModel(events)
+    shown = [line.plain for line in progress_lines(model, 10)]
+    assert shown[-2:] == [
+        f"Node 1: {PAIR} 1 Gbit/s at 4 × 8, 1 GiB",
+        f"Node 2: {PAIR} lost",
+    ]
+    assert model.concurrency.points == [(9.0, 4)]

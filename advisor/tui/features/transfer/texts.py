@@ -7,7 +7,7 @@ from advisor.domain.advice import PriorAdvice
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
 from advisor.domain.space import Setting, flows_of
 from advisor.report.time_left import time_left_text
-from advisor.report.transfer import measured_how
+from advisor.report.transfer import measured_how, node_words
 from advisor.transfer.tuned.tuners import FIXED
 from advisor.tui.features.transfer.transfer_model import (
     TransferModel,
@@ -72,7 +72,9 @@ def _rate_line(rate_bps: float, advice: PriorAdvice | None) -> Content:
 
 
 def _setting_lines(model: TransferModel, started: ev.TransferStarted) -> list[str]:
-    """The setting of the present epoch and why it was chosen."""
+    """The setting of the present epoch and why it was chosen; over several nodes, each of them."""
+    if started.nodes:
+        return [f"Node {one.number}: {node_words(one)}" for one in model.nodes]
     if started.method == FIXED:
         return [setting_words(model.setting), "Why: this setting is kept (fixed)"]
     epoch_s = model.at_s - model.epoch_began_s

@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 
 from advisor.domain import events as ev
 from advisor.domain.endpoints import Pair
+from advisor.domain.plan import NodeProgress
 from advisor.domain.space import Setting
 from advisor.tui.kit.charts.thinning import Thinned
 
@@ -23,7 +24,8 @@ class TransferModel:
 
     Times are seconds since the first start, consecutive runs joined; `runs`: when each began to
     move files. `setting`: that of the present epoch, whose number is `epoch` and which began at
-    `epoch_began_s`; 0 before the first. `changed`: the last change of setting. `moving`: the
+    `epoch_began_s`; 0 before the first. `changed`: the last change of setting. `nodes`: of a
+    transfer over several. `moving`: the
     progress. Curves: `rates` in bit/s about each second, `epochs` the mean of each at its middle
     with `epoch_errors`, and `concurrency` and `parallelism` as they change. `loads`: the external
     load from each time on. Long transfers have thinned curves, and only the newest of everything
@@ -36,6 +38,7 @@ class TransferModel:
         self.started: ev.TransferStarted | None = None
         self.runs: list[float] = []
         self.setting: Setting = {}
+        self.nodes: list[NodeProgress] = []
         self.epoch = 0
         self.epoch_began_s = 0.0
         self.changed: ev.SettingChanged | None = None
@@ -92,7 +95,11 @@ class TransferModel:
                 self.started = event
                 self.runs.append(at_s)
                 self.epoch, self.epoch_began_s = 1, at_s
-                self._set(at_s, event.setting)
+                if not event.nodes:
+                    self._set(at_s, event.setting)
+            case ev.NodesMoving():
+                self.nodes = event.nodes
+                self._set_all(at_s, event)
             case ev.FilesMoving():
                 self.moving = event
                 if event.phase == "transfer":
@@ -125,6 +132,16 @@ class TransferModel:
                 self.log.append((at_s, event))
             case ev.Notice():
                 self.log.append((at_s, event))
+
+    def _set_all(self, at_s: float, event: ev.NodesMoving) -> None:
+        """Files of all nodes together, and the most streams for each."""
+        moving = [one for one in event.nodes if one.concurrency]
+        setting: Setting = {
+            "concurrency": sum(one.concurrency for one in moving),
+            "parallelism": max((one.parallelism for one in moving), default=0),
+        }
+        if moving and setting != self.setting:
+            self._set(at_s, setting)
 
     def _set(self, at_s: float, setting: Setting) -> None:
         self.setting = setting
