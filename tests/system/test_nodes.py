@@ -277,6 +277,22 @@ def test_nodes_are_started_over_ssh_and_those_with_other_files_are_refused(
     assert server
 
 
+@pytest.mark.as_root
+@needs_mounts
+def test_what_an_agent_with_another_key_has_proven_is_read_once_more(
+    transfers: Transfers, source: Path, hosts: Hosts, tmp_path: Path
+) -> None:
+    hosts.describe("127.0.0.1", f"export XDG_DATA_HOME='{tmp_path}/another home'")
+    run = transfers.begin(
+        *(source, f"s2={transfers.server.url}", *hosts.options),
+        destination="d1",
+        environment=hosts.environment,
+    )
+    assert ended(run)["receipt"]
+    assert any("proven once more" in one for one in notices(run)), notices(run)
+    assert not difference(source, transfers.there)
+
+
 LIAR = """
 import asyncio
 from advisor.transfer.nodes import messages, node
