@@ -15,9 +15,8 @@ from advisor.domain.path import PathFacts
 from advisor.domain.plan import NodeProgress
 from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.fleet.work.ordering import SSH_ALIVE
-from advisor.runtime.advisor_child import ADVISOR
 from advisor.models.slicing import Part
-from advisor.runtime.advisor_child import AdvisorChild
+from advisor.runtime.advisor_child import ADVISOR, AdvisorChild
 from advisor.runtime.request import TransferRequest
 from advisor.transfer.nodes import messages as n
 
