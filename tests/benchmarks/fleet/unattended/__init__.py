@@ -1,3 +1,3 @@
-"""A fleet that nobody looks after, with everything that may happen to it: does it lose or mix up
+"""An unattended fleet, with everything that may happen to it: does it lose or mix up
 anything?
 """

@@ -1,4 +1,4 @@
-"""A mesh of hosts that nobody looks after, with everything that may happen to it.
+"""An unattended mesh of hosts, with everything that may happen to it.
 
     python -m tests.benchmarks.fleet.unattended --duration 2h
     python -m tests.benchmarks.fleet.unattended --duration 5min --no-page

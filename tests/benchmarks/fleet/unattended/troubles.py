@@ -1,4 +1,4 @@
-"""What happens to a site while nobody looks after it: drawn at random, always mended again."""
+"""What happens to an unattended site: drawn at random, always mended again."""
 
 import heapq
 import itertools
