@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import select
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ from advisor.agent.event_log import EventLog
 from advisor.agent.files import ANYWHERE, FileRights
 from advisor.agent.secret import tls_context
 from advisor.agent.service import AgentService
+from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.hosts.processes import LINE_LIMIT_BYTES
 
 
@@ -28,7 +30,11 @@ def stop_on_signals() -> asyncio.Event:
 async def standard_streams(
     limit_bytes: int = LINE_LIMIT_BYTES,
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Standard input, with lines up to this length, and standard output."""
+    """Standard input, with lines up to this length, and standard output.
+
+    Raises NoChannel where they are files: whoever started this is no advisor at the other end.
+    """
+    _require_channel()
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=limit_bytes)
     protocol = asyncio.StreamReaderProtocol(reader)
@@ -37,6 +43,24 @@ async def standard_streams(
         asyncio.streams.FlowControlMixin, sys.stdout.buffer
     )
     return reader, asyncio.StreamWriter(transport, writing, reader, loop)
+
+
+class NoChannel(ProblemError):
+    """Standard input or output is no channel to another program."""
+
+    kind = ProblemKind.INVALID
+
+
+def _require_channel() -> None:
+    try:
+        with select.epoll() as events:
+            for stream in (sys.stdin, sys.stdout):
+                events.register(stream.fileno(), 0)
+    except OSError:
+        raise NoChannel(
+            "standard input or output is a file, not a channel to another advisor",
+            remedy="this command is started by advisor on the other host",
+        ) from None
 
 
 async def serve_stdio(ports: tuple[int, int]) -> None:

@@ -63,7 +63,7 @@ def agent(
     A remote advisor starts it by itself over ssh. Where there is no ssh between the hosts, start it
     by hand with --listen and give the secret it prints to the person at the other host.
     """
-    from advisor.agent.listen import serve_stdio, serve_tls
+    from advisor.agent.listen import NoChannel, serve_stdio, serve_tls
 
     if stdio == bool(listen):
         raise UsageError("give either --stdio or --listen ADDRESS:PORT")
@@ -71,7 +71,10 @@ def agent(
         raise UsageError("--files is for --listen: over ssh all files of the user are open")
     allowed = ports or (0, 0)
     if listen is None:
-        asyncio.run(serve_stdio(allowed))
+        try:
+            asyncio.run(serve_stdio(allowed))
+        except NoChannel as error:
+            raise UsageError.about("", error) from None
         return 0
     address, port = listen
     folders = [folder.absolute() for folder in files or ()]

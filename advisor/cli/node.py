@@ -3,6 +3,7 @@
 import asyncio
 
 from advisor.cli.commands import command
+from advisor.cli.errors import UsageError
 
 
 @command()
@@ -12,7 +13,11 @@ def node() -> int:
     It is told on standard input what to move, and says on standard output what has arrived. It
     needs no access to the history.
     """
+    from advisor.agent.listen import NoChannel
     from advisor.transfer.nodes.node import serve_node
 
-    asyncio.run(serve_node())
+    try:
+        asyncio.run(serve_node())
+    except NoChannel as error:
+        raise UsageError.about("", error) from None
     return 0
