@@ -8,6 +8,7 @@ arrive; what it has not reported when it dies is what the next one gets.
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from advisor.domain.problem import ProblemError
 from advisor.models.piecework import Piecework
 from advisor.models.slicing import FileEntry, Part
 
@@ -18,7 +19,7 @@ _FILE_BYTES: Final = 64 * 2**10
 """What a file counts for beside its content: a lot has at most 16,000 files of no size."""
 
 
-class NotLeased(ValueError):
+class NotLeased(ProblemError):
     """A node reported something that it was not given."""
 
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from advisor.lab.lifecycle import Plan
 from advisor.lab.paths import Direction, EmulatedPath
+from advisor.traits import reference_transport
 
 # What one machine carries for four pairs at a time, and different enough to see which host limits.
 _RATES_BPS: Final = (100e6, 60e6, 100e6, 40e6, 80e6, 20e6, 100e6, 50e6)
@@ -49,7 +50,7 @@ def fleet_toml(lab: str, hosts: Sequence[str], *, every: str, budget: str, retry
         f"[measure.{TASK}]",
         'what = "advice"',
         'between = "mesh"',
-        'transports = ["tcp"]',
+        f'transports = ["{reference_transport()}"]',
         f'every = "{every}"',
         f'budget = "{budget}"',
     ]

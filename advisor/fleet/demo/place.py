@@ -1,12 +1,11 @@
 """Where a demonstration has its files, and what one that was killed has left.
 
-Its temporary folder is named in the user's private runtime folder before it is made: the next start
-finds it there, and the lab by its name. Everything else ends with the process.
+Its temporary folder is named in the user's private runtime folder: the next start finds it there,
+and the lab by its name. Everything else ends with the process.
 """
 
 import contextlib
 import os
-import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -47,10 +46,9 @@ def own_place() -> Iterator[Path]:
     named = known / "folder"
     try:
         clear(named)
-        folder = Path(tempfile.gettempdir()).absolute() / f"advisor-{secrets.token_hex(4)}"
-        with explaining(folder, "write"):
+        with explaining(named, "write"):
+            folder = Path(tempfile.mkdtemp(prefix="advisor-"))
             named.write_text(str(folder))
-            folder.mkdir(mode=0o700)
             folder.chmod(0o711)
         yield folder
     finally:

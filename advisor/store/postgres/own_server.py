@@ -70,7 +70,7 @@ class OwnServer:
             raise StoreError(
                 f"{folder} is too long a path for a socket",
                 kind=ProblemKind.INVALID,
-                remedy="set TMPDIR to a shorter one",
+                remedy="choose a shorter folder for temporary files",
             )
         self.folder = folder
         self._programs = found
