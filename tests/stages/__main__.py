@@ -44,12 +44,25 @@ _TEXT_AND_NUMBERS = (
     "hostile/test_saved_states",
     "hostile/test_text",
 )
+# A server of PostgreSQL is asked, which never runs as root.
+_DATABASES = (
+    "unit/cli/test_fleet_apply",
+    "unit/cli/test_fleet_looking",
+    "unit/cli/test_fleet_metrics",
+    "unit/cli/test_fleet_report",
+    "unit/cli/test_fleet_transfers",
+    "unit/cli/test_store",
+    "unit/store/test_shared",
+    "unit/store/test_shared_spool",
+    "hostile/test_fleet_database",
+    "hostile/test_shared_history",
+)
 # What asks the kernel, starts processes or shares files: another answer for root may be.
 _HOST = [
     *(f"tests/unit/{name}" for name in ("hosts", "agent", "store", "lab", "probing")),
     *(f"tests/unit/{name}" for name in ("runtime", "transfer", "cli")),
     *(
-        *(f"--ignore=tests/{name}.py" for name in _TEXT_AND_NUMBERS),
+        *(f"--ignore=tests/{name}.py" for name in (*_TEXT_AND_NUMBERS, *_DATABASES)),
         "tests/hostile",
         "tests/plugins/tools",
         "tests/plugins/test_pyudt.py",
