@@ -2,7 +2,7 @@
 
 One JSON object a line, as pScheduler hands it to its archivers: `test` with its `spec` (schema 4),
 `tool`, `participants`, `schedule`, `run`, and `result` (schema 1 of its test `throughput`). Rates
-are those that arrived: what was sent is not known. Single streams are not told apart. Intervals
+are those that arrived: what was sent is not known. Single streams have no figures. Intervals
 before the steady part are marked as omitted, and `summary` is over the rest, as with iperf3's -O.
 Round-trip times are in microseconds, as iperf3 has them.
 """

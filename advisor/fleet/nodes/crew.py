@@ -172,7 +172,7 @@ class Crew:
                 self._tell(f"{member.name} is not used any more: {problem}")
                 break
             member.set(state="lost", message=str(problem))
-            self._tell(f"{member.name}: {problem}. It is tried again in {format_duration(pause_s)}")
+            self._tell(f"{member.name}: {problem}. Next try in {format_duration(pause_s)}")
             await asyncio.sleep(pause_s)
             pause_s = min(_LONGEST_PAUSE_S, 2 * pause_s)
         self._drop_what_fails()
