@@ -23,7 +23,6 @@ from advisor.domain.nodes import NodePair
 from advisor.domain.plan import ClassProgress
 from advisor.domain.problem import ProblemKind
 from advisor.domain.quantities import format_duration
-from advisor.domain.records import ProbeRecord
 from advisor.domain.transfers import Levels
 from advisor.fleet.nodes.crew import Crew, CrewOptions, guarded
 from advisor.fleet.nodes.member import DEFAULT_NODE_COMMAND, Member
@@ -34,7 +33,6 @@ from advisor.models.time_left import LOOKED_AT, time_left
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.runtime.exit_codes import EXIT_FAILED
-from advisor.runtime.probe_fields import file_fields, path_fields
 from advisor.runtime.request import TransferRequest
 from advisor.runtime.stop import Stopped, unless_stopped
 from advisor.store.errors import StoreError
@@ -50,8 +48,9 @@ from advisor.transfer.engine.retry import Retry
 from advisor.transfer.engine.route import Route, manifest_of, route_of
 from advisor.transfer.engine.session import TransferSession
 from advisor.transfer.nodes import messages as n
+from advisor.transfer.tuned.epoch_record import epoch_record
 from advisor.transfer.tuned.prior_advice import advised_levels, prior_advice, why_not_followed
-from advisor.transfer.tuned.suggested_start import EPOCH_STAGE, past_levels
+from advisor.transfer.tuned.suggested_start import past_levels
 from advisor.transfer.tuned.transfer import TransferOptions
 from advisor.transfer.tuned.tuners import FIXED
 
@@ -271,21 +270,15 @@ class _NodesSession(TransferSession):
         """Store an epoch of a node, unless a rate limit distorts it."""
         if self._options.rate_limit_bps is not None or member.path is None:
             return
-        dataset = self.request.dataset
         self.keep(
-            ProbeRecord(
-                pair=member.pair,
-                subject=route.tool.name,
-                setting={"concurrency": 1, "parallelism": 1} | told.setting,
-                result=told.outcome,
-                recorded_s=time.time(),
+            epoch_record(
+                self.request,
+                route.tool.name,
+                told.setting,
+                told.outcome,
                 session=self.id,
-                stage=EPOCH_STAGE,
-                label="epoch",
-                method=self.request.method,
-                seed=self.request.seed,
-                **path_fields(member.path),
-                **file_fields(dataset.total_bytes, dataset.files or 1),
+                pair=member.pair,
+                path=member.path,
             )
         )
 

@@ -10,7 +10,6 @@ import msgspec
 from advisor.domain import events as ev
 from advisor.domain.advice import PriorAdvice
 from advisor.domain.path import PathFacts
-from advisor.domain.records import ProbeRecord
 from advisor.domain.transfers import Levels
 from advisor.methods.tuning import Tuner, TunerBounds
 from advisor.models.harp.optimum import RELAXATION
@@ -18,7 +17,6 @@ from advisor.models.past_transfers import completed
 from advisor.models.slicing import FileEntry, Part
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
-from advisor.runtime.probe_fields import file_fields, path_fields
 from advisor.runtime.request import TransferRequest
 from advisor.store.history import Store
 from advisor.traits import moving_tool
@@ -31,6 +29,7 @@ from advisor.transfer.engine.retry import RETRY_S, Retry
 from advisor.transfer.engine.route import Route, manifest_of, route_of
 from advisor.transfer.engine.session import TransferSession
 from advisor.transfer.tuned.clients import client_options
+from advisor.transfer.tuned.epoch_record import epoch_record
 from advisor.transfer.tuned.lab_load import watch_load
 from advisor.transfer.tuned.loop import Epoch, TuningLoop
 from advisor.transfer.tuned.prior_advice import (
@@ -39,7 +38,7 @@ from advisor.transfer.tuned.prior_advice import (
     prior_advice,
     why_not_followed,
 )
-from advisor.transfer.tuned.suggested_start import EPOCH_STAGE, past_levels, path_levels
+from advisor.transfer.tuned.suggested_start import past_levels, path_levels
 from advisor.transfer.tuned.tuners import FIXED, TunerWanted, learns_from_transfers, tuner_of
 from advisor.transfer.tuned.verified import (
     Verifying,
@@ -267,20 +266,14 @@ class _TunedSession(TransferSession):
     def _record(self, route: Route, epoch: Epoch) -> None:
         """Store an epoch for later transfers to learn from, unless a rate limit distorts it."""
         if self._options.rate_limit_bps is None:
-            self.keep(self._probe(route, epoch))
-
-    def _probe(self, route: Route, epoch: Epoch) -> ProbeRecord:
-        return ProbeRecord(
-            pair=self.pair,
-            subject=route.tool.name,
-            setting={"concurrency": 1, "parallelism": 1} | epoch.setting,
-            result=epoch.outcome,
-            recorded_s=time.time(),
-            session=self.id,
-            stage=EPOCH_STAGE,
-            label="epoch",
-            method=self.request.method,
-            seed=self.request.seed,
-            **path_fields(route.path),
-            **file_fields(self.request.dataset.total_bytes, self.request.dataset.files or 1),
-        )
+            self.keep(
+                epoch_record(
+                    self.request,
+                    route.tool.name,
+                    epoch.setting,
+                    epoch.outcome,
+                    session=self.id,
+                    pair=self.pair,
+                    path=route.path,
+                )
+            )
