@@ -231,7 +231,8 @@ def test_ctrl_c_once_gives_the_best_so_far_and_resume_goes_on(start: Start) -> N
     assert resumed.events[0]["budget_s"] < 30
     first = next(e for e in resumed.events if e["event"] == "probe_started")
     assert first["ordinal"] == len(before) + 1
-    assert first["purpose"] == "search"
+    # The defaults are not measured again. One probe of the search may have been enough.
+    assert first["purpose"] != "baseline"
     assert resumed.events[-1]["incomplete"] is False
     assert start("resume").finish().returncode == 2
 
