@@ -6,21 +6,18 @@ from typing import ClassVar, Final
 
 import msgspec
 
-from advisor import registry
 from advisor.advising.budget import Budget
 from advisor.advising.context import Context, PriorResults
 from advisor.advising.probe_runner import PeerLost, ProbeRunner
 from advisor.advising.recorder import ProbeRecorder
+from advisor.advising.stored_settings import parameters_of, what_is_lacking
 from advisor.advising.transport_prober import Prober
-from advisor.api.tool import ToolLimits
-from advisor.api.transport import SpaceOptions
 from advisor.domain import events as ev
 from advisor.domain.advice import Advice
 from advisor.domain.measurement import Failure
 from advisor.domain.path import PathFacts
 from advisor.domain.problem import Problem, ProblemKind
 from advisor.domain.records import AdviceRecord, ClosingRecord, ProbeRecord, SessionRecord
-from advisor.domain.space import SettingValue
 from advisor.runtime.connect import FarEnd, pair_of
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
@@ -32,9 +29,6 @@ from advisor.store.history import Past, Store
 
 AROUND_S: Final = 1.0
 """Starting the program and giving the advice: the budget is the user's waiting time."""
-
-_MOST: Final = 2**40
-"""More is no number of flows, and no size of a buffer."""
 
 INTERRUPTED: Final = Problem(
     kind=ProblemKind.STOPPED, reason="interrupted before anything was measured"
@@ -85,33 +79,11 @@ class AdviceSession(Session):
     def past(self, path: PathFacts) -> Past:
         """Stored results over this path for the subjects of this session.
 
-        Whoever may write to a shared history writes the settings: one that is none is left out.
+        Those whose setting is none are left out: see stored_settings.py.
         """
-        named = self._parameters(path)
-        results, notes = [], []
-        found = self.store.past(self.pair, time.time(), path)
-        for result in found.results:
-            if result.subject not in named:
-                continue
-            lacking = [n for n in named[result.subject] if not _is_number(result.setting.get(n))]
-            if lacking:
-                what = f"a setting of {result.subject} without {', '.join(sorted(lacking))}"
-                notes.append(f"Ignored: {what}.")
-            else:
-                results.append(result)
-        return Past(results, found.notes + notes)
-
-    def _parameters(self, path: PathFacts) -> dict[str, set[str]]:
-        """Of each subject of this session, the numbers that every setting of it has."""
-        request = self.request
-        if request.tool and request.dataset:
-            tool = registry.transfer_tool(request.tool)
-            return {tool.name: tool.space(path, request.dataset, ToolLimits()).names}
-        return {
-            one.name: one.space(path, variant, SpaceOptions()).names - set(variant)
-            for one in registry.transports()
-            for variant in one.variants(path, [])[:1]
-        }
+        parameters = parameters_of(path, self.request.tool, self.request.dataset)
+        found = self.store.past(self.pair, time.time(), path, what_is_lacking(parameters))
+        return Past([r for r in found.results if r.subject in parameters], found.notes)
 
     def make_context(
         self,
@@ -204,8 +176,3 @@ class AdviceSession(Session):
             )
         )
         return self.give_up(problem, EXIT_FAILED)
-
-
-def _is_number(value: SettingValue | None) -> bool:
-    """Whether it can be put into a command line as a number of flows or bytes."""
-    return isinstance(value, int | float) and 0 <= value <= _MOST

@@ -4,6 +4,7 @@ import asyncio
 import time
 from typing import Final
 
+from advisor.advising.stored_settings import parameters_of, what_is_lacking
 from advisor.agent.peer_errors import PeerError
 from advisor.agent.secret import BadSecret
 from advisor.domain import events as ev
@@ -34,7 +35,7 @@ async def check_path(
         await far_end.connect()
         path = await look_at_path(far_end.reached, request)
         events.emit(ev.PathFound, path=path, limits=binding_limits(path))
-        past = store.past(pair_of(request), time.time(), path)
+        past = store.past(pair_of(request), time.time(), path, what_is_lacking(parameters_of(path)))
         events.emit(ev.HistoryFound, results=past.results, notes=past.notes)
         if not request.is_local:
             connections = await usable_connections(far_end.reached)

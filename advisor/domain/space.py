@@ -288,13 +288,17 @@ class Space(msgspec.Struct, frozen=True, kw_only=True):
 
 def flows_of(setting: Mapping[str, SettingValue], flow_names: Collection[str] = FLOW_NAMES) -> int:
     """The number of connections a setting opens: the product of its flow parameters; at least 1."""
-    values = (value for name, value in setting.items() if name in flow_names)
-    return math.prod(int(value) for value in values)
+    return math.prod(_count(value) for name, value in setting.items() if name in flow_names)
 
 
 def processes_of(setting: Mapping[str, SettingValue]) -> int:
     """The number of processes that the flows of a setting are spread over; at least 1."""
-    return max(1, int(setting.get(PROCESSES, 1)))
+    return _count(setting.get(PROCESSES, 1))
+
+
+def _count(value: SettingValue) -> int:
+    """A stored setting may have anything in the place of a number."""
+    return 1 if isinstance(value, str) else max(1, int(value))
 
 
 def spread_over_processes(setting: Setting, flow_parameter: str) -> list[Setting]:

@@ -1,7 +1,8 @@
 """The history: all measurements and advice, by pair."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -49,6 +50,10 @@ class Past(NamedTuple):
 
     results: list[PastResult]
     notes: list[str]
+
+
+def _no_reason(_: ProbeRecord) -> str:
+    return ""
 
 
 class Store:
@@ -217,14 +222,22 @@ class Store:
         Outliers and deleted sessions do not count, here and in `past`. With `path` only those that
         apply to it, under any name of its hosts: see matching.py.
         """
-        found = self._own(pair, path).probes
+        found = self._own(pair, path, _no_reason).probes
         return found or of_this_connection(self._reference_probes(pair), path, {}).probes
 
-    def _own(self, pair: Pair, path: PathFacts | None) -> Matched:
+    def _own(
+        self, pair: Pair, path: PathFacts | None, why_not: Callable[[ProbeRecord], str]
+    ) -> Matched:
         records = self.records(pair)
         for other in self._other_names(pair, path):
             records += self.records(other)
-        return of_this_connection(list(counting(records)), path, connections_of(records))
+        probes = [(probe, why_not(probe)) for probe in counting(records)]
+        reasons = Counter(reason for _, reason in probes if reason)
+        found = of_this_connection(
+            [probe for probe, reason in probes if not reason], path, connections_of(records)
+        )
+        none = [count_words(number, reason) for reason, number in reasons.items()]
+        return found._replace(ignored=none + found.ignored)
 
     def _other_names(self, pair: Pair, path: PathFacts | None) -> list[Pair]:
         """The pairs that are the hosts of `path` under other names."""
@@ -265,15 +278,23 @@ class Store:
         """The results of `past`."""
         return self.past(pair, now_s, path).results
 
-    def past(self, pair: Pair, now_s: float, path: PathFacts | None = None) -> Past:
+    def past(
+        self,
+        pair: Pair,
+        now_s: float,
+        path: PathFacts | None = None,
+        why_not: Callable[[ProbeRecord], str] = _no_reason,
+    ) -> Past:
         """The best stored setting of each subject, by name; see ranking.py for how it is chosen.
+
+        `why_not`: why a probe's setting is none, "" where it is one: those do not compete.
 
         Subjects the user never measured come from a reference profile, with a caution. `now_s` is
         the Unix time that ages are relative to. With `path` only what applies to it counts, under
         any name of its hosts: see matching.py. A subject that was only measured at more than what
         is reserved now is promised at that rate, with a caution.
         """
-        own = self._own(pair, path)
+        own = self._own(pair, path, why_not)
         measured = best_results(own.probes, now_s)
         known = {result.subject for result in measured}
         notes = [f"Ignored: {why}." for why in own.ignored]
@@ -287,7 +308,7 @@ class Store:
         reference = of_this_connection(self._reference_probes(pair), path, {}).probes
         borrowed = [
             with_caution(r, _REFERENCE_CAUTION)
-            for r in best_results(reference, now_s)
+            for r in best_results((p for p in reference if not why_not(p)), now_s)
             if r.subject not in known
         ]
         if names := {str(probe.pair) for probe in own.probes if probe.pair != pair}:

@@ -14,7 +14,7 @@ from advisor.api.tool import ToolLimits
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.records import ProbeRecord
-from advisor.domain.space import Setting
+from advisor.domain.space import Setting, flows_of, processes_of
 from advisor.registry import transfer_tool
 from advisor.runtime.control import Control
 from advisor.runtime.request import AdviceRequest
@@ -37,13 +37,14 @@ def past(folder: Path, subject: str, *settings: Setting, **request: Any) -> Past
 def _past(store: Store, subject: str, settings: Sequence[Setting], request: dict[str, Any]) -> Past:
     asked = AdviceRequest(destination=Endpoint("far"), **request)
     session = _Session(asked, store, lambda _: None, Control(), None)
-    for setting in settings:
+    for number, setting in enumerate(settings):
         store.append(
             ProbeRecord(
                 pair=session.pair,
                 subject=subject,
                 setting=setting,
-                result=measured(1e9),
+                # The later ones are faster.
+                result=measured(1e9 * (number + 1)),
                 recorded_s=time.time(),
                 session="another's",
             )
@@ -79,7 +80,23 @@ def test_what_is_no_setting_is_left_out_and_said(
 ) -> None:
     found = past(tmp_path, subject, setting)
     assert found.results == []
-    assert f"Ignored: a setting of {subject} without {lacking}." in found.notes
+    assert f"Ignored: 1 probe of {subject} without {lacking}." in found.notes
+
+
+def test_it_does_not_compete_with_honest_ones(tmp_path: Path) -> None:
+    honest: Setting = {"streams": 4, "buffer_bytes": 0}
+    found = past(tmp_path, "tcp", honest, {"streams": 8}, {"streams": "4; id", "buffer_bytes": 0})
+    assert [result.setting for result in found.results] == [honest]
+    assert {
+        "Ignored: 1 probe of tcp without buffer_bytes.",
+        "Ignored: 1 probe of tcp without streams.",
+    } <= set(found.notes)
+
+
+def test_a_text_in_the_place_of_a_number_is_one_flow() -> None:
+    setting: Setting = {"streams": "4; id", "concurrency": 2, "processes": "many"}
+    assert flows_of(setting) == 2
+    assert processes_of(setting) == 1
 
 
 def test_so_is_one_of_a_tool(tmp_path: Path) -> None:

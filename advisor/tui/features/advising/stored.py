@@ -1,12 +1,15 @@
 """What the history has for the entries of a draft: results, their course, and similar pairs."""
 
 import time
+from collections.abc import Callable
 
 import msgspec
 
 from advisor.domain.endpoints import Endpoint, Pair
 from advisor.domain.events import PastResult
 from advisor.domain.file_io import PARTS
+from advisor.domain.path import PathFacts
+from advisor.domain.records import ProbeRecord
 from advisor.store.history import SimilarPair, Store
 from advisor.tui.features.advising.draft import Draft
 
@@ -37,7 +40,7 @@ def stored_for(draft: Draft, store: Store) -> Stored:
     if pair is None:
         return Stored()
     path = draft.path_seen.path if draft.path_seen else None
-    past = store.past(pair, time.time(), path)
+    past = store.past(pair, time.time(), path, _check(draft, path))
     known = next((one for one in store.pairs() if one.pair == pair), None)
     probes = known.series if known else {}
     return Stored(
@@ -48,6 +51,13 @@ def stored_for(draft: Draft, store: Store) -> Stored:
             pair, path.rtt_s if path else None, path.capacity_bps if path else None
         ),
     )
+
+
+def _check(draft: Draft, path: PathFacts | None) -> Callable[[ProbeRecord], str]:
+    from advisor.advising.stored_settings import parameters_of, what_is_lacking
+
+    parameters = parameters_of(path, draft.tool_name, draft.scanned) if path else {}
+    return what_is_lacking(parameters)
 
 
 def _is_meant(subject: str, draft: Draft) -> bool:
