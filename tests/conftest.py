@@ -1,22 +1,15 @@
 """What holds for all tests."""
 
-import contextlib
-import functools
 import gc
 import os
 import signal
-import subprocess
-import sys
-import tempfile
-import xml.etree.ElementTree as ET
 from collections.abc import Generator, Iterator
-from pathlib import Path
 
 import hypothesis
 import pytest
-from _pytest.reports import TestReport
 
 from advisor.store.postgres.own_server import OwnServer, programs
+from tests import user_namespaces
 from tests.postgres_server import SharedDatabase, temporary_server
 from tests.postgres_server import shared_database as new_database
 
@@ -34,11 +27,6 @@ hypothesis.settings.load_profile("any machine")
 for _folder in ("/usr/sbin", "/sbin"):
     if _folder not in os.environ["PATH"].split(":"):
         os.environ["PATH"] += f":{_folder}"
-
-_AS_ROOT_OF_ITS_OWN = [
-    *("unshare", "--user", "--map-root-user", "--net", "--mount"),
-    *("sh", "-c", 'ip link set lo up && exec "$@"', "sh"),
-]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -67,73 +55,27 @@ def shared_database(postgres: OwnServer) -> SharedDatabase:
     return new_database(postgres)
 
 
-@functools.cache
-def _why_no_user_namespaces() -> str | None:
-    try:
-        done = subprocess.run(
-            [*_AS_ROOT_OF_ITS_OWN, "true"], capture_output=True, text=True, timeout=30, check=False
-        )
-    except OSError as error:
-        return str(error)
-    return done.stderr.strip() if done.returncode else None
+def pytest_configure(config: pytest.Config) -> None:
+    user_namespaces.write_reports(config)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in filter(user_namespaces.is_for_one, items):
+        # The first runs all of its file; in there each has its own limit.
+        item.add_marker(pytest.mark.timeout(0))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
     """Of an ordinary user, tests marked `namespaces` run in a user namespace of their own."""
-    if os.geteuid() == 0 or item.get_closest_marker("namespaces") is None:
+    if not user_namespaces.is_for_one(item):
         return None
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    for report in _reports(item):
+    for report in user_namespaces.reports_of(item):
         item.ihook.pytest_runtest_logreport(report=report)
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
     item.session._setupstate.teardown_exact(nextitem)
     return True
-
-
-def _reports(item: pytest.Item) -> list[TestReport]:
-    skipped, failed, duration_s = _outcome(item)
-    told: list[TestReport] = []
-    for when in ("setup", "call", "teardown"):
-        outcome, words = "passed", None
-        if when == "setup" and skipped:
-            outcome, words = "skipped", (str(item.path), item.location[1] or 0, skipped)
-        elif when == "call" and failed:
-            outcome, words = "failed", failed
-        elif when == "call" and skipped:
-            continue
-        took_s = duration_s if when == "call" else 0.0
-        keywords = dict.fromkeys(item.keywords, 1)
-        told.append(
-            TestReport(item.nodeid, item.location, keywords, outcome, words, when, duration=took_s)
-        )
-    return told
-
-
-def _outcome(item: pytest.Item) -> tuple[str, str, float]:
-    """Why it was skipped, why it failed, and the time it took."""
-    if why := _why_no_user_namespaces():
-        return f"needs root, or user namespaces: {why}", "", 0.0
-    with tempfile.TemporaryDirectory() as folder:
-        results = Path(folder, "junit.xml")
-        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist"]
-        done = subprocess.run(
-            [*_AS_ROOT_OF_ITS_OWN, *command, f"--junitxml={results}", item.nodeid],
-            cwd=item.config.rootpath,
-            env={k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        duration_s, skipped = 0.0, ""
-        with contextlib.suppress(OSError, ET.ParseError):
-            for case in ET.parse(results).iter("testcase"):
-                duration_s += float(case.get("time", 0))
-                if (skip := case.find("skipped")) is not None:
-                    skipped = skip.get("message", "")
-        return skipped, done.stdout if done.returncode else "", duration_s
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

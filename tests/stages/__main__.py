@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .ordinary import Ordinary, why_not
+from .ordinary import Ordinary, paced, why_not
 from .summary import Failure, Outcome, of_command, of_pytest
 
 _BIN = ".venv/bin"
@@ -29,8 +29,8 @@ _LINTERS = (
     [f"{_BIN}/mypy"],
     ["env", "PYTHONPATH=.", f"{_BIN}/lint-imports"],
 )
-_QUICK = ["tests/unit", "tests/plugins", "tests/hostile"]
-_SCREENS = ["tests/tui"]
+_QUICK = ["--dist=loadfile", "tests/unit", "tests/plugins", "tests/hostile"]
+_SCREENS = ["--dist=loadfile", "tests/tui"]
 # Among the folders below, what reads and writes text and computes, the same for every account.
 _TEXT_AND_NUMBERS = (
     "unit/cli/test_backtest",
@@ -59,6 +59,7 @@ _DATABASES = (
 )
 # What asks the kernel, starts processes or shares files: another answer for root may be.
 _HOST = [
+    "--dist=loadfile",
     *(f"tests/unit/{name}" for name in ("hosts", "agent", "store", "lab", "probing")),
     *(f"tests/unit/{name}" for name in ("runtime", "transfer", "cli")),
     *(
@@ -84,8 +85,8 @@ _PR_SET_PDEATHSIG = 1
 class Stage:
     """`commands` run one after the other, whatever became of those before.
 
-    `is_paced`: an ordinary user's loopback carries what a network does, not all that the cores can
-    copy, so that a session of seconds takes no core for as long.
+    `is_paced`: where root may make networks, loopback carries what a network does, not all that the
+    cores can copy, so that a session of seconds takes no core for as long.
     """
 
     name: str
@@ -113,7 +114,9 @@ def plan(with_both: bool) -> list[list[list[Stage]]]:
     if not with_both:
         return [[[linters, screens, main_job], [quick, system]], [[figures]]]
     host = Stage("host, root", (_pytest(*_HOST, workers=2),))
-    system_by_root = Stage("system, root", (_pytest(*_SYSTEM, "-m", "as_root", workers=2),))
+    system_by_root = Stage(
+        "system, root", (_pytest(*_SYSTEM, "-m", "as_root", workers=2),), is_paced=True
+    )
     # The lanes end at about the same time.
     return [
         [[linters, host, system_by_root, main_job, screens], [quick, system]],
@@ -203,6 +206,7 @@ class Runner:
         else:
             holder = str(Path(__file__).with_name("holder.py"))
             line = [sys.executable, holder, str(report), "--", *command]
+            line = paced(line) if stage.is_paced and self._ordinary else line
         with self._lock:
             if self._over:
                 return ["not started"]

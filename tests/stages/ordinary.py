@@ -30,6 +30,16 @@ _PACE = "tc qdisc add dev lo root tbf rate 2gbit burst 256kb limit 512kb"
 _APART = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
 
 
+def paced(command: list[str]) -> list[str]:
+    """The line by which root runs a command in a network of its own, whose loopback is paced."""
+    return ["unshare", "--net", *_with_loopback(is_paced=True), *command]
+
+
+def _with_loopback(is_paced: bool) -> list[str]:
+    pace = f"{_PACE}; " if is_paced else ""
+    return ["sh", "-c", f'ip link set lo up && {pace}exec "$@"', "sh"]
+
+
 def why_not() -> str | None:
     """Why root may make no namespaces, as in most containers; nothing where it may."""
     try:
@@ -77,12 +87,10 @@ class Ordinary:
 
     def held(self, report: Path, command: list[str], is_paced: bool = False) -> list[str]:
         """The line that runs a command as that user, in namespaces of its own."""
-        # The kernel lets nobody send an ICMP echo in a new network: a host may be set otherwise.
-        pace = f"{_PACE}; " if is_paced else ""
-        network = ["sh", "-c", f'ip link set lo up && {pace}exec "$@"', "sh"]
         hold = [sys.executable, str(_HOLDER), str(report)]
         own = ["--ordinary", str(self.folder), str(self._python)]
-        return [*_APART, *network, *hold, *own, "--", *command]
+        # The kernel lets nobody send an ICMP echo in a new network: a host may be set otherwise.
+        return [*_APART, *_with_loopback(is_paced), *hold, *own, "--", *command]
 
     def close(self) -> None:
         shutil.rmtree(self._base, ignore_errors=True)
