@@ -34,7 +34,7 @@ from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.runtime.exit_codes import EXIT_FAILED
 from advisor.runtime.request import TransferRequest
-from advisor.runtime.stop import Stopped, unless_stopped
+from advisor.runtime.stop import unless_stopped
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.store.postgres.address import Address
@@ -159,14 +159,34 @@ class _NodesSession(TransferSession):
             for number, one in enumerate(self._over.nodes, 1)
         ]
         starts = await asyncio.to_thread(lambda: [self._advised(one) for one in members])
-        claimed, sample = self._claimed, _sample(group.files)
         leases = Leases(lots_of(group.work, len(members)))
-        crew = Crew(
+        crew = self._crew(members, starts, group, leases, route, state.journal)
+        async with self.attempt(self._report(group, members)) as attempt:
+            await unless_stopped(self._with_queue(crew, leases, state), self.control.stop)
+        # Connecting does not count, as in a transfer by one node.
+        self._ready_s = self._ready_s or crew.ready_s
+        elapsed_s = (crew.over_s or self.clock()) - (self._ready_s or began_s)
+        outcome = outcome_of(state, elapsed_s, attempt.failure, is_over=attempt.is_over)
+        if outcome.has_all_files:
+            return await self._reread(crew, route, state, outcome)
+        return outcome
+
+    def _crew(
+        self,
+        members: Sequence[Member],
+        starts: Sequence[Levels | None],
+        group: FileGroup,
+        leases: Leases,
+        route: Route,
+        journal: TransferJournal,
+    ) -> Crew:
+        claimed, sample = self._claimed, _sample(group.files)
+        return Crew(
             members,
             group,
             leases,
             self._queue,
-            state.journal,
+            journal,
             self.delivery.proofs,
             CrewOptions(
                 retry_s=self._options.retry_s,
@@ -175,32 +195,11 @@ class _NodesSession(TransferSession):
             ),
             key=claimed.key,
             begin=lambda one: self._begin(
-                one, state.journal, claimed.since_s, sample, starts[one.number - 1]
+                one, journal, claimed.since_s, sample, starts[one.number - 1]
             ),
             epoch=lambda one, told: self._record(one, told, route),
             tell=self.events.notice,
         )
-        self.ends_itself = True
-        failure: TransferFailed | None = None
-        is_over = False
-        reporting = asyncio.create_task(self._report(group, members))
-        try:
-            await unless_stopped(self._with_queue(crew, leases, state), self.control.stop)
-            is_over = True
-        except TransferFailed as error:
-            failure = error
-        except Stopped:
-            pass
-        finally:
-            reporting.cancel()
-            await asyncio.wait([reporting])
-        # Connecting does not count, as in a transfer by one node.
-        self._ready_s = self._ready_s or crew.ready_s
-        elapsed_s = (crew.over_s or self.clock()) - (self._ready_s or began_s)
-        outcome = outcome_of(state, elapsed_s, failure, is_over=is_over)
-        if outcome.has_all_files:
-            return await self._reread(crew, route, state, outcome)
-        return outcome
 
     async def _with_queue(self, crew: Crew, leases: Leases, state: TransferState) -> None:
         key = hashlib.sha256(state.journal.token.encode()).hexdigest()

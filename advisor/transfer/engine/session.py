@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from typing import ClassVar
 
 from advisor.agent.peer_errors import PeerError
@@ -48,6 +48,14 @@ class EngineRun:
     def __init__(self, mover: Mover) -> None:
         self.mover = mover
         self.outcome: TransferOutcome
+
+
+class Attempt:
+    """Whether what was tried came to its end, or why not; neither if it was stopped."""
+
+    def __init__(self) -> None:
+        self.is_over = False
+        self.failure: TransferFailed | None = None
 
 
 class TransferSession(Session):
@@ -180,24 +188,31 @@ class TransferSession(Session):
             stop=self.control.stop,
             proofs=self.delivery.proofs if self._delivery else None,
         )
-        self.ends_itself = True
         run = EngineRun(mover)
         began_s = self.clock() if began_s is None else began_s
-        failure: TransferFailed | None = None
-        is_over = False
-        reporting = asyncio.create_task(report_progress(groups, self.events.emit, phase))
+        reporting = report_progress(groups, self.events.emit, phase)
+        async with self.attempt(reporting) as attempt, mover:
+            yield run
+        run.outcome = outcome_of(
+            state, self.clock() - began_s, attempt.failure, is_over=attempt.is_over
+        )
+
+    @contextlib.asynccontextmanager
+    async def attempt(self, report: Coroutine[None, None, None]) -> AsyncIterator[Attempt]:
+        """Let `report` tell the progress until the block ends, fails, or is stopped."""
+        self.ends_itself = True
+        attempt = Attempt()
+        reporting = asyncio.create_task(report)
         try:
-            async with mover:
-                yield run
-            is_over = True
+            yield attempt
+            attempt.is_over = True
         except TransferFailed as error:
-            failure = error
+            attempt.failure = error
         except Stopped:
             pass
         finally:
             reporting.cancel()
             await asyncio.wait([reporting])
-        run.outcome = outcome_of(state, self.clock() - began_s, failure, is_over=is_over)
 
     def keep_transfer(self, outcome: TransferOutcome, note: str, after: str | None = None) -> None:
         """Store the transfer of what this session moved, if anything.
