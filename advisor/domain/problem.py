@@ -93,21 +93,21 @@ class ProblemError(Exception):
         super().__init__(str(self.problem))
 
     @classmethod
+    def of(cls, problem: Problem) -> Self:
+        """An error that is about this problem."""
+        fields = msgspec.structs.asdict(problem)
+        return cls(fields.pop("reason"), **fields)
+
+    @classmethod
     def about(cls, what: str, error: Exception) -> Self:
         """The same problem, met in `what` (an option, a file; "" for nothing in particular).
 
         A remedy and a command of `error` are kept; its kind is not, if it is no ProblemError.
         """
         found = problem_of(error)
-        kept = found if isinstance(error, ProblemError) else None
-        return cls(
-            f"{what}: {found.reason}" if what else found.reason,
-            remedy=found.remedy,
-            command=found.command,
-            host=found.host,
-            folder=found.folder,
-            kind=kept.kind if kept else None,
-        )
+        reason = f"{what}: {found.reason}" if what else found.reason
+        kind = found.kind if isinstance(error, ProblemError) else cls.kind
+        return cls.of(msgspec.structs.replace(found, reason=reason, kind=kind))
 
 
 def problem_of(error: BaseException) -> Problem:

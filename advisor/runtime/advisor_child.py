@@ -6,6 +6,7 @@ killed, the session ends in order, and can be resumed.
 """
 
 import contextlib
+import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
 from typing import Final
@@ -77,6 +78,15 @@ class AdvisorChild:
         """Its exit status, and what it said on standard error."""
         status = await self._child.wait()
         return status, self._child.stderr.decode(errors="replace")
+
+    async def cancel(self) -> None:
+        """End it now, without a result: it ends its own children on its way out."""
+        with contextlib.suppress(ProcessLookupError):
+            # The first signal is the order to stop, the second to leave at once. Two equal ones
+            # could be delivered as one.
+            self._child.send(signal.SIGTERM)
+            self._child.send(signal.SIGINT)
+        await self._child.end(_GRACE_S)
 
     async def close(self, *, at_once: bool = False) -> None:
         """End it; unless `at_once`, it may still store its results."""

@@ -59,8 +59,13 @@ def write_csv(records: Iterable[Record], stream: TextWriter) -> None:
     """
     writer = csv.DictWriter(stream, CSV_COLUMNS, lineterminator="\n")
     writer.writeheader()
+    writer.writerows(probe_rows(records))
+
+
+def probe_rows(records: Iterable[Record]) -> Iterator[dict[str, object]]:
+    """The rows of `write_csv`."""
     for probe, is_outlier in _shown(records):
-        writer.writerow(row_of(probe, is_outlier=is_outlier))
+        yield row_of(probe, is_outlier=is_outlier)
 
 
 def write_probdata(records: Iterable[Record], stream: TextWriter) -> int:

@@ -1,0 +1,1 @@
+"""The Python interface, for notebooks and scripts: what `import advisor` offers."""
