@@ -7,6 +7,7 @@ every host that can reach them while the step runs.
 
 import asyncio
 import contextlib
+import math
 import socket
 import tempfile
 from collections.abc import Awaitable, Callable
@@ -21,7 +22,6 @@ from advisor.agent.files import FileRights, FilesRefused, scratch_file
 from advisor.agent.ports import free_run
 from advisor.agent.turn import Turn
 from advisor.api.tool import NOWHERE, Step, TransferTool
-from advisor.domain.space import flows_of
 from advisor.hosts.processes import Child, command_bound_to_stdin, running
 from advisor.traits import flow_names, tool_traits
 
@@ -97,10 +97,8 @@ def _allowed(
 
 def _prepared(tool: TransferTool, order: m.StepOrder, ports: tuple[int, int]) -> tuple[Step, int]:
     """The destination's step, and the first port it listens on. Raises _StepRefused, OSError."""
-    try:
-        flows = flows_of(order.setting, flow_names())
-    except (ValueError, OverflowError):
-        flows = 0
+    counts = [value for name, value in order.setting.items() if name in flow_names()]
+    flows = math.prod(one if isinstance(one, int) and one > 0 else 0 for one in counts)
     if not 1 <= flows <= _MOST_FLOWS:
         raise _StepRefused(f"a transfer has 1 to {_MOST_FLOWS} flows: choose such a setting")
     is_ipv6 = ":" in order.path.destination_address
