@@ -73,7 +73,9 @@ def _connection(probe: ProbeRecord, connections: Mapping[str, Connection]) -> Co
 
 def _why_not(probe: ProbeRecord, connection: Connection | None, path: PathFacts) -> str:
     """Why a probe says nothing about the path; "" where it does."""
-    if _is_other_rtt(probe, path.rtt_s) and probe.rtt_s is not None:
+    # Within one host nothing is rerouted: a longer round trip shows that others compute.
+    is_one_host = path.source_address == path.destination_address
+    if not is_one_host and _is_other_rtt(probe, path.rtt_s) and probe.rtt_s is not None:
         then, now = format_duration(probe.rtt_s), format_duration(path.rtt_s)
         return f"at a round-trip time of {then}; it is {now} now"
     if probe.mtu_bytes and _differ(probe.mtu_bytes, path.mtu_bytes):

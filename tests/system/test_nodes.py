@@ -4,6 +4,7 @@ Nodes on other hosts are started by a program named ssh that runs the line here,
 that host.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -122,8 +123,13 @@ def notices(run: Run) -> list[str]:
 
 def nodes_of(run: Run) -> list[psutil.Process]:
     """The node processes that it has started."""
-    below = psutil.Process(run.process.pid).children(recursive=True)
-    return [one for one in below if one.cmdline()[-2:] == ["advisor", "node"]]
+    found = []
+    for one in psutil.Process(run.process.pid).children(recursive=True):
+        # One that is just ending has no command line.
+        with contextlib.suppress(psutil.Error):
+            if one.cmdline()[-2:] == ["advisor", "node"]:
+                found.append(one)
+    return found
 
 
 def moved(run: Run) -> dict[int, int]:

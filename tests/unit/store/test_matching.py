@@ -50,6 +50,12 @@ def test_a_faster_link_of_the_past_is_ignored_and_that_is_said(store: Store) -> 
     assert len(store.prior(PAIR, slow)) == 3
 
 
+def test_within_one_host_a_longer_round_trip_is_its_load(store: Store) -> None:
+    ends = {"source_address": "127.0.0.1", "destination_address": "127.0.0.1"}
+    keep(store, a_probe(a_path(rtt_s=0.00005, **ends), 9.0))
+    assert len(store.prior(PAIR, a_path(rtt_s=0.004, **ends))) == 1
+
+
 def test_a_link_of_another_speed_is_named(store: Store) -> None:
     keep(store, a_probe(a_link(10), 9.43), a_probe(a_link(0.98), 0.9))
     found = store.past(PAIR, NOW_S, a_link(1))
