@@ -179,6 +179,15 @@ def method(name: str) -> "MethodPlugin":
     return plugin
 
 
+def usable_method(name: str) -> "MethodPlugin":
+    """As `method`, of one that can run here. Raises PluginMissing, with what installs the rest."""
+    plugin = method(name)
+    lacking = plugin.available()
+    if not lacking.ok:
+        raise PluginMissing(f"{name} cannot run here: {lacking.reason}", remedy=lacking.remedy)
+    return plugin
+
+
 def methods() -> "list[MethodPlugin]":
     """All methods, those that come with the program first."""
     return [one.plugin for one in _found("methods").values() if one.plugin]

@@ -10,6 +10,7 @@ import msgspec
 from advisor import registry, traits
 from advisor.domain.availability import Availability
 from advisor.domain.traits import Requirement, Traits
+from advisor.hosts.packages import install_line
 
 
 class Software(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,11 +26,11 @@ def _program(name: str, purpose: str, remedy: str) -> Requirement:
     return Requirement(name=name, purpose=purpose, find=partial(shutil.which, name), remedy=remedy)
 
 
-_TO_CONNECT: Final = (_program("ssh", "reach the other side", "apt-get install openssh-client"),)
+_TO_CONNECT: Final = (_program("ssh", "reach the other side", install_line("ssh")),)
 _FOR_DISKS_AND_LABS: Final = (
-    _program("fio", "measure disks", "apt-get install fio"),
-    _program("ip", "create the hosts of a lab", "apt-get install iproute2"),
-    _program("cc", "compile the emulator of a lab", "apt-get install gcc libc6-dev"),
+    _program("fio", "measure disks", install_line("fio")),
+    _program("ip", "create the hosts of a lab", install_line("ip")),
+    _program("cc", "compile the emulator of a lab", install_line("compiler")),
 )
 
 

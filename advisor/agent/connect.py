@@ -18,6 +18,7 @@ from advisor.agent.service import AgentService
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.problem import ProblemKind
 from advisor.domain.shell import shell_line
+from advisor.hosts.packages import installation
 from advisor.hosts.processes import LINE_LIMIT_BYTES, Child, output_of, start
 
 _CONNECT_S: Final = 15.0
@@ -124,9 +125,11 @@ async def _ssh_configuration(endpoint: Endpoint) -> dict[str, str]:
     try:
         status, text = await output_of(["ssh", "-G", str(endpoint)], timeout_s=10)
     except FileNotFoundError:
+        how = installation("ssh")
         raise PeerError(
             "ssh is not installed here",
-            command="apt-get install openssh-client",
+            remedy=how.remedy,
+            command=how.command,
             kind=ProblemKind.MISSING,
         ) from None
     except TimeoutError:

@@ -3,7 +3,7 @@
 from advisor.domain.transfers import Conditions, PastTransfer
 from advisor.models.file_classes import FileClass, Size
 from advisor.models.harp.account import evidence_of
-from advisor.models.harp.ann import neural_answer
+from advisor.models.harp.ann import neural_answer, neural_available
 from advisor.models.harp.asking import box_of, conditions_of, levels_in, sample_levels
 from advisor.models.harp.entries import History
 from advisor.models.harp.optimiser import HarpAnswer, Optimiser, SampleTransfer, optimise
@@ -32,6 +32,7 @@ __all__ = [
     "keep_of",
     "levels_in",
     "neural_answer",
+    "neural_available",
     "optimise",
     "peak_of",
     "sample_levels",

@@ -22,6 +22,7 @@ from advisor.domain.space import (
 )
 from advisor.domain.traits import Requirement
 from advisor.domain.transfers import Levels
+from advisor.hosts.packages import install_line
 from advisor.models.transfer_parameters import (
     GLOBUS_LARGE_FILES,
     Role,
@@ -59,6 +60,7 @@ __all__ = [
     "format_bytes",
     "format_rate",
     "in_order",
+    "install_line",
     "role_of",
     "setting_key",
     "setting_of",

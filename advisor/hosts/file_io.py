@@ -22,6 +22,7 @@ from advisor.domain.file_io import SCRATCH_PREFIX, FileIoJob, FileIoResult, IoDi
 from advisor.domain.problem import ProblemError
 from advisor.domain.quantities import format_bytes
 from advisor.hosts.filesystems import filesystem_of, set_stripes
+from advisor.hosts.packages import install_line
 from advisor.hosts.processes import command_bound_to_stdin, running
 from advisor.models.file_io import most_bytes
 
@@ -78,7 +79,7 @@ def fio_available() -> Availability:
     """Whether fio is installed here."""
     if shutil.which("fio"):
         return AVAILABLE
-    return Availability("fio is not installed here", "apt-get install fio")
+    return Availability("fio is not installed here", install_line("fio"))
 
 
 async def run_file_io(folder: str, job: FileIoJob) -> FileIoResult:

@@ -16,6 +16,7 @@ from typing import Final
 import msgspec
 
 from advisor.domain.shell import shell_word
+from advisor.hosts.packages import install_line
 from advisor.hosts.peer_filter import can_filter_tcp
 from advisor.hosts.processes import output_of
 from advisor.hosts.sysctl import sysctl, sysctl_number
@@ -126,7 +127,7 @@ def _namespaces() -> bool:
 
 def _namespaces_remedy() -> str:
     if not shutil.which("unshare"):
-        return "apt-get install util-linux"
+        return install_line("unshare")
     if sysctl_number("kernel.apparmor_restrict_unprivileged_userns") == 1:
         return "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
     if sysctl_number("kernel.unprivileged_userns_clone") == 0:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from advisor.hosts.packages import install_line
 from advisor.lab import netem
 from advisor.lab.backend import Backend
 from advisor.lab.emulator import Emulator
@@ -14,7 +15,7 @@ from advisor.lab.running import LabOrder
 
 NO_EMULATOR: Final = (
     "the path's emulator is a C program that is compiled on first use, and that failed: "
-    "apt-get install gcc libc6-dev"
+    + install_line("compiler")
 )
 
 

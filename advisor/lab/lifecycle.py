@@ -13,6 +13,7 @@ from filelock import Timeout
 
 from advisor.agent.secret import new_secret, write_secret
 from advisor.hosts import compiled
+from advisor.hosts.packages import installation
 from advisor.hosts.processes import Daemon
 from advisor.lab import backend_select as choosing
 from advisor.lab import emulator
@@ -53,9 +54,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 def bring_up(name: str, plan: Plan) -> m.LabStatus:
     """Build the lab and leave it running. Raises LabError, leaving nothing behind."""
     program = _emulator(plan.backend)
-    for tool, package in (("ip", "iproute2"), ("nsenter", "util-linux"), ("unshare", "util-linux")):
+    for tool in ("ip", "nsenter", "unshare"):
         if shutil.which(tool) is None:
-            raise LabError(f"'{tool}' is not installed", command=f"apt-get install {package}")
+            how = installation(tool)
+            raise LabError(f"'{tool}' is not installed", remedy=how.remedy, command=how.command)
     with _alone():
         place = LabFolder(name)
         if place.is_up:

@@ -27,6 +27,7 @@ from typing import Final
 
 import msgspec
 
+from advisor.hosts.packages import installation
 from advisor.hosts.processes import output_of
 from advisor.lab.backend import Crossings
 from advisor.lab.messages import Crossing
@@ -70,8 +71,9 @@ class Abilities(msgspec.Struct, frozen=True):
 async def abilities() -> Abilities:
     """Test netem in this process's own network namespace. Raises NetworkError with the remedy."""
     if shutil.which("tc") is None:
+        how = installation("tc")
         raise NetworkError(
-            "netem needs 'tc', which is not installed", command="apt-get install iproute2"
+            "netem needs 'tc', which is not installed", remedy=how.remedy, command=how.command
         )
     status, words = await output_of(["sh", "-c", _PROBE], _TIMEOUT_S)
     if status:

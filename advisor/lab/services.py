@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from advisor.hosts.packages import install_line
 from advisor.hosts.processes import Child, server_bound_to_stdin, start
 from advisor.lab.networks import Network, NetworkError
 from advisor.lab.state import AGENT_PORT
@@ -15,9 +16,7 @@ _GRIDFTP_PORT: Final = 2811
 _START_S: Final = 15.0
 _POLL_S: Final = 0.01
 _SERVER: Final = "globus-gridftp-server"
-NO_GRIDFTP: Final = (
-    "no GridFTP server on the far hosts: apt-get install globus-gridftp-server-progs"
-)
+NO_GRIDFTP: Final = f"no GridFTP server on the far hosts: {install_line(_SERVER)}"
 
 
 def gridftp_program() -> str | None:

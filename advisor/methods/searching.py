@@ -162,6 +162,7 @@ class SearchPlugin:
     """Finds and makes a search that needs nothing but numpy.
 
     `make` is called with the space, the generator, the prior knowledge, and all constants.
+    `available`: whether what else the search needs is installed.
     """
 
     def __init__(
@@ -172,16 +173,18 @@ class SearchPlugin:
         make: Callable[[Space, np.random.Generator, Knowledge, Mapping[str, float]], Method],
         constants: tuple[Constant, ...] = (),
         traits: MethodTraits = MethodTraits(),  # noqa: B008 — it is frozen
+        available: Callable[[], Availability] = lambda: AVAILABLE,
     ) -> None:
         self.name = name
         self.summary = summary
         self.constants = constants
         self.traits = traits
         self._make = make
+        self._available = available
 
     def available(self) -> Availability:
-        """Always available."""
-        return AVAILABLE
+        """Whether this host has what the search needs."""
+        return self._available()
 
     def create(
         self,

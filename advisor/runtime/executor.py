@@ -94,9 +94,16 @@ class Answer(msgspec.Struct, frozen=True):
 @cache
 def versions() -> dict[str, str]:
     """What the results depend on beside the tasks."""
-    found = {one: importlib.metadata.version(one) for one in _LIBRARIES}
+    found = {one: _version(one) for one in _LIBRARIES}
     python = ".".join(platform.python_version_tuple()[:2])
     return {"advisor": advisor.__version__, "Python": python, **found}
+
+
+def _version(library: str) -> str:
+    try:
+        return importlib.metadata.version(library)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
 
 
 def run_batch(

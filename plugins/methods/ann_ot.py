@@ -30,6 +30,7 @@ from advisor.api.past_transfers import (
     conditions_of,
     levels_in,
     neural_answer,
+    neural_available,
     sample_levels,
 )
 from advisor.api.values import Setting, Space, format_rate, setting_of
@@ -76,4 +77,5 @@ plugin = SearchPlugin(
     ),
     make=AnnOt,
     traits=MethodTraits(asks_transfers=True),
+    available=neural_available,
 )

@@ -19,7 +19,7 @@ from advisor.api.command_line import (
     shell_line,
 )
 from advisor.api.tool import CommandRequest
-from advisor.api.values import AVAILABLE, Availability, Command, Setting
+from advisor.api.values import AVAILABLE, Availability, Command, Setting, install_line
 
 _HTTP_PORT: Final = 8080
 _MOST_STREAMS: Final = 16
@@ -105,7 +105,7 @@ class Aria2c:
         """Whether aria2c is on the search path."""
         if shutil.which(self.name):
             return AVAILABLE
-        return Availability(reason="aria2c is not installed", remedy="apt install aria2")
+        return Availability(reason="aria2c is not installed", remedy=install_line("aria2c"))
 
     def commands(self, request: CommandRequest) -> list[Command]:
         """One line for the best TCP setting; none without one."""

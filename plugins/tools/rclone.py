@@ -12,7 +12,7 @@ from typing import Final
 
 from advisor.api.command_line import buffer_note, congestion_note, only_note, path_notes, shell_line
 from advisor.api.tool import CommandRequest
-from advisor.api.values import AVAILABLE, Availability, Command, Setting, format_rate
+from advisor.api.values import AVAILABLE, Availability, Command, Setting, format_rate, install_line
 
 _SSH_WINDOW_BYTES: Final = 2 * 2**20
 
@@ -108,7 +108,7 @@ class Rclone:
         """Whether rclone is on the search path."""
         if shutil.which(self.name):
             return AVAILABLE
-        return Availability(reason="rclone is not installed", remedy="apt install rclone")
+        return Availability(reason="rclone is not installed", remedy=install_line("rclone"))
 
     def commands(self, request: CommandRequest) -> list[Command]:
         """One line for the best TCP setting; none without one."""

@@ -22,7 +22,7 @@ from advisor.api.command_line import (
     shell_line,
 )
 from advisor.api.tool import CommandRequest
-from advisor.api.values import AVAILABLE, Availability, Command, Setting
+from advisor.api.values import AVAILABLE, Availability, Command, Setting, install_line
 
 _XROOTD_PORT: Final = 1094
 _MOST_STREAMS: Final = 16
@@ -91,7 +91,7 @@ class Xrdcp:
         """Whether xrdcp is on the search path."""
         if shutil.which(self.name):
             return AVAILABLE
-        return Availability(reason="xrdcp is not installed", remedy="apt install xrootd-client")
+        return Availability(reason="xrdcp is not installed", remedy=install_line("xrdcp"))
 
     def commands(self, request: CommandRequest) -> list[Command]:
         """One line for the best TCP setting; none without one."""

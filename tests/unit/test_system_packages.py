@@ -3,10 +3,13 @@
 import contextlib
 import os
 import pty
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
+
+from advisor.hosts.packages import System, installation
 
 SCRIPT = Path(__file__).parents[2] / "scripts/system-packages"
 
@@ -37,6 +40,34 @@ def test_one_line_names_each_package_once(tmp_path: Path) -> None:
     assert to_test[: len(to_run)] == to_run
     assert {"python3-venv", "gcc", "libc6-dev"} <= set(to_run)
     assert "rclone" in to_test
+
+
+def test_a_host_with_dnf_is_told_names_that_it_knows(tmp_path: Path) -> None:
+    for name, body in {"id": "echo 1000", "dnf": "exit 1", "cc": "exit 1"}.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    environment = {"PATH": str(tmp_path), "PYTHON": "no-python"}
+    done = subprocess.run(
+        ["/bin/sh", str(SCRIPT), "test"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    asked = done.stderr.splitlines()[-1].strip()
+    before, packages = asked.split("dnf install -y iperf3 ")
+    assert before == "dnf install -y epel-release && "
+    assert {"udt", "glibc-devel", "xrootd-client"} <= set(packages.split())
+    assert not {"libc6-dev", "libudt0"} & set(packages.split())
+
+
+def test_every_need_of_the_script_is_in_the_table() -> None:
+    needs = set(re.findall(r"want ([a-z0-9+-]+)$", SCRIPT.read_text(), flags=re.M))
+    assert len(needs) > 15
+    for need in needs:
+        assert installation(need, on=System("apt")).command.startswith("apt-get install ")
+        assert "dnf install " in installation(need, on=System("dnf")).command
 
 
 @pytest.fixture

@@ -123,7 +123,7 @@ def _constants(method: str, options: SearchOptions) -> dict[str, float]:
     from advisor import registry
 
     try:
-        known = {c.name: c for c in registry.method(method).constants}
+        known = {c.name: c for c in registry.usable_method(method).constants}
     except registry.PluginMissing as error:
         raise UsageError.about("--method", error) from None
     given = dict(options.constant or ())

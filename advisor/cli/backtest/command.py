@@ -148,13 +148,9 @@ def _plugins(given: Sequence[str]) -> list[MethodPlugin]:
 
 def _plugin(name: str) -> MethodPlugin:
     try:
-        plugin = registry.method(name)
+        return registry.usable_method(name)
     except registry.PluginMissing as error:
         raise UsageError(f"--method: {error}, or {_ALL}") from None
-    lacking = plugin.available()
-    if not lacking.ok:
-        raise UsageError(f"--method: {name} cannot run here: {lacking.reason}: {lacking.remedy}")
-    return plugin
 
 
 def _replayed(

@@ -39,7 +39,7 @@ def demo(
     """Show a fleet at work on this machine: hosts of a lab, a database and workers of its own.
 
     Each host measures with all others, over emulated paths of different rates and distances. Needs
-    PostgreSQL's server ('apt-get install postgresql'), and what 'advisor lab' needs. Everything is
+    PostgreSQL's server, and what 'advisor lab' needs. Everything is
     removed in the end.
     """
     if duration_s is not None and duration_s <= 0:

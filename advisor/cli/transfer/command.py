@@ -228,7 +228,7 @@ def transfer(
 def _check(method: str, tuning: TuningOptions, limits: LimitOptions) -> None:
     if method != FIXED:
         try:
-            registry.method(method)
+            registry.usable_method(method)
         except registry.PluginMissing as error:
             raise UsageError(f"--method: {error}, or {FIXED}") from None
     start, streams = tuning.start, tuning.streams

@@ -8,6 +8,7 @@ which the sample itself is used in the end. The answer is the best levels on a g
 two; they are not relaxed.
 """
 
+import importlib.util
 import warnings
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from advisor.domain.availability import AVAILABLE, Availability
 from advisor.domain.transfers import Conditions, Levels
 from advisor.models.harp.entries import Floats, History, Indices, features_of
 from advisor.models.harp.grouping import groups
@@ -53,6 +55,15 @@ class _Model:
     middle: float
     spread: float
     entries: int
+
+
+def neural_available() -> Availability:
+    """Whether scikit-learn, which trains the network, is installed."""
+    if importlib.util.find_spec("sklearn") is not None:
+        return AVAILABLE
+    return Availability(
+        "scikit-learn is not installed", "pip install 'data-transfer-advisor[learn]'"
+    )
 
 
 def neural_answer(

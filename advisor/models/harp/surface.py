@@ -18,6 +18,7 @@ It gets a surface of degree 0, whose maximum is the cheapest setting.
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations_with_replacement
 from math import comb
 from typing import Final
 
@@ -154,10 +155,12 @@ def _flat(lower: Floats, upper: Floats, throughput_bps: Floats) -> Surface:
 @lru_cache
 def _powers(degree: int, axes: int) -> Indices:
     """The powers of each level in each term of a polynomial."""
-    from sklearn.preprocessing import PolynomialFeatures  # Imported late: it takes a second.
-
-    powers: Indices = PolynomialFeatures(degree).fit(np.zeros((1, axes))).powers_
-    return powers
+    terms = (
+        one
+        for total in range(degree + 1)
+        for one in combinations_with_replacement(range(axes), total)
+    )
+    return np.array([np.bincount(one, minlength=axes) for one in terms], dtype=np.intp)
 
 
 def _terms(places: Floats, powers: Indices) -> Floats:
@@ -166,7 +169,6 @@ def _terms(places: Floats, powers: Indices) -> Floats:
 
 
 def _coefficients(terms: Floats, rates_bps: Floats) -> Floats:
-    # Not LinearRegression: it calls this function too, after checks that take ten times as long.
     from scipy.linalg import lstsq  # Imported late: it takes longer than all the rest.
 
     found: Floats = lstsq(terms, rates_bps)[0]

@@ -18,14 +18,12 @@ NEIGHBOURS: Final = 1 / 60
 
 def weights(errors_bps: Floats, most_bps: float) -> Floats:
     """The weight of each group. `most_bps`: the highest throughput of any, above zero."""
-    from sklearn.cluster import DBSCAN  # Imported late: it takes a second.
-
     if not len(errors_bps):
         return np.zeros(0)
     sizes = np.abs(errors_bps)
-    classes = DBSCAN(eps=most_bps * NEIGHBOURS, min_samples=1).fit_predict(sizes[:, None])
-    means = np.array([sizes[classes == one].mean() for one in range(classes.max() + 1)])
-    ranks = np.empty(len(means))
-    ranks[np.argsort(-means, kind="stable")] = np.arange(len(means))
-    found: Floats = 2.0 ** ranks[classes]
+    largest_first = np.argsort(-sizes, kind="stable")
+    # On a line, with classes of one allowed, DBSCAN cuts where the gap is too wide.
+    gaps = -np.diff(sizes[largest_first]) > most_bps * NEIGHBOURS
+    found = np.empty(len(sizes))
+    found[largest_first] = 2.0 ** np.concatenate(([0], np.cumsum(gaps)))
     return found

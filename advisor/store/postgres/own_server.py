@@ -19,6 +19,7 @@ import psycopg
 
 from advisor.domain.printable import printable
 from advisor.domain.problem import ProblemKind
+from advisor.hosts.packages import installation
 from advisor.hosts.processes import Daemon, command_bound_to_stdin
 from advisor.store.errors import StoreError
 
@@ -59,11 +60,12 @@ class OwnServer:
         """
         found = programs()
         if found is None:
+            how = installation("postgresql")
             raise StoreError(
                 "PostgreSQL is not installed",
                 kind=ProblemKind.MISSING,
-                remedy="apt-get install postgresql",
-                command="apt-get install postgresql",
+                remedy=how.remedy or how.command,
+                command=how.command,
             )
         socket = folder / f".s.PGSQL.{_PORT}"
         if len(os.fsencode(socket)) > _LONGEST_SOCKET:

@@ -108,10 +108,10 @@ def _tuner_of(
         start=wanted.start or wanted.advised,
     )
     rng = np.random.default_rng(wanted.seed)
-    plugin = registry.method(wanted.method)
-    if not (availability := plugin.available()).ok:
-        raise ValueError(f"--method {wanted.method}: {availability.reason}")
-
+    try:
+        plugin = registry.usable_method(wanted.method)
+    except registry.PluginMissing as error:
+        raise ValueError(f"--method: {error}") from None
     if isinstance(plugin, TunerPlugin):
         if wanted.bounds.streams is not None:
             raise ValueError(f"--method {wanted.method} chooses the streams: leave out --streams")

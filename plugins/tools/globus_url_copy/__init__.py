@@ -42,6 +42,7 @@ from advisor.api.values import (
     PathFacts,
     Requirement,
     Space,
+    install_line,
 )
 
 from .lines import NAME, joint_line, tcp_line, udt_line
@@ -104,7 +105,7 @@ class GlobusUrlCopy:
                 name=NAME,
                 purpose="transfer with GridFTP",
                 find=partial(shutil.which, NAME),
-                remedy="apt-get install globus-gass-copy-progs",
+                remedy=install_line("globus-url-copy"),
             ),
         ),
     )
@@ -114,7 +115,7 @@ class GlobusUrlCopy:
         if shutil.which(self.name):
             return AVAILABLE
         return Availability(
-            reason=f"{self.name} is not installed", remedy="apt install globus-gass-copy-progs"
+            reason=f"{self.name} is not installed", remedy=install_line("globus-url-copy")
         )
 
     def commands(self, request: CommandRequest) -> list[Command]:

@@ -36,6 +36,7 @@ from advisor.api.values import (
     Setting,
     Space,
     format_bytes,
+    install_line,
 )
 
 from .receiving import receive
@@ -67,7 +68,7 @@ class TcpIperf3:
                 name="libiperf",
                 purpose="profile TCP",
                 find=libiperf_version,
-                remedy="apt-get install libiperf0",
+                remedy=install_line("libiperf"),
             ),
         ),
     )
@@ -77,7 +78,7 @@ class TcpIperf3:
         try:
             ctypes.CDLL("libiperf.so.0")
         except OSError:
-            return Availability("libiperf is not installed", "apt-get install libiperf0")
+            return Availability("libiperf is not installed", install_line("libiperf"))
         return AVAILABLE
 
     def variants(self, path: PathFacts, congestion: list[str]) -> list[Setting]:

@@ -42,6 +42,7 @@ from advisor.api.values import (
     Scale,
     Setting,
     Space,
+    install_line,
 )
 
 from .pyudt import (
@@ -127,7 +128,7 @@ class Udt:
                 name="libudt",
                 purpose="profile UDT",
                 find=libudt_version,
-                remedy="apt-get install libudt0",
+                remedy=install_line("libudt"),
             ),
         ),
     )
@@ -137,7 +138,7 @@ class Udt:
         try:
             library()
         except UdtMissing:
-            return Availability("libudt is not installed", "apt-get install libudt0")
+            return Availability("libudt is not installed", install_line("libudt"))
         return AVAILABLE
 
     def variants(self, path: PathFacts, congestion: list[str]) -> list[Setting]:

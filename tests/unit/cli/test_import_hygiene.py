@@ -88,3 +88,18 @@ def test_nothing_of_a_database_is_loaded_before_it_is_used(
 ) -> None:
     loaded = loaded_by(arguments, tmp_path)
     assert not loaded & {"psycopg", "procrastinate", "prometheus_client", "advisor.fleet.work"}
+
+
+def test_the_base_install_imports_no_extra_but_where_it_says_so() -> None:
+    """Both are extras: what else imported them would fail without."""
+    imports = re.compile(r"^\s*(?:from|import) (sklearn|matplotlib)\b", flags=re.M)
+    files = [*ROOT.glob("advisor/**/*.py"), *ROOT.glob("plugins/**/*.py")]
+    found = {
+        (str(f.relative_to(ROOT)), name) for f in files for name in imports.findall(f.read_text())
+    }
+    assert found == {
+        ("advisor/models/harp/ann.py", "sklearn"),
+        ("advisor/report/backtest_plot.py", "matplotlib"),
+        ("advisor/report/plotting.py", "matplotlib"),
+        ("advisor/report/rtt_profile_plot.py", "matplotlib"),
+    }

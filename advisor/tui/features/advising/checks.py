@@ -19,7 +19,7 @@ def known_method(text: str) -> None:
     from advisor import registry
 
     try:
-        registry.method(text)
+        registry.usable_method(text)
     except registry.PluginMissing as error:
         raise ValueError(str(error)) from None
     if instead := method_traits(text).instead:

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from advisor.api.values import install_line
+
 from .errors import CLOSED, TIMED_OUT, UdtClosed, UdtError, UdtMissing, UdtTimeout
 
 Function = Callable[..., int]
 
 _SONAME = "libudt.so.0"
-_REMEDY = "apt-get install libudt0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,9 @@ def library() -> Library:
         loaded = ctypes.CDLL(_SONAME)
         return _bound(loaded)
     except (OSError, AttributeError) as error:
-        raise UdtMissing(f"libudt 4 cannot be loaded ({error}); remedy: {_REMEDY}") from error
+        raise UdtMissing(
+            f"libudt 4 cannot be loaded ({error}); remedy: {install_line('libudt')}"
+        ) from error
 
 
 def _bound(loaded: ctypes.CDLL) -> Library:

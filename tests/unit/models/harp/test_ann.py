@@ -1,8 +1,12 @@
 """The neural model that HARP is compared with."""
 
+import importlib.util
+import sys
+
 import msgspec
 import pytest
 
+from advisor import registry
 from advisor.domain.transfers import Conditions, Levels, PastTransfer
 from advisor.models.harp.ann import LEAST_ENTRIES, NeuralAnswer, neural_answer
 from advisor.models.harp.entries import History
@@ -67,3 +71,18 @@ def test_too_little_to_learn_from_is_told() -> None:
     few = sweep(hill((16, 8, 4), 5e9))[: LEAST_ENTRIES - 1]
     with pytest.raises(ValueError, match=f"needs {LEAST_ENTRIES} past transfers and there are 19"):
         answer(few, 1e9)
+
+
+def test_without_scikit_learn_the_method_is_refused_with_what_installs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert registry.usable_method("ann-ot").name == "ann-ot"
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(registry.PluginMissing) as caught:
+        registry.usable_method("ann-ot")
+    assert str(caught.value) == (
+        "ann-ot cannot run here: scikit-learn is not installed: "
+        "pip install 'data-transfer-advisor[learn]'"
+    )
+    assert registry.usable_method("harp").name == "harp"

@@ -1,6 +1,7 @@
 """Weights of groups by their error against the sample."""
 
 import numpy as np
+from sklearn.cluster import DBSCAN
 
 from advisor.models.harp.weighing import weights
 
@@ -26,3 +27,15 @@ def test_the_sign_of_the_error_does_not_matter() -> None:
 def test_one_group_and_none() -> None:
     assert weights(np.array([1e9]), 6e9).tolist() == [1]
     assert weights(np.array([]), 6e9).tolist() == []
+
+
+def test_the_classes_are_those_of_dbscan() -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        errors = rng.normal(scale=1e9, size=int(rng.integers(1, 40)))
+        classes = DBSCAN(eps=6e9 / 60, min_samples=1).fit_predict(np.abs(errors)[:, None])
+        found = weights(errors, 6e9)
+        for one in range(classes.max() + 1):
+            assert len(set(found[classes == one])) == 1
+        assert len(set(found)) == classes.max() + 1
+        assert found.max() == 2.0 ** classes.max()

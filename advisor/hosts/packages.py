@@ -1,0 +1,99 @@
+"""How this host installs what the program needs of it: with apt or dnf, by `/etc/os-release`."""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+Manager = Literal["apt", "dnf"]
+
+_OS_RELEASE: Final = (Path("/etc/os-release"), Path("/usr/lib/os-release"))
+_MOST_BYTES: Final = 64 * 1024
+_APT: Final = frozenset({"debian", "ubuntu"})
+_DNF: Final = frozenset({"fedora", "rhel", "centos", "rocky", "almalinux", "ol"})
+_WITHOUT_EPEL: Final = "fedora"
+
+
+class System(NamedTuple):
+    """`manager`: what installs packages, None where it is not known. `has_epel`: as a need, not as
+    a state: whether some packages are in EPEL, which has to be enabled."""
+
+    manager: Manager | None
+    has_epel: bool = False
+
+
+class Installation(NamedTuple):
+    """How something is installed: the `command` for root, or else a `remedy` in words."""
+
+    command: str
+    remedy: str
+
+
+class _Package(NamedTuple):
+    names: dict[Manager, list[str]]
+    is_in_epel: bool
+
+
+def installation(*needs: str, on: System | None = None) -> Installation:
+    """How these are installed on this host, or on another system. `needs`: words of the table."""
+    system = on or this_system()
+    packages = [_table()[need] for need in needs]
+    manager = system.manager
+    if manager is None:
+        words = (
+            f"{need} ({' '.join(package.names['apt'])} in Debian, "
+            f"{' '.join(package.names['dnf'])} in Fedora)"
+            for need, package in zip(needs, packages, strict=True)
+        )
+        return Installation("", f"install {', '.join(words)}")
+    names = list(dict.fromkeys(name for one in packages for name in one.names[manager]))
+    if manager == "apt":
+        return Installation(f"apt-get install {' '.join(names)}", "")
+    from_epel = system.has_epel and any(one.is_in_epel for one in packages)
+    before = "dnf install epel-release && " if from_epel else ""
+    return Installation(f"{before}dnf install {' '.join(names)}", "")
+
+
+def install_line(*needs: str) -> str:
+    """The command for root that installs these on this host, or a clause where none is known."""
+    return "".join(installation(*needs))
+
+
+@cache
+def this_system() -> System:
+    """What this host's `/etc/os-release` says."""
+    for path in _OS_RELEASE:
+        try:
+            if path.is_file():
+                with path.open("rb") as file:
+                    return system_of(file.read(_MOST_BYTES))
+        except OSError:
+            continue
+    return System(None)
+
+
+def system_of(os_release: bytes) -> System:
+    """The system of such a file: its ID decides, else its ID_LIKE. Of the text nothing is kept."""
+    said = dict(_assignments(os_release.decode("ascii", "replace")))
+    for name in (*said.get("ID", ())[:1], *said.get("ID_LIKE", ())):
+        if name in _APT:
+            return System("apt")
+        if name in _DNF:
+            return System("dnf", has_epel=said.get("ID", ())[:1] != [_WITHOUT_EPEL])
+    return System(None)
+
+
+def _assignments(text: str) -> Iterator[tuple[str, Sequence[str]]]:
+    for line in text.splitlines():
+        key, _, value = line.strip().partition("=")
+        yield key, value.strip("\"'").lower().split()
+
+
+@cache
+def _table() -> dict[str, _Package]:
+    lines = Path(__file__).with_name("packages.txt").read_text().splitlines()
+    rows = (line.split() for line in lines if not line.startswith("#"))
+    return {
+        need: _Package({"apt": apt.split(","), "dnf": dnf.split(",")}, more == ["epel"])
+        for need, apt, dnf, *more in rows
+    }
