@@ -18,6 +18,8 @@ RMEM_MAX: Final = "net.core.rmem_max"
 WMEM_MAX: Final = "net.core.wmem_max"
 TCP_RMEM: Final = "net.ipv4.tcp_rmem"
 TCP_WMEM: Final = "net.ipv4.tcp_wmem"
+CONGESTION: Final = "net.ipv4.tcp_congestion_control"
+MTU_PROBING: Final = "net.ipv4.tcp_mtu_probing"
 PACING_QDISC: Final = "fq"
 
 

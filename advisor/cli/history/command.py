@@ -12,6 +12,7 @@ import typer
 from advisor.cli import parameters as p
 from advisor.cli.commands import command, group
 from advisor.cli.errors import CommandFailed, UsageError
+from advisor.cli.history.advice import advice_
 from advisor.cli.history.files import export, import_files
 from advisor.cli.history.lookup import resolve_pair, store_errors
 from advisor.cli.history.review import delete, note, outlier, sessions, transferred
@@ -262,6 +263,7 @@ def _probe_cells(probe: ProbeRecord) -> list[str]:
 for _command in (
     list_,
     show,
+    advice_,
     replay,
     sessions,
     note,

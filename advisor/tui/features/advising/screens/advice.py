@@ -4,11 +4,11 @@ import pydoc
 import signal
 import time
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import ClassVar, Final
 
-import msgspec
 from textual import work
 from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
@@ -18,15 +18,12 @@ from textual.widget import Widget
 from advisor.domain.advice import Advice, Command
 from advisor.domain.printable import printable_lines
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
-from advisor.domain.records import AdviceRecord, ProbeRecord
 from advisor.domain.shell import shell_line
+from advisor.report.advice_formats import FORMATS, AdviceFormat, encoded, exported
 from advisor.report.composition import verdict
 from advisor.report.connections import at_once_lines
-from advisor.report.markdown import markdown_text
-from advisor.report.script import script_text
 from advisor.report.text import advice_text
 from advisor.store.errors import StoreError
-from advisor.store.remarks import session_of
 from advisor.tui.features.advising.outcome_words import (
     cautions,
     dotted_setting,
@@ -164,12 +161,11 @@ class AdviceScreen(OutcomeStep):
             history, model = self.advisor.history, self.model
             formats = [
                 Format(
-                    name="Shell script", suffix=".sh", data=lambda: _encoded(script_text(advice))
-                ),
-                Format(name="JSON", suffix=".json", data=lambda: _as_json(advice)),
-                Format(
-                    name="Markdown", suffix=".md", data=lambda: _as_markdown(advice, model, history)
-                ),
+                    name=each.name,
+                    suffix=each.suffix,
+                    data=partial(_written, each, advice, model, history),
+                )
+                for each in FORMATS.values()
             ]
             dialog = SaveScreen("the advice", f"advice-{advice.session[:15]}", formats)
             self.app.push_screen(dialog, self._tell_where)
@@ -277,19 +273,11 @@ def duration(advice: Advice) -> Content:
     )
 
 
-def _encoded(text: str) -> bytes:
-    return text.encode(errors="surrogateescape")
-
-
-def _as_json(advice: Advice) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(advice), indent=2) + b"\n"
-
-
-def _as_markdown(advice: Advice, model: SessionModel | None, history: OpenHistory) -> bytes:
-    """As Markdown, with the measurements behind it from the store."""
+def _written(
+    wanted: AdviceFormat, advice: Advice, model: SessionModel | None, history: OpenHistory
+) -> bytes:
+    """The advice in that format, with the measurements behind it from the store."""
     with history.store() as store:
-        records = [r for r in store.records(advice.pair) if session_of(r) == advice.session]
-    probes = [r for r in records if isinstance(r, ProbeRecord)]
-    given = [r.recorded_s for r in records if isinstance(r, AdviceRecord)]
-    recorded_s = max(given, default=time.time())
-    return _encoded(markdown_text(advice, recorded_s, probes, model.path if model else None))
+        records = store.records(advice.pair)
+    path = model.path if model else None
+    return encoded(wanted.text(exported(records, advice, time.time(), path=path)))
