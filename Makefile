@@ -2,6 +2,7 @@
 # make run       the main job on localhost: real TCP and UDT probes, then advice
 # make test      linters, types, import contracts, tests; as root also those of an ordinary user
 # make audit     the locked dependencies against the known vulnerabilities; needs the network
+# make package   sdist, wheel, deb and rpm into dist/, the same bytes from the same commit
 # make bench     figures that the documentation quotes (minutes)
 # make bench-tui what the terminal interface costs (ten minutes)
 # make bench-wan advice against a sweep on emulated paths, into docs/benchmarks.md (over an hour)
@@ -29,7 +30,7 @@ UV := $(VENV)/bin/uv
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: install install-dev run test check audit quick bench bench-tui bench-wan bench-sessions bench-truth bench-disk bench-plans bench-transfers bench-shares bench-shares-virtual bench-probes bench-methods bench-store bench-dask bench-bare soak clean
+.PHONY: install install-dev run test check audit quick package bench bench-tui bench-wan bench-sessions bench-truth bench-disk bench-plans bench-transfers bench-shares bench-shares-virtual bench-probes bench-methods bench-store bench-dask bench-bare soak clean
 
 install: $(VENV)/.runtime
 
@@ -71,6 +72,9 @@ quick: install-dev
 # Started by root, also as an ordinary user. tests/stages says what runs when, and as whom.
 test: install-dev
 	$(VENV)/bin/python -m tests.stages
+
+package: install-dev
+	$(VENV)/bin/python -m package.build
 
 bench: install-dev
 	sh scripts/bench

@@ -1,0 +1,1 @@
+"""How what is handed out is built: `make package`."""
