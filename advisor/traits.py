@@ -3,7 +3,8 @@
 An unknown name, as in the history of another host, has the default traits.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, TypeVar
 
@@ -120,6 +121,27 @@ def moving_tool() -> str:
         if tool_traits(name).moves_ranges:
             return name
     raise registry.PluginMissing("no tool can move ranges of files", remedy="see 'advisor plugins'")
+
+
+def takes_server(tool: str, url: str) -> bool:
+    """Whether a server may be named like this for the tool of that name."""
+    pattern = tool_traits(tool).server_pattern
+    return bool(pattern and re.fullmatch(pattern, url))
+
+
+def checked_server(text: str, names: Iterable[str] = ()) -> str:
+    """The server that `--server` names, without a trailing slash.
+
+    `names`: the tools that it may be for; by default any. Raises ValueError where it is for none.
+    """
+    url = text.strip().rstrip("/")
+    among = list(names) or tools()
+    if any(takes_server(name, url) for name in among):
+        return url
+    forms = [form for name in among if (form := tool_traits(name).server_form)]
+    if not forms:
+        raise ValueError(f"'{text}': {' and '.join(among)} cannot be given a server")
+    raise ValueError(f"'{text}' is no server for it: write {'; or '.join(forms)}")
 
 
 @cache

@@ -13,7 +13,7 @@ from advisor.advising.host_reasons import (
     processes_words,
 )
 from advisor.advising.judging import comparable
-from advisor.api.tool import DESTINATION_PATH, CommandRequest, Kept
+from advisor.api.tool import DESTINATION_PATH, CommandRequest, Kept, Tool
 from advisor.domain.advice import (
     NINE_OF_TEN,
     Advice,
@@ -45,7 +45,9 @@ class AdviceInputs(msgspec.Struct, frozen=True, kw_only=True):
     """What an advice is based on.
 
     `absent`: see `Composition`. `folder`: where a profiled tool's files go at the destination.
-    `stopped`: why the session ended before its time.
+    `stopped`: why the session ended before its time. `tool`: the profiled tool, which knows what
+    was looked up for it. `refused`: what its server said to more connections than it accepts, by
+    the number of them.
     """
 
     session: str
@@ -58,6 +60,8 @@ class AdviceInputs(msgspec.Struct, frozen=True, kw_only=True):
     absent: Mapping[str, str] = {}
     folder: str = ""
     stopped: Sequence[str] = ()
+    tool: Tool | None = None
+    refused: Mapping[int, str] = {}
 
 
 def advice_from_ranking(inputs: AdviceInputs, ranking: Ranking, incomplete: bool) -> Advice:
@@ -183,6 +187,7 @@ def _reasons(inputs: AdviceInputs, ranking: Ranking, gain: Estimate | None, full
     spread = processes_words(advised.subject, advised.setting, inputs.probes)
     reasons = [*([hosts_words(full)] if full else []), *([spread] if spread else []), *reasons]
     reasons += inputs.stopped
+    reasons += _refused(inputs)
     reasons += _left_out(comparable(inputs.request, inputs.probes), ranking)
     # Why it stopped tells the same.
     if inputs.request.tool is None and not inputs.stopped and (plateau := _plateau(ranking, full)):
@@ -281,6 +286,17 @@ def _left_out(probes: Sequence[ProbeRecord], ranking: Ranking) -> list[str]:
     return sentences + [f"{subject_name(n)} gave no throughput: {failures[n]}" for n in silent]
 
 
+def _refused(inputs: AdviceInputs) -> list[str]:
+    """A sentence if the server of the tool accepts fewer connections than the search wanted."""
+    if not inputs.refused:
+        return []
+    least = min(inputs.refused)
+    return [
+        f"the server refused connections at {least} at a time, so only fewer were tried: "
+        f"{inputs.refused[least]}"
+    ]
+
+
 def _plateau(ranking: Ranking, full: str) -> str:
     """A sentence if settings with very different numbers of streams reach about the same rate.
 
@@ -341,6 +357,8 @@ def _commands(inputs: AdviceInputs, subject: str, settings: dict[str, Setting]) 
     wanted = command_request(inputs, subject, settings)
     # A tool may have been removed since the session began, when it is resumed.
     known = {tool.name: tool for tool in registry.tools()}
+    if inputs.tool:
+        known[inputs.tool.name] = inputs.tool
     tools = [known[name] for name in inputs.request.tools if name in known]
     return [command for tool in tools for command in tool.commands(wanted)]
 

@@ -52,6 +52,7 @@ from advisor.models.slicing import slice_bytes
 from advisor.models.transfer_length import transfer_length
 from advisor.runtime.request import AdviceRequest
 from advisor.runtime.stop import uninterrupted
+from advisor.runtime.tool_lookups import informed
 
 _NETWORK_STREAMS: Final = (1, 8)
 _UNKNOWN_CAPACITY_BPS: Final = 10e9
@@ -177,7 +178,7 @@ class DiskToDisk:
 
         Raises ValueError (with a sentence) if it cannot be done, PeerError.
         """
-        stage = _stage_of(context.request)
+        stage = await _stage_of(context.request)
         dataset, request = stage.dataset, context.request
         length = transfer_length(context.path.rtt_s)
         capacity_bps = context.path.capacity_bps or _UNKNOWN_CAPACITY_BPS
@@ -298,7 +299,7 @@ def _expected(context: Context, settings: Sequence[Setting]) -> Sequence[float]:
     return expected(settings)
 
 
-def _stage_of(request: AdviceRequest) -> ToolStage:
+async def _stage_of(request: AdviceRequest) -> ToolStage:
     profiled = request.profiled
     tool = registry.transfer_tool(profiled.tool)
     availability = tool.available()
@@ -306,6 +307,10 @@ def _stage_of(request: AdviceRequest) -> ToolStage:
         raise ValueError(
             f"--profile-tool {tool.name}: {availability.reason} ({availability.remedy})"
         )
+    try:
+        tool = await informed(tool, request)
+    except ValueError as error:
+        raise ValueError(f"--profile-tool {tool.name}: {error}") from None
     if profiled.dataset.largest and not tool.moves_several:
         raise ValueError(
             f"--profile-tool {tool.name}: {tool.name} moves one file: give --data FILE"

@@ -192,6 +192,8 @@ class _OneConnection(AdviceSession):
             absent=disks.absent if disks else {},
             folder=disks.prober.folder if disks else "",
             stopped=context.stopped,
+            tool=disks.stage.tool if disks else None,
+            refused=disks.prober.refused if disks else {},
         )
         advice = advice_from_ranking(inputs, ranking, incomplete=trouble is not None)
         self._give_line(advice, context.history.past)

@@ -15,13 +15,21 @@ import numpy as np
 from advisor.advising.prober import Probed, Watcher
 from advisor.agent.client import AgentLink
 from advisor.agent.peer_errors import PeerError, PeerGone
-from advisor.api.tool import CommandRequest, Kept, Piece, Step, TransferOrder, TransferTool
+from advisor.api.tool import (
+    CommandRequest,
+    Kept,
+    LimitedTool,
+    Piece,
+    Step,
+    TransferOrder,
+    TransferTool,
+)
 from advisor.domain.dataset import Dataset
 from advisor.domain.file_io import IO_MODE, STRIPES, tool_setting
 from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement, Outcome
 from advisor.domain.path import PathFacts
 from advisor.domain.proof import Algorithm
-from advisor.domain.space import Setting
+from advisor.domain.space import Setting, flows_of
 from advisor.hosts.file_samples import is_unchanged, sample_files
 from advisor.methods.api import Expected
 from advisor.models.slicing import Part, Slicer, moved_work, slice_bytes
@@ -33,6 +41,7 @@ from advisor.runtime.content_check import check_content
 from advisor.runtime.request import AdviceRequest
 from advisor.runtime.stop import uninterrupted
 from advisor.runtime.tool_steps import run_steps
+from advisor.traits import flow_names, tool_traits
 
 _TIDY_S: Final = 20.0
 _ROOM_TO_GROW: Final = 1.1
@@ -65,7 +74,8 @@ class ToolProber:
 
     `stretch`: factor on the usual size of slices. `most_bytes`: the largest slice. `kept`: what
     arrived and stays. `writes_back`: whether data count when they are on the disk; those of a
-    setting with direct or buffered I/O always do.
+    setting with direct or buffered I/O always do. `refused`: what the server said to more
+    connections than it accepts, by the number of flows at which it did.
     """
 
     def __init__(
@@ -101,6 +111,8 @@ class ToolProber:
         self.stretch = 1.0
         self.writes_back = False
         self.kept = Kept()
+        self.refused: dict[int, str] = {}
+        self._keeps_names = tool_traits(tool.name).whole_files
 
     @classmethod
     def of(
@@ -118,7 +130,10 @@ class ToolProber:
         profiled = request.profiled
         files = sample_files(Path(profiled.source_path), request.seed)
         rng = np.random.default_rng(request.seed)
-        slicer = Slicer(files, profiled.dataset.sizes, at_once, rng)
+        if whole := tool_traits(tool.name).whole_files:
+            # No other name can be given to them.
+            files = [file for file in files if not tool.carries(file.name)]
+        slicer = Slicer(files, profiled.dataset.sizes, at_once, rng, whole=whole)
         return cls(tool, request, profiled.dataset, path, slicer, most_bytes)
 
     def expect_by(self, expected: Expected) -> None:
@@ -156,6 +171,7 @@ class ToolProber:
     async def _measured(
         self, link: AgentLink, setting: Setting, watcher: Watcher
     ) -> tuple[Outcome, bytes]:
+        self._check_flows(setting)
         try:
             await uninterrupted(self._make_scratch(link, setting))
             taken = self._slice(setting)
@@ -169,6 +185,15 @@ class ToolProber:
         finally:
             if not self._keeps_ranges:
                 await self._remove_scratch(link)
+
+    def _check_flows(self, setting: Setting) -> None:
+        """Raises _ProbeFailed, without any traffic, where the server refused as many before."""
+        flows = flows_of(setting, flow_names())
+        if self.refused and flows >= (least := min(self.refused)):
+            raise _ProbeFailed(
+                FailureKind.REJECTED_SETTING,
+                f"not tried, as the server refused {least} connections: {self.refused[least]}",
+            )
 
     async def _make_scratch(self, link: AgentLink, setting: Setting) -> None:
         if self._scratch is None:
@@ -186,7 +211,7 @@ class ToolProber:
             steps = self._tool.steps(self._order(setting, (piece,)))
         except ValueError as error:
             raise _ProbeFailed(FailureKind.NO_ACCESS, str(error)) from None
-        if any(step.side == "destination" for step in steps):
+        if any(step.side == "destination" or step.as_login for step in steps):
             return 0
         return steps[-1].control_port or -1
 
@@ -215,9 +240,7 @@ class ToolProber:
         pieces = tuple(
             Piece(
                 source=posixpath.join(source, part.file.name) if part.file.name else source,
-                # A neutral name: the real one might not be allowed there, and only the transfer is
-                # timed.
-                target=f"{self._scratch}/{number:06d}",
+                target=f"{self._scratch}/{self._name_of(part, number)}",
                 size_bytes=part.size_bytes,
                 offset_bytes=part.offset_bytes,
                 is_whole=part.is_whole,
@@ -225,6 +248,12 @@ class ToolProber:
             for number, part in enumerate(parts)
         )
         return _Slice(parts, pieces)
+
+    def _name_of(self, part: Part, number: int) -> str:
+        """A neutral name where the tool can give one: the real one might not be allowed there, and
+        only the transfer is timed."""
+        name = part.file.name
+        return f"named/{name}" if self._keeps_names and name else f"{number:06d}"
 
     def _rate_bps(self, setting: Setting) -> float:
         """The rate to size a slice for."""
@@ -271,6 +300,12 @@ class ToolProber:
             if not is_unchanged(Path(piece.source), part.file):
                 message = f"{piece.source} changed or disappeared while it was read"
                 raise _ProbeFailed(FailureKind.FILES_CHANGED, message)
+        if isinstance(self._tool, LimitedTool) and (
+            why := self._tool.refusal(ran.output, ran.errors)
+        ):
+            flows = flows_of(setting, flow_names())
+            self.refused[flows] = why
+            raise _ProbeFailed(FailureKind.REJECTED_SETTING, why)
         if ran.status is not None:
             trouble = self._tool.trouble(ran.status, ran.output, ran.errors)
             if trouble:

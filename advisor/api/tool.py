@@ -21,6 +21,8 @@ __all__ = [
     "ZEROS",
     "CommandRequest",
     "Kept",
+    "LimitedTool",
+    "LookingTool",
     "OutputReader",
     "Piece",
     "Progress",
@@ -180,7 +182,8 @@ class TransferOrder(msgspec.Struct, frozen=True, kw_only=True):
     `list_file`: a path of a file on the source that a `Step` may have written before it starts.
     `base_port`: the first of as many free ports at the destination as there are flows.
     `make_folders`: whether to create missing target folders; None: the usual behaviour, which
-    creates them for several pieces.
+    creates them for several pieces. `is_proven`: what arrives is compared with its source by
+    others, whatever the tool says, and replaces what is there.
     """
 
     setting: Setting
@@ -192,6 +195,7 @@ class TransferOrder(msgspec.Struct, frozen=True, kw_only=True):
     verify: bool = False
     base_port: int = 0
     make_folders: bool | None = None
+    is_proven: bool = False
 
     @property
     def total_bytes(self) -> int:
@@ -204,7 +208,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
     The steps of a transfer are started in order, and it is over when the last one has ended.
     `ready`: what a step writes to its standard error when the next may start; "" for at once.
-    `control_port`: the other end of connections that carry commands and no data.
+    `control_port`: the other end of connections that carry commands and no data. `as_login`: what
+    it writes at the destination belongs to the account that the user logs in to there, as over ssh.
     """
 
     side: Side
@@ -212,6 +217,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     list_text: str | None = None
     ready: str = ""
     control_port: int | None = None
+    as_login: bool = False
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
@@ -274,3 +280,31 @@ class TransferTool(Tool, Protocol):
 
     def trouble(self, status: int, output: str, errors: str) -> ToolTrouble | None:
         """What failed, from the exit status and the end of the output; None for no failure."""
+
+
+@runtime_checkable
+class LookingTool(TransferTool, Protocol):
+    """A tool whose lines depend on what has to be looked up on the source, once a session."""
+
+    def lookups(self, destination: str, server_url: str | None) -> Mapping[str, list[str]]:
+        """Short commands to run on the source, by a name for each. Pure.
+
+        `destination`: HOST or USER@HOST, as the user's ssh takes it.
+        """
+
+    def informed(self, found: Mapping[str, str]) -> TransferTool:
+        """This tool with what was found: the standard output of each command that succeeded.
+
+        Raises ValueError, with a sentence, where it cannot be used.
+        """
+
+
+@runtime_checkable
+class LimitedTool(TransferTool, Protocol):
+    """A tool that can tell that its server accepts fewer connections than a setting wants."""
+
+    def refusal(self, output: str, errors: str) -> str:
+        """Why the server refused some of the connections, in words; "" if it did not.
+
+        Asked of every run, also of one that succeeded or was stopped at its time limit.
+        """

@@ -111,7 +111,8 @@ ServerOption = Annotated[
     typer.Option(
         "--server",
         metavar="URL",
-        help="The destination's GridFTP server, as in gsiftp://HOST:2811.",
+        help="The destination's server for the tool, as in gsiftp://HOST:2811 or "
+        "sftp://USER@HOST:22.",
         rich_help_panel=FILES,
     ),
 ]

@@ -116,12 +116,18 @@ class ToolTraits(Traits, frozen=True, kw_only=True):
     `rank`: the lowest comes first wherever tools are listed or one is chosen. `is_default`: command
     lines are written for it where the user names no tool. `moves_ranges`: it moves ranges of files
     and lists of files, so that `advisor transfer`, `plan` and `share` can run it.
-    `memory_to_memory`: it moves pieces from `api.tool.ZEROS` to `api.tool.NOWHERE`, without a file.
-    `stream_parameter`: the parameter that counts the streams of one file.
+    `whole_files`: it moves lists of files, but each of them whole, and under its own name below one
+    folder. `memory_to_memory`: it moves pieces from `api.tool.ZEROS` to `api.tool.NOWHERE`, without
+    a file. `stream_parameter`: the parameter that counts the streams of one file.
+    `server_pattern`: what `--server` may be for it, as a regular expression, "" where it has no
+    server to name; `server_form`: the same in words, to follow the word "write".
     """
 
     rank: int = 100
     is_default: bool = False
     moves_ranges: bool = False
+    whole_files: bool = False
     memory_to_memory: bool = False
     stream_parameter: str = "streams"
+    server_pattern: str = ""
+    server_form: str = ""

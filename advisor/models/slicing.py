@@ -65,11 +65,17 @@ class _Class:
         self._offsets: dict[str, int] = {}
         self.owed_bytes = 0.0
 
-    def take(self, wanted_bytes: float, at_once: int) -> list[Part]:
-        """Parts of about `wanted_bytes`; less than a file is owed to the next slice."""
+    def take(self, wanted_bytes: float, at_once: int, *, whole: bool) -> list[Part]:
+        """Parts of about `wanted_bytes`; less than a file is owed to the next slice.
+
+        `whole`: no file is cut, so that large ones are more bytes than wanted.
+        """
         self.owed_bytes += wanted_bytes
         pieces = min(self.count, at_once)
         each = self.owed_bytes / pieces
+        if whole and self.total_bytes / self.count > max(each, _LEAST_RANGE_BYTES):
+            self.owed_bytes = 0.0
+            return [self._next_whole() for _ in range(min(pieces, len(self._files)))]
         if each >= _LEAST_RANGE_BYTES and self.total_bytes / self.count > each:
             return self._ranges(pieces, each)
         if self.total_bytes / self.count > self.owed_bytes >= _LEAST_RANGE_BYTES:
@@ -81,10 +87,14 @@ class _Class:
         while self.owed_bytes >= (file := self._files[self._next]).size_bytes:
             if len(parts) >= len(self._files):
                 break
-            parts.append(Part(file, 0, file.size_bytes))
+            parts.append(self._next_whole())
             self.owed_bytes -= max(1, file.size_bytes)
-            self._next = (self._next + 1) % len(self._files)
         return parts
+
+    def _next_whole(self) -> Part:
+        file = self._files[self._next]
+        self._next = (self._next + 1) % len(self._files)
+        return Part(file, 0, file.size_bytes)
 
     def _ranges(self, pieces: int, each: float | None) -> list[Part]:
         length = _grains(self.owed_bytes / pieces if each is None else each)
@@ -104,11 +114,11 @@ class _Class:
         self._offsets[file.name] = begin + length
         return Part(file, begin, length)
 
-    def one_part(self) -> Part:
+    def one_part(self, *, whole: bool) -> Part:
         """The next file, or its smallest range, whatever is owed."""
-        file = self._files[self._next]
-        self._next = (self._next + 1) % len(self._files)
-        part = self._range(file, _LEAST_RANGE_BYTES)
+        part = self._next_whole()
+        if not whole:
+            part = self._range(part.file, _LEAST_RANGE_BYTES)
         self.owed_bytes -= part.size_bytes
         return part
 
@@ -125,7 +135,8 @@ class Slicer:
     """Takes slices of a dataset, each of files other than the previous ones while there are any.
 
     `files`: those that are known, at least one of every bin of `sizes` that has bytes. `at_once`:
-    maximum number in flight.
+    maximum number in flight. `whole`: no file is cut: of large ones, as many as can be in flight
+    are taken, however many bytes they have, and time has to end the probe.
     """
 
     def __init__(
@@ -134,6 +145,8 @@ class Slicer:
         sizes: Sequence[SizeBin],
         at_once: int,
         rng: np.random.Generator,
+        *,
+        whole: bool = False,
     ) -> None:
         by_bin: dict[int, list[FileEntry]] = {}
         for index in rng.permutation(len(files)):
@@ -141,6 +154,7 @@ class Slicer:
         total = sum(one[2] for one in sizes)
         self._classes = [_Class(x, by_bin[x[0]], x[2] / total) for x in sizes if by_bin.get(x[0])]
         self._at_once = at_once
+        self._whole = whole
         self._rng = rng
         self.total_bytes = total
 
@@ -154,11 +168,12 @@ class Slicer:
         wanted_bytes = min(wanted_bytes, self.total_bytes)
         placed: list[tuple[float, Part]] = []
         for one in self._classes:
-            parts = one.take(wanted_bytes * one.share, self._at_once)
+            parts = one.take(wanted_bytes * one.share, self._at_once, whole=self._whole)
             places = (np.arange(len(parts)) + self._rng.random(len(parts))) / max(1, len(parts))
             placed += zip(places.tolist(), parts, strict=True)
         if not placed:
-            return [max(self._classes, key=lambda one: one.owed_bytes).one_part()]
+            most_owed = max(self._classes, key=lambda one: one.owed_bytes)
+            return [most_owed.one_part(whole=self._whole)]
         return [part for _, part in sorted(placed, key=lambda pair: pair[0])]
 
     def give_back(self, parts: Sequence[Part]) -> None:

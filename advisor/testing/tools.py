@@ -182,9 +182,14 @@ class TransferToolContract(ToolContract):
         baselines = self.plugin.baselines(a_path(), dataset)
         return [*_ends(space), *(baseline.setting for baseline in baselines)]
 
+    def _pieces(self) -> list[tuple[Piece, ...]]:
+        traits = getattr(self.plugin, "traits", ToolTraits())
+        whole = _WHOLE if self.plugin.moves_several else _WHOLE[:1]
+        return [whole] if traits.whole_files else [whole, _RANGE]
+
     def _orders(self) -> Iterator[TransferOrder]:
         for setting in self._settings():
-            for pieces in (_WHOLE if self.plugin.moves_several else _WHOLE[:1], _RANGE):
+            for pieces in self._pieces():
                 for verify in (False, True):
                     yield TransferOrder(
                         setting=setting,

@@ -12,7 +12,7 @@ from advisor.cli.advise.options import DataOptions, SearchOptions, SeveralOption
 from advisor.cli.commands import is_typed
 from advisor.cli.connection import DataReachOptions
 from advisor.cli.errors import UsageError
-from advisor.domain.addresses import parse_interfaces, parse_server
+from advisor.domain.addresses import parse_interfaces
 from advisor.domain.dataset import Dataset
 from advisor.domain.quantities import format_duration
 from advisor.domain.space import Scale
@@ -52,7 +52,7 @@ def advice_request(
         accept_history=search.accept_history,
         dataset=_dataset(data),
         destination_path=data.to,
-        server_url=_server(data.server),
+        server_url=_server(data.server, tool.tool),
     )
 
 
@@ -165,9 +165,11 @@ def _known_tools(names: p.Names) -> list[str]:
     return names
 
 
-def _server(text: str | None) -> str | None:
+def _server(text: str | None, tool: str | None) -> str | None:
+    from advisor.traits import checked_server
+
     try:
-        return parse_server(text) if text else None
+        return checked_server(text, [tool] if tool else []) if text else None
     except ValueError as error:
         raise UsageError(f"--server {error}") from None
 

@@ -73,7 +73,7 @@ def run_session(
 
 def on_lab(request: _Request) -> _Request:
     """For a destination in a lab: move this process to its source, unless it runs on a host of a
-    mesh, and fill in the lab's GridFTP server.
+    mesh, and fill in the lab's GridFTP server, for a tool that can use it.
 
     If that fails, the session reports why.
     """
@@ -90,7 +90,17 @@ def on_lab(request: _Request) -> _Request:
         return request
     if not is_on(measures_from(state)):
         become(state, state.source, [sys.executable, "-P", "-m", "advisor", *sys.argv[1:]])
-    return msgspec.structs.replace(request, server_url=request.server_url or far.gridftp_url)
+    if request.server_url or not far.gridftp_url or not _takes(request, far.gridftp_url):
+        return request
+    return msgspec.structs.replace(request, server_url=far.gridftp_url)
+
+
+def _takes(request: ConnectionOptions, url: str) -> bool:
+    """Whether the tool that the request names can use that server; so if it names none."""
+    from advisor.traits import takes_server
+
+    tool = getattr(request, "tool", None)
+    return not tool or takes_server(tool, url)
 
 
 def _advice_as_text(event: ev.AnyEvent) -> None:

@@ -99,6 +99,8 @@ class GlobusUrlCopy:
         moves_ranges=True,
         memory_to_memory=True,
         stream_parameter="parallelism",
+        server_pattern=r"(gsiftp|ftp)://.+",
+        server_form="gsiftp://HOST:PORT or ftp://HOST:PORT for a GridFTP server",
         imported_from=("gridftp-log", "gridftp-usage", "harp-csv"),
         requirements=(
             Requirement(

@@ -127,3 +127,20 @@ def test_what_was_moved_of_a_stopped_slice_counts_as_far_as_it_came() -> None:
     whole = moved_work(parts, float("inf"))
     assert not whole.is_cut
     assert (whole.files, whole.total_bytes) == (3, 140)
+
+
+def test_whole_files_are_as_many_as_can_be_in_flight_however_large() -> None:
+    """Time ends such a probe; the next one has them too."""
+    files, bins = _files((100, 1000), (6, 500 * MIB))
+    slicer = Slicer(files, bins, 4, np.random.default_rng(1), whole=True)
+    for _ in range(3):
+        parts = slicer.take(20 * MIB)
+        assert all(part.is_whole for part in parts)
+        assert sum(part.size_bytes == 500 * MIB for part in parts) == 4
+
+
+def test_a_single_file_is_never_cut_where_it_must_be_whole() -> None:
+    files, bins = _files((1, 10**9))
+    slicer = Slicer(files, bins, 16, np.random.default_rng(1), whole=True)
+    for wanted in (1, MIB, 10**9):
+        assert [part.is_whole for part in slicer.take(wanted)] == [True]

@@ -9,10 +9,10 @@ from textual.events import ScreenResume
 from textual.widget import Widget
 from textual.widgets import RadioSet
 
-from advisor.domain.addresses import parse_server
 from advisor.domain.dataset import Dataset
 from advisor.domain.quantities import format_duration, format_rate, parse_size
 from advisor.models.file_classes import classify, of_bins
+from advisor.traits import checked_server
 from advisor.tui.features.advising.assumed_path import assumed_path
 from advisor.tui.features.advising.draft import Draft, What, parse_count
 from advisor.tui.features.advising.step import Step
@@ -205,7 +205,7 @@ def _destination_fields(draft: Draft) -> Iterable[Field]:
         "GridFTP server",
         "server",
         draft,
-        check=parse_server,
+        check=checked_server,
         example="as in gsiftp://dtn02.example.org:2811",
         explained="The destination's GridFTP server, where the tool uses one. Your site's "
         "documentation names it.",

@@ -1,0 +1,155 @@
+"""rclone: copies to another host over SFTP, a TCP connection for each file or part of a file.
+
+Found by running it (1.60.1 and 1.75.2, against OpenSSH 9.2):
+- Files and directories are written to the given name, whatever characters it has.
+- Without `--no-check-dest` a file is skipped where size and modification time are the same.
+- With `--files-from-raw` a line is a name, whatever characters it has but a line end.
+- Since 1.63 a file has another name until it is complete; `--inplace` prevents that.
+- What it counts as moved is what it has read; the rest may be a MiB for each file.
+Not run, but taken from rclone's documentation and tracker: sending a file in parts was added in
+August 2026 (pull request 9724); reading one in parts is older. SSH's window of 2 MiB is that of
+OpenSSH and of Go's library.
+"""
+
+import shutil
+from collections.abc import Mapping
+from functools import partial
+from typing import Final
+
+from advisor.api.tool import (
+    CommandRequest,
+    OutputReader,
+    Step,
+    ToolLimits,
+    ToolTraits,
+    ToolTrouble,
+    TransferOrder,
+)
+from advisor.api.values import (
+    AVAILABLE,
+    Availability,
+    Baseline,
+    Command,
+    Dataset,
+    PathFacts,
+    Requirement,
+    Space,
+)
+
+from .known import Login, flags_of, login_at, login_of, lookups_for
+from .lines import NAME, joint_line, tcp_line
+from .options import remote_of
+from .reader import StatsReader
+from .searching import baselines_for, space_for
+from .steps import steps_for
+from .trouble import refusal_of, trouble_of
+
+_FLAGS: Final[Mapping[str, str]] = {
+    "rclone copyto": (
+        "Copies the file to exactly this name, or the directory's contents into this directory."
+    ),
+    "--progress": "Shows the bytes moved and the rate while it runs.",
+    "--transfers FILES": "Moves this many files at a time, each over its own connection.",
+    "--multi-thread-streams STREAMS": (
+        "Moves each large file in this many concurrent parts, each over its own connection; "
+        "with 0, files are not split."
+    ),
+    "--sftp-concurrency REQUESTS": "Sends this many blocks of a file before the first is answered.",
+    "--bind ADDRESS": "Sends from this address of the host.",
+    "--multi-thread-cutoff SIZE": "The least size of a file that is moved in parts.",
+}
+_SERVER: Final = (
+    r"sftp://([A-Za-z0-9_][\w.+-]*@)?([A-Za-z0-9][\w.-]*|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?"
+)
+
+
+class Rclone:
+    """Writes rclone lines, run on the source; is profiled by moving real files over SFTP.
+
+    `login`, `version_flags` (of this version of rclone): what was looked up, None and empty before.
+    """
+
+    name = NAME
+    summary = "copies files over SFTP, several connections at a time"
+    flags = _FLAGS
+    moves_several = True
+    traits = ToolTraits(
+        rank=20,
+        whole_files=True,
+        stream_parameter="parallelism",
+        server_pattern=_SERVER,
+        server_form="sftp://USER@HOST:PORT for an SSH server",
+        requirements=(
+            Requirement(
+                name=NAME,
+                purpose="transfer over SFTP",
+                find=partial(shutil.which, NAME),
+                remedy="apt-get install rclone",
+            ),
+        ),
+    )
+
+    def __init__(
+        self, login: Login | None = None, version_flags: frozenset[str] = frozenset()
+    ) -> None:
+        self._login = login
+        self._version_flags = version_flags
+
+    def available(self) -> Availability:
+        """Whether rclone is on the search path."""
+        if shutil.which(self.name):
+            return AVAILABLE
+        return Availability(reason="rclone is not installed", remedy="apt install rclone")
+
+    def lookups(self, destination: str, server_url: str | None) -> Mapping[str, list[str]]:
+        """Its options, and a login by ssh."""
+        return lookups_for(destination, server_url)
+
+    def informed(self, found: Mapping[str, str]) -> "Rclone":
+        """With its options, and the key and host key of that login."""
+        return Rclone(login_of(found), flags_of(found))
+
+    def commands(self, request: CommandRequest) -> list[Command]:
+        """One line: of its own setting where it was profiled, else for the best TCP setting."""
+        if own := request.settings.get(self.name):
+            return [joint_line(request, own, self._login, self._version_flags)]
+        tcp = request.settings.get("tcp")
+        return [tcp_line(request, tcp, self._login, self._version_flags)] if tcp else []
+
+    def space(self, path: PathFacts, dataset: Dataset, limits: ToolLimits) -> Space:
+        """Files at a time × connections for each × requests under way."""
+        return space_for(dataset, limits, self._version_flags)
+
+    def baselines(self, path: PathFacts, dataset: Dataset) -> list[Baseline]:
+        """The line without options, as users type it."""
+        return baselines_for(dataset)
+
+    def carries(self, name: str) -> str:
+        """Why a file cannot arrive or would change its name; "" if it arrives unchanged."""
+        if "\n" in name or "\r" in name:
+            return "rclone's lists of files have no names with a line end: rename it"
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            return "its name is not UTF-8, which rclone would write in another way: rename it"
+        return ""
+
+    def steps(self, order: TransferOrder) -> list[Step]:
+        """The line of one transfer, on the source, with a list of its pieces."""
+        login = self._login or login_at(order.destination_host, order.server_url)
+        return steps_for(order, remote_of(login, self._version_flags), self._version_flags)
+
+    def reader(self) -> OutputReader:
+        """A reader of the statistics in its log."""
+        return StatsReader()
+
+    def refusal(self, output: str, errors: str) -> str:
+        """Why the server refused some of the connections; "" if it did not."""
+        return refusal_of(output, errors)
+
+    def trouble(self, status: int, output: str, errors: str) -> ToolTrouble | None:
+        """What went wrong, by the exit status and what it logged; None for status 0."""
+        return trouble_of(status, output, errors)
+
+
+plugin = Rclone()

@@ -1,0 +1,114 @@
+"""What is looked up on the source before rclone is used: its options, and the way to the server.
+
+The lines need what ssh found out by logging in once: the key that the server accepted, and the file
+in which its host key is known. rclone has an SSH client of its own, which reads no configuration.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+import msgspec
+
+_LOGIN: Final = 'ssh -v -o BatchMode=yes -o ControlPath=none -s "$@" sftp </dev/null 2>&1; true'
+"""What ssh says of a login that ends at once; it fails where the server has no SFTP."""
+
+_ACCEPTED: Final = re.compile(
+    r"^debug1: Server accepts key: (?P<path>.+?) [A-Z0-9-]+ SHA256:\S+(?P<agent>.*)$", re.MULTILINE
+)
+_KNOWN: Final = re.compile(r"^debug1: Found key in (?P<path>.+):\d+$", re.MULTILINE)
+_HOST_KEY: Final = re.compile(r"^debug1: Server host key: (?P<kind>[\w-]+) ", re.MULTILINE)
+_FLAG: Final = re.compile(r"^ +(?:-\w, )?(--[\w-]+)", re.MULTILINE)
+_CHATTER: Final = re.compile(r"^(debug\d|OpenSSH_|Authenticated |Transferred: |Bytes per second)")
+_PROXIES: Final = ("proxyjump", "proxycommand")
+
+
+class Login(msgspec.Struct, frozen=True, kw_only=True):
+    """How rclone logs in at the server: what ssh's own configuration says, resolved.
+
+    `key_file`: "" for a key of the ssh-agent. `host_key_kind`: the kind of the host's key that is
+    known, "" if that was not found out.
+    """
+
+    host: str
+    user: str = ""
+    port: int = 0
+    key_file: str = ""
+    known_hosts: str = "~/.ssh/known_hosts"
+    host_key_kind: str = ""
+
+
+def lookups_for(destination: str, server_url: str | None) -> dict[str, list[str]]:
+    """The commands to run."""
+    address = _ssh_address(destination, server_url)
+    return {
+        "flags": ["rclone", "help", "flags"],
+        "config": ["ssh", "-G", *address],
+        "login": ["sh", "-c", _LOGIN, "sh", *address],
+    }
+
+
+def flags_of(found: Mapping[str, str]) -> frozenset[str]:
+    """The options of the rclone on this host."""
+    return frozenset(_FLAG.findall(found.get("flags", "")))
+
+
+def login_of(found: Mapping[str, str]) -> Login:
+    """The way to the server. Raises ValueError where ssh cannot log in, or only with a proxy."""
+    config = dict(line.partition(" ")[::2] for line in found.get("config", "").splitlines())
+    destination = config.get("host", "the server")
+    login = found.get("login", "").replace("\r", "")
+    said = _last_word(login)
+    accepted = _ACCEPTED.search(login)
+    if accepted is None:
+        raise ValueError(
+            f"ssh cannot log in at {destination} with a key{said}: run 'ssh {destination}' until "
+            "it does, or name another server with --server sftp://USER@HOST:PORT"
+        )
+    if any(config.get(name, "none") != "none" for name in _PROXIES):
+        raise ValueError(
+            f"ssh reaches {destination} through another host, which rclone's own SSH cannot: name "
+            "a server that is reached directly with --server sftp://USER@HOST:PORT"
+        )
+    known = _KNOWN.search(login)
+    kind = _HOST_KEY.search(login)
+    if known is None:
+        raise ValueError(
+            f"the host key of {destination} is in no known_hosts file, which rclone needs: run "
+            f"'ssh {destination}' once, and compare the key"
+        )
+    return Login(
+        host=config.get("hostname", destination),
+        user=config.get("user", ""),
+        port=int(config.get("port", 0)),
+        key_file="" if "agent" in accepted["agent"] else accepted["path"],
+        known_hosts=known["path"],
+        host_key_kind=kind["kind"] if kind else "",
+    )
+
+
+def login_at(host: str, server_url: str | None) -> Login:
+    """The way to the server where nothing was looked up: that of the URL, else the host's name."""
+    if not server_url or not server_url.startswith("sftp://"):
+        return Login(host=host)
+    parts = urlsplit(server_url)
+    user = unquote(parts.username or "")
+    return Login(host=parts.hostname or host, user=user, port=parts.port or 0)
+
+
+def _ssh_address(destination: str, server_url: str | None) -> list[str]:
+    """The words by which ssh finds the server."""
+    if not server_url:
+        return ["--", destination]
+    login = login_at(destination, server_url)
+    port = ["-p", str(login.port)] if login.port else []
+    user = f"{login.user}@" if login.user else ""
+    return [*port, "--", f"{user}{login.host}"]
+
+
+def _last_word(text: str) -> str:
+    """The last line of ssh that is a message and no report of its progress, in brackets."""
+    lines = [line.strip() for line in text.splitlines() if not _CHATTER.match(line)]
+    lines = [line for line in lines if line]
+    return f" ({lines[-1].rstrip('.')})" if lines else ""

@@ -1,0 +1,106 @@
+"""The lines to print, with notes."""
+
+from collections.abc import Collection
+from typing import Final
+
+from advisor.api.command_line import buffer_note, congestion_note, only_note, path_notes, shell_line
+from advisor.api.tool import CommandRequest
+from advisor.api.values import Command, Setting, format_rate
+
+from .known import Login, login_at
+from .options import part_options, remote_of, setting_options
+
+NAME: Final = "rclone"
+_SSH_WINDOW_BYTES: Final = 2 * 2**20
+_CHECKED: Final = (
+    "rclone compares the checksums of source and copy where the server lets it run md5sum or "
+    "sha1sum, and sizes elsewhere."
+)
+
+
+def joint_line(
+    request: CommandRequest, setting: Setting, login: Login | None, flags: Collection[str]
+) -> Command:
+    """For the setting that was measured from disk to disk with rclone itself."""
+    options = ["--progress", *setting_options(setting, request.path.bound_address)]
+    notes = [_CHECKED, *_kept_note(request)]
+    return _line(request, options, _remote(request, login, flags), notes)
+
+
+def tcp_line(
+    request: CommandRequest, setting: Setting, login: Login | None, flags: Collection[str]
+) -> Command:
+    """For streams that were measured from memory to memory."""
+    files, per_file = _shares(request, setting)
+    bound = request.path.bound_address
+    options = ["--progress", "--transfers", str(files), *part_options(per_file)]
+    options += ["--bind", bound] if bound else []
+    notes = [
+        *([_LOGIN] if login is None else []),
+        "SFTP encrypts, which may fill a core.",
+        *_fetching_note(request, options, per_file),
+        *_window_note(request, setting),
+        *buffer_note(request, setting, NAME),
+        *congestion_note(request, setting, NAME),
+    ]
+    return _line(request, options, _remote(request, login, flags), notes)
+
+
+_LOGIN: Final = "Uses the key of your ssh-agent and the host keys of ~/.ssh/known_hosts."
+
+
+def _line(request: CommandRequest, options: list[str], remote: str, notes: list[str]) -> Command:
+    # The slash is for readers: rclone checks whether the path is a directory.
+    source = request.source.rstrip("/") + "/" if request.is_directory else request.source
+    argv = [NAME, "copyto", *options, source, remote + request.target]
+    before = [*only_note(request, NAME, "tcp"), *path_notes(request, argv)]
+    note = " ".join([*before, *notes])
+    return Command(tool=NAME, side="source", argv=argv, shell=shell_line(argv), note=note)
+
+
+def _remote(request: CommandRequest, login: Login | None, flags: Collection[str]) -> str:
+    return remote_of(login or login_at(request.destination_host, request.server_url), flags)
+
+
+def _shares(request: CommandRequest, setting: Setting) -> tuple[int, int]:
+    """The number of files at a time and of connections each; their product is that measured.
+
+    A directory's files are sent whole if there are enough of them, which every version can do.
+    """
+    streams = int(setting["streams"])
+    if not request.is_directory:
+        return 1, streams
+    known = request.dataset.files if request.dataset else None
+    files = min(streams, known or streams)
+    return files, streams // files
+
+
+def _fetching_note(request: CommandRequest, options: list[str], per_file: int) -> list[str]:
+    """A note for versions that send a file over one connection."""
+    if per_file == 1:
+        return []
+    remote = remote_of(Login(host=request.path.source_address)) + request.source
+    line = shell_line([NAME, "copyto", *options, remote, request.target])
+    return [
+        "An rclone whose `rclone help flags` has no --sftp-disable-multithread-upload sends a file "
+        "over one connection, but reads it over several: then run this on the destination: "
+        f"`{line}`."
+    ]
+
+
+def _window_note(request: CommandRequest, setting: Setting) -> list[str]:
+    """A note for a path on which SSH's own window is the limit; else none."""
+    path, streams = request.path, int(setting["streams"])
+    most_bps = streams * _SSH_WINDOW_BYTES * 8 / path.rtt_s
+    if path.capacity_bps and most_bps >= path.capacity_bps:
+        return []
+    return [
+        "SSH has at most 2 MiB in flight per connection, whatever its socket buffer, so at most "
+        f"{format_rate(most_bps)} here."
+    ]
+
+
+def _kept_note(request: CommandRequest) -> list[str]:
+    if request.kept is None or not (request.kept.files or request.kept.first_bytes):
+        return []
+    return ["What is already there is skipped where size and modification time are the same."]

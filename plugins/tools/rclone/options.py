@@ -1,0 +1,65 @@
+"""The options of printed and of measured lines, and the remote."""
+
+from collections.abc import Collection
+from typing import Final
+
+from advisor.api.values import Setting
+
+from .known import Login
+
+AS_TYPED: Final[Setting] = {"options": "none"}
+"""Marks the setting whose line has no options, as typed by users who tune nothing."""
+
+DEFAULT_TRANSFERS: Final = 4
+DEFAULT_OUTSTANDING: Final = 64
+_SENDS_PARTS: Final = "--sftp-disable-multithread-upload"
+"""An rclone that has this option writes a file over several connections."""
+
+_SPECIAL: Final = frozenset(",:=\"'")
+
+
+def can_send_parts(flags: Collection[str]) -> bool:
+    """Whether this rclone can write a file to SFTP in concurrent parts."""
+    return _SENDS_PARTS in flags
+
+
+def setting_options(setting: Setting, bound_address: str = "") -> list[str]:
+    """For a setting of rclone itself."""
+    bind = ["--bind", bound_address] if bound_address else []
+    if setting.items() >= AS_TYPED.items():
+        return bind
+    per_file = int(setting["parallelism"])
+    options = ["--transfers", str(setting["concurrency"]), *part_options(per_file)]
+    if (outstanding := int(setting.get("outstanding", DEFAULT_OUTSTANDING))) != DEFAULT_OUTSTANDING:
+        options += ["--sftp-concurrency", str(outstanding)]
+    return [*options, *bind]
+
+
+def part_options(per_file: int) -> list[str]:
+    """For this many connections for each large file."""
+    # M is 2^20 bytes in every version; only the newer ones take Mi.
+    cutoff = ["--multi-thread-cutoff", "64M"] if per_file > 1 else []
+    return ["--multi-thread-streams", str(per_file if per_file > 1 else 0), *cutoff]
+
+
+def remote_of(login: Login, flags: Collection[str] = ()) -> str:
+    """A remote given inline, which needs no configuration."""
+    given = {
+        "host": login.host,
+        "user": login.user,
+        "port": str(login.port) if login.port else "",
+        "key_file": login.key_file,
+        "known_hosts_file": login.known_hosts,
+        # Else rclone may ask for a key of another kind than the one that is known.
+        "host_key_algorithms": (
+            login.host_key_kind if "--sftp-host-key-algorithms" in flags else ""
+        ),
+    }
+    words = [f"{name}={_quoted(value)}" for name, value in given.items() if value]
+    return f":sftp,{','.join(words)}:"
+
+
+def _quoted(value: str) -> str:
+    if not _SPECIAL & set(value):
+        return value
+    return '"' + value.replace('"', '""') + '"'

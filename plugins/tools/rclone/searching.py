@@ -1,0 +1,67 @@
+"""The search space for profiling rclone over SFTP, and the baseline."""
+
+from collections.abc import Collection
+from typing import Final
+
+from advisor.api.tool import ToolLimits
+from advisor.api.values import Baseline, Dataset, Parameter, Scale, Space
+
+from .options import AS_TYPED, DEFAULT_OUTSTANDING, DEFAULT_TRANSFERS, can_send_parts
+
+_OUTSTANDING: Final = Parameter(
+    name="outstanding", unit="requests", lower=DEFAULT_OUTSTANDING, upper=256, only_bounds=True
+)
+"""Requests of 32 KiB that a file has under way (`--sftp-concurrency`): 64 fill SSH's window of
+2 MiB only if every answer comes at once."""
+
+
+def _last_doubling(most: int) -> int:
+    """The largest power of two up to a number; 1 for less than 2."""
+    return 1 << (max(1, most).bit_length() - 1)
+
+
+def space_for(dataset: Dataset, limits: ToolLimits, flags: Collection[str]) -> Space:
+    """Files at a time in doublings, connections for each where this rclone can, and requests."""
+    most_files = limits.max_concurrency if dataset.files is None else dataset.files
+    uppers = {
+        "concurrency": _last_doubling(min(most_files, limits.max_concurrency)),
+        "parallelism": _last_doubling(limits.max_streams) if can_send_parts(flags) else 1,
+    }
+    units = {"concurrency": "files", "parallelism": "streams"}
+    searched = tuple(
+        Parameter(name=name, unit=units[name], lower=1, upper=upper, scale=Scale.LOG2)
+        for name, upper in uppers.items()
+        if upper > 1
+    )
+    searched = (*searched, _OUTSTANDING)
+    names = [parameter.name for parameter in searched]
+    return Space(
+        parameters=searched,
+        # Each concurrent file is a connection, and a process of the server.
+        cost_order=tuple(names),
+        fixed={name: 1 for name in uppers if name not in names},
+        note=_note(dataset, limits, uppers),
+    )
+
+
+def _note(dataset: Dataset, limits: ToolLimits, uppers: dict[str, int]) -> str:
+    files = "an unknown number of" if dataset.files is None else str(dataset.files)
+    at_once = (
+        "one file, so nothing to move concurrently"
+        if dataset.files == 1
+        else f"up to {uppers['concurrency']} of {files} files at a time "
+        f"({limits.max_concurrency} allowed)"
+    )
+    parts = (
+        f"up to {uppers['parallelism']} connections for each"
+        if uppers["parallelism"] > 1
+        else "one connection for each, as this rclone writes over SFTP"
+    )
+    return f"{at_once}; {parts}"
+
+
+def baselines_for(dataset: Dataset) -> list[Baseline]:
+    """The line without options, as users type it: rclone moves four files at a time."""
+    files = min(DEFAULT_TRANSFERS, dataset.files or DEFAULT_TRANSFERS)
+    usual = {"concurrency": files, "parallelism": 1, "outstanding": DEFAULT_OUTSTANDING}
+    return [Baseline("default", {**usual, **AS_TYPED})]

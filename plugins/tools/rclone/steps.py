@@ -1,0 +1,61 @@
+"""The line of one measured transfer, and its list of files."""
+
+import posixpath
+from collections.abc import Collection
+from typing import Final
+
+from advisor.api.tool import Piece, Step, TransferOrder
+
+from .options import setting_options
+
+_REPORTED: Final = (
+    *("--use-json-log", "--log-file", "/dev/stdout"),
+    *("--stats", "500ms", "--stats-log-level", "NOTICE"),
+    *("--retries", "1"),
+)
+_AT_ONCE: Final = ("--low-level-retries", "1")
+"""A probe has to know soon that a connection was refused. With more, rclone waits up to 2 s before
+each, one after another, while the connections that it has are idle."""
+_PROVEN: Final = ("--no-check-dest", "--ignore-checksum")
+"""Whatever is there is replaced, whether size and time are the same or not."""
+
+
+def steps_for(order: TransferOrder, remote: str, flags: Collection[str]) -> list[Step]:
+    """One program, on the source. Raises ValueError for what rclone cannot move."""
+    if not all(piece.is_whole for piece in order.pieces):
+        raise ValueError("rclone moves whole files, no ranges of one")
+    options = [*setting_options(order.setting, order.path.bound_address), *_REPORTED]
+    if not order.is_proven:
+        options += _AT_ONCE
+    else:
+        # Under its own name at once: no other name remains when it is ended.
+        options += [*_PROVEN, *(["--inplace"] if "--inplace" in flags else [])]
+    source, target = _roots(order.pieces)
+    if not source:
+        [piece] = order.pieces
+        argv = ["rclone", "copyto", *options, piece.source, remote + piece.target]
+        return [Step(side="source", argv=argv, as_login=True)]
+    argv = ["rclone", "copy", *options, "--files-from-raw", order.list_file]
+    # As an absolute path, no name can be taken for a remote or an option.
+    argv += [source, remote + target]
+    names = [piece.source[len(source) :].lstrip("/") for piece in order.pieces]
+    text = "".join(f"{name}\n" for name in names)
+    return [Step(side="source", argv=argv, list_text=text, as_login=True)]
+
+
+def _roots(pieces: Collection[Piece]) -> tuple[str, str]:
+    """The folders below which all pieces have the same names; "" and "" for one that is renamed.
+
+    Raises ValueError where there are none.
+    """
+    source = posixpath.commonpath([posixpath.dirname(piece.source) for piece in pieces])
+    first = next(iter(pieces))
+    name = first.source[len(source) :].lstrip("/")
+    target = first.target.removesuffix(f"/{name}") or "/"
+    for piece in pieces:
+        own = piece.source[len(source) :].lstrip("/")
+        if piece.target != posixpath.join(target, own):
+            if len(pieces) == 1:
+                return "", ""
+            raise ValueError("rclone moves a list of files only under their own names")
+    return source, target

@@ -1,0 +1,160 @@
+"""What rclone's errors mean. Provoked with 1.60.1 and 1.75.2 against OpenSSH 9.2."""
+
+import re
+from typing import Final
+
+import msgspec
+
+from advisor.api.tool import ToolTrouble
+from advisor.api.values import FailureKind
+
+from .reader import logged
+
+
+class _Case(msgspec.Struct, frozen=True):
+    """`pattern` in the errors means `kind`; its groups are used in the sentence."""
+
+    pattern: str
+    kind: FailureKind
+    sentence: str
+
+
+_REFUSED: Final = re.compile(
+    r"couldn't connect SSH: (?P<why>.*(?:connection reset by peer|EOF|broken pipe"
+    r"|i/o timeout|connection refused|kex_exchange_identification).*)"
+    r"|(?P<session>ssh: rejected: [^\n]*|couldn't initialise SFTP: [^\n]*)"
+)
+_CASES: Final = (
+    _Case(
+        r"knownhosts: key is unknown",
+        FailureKind.NO_ACCESS,
+        "The server's host key is in no known_hosts file: log in once with ssh, and compare it.",
+    ),
+    _Case(
+        r"knownhosts: key mismatch",
+        FailureKind.NO_ACCESS,
+        "The server has another host key than known_hosts says: find out why before anything else; "
+        "an rclone before 1.67 also says so where only a key of another kind is known.",
+    ),
+    _Case(
+        r"ssh: unable to authenticate",
+        FailureKind.NO_ACCESS,
+        "The server accepts none of the keys: run ssh-copy-id for it, or ssh-add.",
+    ),
+    _Case(
+        r"passphrase protected|failed to parse private key file",
+        FailureKind.NO_ACCESS,
+        "rclone cannot read the private key: add it to an ssh-agent with ssh-add.",
+    ),
+    _Case(
+        r"connect: connection refused|no route to host|network is unreachable|no such host",
+        FailureKind.REFUSED,
+        "No SSH server answers: check host and port, and name another with --server "
+        "sftp://USER@HOST:PORT.",
+    ),
+    _Case(
+        r"subsystem request failed",
+        FailureKind.NO_ACCESS,
+        "The server offers no SFTP: its administrator enables the subsystem sftp in sshd_config.",
+    ),
+    _Case(
+        r"open (?P<path>/.*?): (?P<why>permission denied|input/output error)",
+        FailureKind.NO_ACCESS,
+        "{path} cannot be read ({why}): run this as a user who may read it, or leave it out.",
+    ),
+    _Case(
+        r"is a file not a directory",
+        FailureKind.NO_ACCESS,
+        "A folder of the target is a file at the destination: remove it, or choose another target.",
+    ),
+    _Case(
+        r"mkdir (?P<folder>\".*?\") failed: (?P<why>[^\n]*)",
+        FailureKind.NO_ACCESS,
+        "The folder {folder} cannot be made at the destination ({why}): make it, or choose another "
+        "target.",
+    ),
+    _Case(
+        r"(?i)permission denied|SSH_FX_PERMISSION_DENIED",
+        FailureKind.NO_ACCESS,
+        "The account at the server may not write there: choose a target that it may write to.",
+    ),
+    _Case(
+        r"(?i)no space left|quota exceeded|SSH_FX_NO_SPACE",
+        FailureKind.DISK_FULL,
+        "The destination disk is full: free space there, or choose a target on another disk.",
+    ),
+    _Case(
+        r"can't copy - source file is being updated|corrupted on transfer",
+        FailureKind.FILES_CHANGED,
+        "A file changed while it was read: run the advisor again when nothing changes these files.",
+    ),
+    _Case(
+        r"object not found|directory not found|no such file",
+        FailureKind.FILES_CHANGED,
+        "A file no longer exists: run the advisor again when nothing moves these files.",
+    ),
+    _Case(
+        r"unknown (?:flag|shorthand flag): (?P<flag>\S+)",
+        FailureKind.REJECTED_SETTING,
+        "This rclone has no option {flag}: install a newer one.",
+    ),
+    _Case(
+        r"SSH_FX_FAILURE",
+        FailureKind.INCOMPLETE,
+        "The server failed without a reason, as OpenSSH does where its disk is full: look at the "
+        "free space there.",
+    ),
+)
+_ERRORS: Final = frozenset({"error", "critical", "fatal", "panic", "alert", "emergency"})
+_NOISE: Final = re.compile(r"Can't save config|Failed to seek log file|attempt \d+/\d+ ")
+_MOST_SHOWN: Final = 200
+
+
+def trouble_of(status: int, output: str, errors: str) -> ToolTrouble | None:
+    """What went wrong, by the exit status and what was logged; None for status 0."""
+    if status == 0:
+        return None
+    lines = _messages(output, errors)
+    text = "\n".join(lines)
+    if why := refusal_of(output, errors):
+        return ToolTrouble(FailureKind.RESET, f"{why[0].upper()}{why[1:]}.")
+    for case in _CASES:
+        if found := re.search(case.pattern, text):
+            words = {name: value or "" for name, value in found.groupdict().items()}
+            return ToolTrouble(case.kind, case.sentence.format(**words))
+    said = f": {lines[-1][:_MOST_SHOWN].rstrip('.')}" if lines else ""
+    return ToolTrouble(FailureKind.CRASHED, f"rclone ended with status {status}{said}.")
+
+
+def refusal_of(output: str, errors: str) -> str:
+    """Why some of the connections were refused, where others were not; "" if none was."""
+    text = "\n".join(_messages(output, errors))
+    if not (found := _REFUSED.search(text)) or not _has_moved(output):
+        return ""
+    why = (found["why"] or found["session"] or "").strip().rstrip(".")
+    return (
+        f"the server accepts no more connections ({why[:_MOST_SHOWN]}): MaxStartups and "
+        "MaxSessions of its sshd, or a firewall, limit them"
+    )
+
+
+def _has_moved(output: str) -> bool:
+    """Whether anything was sent: then the server is there, and lets this user in."""
+    for line in output.splitlines():
+        stats = logged(line).get("stats")
+        if isinstance(stats, dict) and stats.get("bytes"):
+            return True
+    return False
+
+
+def _messages(output: str, errors: str) -> list[str]:
+    """The errors of the log, and what is not of the log."""
+    messages = []
+    for line in [*output.splitlines(), *errors.splitlines()]:
+        entry = logged(line)
+        if entry and entry.get("level") not in _ERRORS:
+            continue
+        words = str(entry.get("msg", "")) if entry else line
+        if words.strip() and not _NOISE.search(words):
+            messages.append(" ".join(words.split()))
+    return messages

@@ -1,0 +1,371 @@
+"""rclone as a tool that is profiled: its lookups and space, its steps run with a real sshd."""
+
+import asyncio
+import contextlib
+import json
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from advisor import registry
+from advisor.api.tool import LookingTool, Piece, ToolLimits, TransferOrder, TransferTool
+from advisor.domain.dataset import Dataset
+from advisor.domain.endpoints import Endpoint
+from advisor.domain.measurement import FailureKind
+from advisor.domain.space import Setting
+from advisor.hosts.processes import running
+from advisor.runtime.request import ConnectionOptions
+from advisor.runtime.tool_lookups import informed
+from advisor.testing.samples import a_path
+from advisor.testing.tools import TransferToolContract, a_command_request
+from advisor.traits import checked_server
+from tests.ssh_server import SshServer, needs_sshd, ssh_server, ssh_that_knows
+
+from .gridftp_lines import require
+
+PLUGIN = registry.transfer_tool("rclone")
+assert isinstance(PLUGIN, LookingTool)
+SETTING: Setting = {"concurrency": 8, "parallelism": 1, "outstanding": 64}
+RUN_S = 30.0
+FILES = Dataset(total_bytes=10**9, path="/d", files=100, largest="a", largest_bytes=10**8)
+
+CONFIG = "host dtn\nuser me\nhostname dtn.example.org\nport 2222\n"
+LOGIN = """OpenSSH_9.2p1 Debian-2, OpenSSL 3.0.19\r
+debug1: Server host key: ssh-ed25519 SHA256:DJ6JC0rU\r
+debug1: Found key in /home/me/.ssh/known_hosts:7\r
+debug1: Server accepts key: /home/me/.ssh/a key,1 ED25519 SHA256:yr0oM5 explicit\r
+debug1: Exit status 0\r
+"""
+FLAGS = (
+    "      --transfers int   Number\n  -I, --ignore-times   Do not\n      --inplace   Download\n"
+)
+
+
+class TestContract(TransferToolContract):
+    plugin = PLUGIN
+
+
+class TestContractWhenInformed(TransferToolContract):
+    plugin = PLUGIN.informed({"config": CONFIG, "login": LOGIN, "flags": FLAGS})
+
+
+def an_order(*pieces: Piece, **changes: Any) -> TransferOrder:
+    given: dict[str, Any] = {
+        "setting": SETTING,
+        "pieces": pieces,
+        "path": a_path(),
+        "destination_host": "dtn",
+        "list_file": "/tmp/files",
+    }
+    return TransferOrder(**(given | changes))
+
+
+# --- what is looked up ---
+
+
+def test_the_login_of_ssh_is_what_rclone_is_told() -> None:
+    known = PLUGIN.informed({"config": CONFIG, "login": LOGIN, "flags": FLAGS})
+    [command] = known.commands(a_command_request(settings={"rclone": SETTING}, subject="rclone"))
+    assert command.argv[-1].startswith(
+        ':sftp,host=dtn.example.org,user=me,port=2222,key_file="/home/me/.ssh/a key,1",'
+        "known_hosts_file=/home/me/.ssh/known_hosts:/"
+    )
+    assert "host_key_algorithms" not in command.argv[-1], "this version has no such option"
+
+
+def test_a_newer_version_asks_for_the_host_key_that_is_known() -> None:
+    flags = FLAGS + "      --sftp-host-key-algorithms SpaceSepList   Space\n"
+    known = PLUGIN.informed({"config": CONFIG, "login": LOGIN, "flags": flags})
+    [command] = known.commands(a_command_request(settings={"rclone": SETTING}, subject="rclone"))
+    assert "host_key_algorithms=ssh-ed25519" in command.argv[-1]
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        ({}, "ssh cannot log in"),
+        ({"config": CONFIG, "login": "me@dtn: Permission denied (publickey).\r\n"}, "Permission"),
+        ({"config": CONFIG, "login": LOGIN.replace("Found key in", "No key in")}, "known_hosts"),
+        ({"config": CONFIG + "proxyjump gate\n", "login": LOGIN}, "through another host"),
+    ],
+)
+def test_what_rclone_cannot_do_is_said_before_it_starts(found: dict[str, str], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        PLUGIN.informed(found)
+
+
+def test_a_key_of_the_agent_is_not_named_as_a_file() -> None:
+    login = LOGIN.replace(" explicit", " agent")
+    known = PLUGIN.informed({"config": CONFIG, "login": login})
+    [command] = known.commands(a_command_request(settings={"rclone": SETTING}, subject="rclone"))
+    assert "key_file" not in command.argv[-1]
+
+
+@pytest.mark.parametrize("url", ["sftp://dtn", "sftp://me@dtn:2222/", "sftp://[::1]:22"])
+def test_a_server_that_may_be_named(url: str) -> None:
+    assert checked_server(url, ["rclone"]) == url.rstrip("/")
+
+
+@pytest.mark.parametrize(
+    "url", ["sftp://-oProxyCommand=x", "sftp://-u@h", "sftp://h/path", "ftp://h", "sftp://h:a"]
+)
+def test_a_server_that_may_not_be_named(url: str) -> None:
+    with pytest.raises(ValueError, match="sftp://USER@HOST:PORT"):
+        checked_server(url, ["rclone"])
+
+
+# --- the space ---
+
+
+def test_this_version_has_one_connection_for_each_file() -> None:
+    space = PLUGIN.space(a_path(), FILES, ToolLimits(max_concurrency=24))
+    assert [one.name for one in space.parameters] == ["concurrency", "outstanding"]
+    assert space.parameters[0].upper == 16
+    assert space.fixed == {"parallelism": 1}
+
+
+def test_a_version_that_writes_in_parts_has_them_searched() -> None:
+    flags = FLAGS + "      --sftp-disable-multithread-upload   Disable\n"
+    known = PLUGIN.informed({"config": CONFIG, "login": LOGIN, "flags": flags})
+    assert "parallelism" in {
+        one.name for one in known.space(a_path(), FILES, ToolLimits()).parameters
+    }
+
+
+# --- the steps ---
+
+
+def _argv(order: TransferOrder) -> list[str]:
+    [step] = PLUGIN.steps(order)
+    return step.argv
+
+
+def test_a_list_has_names_below_one_folder() -> None:
+    pieces = [
+        Piece(source=f"/d/{name}", target=f"/t/x/{name}", size_bytes=1) for name in ("a/b", "-c")
+    ]
+    [step] = PLUGIN.steps(an_order(*pieces))
+    assert step.list_text == "a/b\n-c\n"
+    assert step.argv[-2] == "/d"
+    assert step.argv[-1].endswith(":/t/x")
+    assert step.as_login
+
+
+def test_files_that_would_change_their_names_are_refused() -> None:
+    pieces = [Piece(source=f"/d/{n}", target=f"/t/{n}x", size_bytes=1) for n in ("a", "b")]
+    with pytest.raises(ValueError, match="under their own names"):
+        PLUGIN.steps(an_order(*pieces))
+
+
+def test_ranges_are_refused() -> None:
+    piece = Piece(source="/d/a", target="/t/a", size_bytes=1, offset_bytes=1, is_whole=False)
+    with pytest.raises(ValueError, match="whole files"):
+        PLUGIN.steps(an_order(piece))
+
+
+def test_what_is_proven_elsewhere_always_replaces_what_is_there() -> None:
+    """A file of the same size and time may have any content."""
+    piece = Piece(source="/d/a", target="/t/a", size_bytes=1)
+    assert "--no-check-dest" in _argv(an_order(piece, is_proven=True))
+    assert "--ignore-checksum" not in _argv(an_order(piece))
+
+
+# --- the log ---
+
+
+def test_bytes_that_rclone_has_only_read_do_not_count() -> None:
+    reader = PLUGIN.reader()
+    under_way = [{"name": "a", "bytes": 30}, {"name": "b", "bytes": 5}]
+    stats = {"bytes": 100, "transfers": 2, "transferring": under_way}
+    progress = reader.feed(json.dumps({"level": "warning", "stats": stats}))
+    assert progress is not None
+    assert (progress.moved_bytes, progress.files_begun) == (65, 4)
+
+
+@pytest.mark.parametrize(
+    "line", ["[]", "{", '{"stats": []}', '{"stats": {"bytes": "x"}}', "{" * 9999]
+)
+def test_a_log_that_is_none_is_ignored(line: str) -> None:
+    told = PLUGIN.reader().feed(line)
+    assert told is None or told.moved_bytes == 0
+
+
+# --- with a real server ---
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[SshServer]:
+    require("rclone", "ssh")
+    with ssh_server(tmp_path / "ssh") as one:
+        yield one
+
+
+def known_tool(
+    server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, port: int = 0
+) -> TransferTool:
+    """The tool after a login by ssh; `port`: of something in between."""
+    config = f"Host {server.address}\n{server.login}"
+    if port:
+        config = config.replace(f"Port {server.port}", f"Port {port}")
+        key = server.known_hosts.read_text().partition(" ")[2]
+        server.known_hosts.write_text(f"[{server.address}]:{port} {key}")
+    programs = ssh_that_knows(tmp_path, config)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    request = ConnectionOptions(
+        destination=Endpoint("localhost"),
+        server_url=f"sftp://{server.address}:{port or server.port}",
+    )
+    return asyncio.run(informed(PLUGIN, request))
+
+
+def ran(tool: TransferTool, order: TransferOrder) -> tuple[int, str, str]:
+    """Exit status, standard output and error of the step."""
+    [step] = tool.steps(order)
+    if step.list_text is not None:
+        Path(order.list_file).write_text(step.list_text)
+
+    async def scenario() -> tuple[int, str, str]:
+        async with asyncio.timeout(RUN_S), running(step.argv) as child:
+            output = await child.stdout.read()
+            status = await child.wait()
+            return status, output.decode(), child.stderr.decode()
+
+    return asyncio.run(scenario())
+
+
+def some_files(folder: Path, target: Path, number: int = 12) -> list[Piece]:
+    (folder / "it's below").mkdir(parents=True)
+    pieces = []
+    for name in ["a 'b' \"c\"", "%d,e=f:g", "#h", "ümläut", *map(str, range(number - 4))]:
+        source = folder / "it's below" / name
+        source.write_bytes(os.urandom(100_000))
+        own = str(source.relative_to(folder))
+        pieces.append(Piece(source=str(source), target=str(target / own), size_bytes=100_000))
+    return pieces
+
+
+@needs_sshd
+@pytest.mark.parametrize("is_proven", [False, True])
+def test_files_arrive_under_their_names(
+    server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_proven: bool
+) -> None:
+    tool = known_tool(server, tmp_path, monkeypatch)
+    pieces = some_files(tmp_path / "d", tmp_path / "t")
+    if is_proven:
+        # Of the same size and time, with another content.
+        Path(pieces[0].target).parent.mkdir(parents=True)
+        Path(pieces[0].target).write_bytes(bytes(100_000))
+        times = Path(pieces[0].source).stat()
+        os.utime(pieces[0].target, ns=(times.st_mtime_ns, times.st_mtime_ns))
+    order = an_order(*pieces, list_file=str(tmp_path / "list"), is_proven=is_proven)
+    status, output, errors = ran(tool, order)
+    assert tool.trouble(status, output, errors) is None
+    for piece in pieces:
+        assert Path(piece.source).read_bytes() == Path(piece.target).read_bytes()
+    arrived = [path for path in (tmp_path / "t").rglob("*") if path.is_file()]
+    assert len(arrived) == len(pieces)
+    reader = tool.reader()
+    told = [progress for line in output.splitlines() if (progress := reader.feed(line))]
+    assert told[-1].moved_bytes == sum(piece.size_bytes for piece in pieces)
+
+
+@needs_sshd
+def test_one_file_may_change_its_name(
+    server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = known_tool(server, tmp_path, monkeypatch)
+    piece = msgspec.structs.replace(
+        some_files(tmp_path / "d", tmp_path / "t")[0], target=str(tmp_path / "t" / "other")
+    )
+    status, output, errors = ran(tool, an_order(piece))
+    assert tool.trouble(status, output, errors) is None
+    assert Path(piece.target).read_bytes() == Path(piece.source).read_bytes()
+
+
+@needs_sshd
+def test_troubles(server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = known_tool(server, tmp_path, monkeypatch)
+    [piece, *_] = some_files(tmp_path / "d", tmp_path / "t")
+
+    def kind_of(order: TransferOrder) -> tuple[FailureKind, str]:
+        trouble = tool.trouble(*ran(tool, order))
+        assert trouble is not None
+        return trouble.kind, trouble.message
+
+    for target, words in (("/dev/null/x", "is a file"), ("/proc/x/y", '"/proc/x"')):
+        kind, message = kind_of(an_order(msgspec.structs.replace(piece, target=target)))
+        assert kind is FailureKind.NO_ACCESS
+        assert words in message
+    gone = msgspec.structs.replace(piece, source=f"{piece.source} gone")
+    assert kind_of(an_order(gone))[0] is FailureKind.FILES_CHANGED
+    server.known_hosts.write_text("")
+    kind, message = kind_of(an_order(piece))
+    assert (kind, "known_hosts" in message) == (FailureKind.NO_ACCESS, True)
+    other_key = server.folder.joinpath("user_key.pub").read_text()
+    server.known_hosts.write_text(f"[{server.address}]:{server.port} {other_key}")
+    kind, message = kind_of(an_order(piece))
+    assert (kind, "another host key" in message) == (FailureKind.NO_ACCESS, True)
+    server.process.terminate()
+    server.process.wait()
+    assert kind_of(an_order(piece))[0] is FailureKind.REFUSED
+
+
+class Narrow:
+    """Lets so many connections through to a server at a time, as a firewall may; resets others."""
+
+    def __init__(self, address: str, port: int, most: int) -> None:
+        self._far = (address, port)
+        self._free = threading.Semaphore(most)
+        self._listening = socket.create_server((address, 0))
+        self.port: int = self._listening.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                near, _ = self._listening.accept()
+                if self._free.acquire(blocking=False):
+                    threading.Thread(target=self._join, args=(near,), daemon=True).start()
+                else:
+                    near.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0" + bytes(4))
+                    near.close()
+
+    def _join(self, near: socket.socket) -> None:
+        with near, socket.create_connection(self._far) as far:
+            back = threading.Thread(target=_copy, args=(far, near), daemon=True)
+            back.start()
+            _copy(near, far)
+            back.join()
+        self._free.release()
+
+    def close(self) -> None:
+        self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+
+
+def _copy(source: socket.socket, target: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while data := source.recv(65536):
+            target.sendall(data)
+    with contextlib.suppress(OSError):
+        target.shutdown(socket.SHUT_WR)
+
+
+@needs_sshd
+def test_refused_connections_are_told_from_other_failures(
+    server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    narrow = Narrow(server.address, server.port, 3)
+    with contextlib.closing(narrow):
+        tool = known_tool(server, tmp_path, monkeypatch, narrow.port)
+        pieces = some_files(tmp_path / "d", tmp_path / "t", 9)
+        setting: Setting = {"concurrency": 8, "parallelism": 1, "outstanding": 64}
+        order = an_order(*pieces, list_file=str(tmp_path / "list"), setting=setting)
+        _, output, errors = ran(tool, order)
+    assert "accepts no more connections" in tool.refusal(output, errors)  # type: ignore[attr-defined]  # of a LimitedTool

@@ -1,0 +1,74 @@
+"""Profiling rclone over SFTP: a real sshd, a real rclone."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.benchmarks.disk.files import difference
+from tests.plugins.tools.gridftp_lines import require
+from tests.ssh_server import SshServer, needs_sshd, ssh_server, ssh_that_knows
+
+from .conftest import Run, Start
+
+pytestmark = needs_sshd
+BUDGET = ["--budget", "20", "--seed", "1"]
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshServer]:
+    """One that the user's ssh knows."""
+    require("rclone", "ssh")
+    with ssh_server(tmp_path / "ssh") as one:
+        programs = ssh_that_knows(tmp_path, f"Host {one.address}\n{one.login}")
+        monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+        yield one
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """Files of several sizes."""
+    folder = tmp_path / "run 42"
+    (folder / "below").mkdir(parents=True)
+    for number in range(30):
+        (folder / f"small {number}").write_bytes(os.urandom(20_000))
+        (folder / "below" / f"{number}.dat").write_bytes(os.urandom(500_000))
+    (folder / "large").write_bytes(os.urandom(30_000_000))
+    return folder
+
+
+def _advise(start: Start, server: SshServer, source: Path, target: Path, *options: str) -> Run:
+    return start(
+        *("advise", "localhost", "--tool", "rclone", "--json", *BUDGET),
+        *("--server", f"sftp://127.0.0.1:{server.port}"),
+        *("--data", str(source), "--to", str(target), *options),
+    )
+
+
+def _results(run: Run) -> list[dict[str, Any]]:
+    events = [event for event in run.events if event["event"] == "probe_ended"]
+    return [event["result"] for event in events if event["transport"] == "rclone"]
+
+
+def test_the_advised_line_copies_the_files(
+    start: Start, server: SshServer, source: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "there"
+    run = _advise(start, server, source, target)
+    done = run.finish()
+    assert done.returncode == 0, done.stderr
+    results = _results(run)
+    assert results
+    assert all(one["outcome"] == "measured" for one in results), results
+    assert not target.exists(), "what the probes moved is taken away again"
+    assert not list(tmp_path.glob(".advisor*"))
+    advice = run.events[-1]
+    assert advice["event"] == "advice"
+    assert advice["transport"] == "rclone"
+    [command] = advice["commands"]
+    assert f"port={server.port}" in command["shell"]
+    assert subprocess.run(command["shell"], shell=True, check=False).returncode == 0
+    assert not difference(source, target)
