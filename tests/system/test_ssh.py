@@ -1,133 +1,63 @@
 """Over a real sshd on a loopback port, with a key made for the test."""
 
-import contextlib
 import getpass
 import os
-import shutil
 import signal
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 
 from advisor.agent.ports import free_run
 from tests.fleet_at_work import AtWork
 from tests.postgres_server import SharedDatabase
+from tests.ssh_server import SshServer, needs_sshd, ssh_server, ssh_that_knows
 
 from .conftest import SHORT, Start, StartAgent, children_left, wait_until
 
-SSHD = shutil.which("sshd") or "/usr/sbin/sshd"
-pytestmark = [
-    pytest.mark.as_root,
-    pytest.mark.skipif(
-        not Path(SSHD).exists(), reason="there is no sshd here: apt-get install openssh-server"
-    ),
-]
-
-
-class Sshd:
-    """A server on a port of its own; `config` is what the advisor's ssh is to use."""
-
-    def __init__(self, folder: Path, process: subprocess.Popen[bytes]) -> None:
-        self.folder = folder
-        self.process = process
-
-    def cut(self) -> None:
-        """Cut every connection, as a network that fails does: both sides' sshd are killed."""
-        for session in psutil.Process(self.process.pid).children(recursive=True):
-            with contextlib.suppress(psutil.NoSuchProcess):
-                # sshd-session since OpenSSH 9.8.
-                if session.name().startswith("sshd"):
-                    session.kill()
+pytestmark = [pytest.mark.as_root, needs_sshd]
 
 
 @pytest.fixture
-def sshd(tmp_path: Path) -> Iterator[Sshd]:
-    folder = tmp_path / "ssh"
-    folder.mkdir(mode=0o700)
-    for name in ("host_key", "user_key"):
-        subprocess.run(
-            ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True
-        )
-    shutil.copy(folder / "user_key.pub", folder / "authorized_keys")
-    port = free_run(1, (0, 0), socket.AF_INET)
-    (folder / "sshd_config").write_text(
-        f"""Port {port}
-ListenAddress 127.0.0.1
-HostKey {folder}/host_key
-AuthorizedKeysFile {folder}/authorized_keys
-PidFile {folder}/pid
-PasswordAuthentication no
-KbdInteractiveAuthentication no
-UsePAM no
-StrictModes no
-SetEnv ADVISOR_RUNTIME_DIR={tmp_path}/advisor HOME={tmp_path}
-"""
-    )
-    if os.geteuid() == 0:
-        Path("/run/sshd").mkdir(exist_ok=True)
-    host_key = (folder / "host_key.pub").read_text()
-    (folder / "known_hosts").write_text(f"[127.0.0.1]:{port} {host_key}")
-    process = subprocess.Popen(
-        [SSHD, "-D", "-e", "-f", str(folder / "sshd_config")], stderr=subprocess.DEVNULL
-    )
-    try:
-        assert wait_until(lambda: _answers(port))
-        # `ssh` has no option for its configuration that the advisor would pass on, so a program of
-        # that name, first in PATH, adds it: the rest is the real ssh.
-        wrapper = tmp_path / "bin" / "ssh"
-        wrapper.parent.mkdir()
-        wrapper.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {folder}/config "$@"\n')
-        wrapper.chmod(0o755)
-        (folder / "config").write_text(
-            f"""Host dtn
-    HostName 127.0.0.1
-    Port {port}
-    User {getpass.getuser()}
-    IdentityFile {folder}/user_key
-    IdentitiesOnly yes
-    UserKnownHostsFile {folder}/known_hosts
+def sshd(tmp_path: Path) -> Iterator[SshServer]:
+    environment = f"SetEnv ADVISOR_RUNTIME_DIR={tmp_path}/advisor HOME={tmp_path}"
+    with ssh_server(tmp_path / "ssh", environment) as server:
+        yield server
+
+
+def _hosts(server: SshServer) -> str:
+    """Configuration of ssh for this server under several names, with more or less in it."""
+    return f"""Host dtn
+{server.login}
 Host stranger
     HostName 127.0.0.1
-    Port {port}
+    Port {server.port}
     User {getpass.getuser()}
-    IdentityFile {folder}/host_key
+    IdentityFile {server.folder}/host_key
     IdentitiesOnly yes
-    UserKnownHostsFile {folder}/known_hosts
+    UserKnownHostsFile {server.known_hosts}
 Host unknown
     HostName 127.0.0.1
-    Port {port}
+    Port {server.port}
     UserKnownHostsFile /dev/null
     GlobalKnownHostsFile /dev/null
 Host nobody-home
     HostName 127.0.0.1
     Port {free_run(1, (0, 0), socket.AF_INET)}
 """
-        )
-        yield Sshd(folder, process)
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def _answers(port: int) -> bool:
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-        return True
-    return False
 
 
 @pytest.fixture
-def over_ssh(sshd: Sshd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+def over_ssh(sshd: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    programs = ssh_that_knows(tmp_path, _hosts(sshd))
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
     return ["--agent-command", f"{sys.executable} -P -m advisor agent --stdio"]
 
 
-def test_a_session(start: Start, sshd: Sshd, over_ssh: list[str], tmp_path: Path) -> None:
+def test_a_session(start: Start, sshd: SshServer, over_ssh: list[str], tmp_path: Path) -> None:
     run = start("advise", "dtn", "--json", *over_ssh, "--ports", "19410-19419", *SHORT)
     done = run.finish()
     assert done.returncode == 0, done.stderr
@@ -139,7 +69,7 @@ def test_a_session(start: Start, sshd: Sshd, over_ssh: list[str], tmp_path: Path
 
 
 def test_the_connection_cut_in_the_middle(
-    start: Start, sshd: Sshd, over_ssh: list[str], tmp_path: Path
+    start: Start, sshd: SshServer, over_ssh: list[str], tmp_path: Path
 ) -> None:
     """Cut once, the agent is started anew and the session goes on; nothing of the first is left."""
     run = start("advise", "dtn", "--json", *over_ssh, "--budget", "14")
@@ -160,7 +90,7 @@ def test_the_connection_cut_in_the_middle(
 
 
 def test_the_connection_cut_for_good(
-    start: Start, sshd: Sshd, over_ssh: list[str], tmp_path: Path
+    start: Start, sshd: SshServer, over_ssh: list[str], tmp_path: Path
 ) -> None:
     run = start("advise", "dtn", "--json", *over_ssh, "--budget", "60")
     for _ in range(3):
@@ -178,7 +108,7 @@ def test_the_connection_cut_for_good(
 
 
 def test_the_advisor_killed_leaves_nothing_on_either_side(
-    start: Start, sshd: Sshd, over_ssh: list[str], tmp_path: Path
+    start: Start, sshd: SshServer, over_ssh: list[str], tmp_path: Path
 ) -> None:
     run = start("advise", "dtn", "--json", *over_ssh)
     run.wait_for("interval")
@@ -200,7 +130,7 @@ def test_what_answers_is_no_agent(start: Start, over_ssh: list[str]) -> None:
 
 
 def test_a_login_that_prints_first_is_no_trouble(
-    start: Start, sshd: Sshd, over_ssh: list[str]
+    start: Start, sshd: SshServer, over_ssh: list[str]
 ) -> None:
     command = f"echo Welcome to dtn; {over_ssh[1]}"
     run = start("path", "dtn", "--json", "--agent-command", command)
@@ -231,7 +161,7 @@ def test_logins_that_fail_name_the_remedy(
 def test_a_fleet_measures_from_a_source_that_ssh_reaches(
     start: Start,
     start_agent: StartAgent,
-    sshd: Sshd,
+    sshd: SshServer,
     over_ssh: list[str],
     tmp_path: Path,
     shared_database: SharedDatabase,
