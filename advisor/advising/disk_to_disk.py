@@ -308,7 +308,7 @@ async def _stage_of(request: AdviceRequest) -> ToolStage:
             f"--profile-tool {tool.name}: {availability.reason} ({availability.remedy})"
         )
     try:
-        tool = await informed(tool, request)
+        tool = await informed(tool, request, profiled.destination_path)
     except ValueError as error:
         raise ValueError(f"--profile-tool {tool.name}: {error}") from None
     if profiled.dataset.largest and not tool.moves_several:

@@ -213,7 +213,7 @@ class ToolProber:
             raise _ProbeFailed(FailureKind.NO_ACCESS, str(error)) from None
         if any(step.side == "destination" or step.as_login for step in steps):
             return 0
-        return steps[-1].control_port or -1
+        return steps[-1].server_port or steps[-1].control_port or -1
 
     async def _remove_scratch(self, link: AgentLink) -> None:
         """Remove the scratch folder at the destination, unless the agent is gone."""

@@ -25,6 +25,7 @@ __all__ = [
     "LookingTool",
     "OutputReader",
     "Piece",
+    "Place",
     "Progress",
     "SeveralConnectionsTool",
     "Step",
@@ -208,7 +209,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
     The steps of a transfer are started in order, and it is over when the last one has ended.
     `ready`: what a step writes to its standard error when the next may start; "" for at once.
-    `control_port`: the other end of connections that carry commands and no data. `as_login`: what
+    `control_port`: the other end of connections that carry commands and no data; `server_port`: where
+    the server listens, if that is another one. `as_login`: what
     it writes at the destination belongs to the account that the user logs in to there, as over ssh.
     """
 
@@ -217,6 +219,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     list_text: str | None = None
     ready: str = ""
     control_port: int | None = None
+    server_port: int | None = None
     as_login: bool = False
 
 
@@ -282,17 +285,23 @@ class TransferTool(Tool, Protocol):
         """What failed, from the exit status and the end of the output; None for no failure."""
 
 
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """Where files are to go: `host` is HOST or USER@HOST, as the user's ssh takes it; `server_url`
+    is the server that was named, `path` the folder or file there."""
+
+    host: str
+    server_url: str | None = None
+    path: str | None = None
+
+
 @runtime_checkable
 class LookingTool(TransferTool, Protocol):
     """A tool whose lines depend on what has to be looked up on the source, once a session."""
 
-    def lookups(self, destination: str, server_url: str | None) -> Mapping[str, list[str]]:
-        """Short commands to run on the source, by a name for each. Pure.
+    def lookups(self, place: Place) -> Mapping[str, list[str]]:
+        """Short commands to run on the source, by a name for each. Pure."""
 
-        `destination`: HOST or USER@HOST, as the user's ssh takes it.
-        """
-
-    def informed(self, found: Mapping[str, str]) -> TransferTool:
+    def informed(self, place: Place, found: Mapping[str, str]) -> TransferTool:
         """This tool with what was found: the standard output of each command that succeeded.
 
         Raises ValueError, with a sentence, where it cannot be used.

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Final
 
-from advisor.api.tool import LookingTool, TransferTool
+from advisor.api.tool import LookingTool, Place, TransferTool
 from advisor.hosts.processes import output_of
 from advisor.runtime.request import ConnectionOptions
 
@@ -11,18 +11,23 @@ _LONGEST_S: Final = 20.0
 _MOST_CHARACTERS: Final = 512 * 1024
 
 
-async def informed(tool: TransferTool, request: ConnectionOptions) -> TransferTool:
+async def informed(
+    tool: TransferTool, request: ConnectionOptions, path: str | None
+) -> TransferTool:
     """The tool with what it has looked up; the tool itself where it looks up nothing.
+
+    `path`: where the files go at the destination.
 
     Raises ValueError, with a sentence, where the tool cannot be used for this destination.
     """
     if not isinstance(tool, LookingTool):
         return tool
-    destination = request.destination_host if request.agent else str(request.destination)
-    wanted = tool.lookups(destination, request.server_url)
+    host = request.destination_host if request.agent else str(request.destination)
+    place = Place(host=host, server_url=request.server_url, path=path)
+    wanted = tool.lookups(place)
     texts = await asyncio.gather(*(_output(argv) for argv in wanted.values()))
     found = {name: text for name, text in zip(wanted, texts, strict=True) if text is not None}
-    return tool.informed(found)
+    return tool.informed(place, found)
 
 
 async def _output(argv: list[str]) -> str | None:

@@ -1,4 +1,4 @@
-"""Profiling rclone over SFTP: a real sshd, a real rclone."""
+"""Profiling rclone: a real sshd, a real S3 server, a real rclone."""
 
 import os
 import subprocess
@@ -10,11 +10,11 @@ import pytest
 
 from tests.benchmarks.disk.files import difference
 from tests.plugins.tools.gridftp_lines import require
+from tests.s3_server import s3_server, with_newer_rclone
 from tests.ssh_server import SshServer, needs_sshd, ssh_server, ssh_that_knows
 
 from .conftest import Run, Start
 
-pytestmark = needs_sshd
 BUDGET = ["--budget", "20", "--seed", "1"]
 
 
@@ -40,11 +40,11 @@ def source(tmp_path: Path) -> Path:
     return folder
 
 
-def _advise(start: Start, server: SshServer, source: Path, target: Path, *options: str) -> Run:
+def _advise(start: Start, server: str, source: Path, target: Path, **more: Any) -> Run:
     return start(
         *("advise", "localhost", "--tool", "rclone", "--json", *BUDGET),
-        *("--server", f"sftp://127.0.0.1:{server.port}"),
-        *("--data", str(source), "--to", str(target), *options),
+        *("--server", server, "--data", str(source), "--to", str(target)),
+        **more,
     )
 
 
@@ -53,11 +53,12 @@ def _results(run: Run) -> list[dict[str, Any]]:
     return [event["result"] for event in events if event["transport"] == "rclone"]
 
 
+@needs_sshd
 def test_the_advised_line_copies_the_files(
     start: Start, server: SshServer, source: Path, tmp_path: Path
 ) -> None:
     target = tmp_path / "there"
-    run = _advise(start, server, source, target)
+    run = _advise(start, f"sftp://127.0.0.1:{server.port}", source, target)
     done = run.finish()
     assert done.returncode == 0, done.stderr
     results = _results(run)
@@ -72,3 +73,24 @@ def test_the_advised_line_copies_the_files(
     assert f"port={server.port}" in command["shell"]
     assert subprocess.run(command["shell"], shell=True, check=False).returncode == 0
     assert not difference(source, target)
+
+
+def test_a_line_to_a_store_copies_the_files(start: Start, source: Path, tmp_path: Path) -> None:
+    """Of a store that serves a folder which the agent sees."""
+    programs = with_newer_rclone(tmp_path)
+    with s3_server(tmp_path / "s3") as store:
+        target = store.served / "bucket" / "there"
+        path = {"PATH": f"{programs}:{os.environ['PATH']}"}
+        run = _advise(
+            start, "mine:bucket/there", source, target, environment=store.environment | path
+        )
+        done = run.finish()
+        assert done.returncode == 0, done.stderr
+        assert all(one["outcome"] == "measured" for one in _results(run)), _results(run)
+        assert not list((store.served / "bucket").iterdir())
+        [command] = run.events[-1]["commands"]
+        assert command["argv"][-1] == "mine:bucket/there"
+        environment = os.environ | store.environment | path
+        shell = ["sh", "-c", command["shell"]]
+        assert subprocess.run(shell, check=False, env=environment).returncode == 0
+        assert not difference(source, target)

@@ -1,4 +1,4 @@
-"""rclone: copies to another host over SFTP, a TCP connection for each file or part of a file.
+"""rclone: copies over SFTP or to an S3 store, a TCP connection for each file or part of a file.
 
 Found by running it (1.60.1 and 1.75.2, against OpenSSH 9.2):
 - Files and directories are written to the given name, whatever characters it has.
@@ -19,6 +19,7 @@ from typing import Final
 from advisor.api.tool import (
     CommandRequest,
     OutputReader,
+    Place,
     Step,
     ToolLimits,
     ToolTraits,
@@ -34,11 +35,21 @@ from advisor.api.values import (
     PathFacts,
     Requirement,
     Space,
+    install_line,
 )
 
-from .known import Login, flags_of, login_at, login_of, lookups_for
+from .known import (
+    Login,
+    Store,
+    flags_of,
+    is_store,
+    login_at,
+    login_of,
+    lookups_for,
+    store_at,
+    store_of,
+)
 from .lines import NAME, joint_line, tcp_line
-from .options import remote_of
 from .reader import StatsReader
 from .searching import baselines_for, space_for
 from .steps import steps_for
@@ -55,74 +66,91 @@ _FLAGS: Final[Mapping[str, str]] = {
         "with 0, files are not split."
     ),
     "--sftp-concurrency REQUESTS": "Sends this many blocks of a file before the first is answered.",
+    "--s3-upload-concurrency PARTS": "Sends this many parts of each large file at a time.",
+    "--s3-chunk-size SIZE": "The size of a part, which is kept in memory while it is sent.",
+    "--s3-upload-cutoff SIZE": "The least size of a file that is sent in parts.",
     "--bind ADDRESS": "Sends from this address of the host.",
     "--multi-thread-cutoff SIZE": "The least size of a file that is moved in parts.",
 }
 _SERVER: Final = (
     r"sftp://([A-Za-z0-9_][\w.+-]*@)?([A-Za-z0-9][\w.-]*|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?"
 )
+_REMOTE: Final = r"\w[\w .@+-]*:[A-Za-z0-9][A-Za-z0-9._-]{1,62}(/[^/].*)?"
 
 
 class Rclone:
-    """Writes rclone lines, run on the source; is profiled by moving real files over SFTP.
+    """Writes rclone lines, run on the source; is profiled by moving real files.
 
-    `login`, `version_flags` (of this version of rclone): what was looked up, None and empty before.
+    `server`, `version_flags` (of this rclone): what was looked up, None and empty before.
     """
 
     name = NAME
-    summary = "copies files over SFTP, several connections at a time"
+    summary = "copies files over SFTP or to S3, several connections at a time"
     flags = _FLAGS
     moves_several = True
     traits = ToolTraits(
         rank=20,
         whole_files=True,
         stream_parameter="parallelism",
-        server_pattern=_SERVER,
-        server_form="sftp://USER@HOST:PORT for an SSH server",
+        server_pattern=f"{_SERVER}|{_REMOTE}",
+        server_form="sftp://USER@HOST:PORT for an SSH server, or REMOTE:BUCKET/PREFIX for a store",
         requirements=(
             Requirement(
                 name=NAME,
-                purpose="transfer over SFTP",
+                purpose="transfer over SFTP or to S3",
                 find=partial(shutil.which, NAME),
-                remedy="apt-get install rclone",
+                remedy=install_line("rclone"),
             ),
         ),
     )
 
     def __init__(
-        self, login: Login | None = None, version_flags: frozenset[str] = frozenset()
+        self, server: Login | Store | None = None, version_flags: frozenset[str] = frozenset()
     ) -> None:
-        self._login = login
+        self._server = server
         self._version_flags = version_flags
 
     def available(self) -> Availability:
         """Whether rclone is on the search path."""
         if shutil.which(self.name):
             return AVAILABLE
-        return Availability(reason="rclone is not installed", remedy="apt install rclone")
+        return Availability(reason="rclone is not installed", remedy=install_line("rclone"))
 
-    def lookups(self, destination: str, server_url: str | None) -> Mapping[str, list[str]]:
-        """Its options, and a login by ssh."""
-        return lookups_for(destination, server_url)
+    def lookups(self, place: Place) -> Mapping[str, list[str]]:
+        """Its options, and a login by ssh or the remotes of its configuration."""
+        return lookups_for(place)
 
-    def informed(self, found: Mapping[str, str]) -> "Rclone":
-        """With its options, and the key and host key of that login."""
-        return Rclone(login_of(found), flags_of(found))
+    def informed(self, place: Place, found: Mapping[str, str]) -> "Rclone":
+        """With its options, and the key and host key of that login, or the store."""
+        named_store = is_store(place.server_url)
+        server = store_of(place, found) if named_store else login_of(found)
+        return Rclone(server, flags_of(found))
+
+    def _server_for(self, host: str, server_url: str | None, path: str) -> Login | Store:
+        if self._server is not None:
+            return self._server
+        if server_url and is_store(server_url):
+            return store_at(server_url, path)
+        return login_at(host, server_url)
 
     def commands(self, request: CommandRequest) -> list[Command]:
         """One line: of its own setting where it was profiled, else for the best TCP setting."""
         if own := request.settings.get(self.name):
-            return [joint_line(request, own, self._login, self._version_flags)]
+            url, host = request.server_url, request.destination_host
+            server = self._server_for(host, url, request.target)
+            return [joint_line(request, own, server, self._version_flags)]
         tcp = request.settings.get("tcp")
-        return [tcp_line(request, tcp, self._login, self._version_flags)] if tcp else []
+        login = self._server if isinstance(self._server, Login) else None
+        return [tcp_line(request, tcp, login, self._version_flags)] if tcp else []
 
     def space(self, path: PathFacts, dataset: Dataset, limits: ToolLimits) -> Space:
-        """Files at a time × connections for each × requests under way."""
-        return space_for(dataset, limits, self._version_flags)
+        """Files at a time × parts of each × requests under way, or the size of parts."""
+        to_store = isinstance(self._server, Store)
+        return space_for(dataset, limits, self._version_flags, to_store=to_store)
 
     def baselines(self, path: PathFacts, dataset: Dataset) -> list[Baseline]:
         """The line without options, as users type it."""
-        return baselines_for(dataset)
+        return baselines_for(dataset, to_store=isinstance(self._server, Store))
 
     def carries(self, name: str) -> str:
         """Why a file cannot arrive or would change its name; "" if it arrives unchanged."""
@@ -136,8 +164,9 @@ class Rclone:
 
     def steps(self, order: TransferOrder) -> list[Step]:
         """The line of one transfer, on the source, with a list of its pieces."""
-        login = self._login or login_at(order.destination_host, order.server_url)
-        return steps_for(order, remote_of(login, self._version_flags), self._version_flags)
+        target = order.pieces[0].target
+        server = self._server_for(order.destination_host, order.server_url, target)
+        return steps_for(order, server, self._version_flags)
 
     def reader(self) -> OutputReader:
         """A reader of the statistics in its log."""

@@ -1,15 +1,20 @@
 """What is looked up on the source before rclone is used: its options, and the way to the server.
 
-The lines need what ssh found out by logging in once: the key that the server accepted, and the file
-in which its host key is known. rclone has an SSH client of its own, which reads no configuration.
+Over SFTP the lines need what ssh found out by logging in once: the key that the server accepted,
+and the file in which its host key is known. rclone has an SSH client of its own, which reads no
+configuration. An object store is a remote of the user's own rclone configuration, which has its
+credentials: no line does.
 """
 
+import posixpath
 import re
 from collections.abc import Mapping
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
 import msgspec
+
+from advisor.api.tool import Place
 
 _LOGIN: Final = 'ssh -v -o BatchMode=yes -o ControlPath=none -s "$@" sftp </dev/null 2>&1; true'
 """What ssh says of a login that ends at once; it fails where the server has no SFTP."""
@@ -39,11 +44,38 @@ class Login(msgspec.Struct, frozen=True, kw_only=True):
     host_key_kind: str = ""
 
 
-def lookups_for(destination: str, server_url: str | None) -> dict[str, list[str]]:
+class Store(msgspec.Struct, frozen=True, kw_only=True):
+    """An object store: `remote`, as in "REMOTE:", serves what is below the folder `root`.
+
+    `port`: where it listens, None where that is not known.
+    """
+
+    remote: str
+    root: str
+    port: int | None = None
+
+    def address(self, path: str) -> str:
+        """The place in the store of a path at the destination. Raises ValueError without one."""
+        below = posixpath.relpath(path, self.root)
+        if below.startswith(".."):
+            raise ValueError(f"{path} is not below {self.root}, which the store serves")
+        return self.remote + below
+
+
+def lookups_for(place: Place) -> dict[str, list[str]]:
     """The commands to run."""
-    address = _ssh_address(destination, server_url)
+    flags = ["rclone", "help", "flags"]
+    if is_store(place.server_url):
+        name = str(place.server_url).partition(":")[0]
+        return {
+            "flags": flags,
+            "remotes": ["rclone", "listremotes", "--long"],
+            # Without its secrets. Older versions can show it only with them.
+            "remote": ["rclone", "config", "redacted", "--", name],
+        }
+    address = _ssh_address(place.host, place.server_url)
     return {
-        "flags": ["rclone", "help", "flags"],
+        "flags": flags,
         "config": ["ssh", "-G", *address],
         "login": ["sh", "-c", _LOGIN, "sh", *address],
     }
@@ -86,6 +118,51 @@ def login_of(found: Mapping[str, str]) -> Login:
         known_hosts=known["path"],
         host_key_kind=kind["kind"] if kind else "",
     )
+
+
+def is_store(server_url: str | None) -> bool:
+    """Whether the server is a remote, as in `REMOTE:BUCKET/PREFIX`, and no URL."""
+    return bool(server_url) and "://" not in str(server_url)
+
+
+def store_of(place: Place, found: Mapping[str, str]) -> Store:
+    """The store that was named. Raises ValueError where the user has no such remote."""
+    store = store_at(place.server_url or "", place.path or "")
+    name = store.remote.partition(":")[0]
+    for line in found.get("remotes", "").splitlines():
+        if line.partition(":")[0] == name:
+            kind = line.partition(":")[2].split()
+            if kind[:1] != ["s3"]:
+                raise ValueError(f"the remote {name} is no S3 store: only those are profiled")
+            return msgspec.structs.replace(store, port=_port_of(found.get("remote", "")))
+    raise ValueError(f"rclone has no remote {name}: make it with 'rclone config'")
+
+
+def _port_of(config: str) -> int | None:
+    """The port of the endpoint in a remote's configuration."""
+    endpoint = re.search(r"^endpoint *= *(\S+)$", config, re.MULTILINE)
+    if endpoint is None:
+        return None
+    text = endpoint[1] if "://" in endpoint[1] else f"https://{endpoint[1]}"
+    try:
+        parts = urlsplit(text)
+        return parts.port or (80 if parts.scheme == "http" else 443)
+    except ValueError:
+        return None
+
+
+def store_at(server_url: str, path: str) -> Store:
+    """The store in which `REMOTE:BUCKET/PREFIX` is that path at the destination.
+
+    What both have in common at their ends is left out, so that its root is as far up as is known.
+    """
+    name, _, place = server_url.partition(":")
+    there, here = place.split("/"), path.rstrip("/").split("/")
+    while there and len(here) > 1 and there[-1] == here[-1]:
+        there.pop()
+        here.pop()
+    below = "/".join(there)
+    return Store(remote=f"{name}:{below}/" if below else f"{name}:", root="/".join(here) or "/")
 
 
 def login_at(host: str, server_url: str | None) -> Login:

@@ -7,8 +7,8 @@ from advisor.api.command_line import buffer_note, congestion_note, only_note, pa
 from advisor.api.tool import CommandRequest
 from advisor.api.values import Command, Setting, format_rate
 
-from .known import Login, login_at
-from .options import part_options, remote_of, setting_options
+from .known import Login, Store, login_at
+from .options import address_of, part_options, remote_of, setting_options
 
 NAME: Final = "rclone"
 _SSH_WINDOW_BYTES: Final = 2 * 2**20
@@ -16,15 +16,18 @@ _CHECKED: Final = (
     "rclone compares the checksums of source and copy where the server lets it run md5sum or "
     "sha1sum, and sizes elsewhere."
 )
+_STORED: Final = (
+    "rclone compares the MD5 sums of source and object, as far as the store keeps them."
+)
 
 
 def joint_line(
-    request: CommandRequest, setting: Setting, login: Login | None, flags: Collection[str]
+    request: CommandRequest, setting: Setting, server: Login | Store, flags: Collection[str]
 ) -> Command:
     """For the setting that was measured from disk to disk with rclone itself."""
     options = ["--progress", *setting_options(setting, request.path.bound_address)]
-    notes = [_CHECKED, *_kept_note(request)]
-    return _line(request, options, _remote(request, login, flags), notes)
+    notes = [_STORED if isinstance(server, Store) else _CHECKED, *_kept_note(request)]
+    return _line(request, options, address_of(server, request.target, flags), notes)
 
 
 def tcp_line(
@@ -43,23 +46,20 @@ def tcp_line(
         *buffer_note(request, setting, NAME),
         *congestion_note(request, setting, NAME),
     ]
-    return _line(request, options, _remote(request, login, flags), notes)
+    login = login or login_at(request.destination_host, request.server_url)
+    return _line(request, options, remote_of(login, flags) + request.target, notes)
 
 
 _LOGIN: Final = "Uses the key of your ssh-agent and the host keys of ~/.ssh/known_hosts."
 
 
-def _line(request: CommandRequest, options: list[str], remote: str, notes: list[str]) -> Command:
+def _line(request: CommandRequest, options: list[str], target: str, notes: list[str]) -> Command:
     # The slash is for readers: rclone checks whether the path is a directory.
     source = request.source.rstrip("/") + "/" if request.is_directory else request.source
-    argv = [NAME, "copyto", *options, source, remote + request.target]
+    argv = [NAME, "copyto", *options, source, target]
     before = [*only_note(request, NAME, "tcp"), *path_notes(request, argv)]
     note = " ".join([*before, *notes])
     return Command(tool=NAME, side="source", argv=argv, shell=shell_line(argv), note=note)
-
-
-def _remote(request: CommandRequest, login: Login | None, flags: Collection[str]) -> str:
-    return remote_of(login or login_at(request.destination_host, request.server_url), flags)
 
 
 def _shares(request: CommandRequest, setting: Setting) -> tuple[int, int]:

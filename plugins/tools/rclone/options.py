@@ -1,17 +1,23 @@
-"""The options of printed and of measured lines, and the remote."""
+"""The options of printed and of measured lines, and the remote.
+
+For a store, the parts of a file are those of S3's multi-part upload. rclone's own parts
+(`--multi-thread-streams`) are left out: they would start at another size.
+"""
 
 from collections.abc import Collection
 from typing import Final
 
 from advisor.api.values import Setting
 
-from .known import Login
+from .known import Login, Store
 
 AS_TYPED: Final[Setting] = {"options": "none"}
 """Marks the setting whose line has no options, as typed by users who tune nothing."""
 
 DEFAULT_TRANSFERS: Final = 4
 DEFAULT_OUTSTANDING: Final = 64
+DEFAULT_PARTS: Final = 4
+DEFAULT_CHUNK_BYTES: Final = 5 * 2**20
 _SENDS_PARTS: Final = "--sftp-disable-multithread-upload"
 """An rclone that has this option writes a file over several connections."""
 
@@ -29,6 +35,12 @@ def setting_options(setting: Setting, bound_address: str = "") -> list[str]:
     if setting.items() >= AS_TYPED.items():
         return bind
     per_file = int(setting["parallelism"])
+    if chunk_bytes := int(setting.get("chunk_bytes", 0)):
+        chunk = f"{chunk_bytes // 2**20}M"
+        parts = ["--s3-upload-concurrency", str(per_file), "--s3-chunk-size", chunk]
+        # A file is sent in parts as soon as it has two.
+        parts += ["--s3-upload-cutoff", chunk, "--multi-thread-streams", "0"]
+        return ["--transfers", str(setting["concurrency"]), *parts, *bind]
     options = ["--transfers", str(setting["concurrency"]), *part_options(per_file)]
     if (outstanding := int(setting.get("outstanding", DEFAULT_OUTSTANDING))) != DEFAULT_OUTSTANDING:
         options += ["--sftp-concurrency", str(outstanding)]
@@ -40,6 +52,13 @@ def part_options(per_file: int) -> list[str]:
     # M is 2^20 bytes in every version; only the newer ones take Mi.
     cutoff = ["--multi-thread-cutoff", "64M"] if per_file > 1 else []
     return ["--multi-thread-streams", str(per_file if per_file > 1 else 0), *cutoff]
+
+
+def address_of(server: Login | Store, path: str, flags: Collection[str]) -> str:
+    """How rclone writes a path at the destination. Raises ValueError for one outside a store."""
+    if isinstance(server, Store):
+        return server.address(path)
+    return remote_of(server, flags) + path
 
 
 def remote_of(login: Login, flags: Collection[str] = ()) -> str:

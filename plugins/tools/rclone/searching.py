@@ -1,12 +1,19 @@
-"""The search space for profiling rclone over SFTP, and the baseline."""
+"""The search space for profiling rclone, and the baseline."""
 
 from collections.abc import Collection
 from typing import Final
 
 from advisor.api.tool import ToolLimits
-from advisor.api.values import Baseline, Dataset, Parameter, Scale, Space
+from advisor.api.values import Baseline, Dataset, Parameter, Scale, Setting, Space
 
-from .options import AS_TYPED, DEFAULT_OUTSTANDING, DEFAULT_TRANSFERS, can_send_parts
+from .options import (
+    AS_TYPED,
+    DEFAULT_CHUNK_BYTES,
+    DEFAULT_OUTSTANDING,
+    DEFAULT_PARTS,
+    DEFAULT_TRANSFERS,
+    can_send_parts,
+)
 
 _OUTSTANDING: Final = Parameter(
     name="outstanding", unit="requests", lower=DEFAULT_OUTSTANDING, upper=256, only_bounds=True
@@ -15,17 +22,32 @@ _OUTSTANDING: Final = Parameter(
 2 MiB only if every answer comes at once."""
 
 
+_CHUNK: Final = Parameter(
+    name="chunk_bytes",
+    unit="B",
+    lower=DEFAULT_CHUNK_BYTES,
+    upper=16 * DEFAULT_CHUNK_BYTES,
+    scale=Scale.LOG2,
+    quantum=DEFAULT_CHUNK_BYTES,
+)
+"""The size of a part of an object, each of which is in memory: `--s3-chunk-size`."""
+
+
 def _last_doubling(most: int) -> int:
     """The largest power of two up to a number; 1 for less than 2."""
     return 1 << (max(1, most).bit_length() - 1)
 
 
-def space_for(dataset: Dataset, limits: ToolLimits, flags: Collection[str]) -> Space:
-    """Files at a time in doublings, connections for each where this rclone can, and requests."""
+def space_for(
+    dataset: Dataset, limits: ToolLimits, flags: Collection[str], *, to_store: bool
+) -> Space:
+    """Files at a time in doublings, parts of each where they can be sent at a time, and the size of
+    parts in a store, or the requests under way over SFTP."""
+    has_parts = to_store or can_send_parts(flags)
     most_files = limits.max_concurrency if dataset.files is None else dataset.files
     uppers = {
         "concurrency": _last_doubling(min(most_files, limits.max_concurrency)),
-        "parallelism": _last_doubling(limits.max_streams) if can_send_parts(flags) else 1,
+        "parallelism": _last_doubling(limits.max_streams) if has_parts else 1,
     }
     units = {"concurrency": "files", "parallelism": "streams"}
     searched = tuple(
@@ -33,7 +55,7 @@ def space_for(dataset: Dataset, limits: ToolLimits, flags: Collection[str]) -> S
         for name, upper in uppers.items()
         if upper > 1
     )
-    searched = (*searched, _OUTSTANDING)
+    searched = (*searched, _CHUNK if to_store else _OUTSTANDING)
     names = [parameter.name for parameter in searched]
     return Space(
         parameters=searched,
@@ -60,8 +82,12 @@ def _note(dataset: Dataset, limits: ToolLimits, uppers: dict[str, int]) -> str:
     return f"{at_once}; {parts}"
 
 
-def baselines_for(dataset: Dataset) -> list[Baseline]:
+def baselines_for(dataset: Dataset, *, to_store: bool) -> list[Baseline]:
     """The line without options, as users type it: rclone moves four files at a time."""
     files = min(DEFAULT_TRANSFERS, dataset.files or DEFAULT_TRANSFERS)
-    usual = {"concurrency": files, "parallelism": 1, "outstanding": DEFAULT_OUTSTANDING}
+    usual: Setting = {"concurrency": files}
+    if to_store:
+        usual |= {"parallelism": DEFAULT_PARTS, "chunk_bytes": DEFAULT_CHUNK_BYTES}
+    else:
+        usual |= {"parallelism": 1, "outstanding": DEFAULT_OUTSTANDING}
     return [Baseline("default", {**usual, **AS_TYPED})]

@@ -6,7 +6,8 @@ from typing import Final
 
 from advisor.api.tool import Piece, Step, TransferOrder
 
-from .options import setting_options
+from .known import Login, Store
+from .options import address_of, setting_options
 
 _REPORTED: Final = (
     *("--use-json-log", "--log-file", "/dev/stdout"),
@@ -20,7 +21,7 @@ _PROVEN: Final = ("--no-check-dest", "--ignore-checksum")
 """Whatever is there is replaced, whether size and time are the same or not."""
 
 
-def steps_for(order: TransferOrder, remote: str, flags: Collection[str]) -> list[Step]:
+def steps_for(order: TransferOrder, server: Login | Store, flags: Collection[str]) -> list[Step]:
     """One program, on the source. Raises ValueError for what rclone cannot move."""
     if not all(piece.is_whole for piece in order.pieces):
         raise ValueError("rclone moves whole files, no ranges of one")
@@ -33,14 +34,25 @@ def steps_for(order: TransferOrder, remote: str, flags: Collection[str]) -> list
     source, target = _roots(order.pieces)
     if not source:
         [piece] = order.pieces
-        argv = ["rclone", "copyto", *options, piece.source, remote + piece.target]
-        return [Step(side="source", argv=argv, as_login=True)]
+        argv = ["rclone", "copyto", *options, piece.source]
+        argv += [address_of(server, piece.target, flags)]
+        return [_step(server, argv, None)]
     argv = ["rclone", "copy", *options, "--files-from-raw", order.list_file]
     # As an absolute path, no name can be taken for a remote or an option.
-    argv += [source, remote + target]
+    argv += [source, address_of(server, target, flags)]
     names = [piece.source[len(source) :].lstrip("/") for piece in order.pieces]
     text = "".join(f"{name}\n" for name in names)
-    return [Step(side="source", argv=argv, list_text=text, as_login=True)]
+    return [_step(server, argv, text)]
+
+
+def _step(server: Login | Store, argv: list[str], list_text: str | None) -> Step:
+    return Step(
+        side="source",
+        argv=argv,
+        list_text=list_text,
+        server_port=None if isinstance(server, Login) else server.port,
+        as_login=isinstance(server, Login),
+    )
 
 
 def _roots(pieces: Collection[Piece]) -> tuple[str, str]:

@@ -23,6 +23,8 @@ _REFUSED: Final = re.compile(
     r"couldn't connect SSH: (?P<why>.*(?:connection reset by peer|EOF|broken pipe"
     r"|i/o timeout|connection refused|kex_exchange_identification).*)"
     r"|(?P<session>ssh: rejected: [^\n]*|couldn't initialise SFTP: [^\n]*)"
+    r"|(?P<store>SlowDown[^\n]*|TooManyRequests[^\n]*|status code: (?:429|503)[^\n]*"
+    r"|StatusCode: (?:429|503)[^\n]*)"
 )
 _CASES: Final = (
     _Case(
@@ -47,10 +49,30 @@ _CASES: Final = (
         "rclone cannot read the private key: add it to an ssh-agent with ssh-add.",
     ),
     _Case(
+        r"InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|NoCredentialProviders",
+        FailureKind.NO_ACCESS,
+        "The store does not accept the credentials of this remote: mend them with 'rclone config'.",
+    ),
+    _Case(
+        r"NoSuchBucket",
+        FailureKind.NO_ACCESS,
+        "The store has no such bucket: make it, or name another with --server REMOTE:BUCKET.",
+    ),
+    _Case(
+        r"AccessDenied|api error Forbidden",
+        FailureKind.NO_ACCESS,
+        "The store lets these credentials not write there: ask for the right, or choose another "
+        "target.",
+    ),
+    _Case(
+        r"didn't find section in config file",
+        FailureKind.NO_ACCESS,
+        "rclone has no such remote: make it with 'rclone config'.",
+    ),
+    _Case(
         r"connect: connection refused|no route to host|network is unreachable|no such host",
         FailureKind.REFUSED,
-        "No SSH server answers: check host and port, and name another with --server "
-        "sftp://USER@HOST:PORT.",
+        "No server answers: check host and port, and name another with --server.",
     ),
     _Case(
         r"subsystem request failed",
@@ -131,6 +153,8 @@ def refusal_of(output: str, errors: str) -> str:
     text = "\n".join(_messages(output, errors))
     if not (found := _REFUSED.search(text)) or not _has_moved(output):
         return ""
+    if found["store"]:
+        return f"the store asks for fewer requests at a time ({found['store'][:_MOST_SHOWN]})"
     why = (found["why"] or found["session"] or "").strip().rstrip(".")
     return (
         f"the server accepts no more connections ({why[:_MOST_SHOWN]}): MaxStartups and "

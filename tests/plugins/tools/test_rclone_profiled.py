@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from advisor import registry
-from advisor.api.tool import LookingTool, Piece, ToolLimits, TransferOrder, TransferTool
+from advisor.api.tool import LookingTool, Piece, Place, ToolLimits, TransferOrder, TransferTool
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.measurement import FailureKind
@@ -25,6 +25,7 @@ from advisor.runtime.tool_lookups import informed
 from advisor.testing.samples import a_path
 from advisor.testing.tools import TransferToolContract, a_command_request
 from advisor.traits import checked_server
+from tests.s3_server import S3Server, s3_server, with_newer_rclone
 from tests.ssh_server import SshServer, needs_sshd, ssh_server, ssh_that_knows
 
 from .gridftp_lines import require
@@ -33,6 +34,9 @@ PLUGIN = registry.transfer_tool("rclone")
 assert isinstance(PLUGIN, LookingTool)
 SETTING: Setting = {"concurrency": 8, "parallelism": 1, "outstanding": 64}
 RUN_S = 30.0
+PLACE = Place(host="dtn", path="/t")
+STORE = Place(host="dtn", server_url="mine:bucket/run", path="/srv/s3/bucket/run")
+IN_STORE: Setting = {"concurrency": 4, "parallelism": 4, "chunk_bytes": 5 * 2**20}
 FILES = Dataset(total_bytes=10**9, path="/d", files=100, largest="a", largest_bytes=10**8)
 
 CONFIG = "host dtn\nuser me\nhostname dtn.example.org\nport 2222\n"
@@ -51,8 +55,15 @@ class TestContract(TransferToolContract):
     plugin = PLUGIN
 
 
+class TestContractOfAStore(TransferToolContract):
+    plugin = PLUGIN.informed(
+        msgspec.structs.replace(STORE, server_url="mine:bucket", path="/"),
+        {"remotes": "mine: s3\n"},
+    )
+
+
 class TestContractWhenInformed(TransferToolContract):
-    plugin = PLUGIN.informed({"config": CONFIG, "login": LOGIN, "flags": FLAGS})
+    plugin = PLUGIN.informed(PLACE, {"config": CONFIG, "login": LOGIN, "flags": FLAGS})
 
 
 def an_order(*pieces: Piece, **changes: Any) -> TransferOrder:
@@ -70,7 +81,7 @@ def an_order(*pieces: Piece, **changes: Any) -> TransferOrder:
 
 
 def test_the_login_of_ssh_is_what_rclone_is_told() -> None:
-    known = PLUGIN.informed({"config": CONFIG, "login": LOGIN, "flags": FLAGS})
+    known = PLUGIN.informed(PLACE, {"config": CONFIG, "login": LOGIN, "flags": FLAGS})
     [command] = known.commands(a_command_request(settings={"rclone": SETTING}, subject="rclone"))
     assert command.argv[-1].startswith(
         ':sftp,host=dtn.example.org,user=me,port=2222,key_file="/home/me/.ssh/a key,1",'
@@ -81,7 +92,7 @@ def test_the_login_of_ssh_is_what_rclone_is_told() -> None:
 
 def test_a_newer_version_asks_for_the_host_key_that_is_known() -> None:
     flags = FLAGS + "      --sftp-host-key-algorithms SpaceSepList   Space\n"
-    known = PLUGIN.informed({"config": CONFIG, "login": LOGIN, "flags": flags})
+    known = PLUGIN.informed(PLACE, {"config": CONFIG, "login": LOGIN, "flags": flags})
     [command] = known.commands(a_command_request(settings={"rclone": SETTING}, subject="rclone"))
     assert "host_key_algorithms=ssh-ed25519" in command.argv[-1]
 
@@ -97,12 +108,12 @@ def test_a_newer_version_asks_for_the_host_key_that_is_known() -> None:
 )
 def test_what_rclone_cannot_do_is_said_before_it_starts(found: dict[str, str], words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        PLUGIN.informed(found)
+        PLUGIN.informed(PLACE, found)
 
 
 def test_a_key_of_the_agent_is_not_named_as_a_file() -> None:
     login = LOGIN.replace(" explicit", " agent")
-    known = PLUGIN.informed({"config": CONFIG, "login": login})
+    known = PLUGIN.informed(PLACE, {"config": CONFIG, "login": login})
     [command] = known.commands(a_command_request(settings={"rclone": SETTING}, subject="rclone"))
     assert "key_file" not in command.argv[-1]
 
@@ -120,6 +131,30 @@ def test_a_server_that_may_not_be_named(url: str) -> None:
         checked_server(url, ["rclone"])
 
 
+def test_a_store_is_a_remote_of_the_user() -> None:
+    known = PLUGIN.informed(STORE, {"remotes": "other: sftp\nmine:  s3\n"})
+    piece = Piece(source="/d/a", target="/srv/s3/bucket/.advisor-1/named/a", size_bytes=1)
+    [step] = known.steps(an_order(piece, setting=IN_STORE))
+    assert step.argv[-1] == "mine:bucket/.advisor-1/named"
+    assert not step.as_login
+    outside = Piece(source="/d/a", target="/etc/a", size_bytes=1)
+    with pytest.raises(ValueError, match="which the store serves"):
+        known.steps(an_order(outside, setting=IN_STORE))
+
+
+@pytest.mark.parametrize(
+    ("remotes", "words"), [("", "has no remote mine"), ("mine: sftp\n", "no S3 store")]
+)
+def test_a_remote_that_is_none_is_said_before_it_starts(remotes: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        PLUGIN.informed(STORE, {"remotes": remotes})
+
+
+@pytest.mark.parametrize("text", ["mine:bucket", "mine:bucket/a/b/", "my remote:bucket"])
+def test_a_store_that_may_be_named(text: str) -> None:
+    assert checked_server(text, ["rclone"]) == text.rstrip("/")
+
+
 # --- the space ---
 
 
@@ -132,7 +167,7 @@ def test_this_version_has_one_connection_for_each_file() -> None:
 
 def test_a_version_that_writes_in_parts_has_them_searched() -> None:
     flags = FLAGS + "      --sftp-disable-multithread-upload   Disable\n"
-    known = PLUGIN.informed({"config": CONFIG, "login": LOGIN, "flags": flags})
+    known = PLUGIN.informed(PLACE, {"config": CONFIG, "login": LOGIN, "flags": flags})
     assert "parallelism" in {
         one.name for one in known.space(a_path(), FILES, ToolLimits()).parameters
     }
@@ -199,6 +234,16 @@ def test_a_log_that_is_none_is_ignored(line: str) -> None:
 # --- with a real server ---
 
 
+@pytest.fixture(params=["installed", "newer"])
+def version(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The rclone of the system, and the one of PyPI."""
+    which: str = request.param
+    if which == "newer":
+        programs = with_newer_rclone(tmp_path)
+        monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    return which
+
+
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[SshServer]:
     require("rclone", "ssh")
@@ -221,7 +266,7 @@ def known_tool(
         destination=Endpoint("localhost"),
         server_url=f"sftp://{server.address}:{port or server.port}",
     )
-    return asyncio.run(informed(PLUGIN, request))
+    return asyncio.run(informed(PLUGIN, request, str(tmp_path / "t")))
 
 
 def ran(tool: TransferTool, order: TransferOrder) -> tuple[int, str, str]:
@@ -251,6 +296,7 @@ def some_files(folder: Path, target: Path, number: int = 12) -> list[Piece]:
 
 
 @needs_sshd
+@pytest.mark.usefixtures("version")
 @pytest.mark.parametrize("is_proven", [False, True])
 def test_files_arrive_under_their_names(
     server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_proven: bool
@@ -314,6 +360,39 @@ def test_troubles(server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyP
     server.process.terminate()
     server.process.wait()
     assert kind_of(an_order(piece))[0] is FailureKind.REFUSED
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Server]:
+    require("rclone")
+    with s3_server(tmp_path / "s3") as one:
+        for name, value in one.environment.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.delenv("AWS_CA_BUNDLE")
+        yield one
+
+
+@pytest.mark.usefixtures("version")
+def test_objects_arrive_in_parts(store: S3Server, tmp_path: Path) -> None:
+    place = Place(host="x", server_url="mine:bucket/t", path=str(store.served / "bucket" / "t"))
+    request = ConnectionOptions(destination=Endpoint("localhost"), server_url=place.server_url)
+    tool = asyncio.run(informed(PLUGIN, request, place.path))
+    pieces = some_files(tmp_path / "d", store.served / "bucket" / "t")
+    large = tmp_path / "d" / "large"
+    large.write_bytes(os.urandom(12_000_000))
+    target = str(store.served / "bucket" / "t" / "large")
+    pieces.append(Piece(source=str(large), target=target, size_bytes=12_000_000))
+    order = an_order(*pieces, list_file=str(tmp_path / "list"), setting=IN_STORE)
+    assert "--s3-upload-concurrency" in tool.steps(order)[0].argv
+    status, output, errors = ran(tool, order)
+    assert tool.trouble(status, output, errors) is None, output
+    for piece in pieces:
+        assert Path(piece.source).read_bytes() == Path(piece.target).read_bytes()
+    store.config.write_text(store.config.read_text().replace("= secret", "= wrong"))
+    trouble = tool.trouble(*ran(tool, order))
+    assert trouble is not None
+    assert trouble.kind is FailureKind.NO_ACCESS
+    assert "wrong" not in " ".join(tool.steps(order)[0].argv)
 
 
 class Narrow:

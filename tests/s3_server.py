@@ -1,0 +1,78 @@
+"""A real S3 server on a loopback port, `rclone serve s3`, and a remote that leads to it."""
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from advisor.agent.ports import free_run
+
+NEWER_RCLONE: Final = Path(sys.executable).parent / "rclone"
+"""The one of PyPI: Debian's has no S3 server."""
+
+_START_S: Final = 20.0
+
+
+class S3Server(msgspec.Struct, frozen=True):
+    """Serves the folders below `served` as buckets; rclone knows it as the remote `mine`."""
+
+    served: Path
+    config: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"RCLONE_CONFIG": str(self.config), "AWS_CA_BUNDLE": ""}
+
+
+@contextlib.contextmanager
+def s3_server(folder: Path) -> Iterator[S3Server]:
+    """Run one until the block ends, with an empty bucket `bucket`."""
+    served, config = folder / "served", folder / "rclone.conf"
+    (served / "bucket").mkdir(parents=True)
+    port = free_run(1, (0, 0), socket.AF_INET)
+    config.write_text(
+        "[mine]\ntype = s3\nprovider = Other\nforce_path_style = true\n"
+        f"endpoint = http://127.0.0.1:{port}\n"
+        "access_key_id = user\nsecret_access_key = secret\n"
+    )
+    # So that it can have no account but that of the tests, whose files alone it writes.
+    tied = ["unshare", "--user", "--map-current-user", "--"] if os.geteuid() == 0 else []
+    serve = [*tied, str(NEWER_RCLONE), "serve", "s3", "--addr", f"127.0.0.1:{port}"]
+    process = subprocess.Popen(
+        [*serve, "--auth-key", "user,secret", str(served)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        deadline_s = time.monotonic() + _START_S
+        while not _answers(port):
+            assert process.poll() is None, "the S3 server ended"
+            assert time.monotonic() < deadline_s, "the S3 server does not answer"
+            time.sleep(0.02)
+        yield S3Server(served, config)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _answers(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
+
+
+def with_newer_rclone(folder: Path) -> Path:
+    """A folder for PATH in which `rclone` is the newer one."""
+    programs = folder / "newer"
+    programs.mkdir()
+    (programs / "rclone").symlink_to(shutil.which(NEWER_RCLONE) or NEWER_RCLONE)
+    return programs
