@@ -1,5 +1,6 @@
 # make install   everything set up, into .venv, with .venv/bin/advisor
 # make run       the main job on localhost: real TCP and UDT probes, then advice
+# make agent     what --push brings to hosts without advisor, into dist/ (minutes; needs the registries)
 # make test      linters, types, import contracts, tests; as root also those of an ordinary user
 # make audit     the locked dependencies against the known vulnerabilities; needs the network
 # make package   sdist, wheel, deb and rpm into dist/, the same bytes from the same commit
@@ -30,7 +31,7 @@ UV := $(VENV)/bin/uv
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: install install-dev run test check audit quick package bench bench-tui bench-wan bench-sessions bench-truth bench-disk bench-plans bench-transfers bench-shares bench-shares-virtual bench-probes bench-methods bench-store bench-dask bench-bare soak clean
+.PHONY: install install-dev run agent test check audit quick package bench bench-tui bench-wan bench-sessions bench-truth bench-disk bench-plans bench-transfers bench-shares bench-shares-virtual bench-probes bench-methods bench-store bench-dask bench-bare soak clean
 
 install: $(VENV)/.runtime
 
@@ -55,6 +56,16 @@ $(VENV)/.dev: pyproject.toml uv.lock
 
 run: install
 	$(VENV)/bin/advisor advise localhost
+
+AGENT := build/agent/venv
+
+agent: $(AGENT)/.ready
+	$(AGENT)/bin/python scripts/agent/build.py
+
+$(AGENT)/.ready: scripts/agent/requirements.txt
+	$(PYTHON) -m venv $(AGENT)
+	$(AGENT)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
 
 check: install-dev
 	$(VENV)/bin/ruff check .

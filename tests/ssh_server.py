@@ -121,3 +121,26 @@ def ssh_that_knows(folder: Path, config: str) -> Path:
     wrapper.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {folder}/config "$@"\n')
     wrapper.chmod(0o755)
     return wrapper.parent
+
+
+def several_names(server: SshServer) -> str:
+    """Configuration of ssh for this server: `dtn`, and names with a wrong key or port, or no key
+    of the host."""
+    return f"""Host dtn
+{server.login}
+Host stranger
+    HostName 127.0.0.1
+    Port {server.port}
+    User {getpass.getuser()}
+    IdentityFile {server.folder}/host_key
+    IdentitiesOnly yes
+    UserKnownHostsFile {server.known_hosts}
+Host unknown
+    HostName 127.0.0.1
+    Port {server.port}
+    UserKnownHostsFile /dev/null
+    GlobalKnownHostsFile /dev/null
+Host nobody-home
+    HostName 127.0.0.1
+    Port {free_run(1, (0, 0), socket.AF_INET)}
+"""

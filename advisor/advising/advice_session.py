@@ -67,7 +67,7 @@ class AdviceSession(Session):
         self.request = request
         self.interrupted = interrupted
         self.pair = interrupted.record.pair if interrupted else pair_of(request)
-        self.far_end = FarEnd(request)
+        self.far_end = FarEnd(request, self.events.notice)
         self._contexts: list[Context] = []
 
     async def _close(self) -> None:

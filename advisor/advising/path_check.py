@@ -30,7 +30,7 @@ async def check_path(
     session would have had so far.
     """
     events = EventEmitter(publish, asyncio.get_running_loop().time)
-    far_end = FarEnd(request)
+    far_end = FarEnd(request, events.notice)
     try:
         await far_end.connect()
         path = await look_at_path(far_end.reached, request)

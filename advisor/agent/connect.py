@@ -5,7 +5,7 @@ import contextlib
 import shlex
 import socket
 import ssl
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 import msgspec
@@ -152,7 +152,8 @@ def ssh_failure(endpoint: Endpoint, command: str, status: int, words: str) -> Pe
     if status in (126, 127) or "not found" in last:
         return PeerGone(
             f"there is no '{program}' on {endpoint}",
-            remedy="install advisor there, or say where it is with --agent-command",
+            remedy="bring an agent along with --push, install advisor there, or say where it is "
+            "with --agent-command",
             command="make install",
             host=endpoint.host,
             folder="advisor's sources",
@@ -189,8 +190,17 @@ def ssh_argv(endpoint: Endpoint, command: str, more: Sequence[str] = ()) -> list
     return ["ssh", *options, "--", str(endpoint), command]
 
 
-async def reach_ssh(endpoint: Endpoint, command: str, ssh_options: Sequence[str] = ()) -> Reached:
-    """Start an agent on the other host over the user's own ssh. Raises PeerError."""
+async def reach_ssh(
+    endpoint: Endpoint,
+    command: str,
+    ssh_options: Sequence[str] = (),
+    begin: Callable[[Child], Awaitable[None]] | None = None,
+) -> Reached:
+    """Start an agent on the other host over the user's own ssh. Raises PeerError.
+
+    `begin` holds the conversation with what `command` starts until that becomes the agent; it
+    raises EOFError if the connection ends.
+    """
     settings = await _ssh_configuration(endpoint)
     child = await start(ssh_argv(endpoint, command, ssh_options))
 
@@ -200,6 +210,16 @@ async def reach_ssh(endpoint: Endpoint, command: str, ssh_options: Sequence[str]
     async def explain() -> PeerGone:
         return ssh_failure(endpoint, command, *await _last_words(child))
 
+    if begin:
+        try:
+            await begin(child)
+        except EOFError:
+            gone = await explain()
+            await close()
+            raise gone from None
+        except (PeerError, asyncio.CancelledError):
+            await close()
+            raise
     link = AgentLink(child.stdout, child.stdin, close, explain)
     await _greeted(link, _SSH_GREETING_S)
     try:

@@ -15,7 +15,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -23,10 +23,12 @@ from advisor.agent import messages as m
 from advisor.agent import target_messages as t
 from advisor.agent.claims import Claim, Taken, claim, is_claim, joined
 from advisor.agent.files import FileRights, FilesRefused, open_file, opened_folder, place_of
-from advisor.agent.signing import AgentKey, agent_key
 from advisor.domain.proof import Algorithm, Statement, piece_line
 from advisor.hosts.checksums import Reading, reason_of
 from advisor.hosts.digests import digest_of
+
+if TYPE_CHECKING:
+    from advisor.agent.signing import AgentKey
 
 _T = TypeVar("_T")
 _Seen: TypeAlias = tuple[Literal["file", "folder", "link", "other", "outside"], int] | None
@@ -35,11 +37,13 @@ _Seen: TypeAlias = tuple[Literal["file", "folder", "link", "other", "outside"], 
 class Delivery:
     """What one conversation does with the target of its transfer.
 
-    Its requests come one at a time, in threads.
+    Its requests come one at a time, in threads. `keeps_key`: whether the key that signs is kept
+    for later conversations.
     """
 
-    def __init__(self, rights: FileRights) -> None:
+    def __init__(self, rights: FileRights, *, keeps_key: bool = True) -> None:
         self._rights = rights
+        self._keeps_key = keeps_key
         self._claim: Claim | None = None
         self._pieces = hashlib.sha256()
         self._count = 0
@@ -106,7 +110,7 @@ class Delivery:
         self._claim = joined(
             self._rights, request.target, request.token, request.since_s, reading.check
         )
-        return t.TargetJoined(key=_public_key())
+        return t.TargetJoined(key=self._public_key())
 
     def _take(self, request: t.ClaimTarget, reading: Reading) -> m.Reply:
         if self._claim is not None:
@@ -131,7 +135,7 @@ class Delivery:
             is_empty=_is_empty(taken),
             is_resumed=taken.is_resumed,
             since_s=taken.note.since_s,
-            key=_public_key(),
+            key=self._public_key(),
         )
 
     def _place(self, path: str) -> tuple[str, str]:
@@ -208,7 +212,7 @@ class Delivery:
 
     def _seal(self, algorithm: Algorithm, path: str, offset: int, size: int, digest: str) -> str:
         transfer = f"{self._claimed.note.token_hash} {algorithm}\n".encode()
-        return _key().seal(transfer + piece_line(path, offset, size, digest))
+        return self._key().seal(transfer + piece_line(path, offset, size, digest))
 
     def _add(self, request: t.AddToReceipt) -> None:
         self._require_held()
@@ -238,26 +242,27 @@ class Delivery:
         )
         # What is signed once cannot be added to.
         self._pieces, self._count = hashlib.sha256(), 0
-        key = _key()
+        key = self._key()
         return t.ReceiptSigned(
             statement=statement.decode(), signature=key.sign(statement), public_key=key.public
         )
 
+    def _key(self) -> "AgentKey":
+        """Raises FilesRefused."""
+        # Only now: most conversations sign nothing, and cryptography takes long to load.
+        from advisor.agent.signing import agent_key, passing_key
 
-def _key() -> AgentKey:
-    """Raises FilesRefused."""
-    try:
-        return agent_key()
-    except OSError as error:
-        raise FilesRefused(f"the agent has no key for receipts ({error})") from None
+        try:
+            return agent_key() if self._keeps_key else passing_key()
+        except OSError as error:
+            raise FilesRefused(f"the agent has no key for receipts ({error})") from None
 
-
-def _public_key() -> str:
-    """ "" without a key; that is said when something is to be sealed with it."""
-    try:
-        return _key().public
-    except FilesRefused:
-        return ""
+    def _public_key(self) -> str:
+        """ "" without a key; that is said when something is to be sealed with it."""
+        try:
+            return self._key().public
+        except FilesRefused:
+            return ""
 
 
 def _taken(target: str, error: Taken) -> t.TargetTaken:

@@ -43,7 +43,8 @@ class AgentService:
 
     `ports`: the first and last port it may open for data, (0, 0) for any. `files`: where it may
     perform file operations. `silence_s`: after this many seconds in which an advisor sends or
-    reads nothing, it is lost.
+    reads nothing, it is lost. `leaves_nothing`: it creates neither a key nor a lock that would
+    outlive it.
     """
 
     def __init__(
@@ -51,11 +52,14 @@ class AgentService:
         ports: tuple[int, int] = (0, 0),
         files: FileRights = NOWHERE,
         silence_s: float = SILENCE_S,
+        *,
+        leaves_nothing: bool = False,
     ) -> None:
         self.ports = ports
         self.files = files
         self.silence_s = silence_s
-        self.turn = Turn()
+        self.leaves_nothing = leaves_nothing
+        self.turn = Turn(makes_files=not leaves_nothing)
         self.spares = Spares()
 
     async def serve(
@@ -99,7 +103,7 @@ class _Conversation:
         self._at_work = False
         self._stop_work = asyncio.Event()
         self._pulse = Pulse(self._beat, service.silence_s)
-        self._delivery = Delivery(service.files)
+        self._delivery = Delivery(service.files, keeps_key=not service.leaves_nothing)
 
     async def _say(self, reply: m.Reply) -> None:
         """Raises ConnectionError if the advisor has left, or does not read."""

@@ -44,6 +44,12 @@ def is_signed(statement: bytes, signature: str, public_key: str) -> bool:
 
 
 @functools.cache
+def passing_key() -> AgentKey:
+    """A key that is stored nowhere and lasts as long as the process."""
+    return AgentKey(os.urandom(_KEY_BYTES))
+
+
+@functools.cache
 def agent_key() -> AgentKey:
     """The key of this account on this host, created when it is first needed.
 
@@ -57,7 +63,7 @@ def agent_key() -> AgentKey:
     except FileExistsError:
         pass
     except OSError:
-        return AgentKey(os.urandom(_KEY_BYTES))
+        return passing_key()
     return AgentKey(_read(file))
 
 

@@ -26,7 +26,7 @@ from typing import Final
 from filelock import FileLock, Timeout
 
 from advisor.hosts.host_lock import HostLock
-from advisor.hosts.private_folders import NotPrivate, runtime_folder
+from advisor.hosts.private_folders import NotPrivate, present_runtime_folder, runtime_folder
 
 _POLL_S: Final = 0.02
 _ASK_EVERY_S: Final = 1.0
@@ -36,11 +36,14 @@ _NAME: Final = "data-transfer-advisor/probe"
 
 
 class Turn:
-    """The right to measure, granted to one at a time."""
+    """The right to measure, granted to one at a time.
 
-    def __init__(self) -> None:
+    `makes_files`: whether the lock file may be created; else it is used only if it is there.
+    """
+
+    def __init__(self, *, makes_files: bool = True) -> None:
         self._queue: list[object] = []
-        self._own = _OwnTurn()
+        self._own = _OwnTurn(makes_files)
         self._common = _CommonTurn()
 
     def _is_mine(self, ticket: object) -> bool:
@@ -78,7 +81,8 @@ class Turn:
 class _OwnTurn:
     """The turn among the processes of this user."""
 
-    def __init__(self) -> None:
+    def __init__(self, makes_files: bool) -> None:
+        self._makes_files = makes_files
         self._lock: FileLock | None = None
         self._was_looked_for = False
 
@@ -106,7 +110,10 @@ class _OwnTurn:
         self._was_looked_for = True
         with contextlib.suppress(NotPrivate, OSError):
             network = Path("/proc/self/ns/net").stat().st_ino
-            path = runtime_folder() / f"probe-{network}.lock"
+            folder = runtime_folder() if self._makes_files else present_runtime_folder()
+            path = folder / f"probe-{network}.lock"
+            if not self._makes_files and not path.exists():
+                return
             self._lock = FileLock(path, blocking=False, thread_local=False)
 
     def release(self) -> None:

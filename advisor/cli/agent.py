@@ -63,19 +63,21 @@ def agent(
     A remote advisor starts it by itself over ssh. Where there is no ssh between the hosts, start it
     by hand with --listen and give the secret it prints to the person at the other host.
     """
-    from advisor.agent.listen import NoChannel, serve_stdio, serve_tls
-
     if stdio == bool(listen):
         raise UsageError("give either --stdio or --listen ADDRESS:PORT")
     if stdio and files:
         raise UsageError("--files is for --listen: over ssh all files of the user are open")
     allowed = ports or (0, 0)
     if listen is None:
+        from advisor.agent.stdio import NoChannel, serve_stdio
+
         try:
             asyncio.run(serve_stdio(allowed))
         except NoChannel as error:
             raise UsageError.about("", error) from None
         return 0
+    from advisor.agent.listen import serve_tls
+
     address, port = listen
     folders = [folder.absolute() for folder in files or ()]
     secret, told = _secret(secret_file)

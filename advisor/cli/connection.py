@@ -42,6 +42,22 @@ AgentCommandOption = Annotated[
         rich_help_panel=CONNECTION,
     ),
 ]
+PushOption = Annotated[
+    bool,
+    typer.Option(
+        "--push",
+        help="Bring an agent along over ssh, where advisor is not installed; nothing of it stays.",
+        rich_help_panel=CONNECTION,
+    ),
+]
+KeepAgentOption = Annotated[
+    bool,
+    typer.Option(
+        "--keep-agent",
+        help="With --push: leave a copy in your cache folder there, so that it is sent only once.",
+        rich_help_panel=CONNECTION,
+    ),
+]
 PortsOption = Annotated[
     p.Ports | None,
     typer.Option(
@@ -85,6 +101,8 @@ class ReachOptions(Options, frozen=True):
         ),
     ] = None
     agent_command: AgentCommandOption = None
+    push: PushOption = False
+    keep_agent: KeepAgentOption = False
     address: Annotated[
         str | None,
         typer.Option(
@@ -113,6 +131,8 @@ class ReachOptions(Options, frozen=True):
             "agent": self.agent,
             "secret_file": str(self.secret_file.absolute()) if self.secret_file else None,
             "agent_command": self.agent_command,
+            "push": self.push,
+            "keep_agent": self.keep_agent,
             "address": _address("--address", self.address),
             "ports": self.ports or (0, 0),
             "bandwidth_bps": self.bandwidth,
@@ -124,6 +144,10 @@ class ReachOptions(Options, frozen=True):
             raise UsageError("--agent needs --secret-file, with the secret that the agent printed")
         if self.secret_file and not self.agent:
             raise UsageError("--secret-file is for --agent HOST:PORT", remedy="give both")
+        if self.push and (self.agent or self.agent_command):
+            raise UsageError("--push excludes --agent and --agent-command", remedy="give one")
+        if self.keep_agent and not self.push:
+            raise UsageError("--keep-agent is for --push", remedy="give both")
         if destination is None and not self.agent:
             raise UsageError(
                 "DESTINATION is missing", remedy="give [USER@]HOST, localhost or --agent"

@@ -13,7 +13,7 @@ def node() -> int:
     It is told on standard input what to move, and says on standard output what has arrived. It
     needs no access to the history.
     """
-    from advisor.agent.listen import NoChannel
+    from advisor.agent.stdio import NoChannel
     from advisor.transfer.nodes.node import serve_node
 
     try:

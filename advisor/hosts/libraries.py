@@ -29,7 +29,9 @@ def libudt_version() -> str | None:
         ctypes.CDLL("libudt.so.0")
         # The file the loader chose, wherever it found it.
         for line in Path("/proc/self/maps").read_text().splitlines():
-            path = Path(line.rpartition(" ")[2])
-            if path.name.startswith("libudt.so."):
-                return "so " + path.name.removeprefix("libudt.so.")
+            # Of a library that a pushed agent brings along: "/memfd:libudt.so.0 (deleted)".
+            name = Path(line.removesuffix(" (deleted)").rpartition(" ")[2]).name
+            name = name.removeprefix("memfd:")
+            if name.startswith("libudt.so."):
+                return "so " + name.removeprefix("libudt.so.")
     return None

@@ -75,7 +75,7 @@ class _ProfileSession(Session):
         self._request = request
         self._interrupted = interrupted
         self._pair = record.pair if record else pair_of(request)
-        self._far_end = FarEnd(request)
+        self._far_end = FarEnd(request, self.events.notice)
         self._context: Context | None = None
 
     async def _close(self) -> None:

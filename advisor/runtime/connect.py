@@ -18,6 +18,7 @@ from advisor.agent.connect import (
     reach_tls,
 )
 from advisor.agent.peer_errors import PeerError, Refusal
+from advisor.agent.pushing import Tell, reach_pushed
 from advisor.agent.secret import read_secret
 from advisor.domain.endpoints import LabHost, Pair
 from advisor.domain.path import PathFacts
@@ -41,8 +42,15 @@ def pair_of(request: ConnectionOptions) -> Pair:
     return Pair(source or printable(socket.gethostname()) or "localhost", request.destination_host)
 
 
-async def reach(request: ConnectionOptions) -> Reached:
-    """Connect to an agent at the destination. Raises PeerError (with the remedy), BadSecret."""
+def _tell_nobody(sentence: str) -> None:
+    """For whoever has no place for sentences on how the agent was reached."""
+
+
+async def reach(request: ConnectionOptions, tell: Tell = _tell_nobody) -> Reached:
+    """Connect to an agent at the destination. Raises PeerError (with the remedy), BadSecret.
+
+    `tell` gets sentences for the user, about an agent that is brought along.
+    """
     if request.is_local:
         return await reach_embedded()
     lab_host = request.destination.lab_host
@@ -51,6 +59,9 @@ async def reach(request: ConnectionOptions) -> Reached:
     if request.agent:
         host, port = request.agent
         return await reach_tls(host, port, read_secret(Path(request.secret_file or "")))
+    if request.push:
+        keep = request.keep_agent
+        return await reach_pushed(request.destination, request.ports, tell, keep=keep)
     command = request.agent_command or DEFAULT_AGENT_COMMAND
     if any(request.ports):
         command += shlex.join(["", "--ports", f"{request.ports[0]}-{request.ports[1]}"])
@@ -139,10 +150,14 @@ async def look_at_path(reached: Reached, request: ConnectionOptions) -> PathFact
 
 
 class FarEnd:
-    """The connection to the agent of one request, which can be replaced after it was lost."""
+    """The connection to the agent of one request, which can be replaced after it was lost.
 
-    def __init__(self, request: ConnectionOptions) -> None:
+    `tell` gets sentences for the user, about an agent that is brought along.
+    """
+
+    def __init__(self, request: ConnectionOptions, tell: Tell = _tell_nobody) -> None:
         self._request = request
+        self._tell = tell
         self._reached: Reached | None = None
 
     @property
@@ -162,7 +177,7 @@ class FarEnd:
         # If it cannot be replaced, the ended one stays: whoever uses it then sees that it is gone.
         if self._reached:
             await asyncio.shield(self._reached.link.close())
-        self._reached = await reach(self._request)
+        self._reached = await reach(self._request, self._tell)
 
     async def close(self) -> None:
         """End the connection, if there is one."""

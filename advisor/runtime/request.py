@@ -18,6 +18,7 @@ class ConnectionOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The destination, how to connect to it, and what is known of the path to it.
 
     `agent`: HOST and port of a listening agent, whose secret is in `secret_file`; None for ssh.
+    `push`: whether an agent is brought along over ssh; `keep_agent`: whether a copy may stay there.
     `address`: the destination's address for data, if not the one its name resolves to.
     `source_address`, `interface`: what data leave from, at most one of them.
     `ports`: the first and last port the agent may open, (0, 0) for any.
@@ -28,6 +29,8 @@ class ConnectionOptions(msgspec.Struct, frozen=True, kw_only=True):
     agent: tuple[str, int] | None = None
     secret_file: str | None = None
     agent_command: str | None = None
+    push: bool = False
+    keep_agent: bool = False
     address: str | None = None
     source_address: str | None = None
     interface: str | None = None

@@ -27,6 +27,7 @@ from tests.line_reader import LineReader
 from tests.namespaces import Namespace
 from tests.plugins.tools.gridftp_lines import require
 from tests.soak.gridftp import KillableServer
+from tests.ssh_server import SshServer, several_names, ssh_server, ssh_that_knows
 
 ADVISOR = [sys.executable, "-P", "-m", "advisor"]
 SHORT = ["--budget", "24"]
@@ -466,3 +467,13 @@ def killable() -> Iterator[KillableServer]:
         Path(base).chmod(0o711)
         with KillableServer(Path(base)) as one:
             yield one
+
+
+@pytest.fixture
+def sshd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshServer]:
+    """A server, and an `ssh` that knows it as `dtn`."""
+    environment = f"SetEnv ADVISOR_RUNTIME_DIR={tmp_path}/advisor HOME={tmp_path}"
+    with ssh_server(tmp_path / "ssh", environment) as server:
+        programs = ssh_that_knows(tmp_path, several_names(server))
+        monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+        yield server

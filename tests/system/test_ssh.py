@@ -1,20 +1,15 @@
 """Over a real sshd on a loopback port, with a key made for the test."""
 
-import getpass
-import os
 import signal
-import socket
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from advisor.agent.ports import free_run
 from tests.fleet_at_work import AtWork
 from tests.postgres_server import SharedDatabase
-from tests.ssh_server import SshServer, needs_sshd, ssh_server, ssh_that_knows
+from tests.ssh_server import SshServer, needs_sshd
 
 from .conftest import SHORT, Start, StartAgent, children_left, wait_until
 
@@ -22,38 +17,7 @@ pytestmark = [pytest.mark.as_root, needs_sshd]
 
 
 @pytest.fixture
-def sshd(tmp_path: Path) -> Iterator[SshServer]:
-    environment = f"SetEnv ADVISOR_RUNTIME_DIR={tmp_path}/advisor HOME={tmp_path}"
-    with ssh_server(tmp_path / "ssh", environment) as server:
-        yield server
-
-
-def _hosts(server: SshServer) -> str:
-    """Configuration of ssh for this server under several names, with more or less in it."""
-    return f"""Host dtn
-{server.login}
-Host stranger
-    HostName 127.0.0.1
-    Port {server.port}
-    User {getpass.getuser()}
-    IdentityFile {server.folder}/host_key
-    IdentitiesOnly yes
-    UserKnownHostsFile {server.known_hosts}
-Host unknown
-    HostName 127.0.0.1
-    Port {server.port}
-    UserKnownHostsFile /dev/null
-    GlobalKnownHostsFile /dev/null
-Host nobody-home
-    HostName 127.0.0.1
-    Port {free_run(1, (0, 0), socket.AF_INET)}
-"""
-
-
-@pytest.fixture
-def over_ssh(sshd: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    programs = ssh_that_knows(tmp_path, _hosts(sshd))
-    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+def over_ssh(sshd: SshServer) -> list[str]:
     return ["--agent-command", f"{sys.executable} -P -m advisor agent --stdio"]
 
 

@@ -81,7 +81,7 @@ class TransferSession(Session):
         super().__init__(store, publish, control)
         self.connection = connection
         self.pair = pair_of(connection)
-        self.far_end = FarEnd(connection)
+        self.far_end = FarEnd(connection, self.events.notice)
         self._delivery_options = delivery_options
         self._delivery: Delivery | None = None
         self._has_store_failed = False

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final
 
 import advisor
-from advisor.agent.listen import standard_streams, stop_on_signals
 from advisor.agent.secret import BadSecret
+from advisor.agent.stdio import standard_streams, stop_on_signals
 from advisor.agent.target import RemoteTarget
 from advisor.agent.target_messages import JoinTarget, TargetJoined
 from advisor.domain import events as ev
