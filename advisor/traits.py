@@ -144,6 +144,12 @@ def checked_server(text: str, names: Iterable[str] = ()) -> str:
     raise ValueError(f"'{text}' is no server for it: write {'; or '.join(forms)}")
 
 
+def can_move(tool: str) -> bool:
+    """Whether `advisor transfer` can run the tool of that name."""
+    told = tool_traits(tool)
+    return registry.is_transfer_tool(tool) and (told.moves_ranges or told.whole_files)
+
+
 @cache
 def imported_subject(format_name: str) -> str:
     """The subject that an imported format has measured. Raises PluginMissing."""

@@ -209,9 +209,9 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
     The steps of a transfer are started in order, and it is over when the last one has ended.
     `ready`: what a step writes to its standard error when the next may start; "" for at once.
-    `control_port`: the other end of connections that carry commands and no data; `server_port`: where
-    the server listens, if that is another one. `as_login`: what
-    it writes at the destination belongs to the account that the user logs in to there, as over ssh.
+    `control_port`: the other end of connections that carry commands and no data; `server_port`:
+    where the server listens, if that is another one. `as_login`: what it writes at the destination
+    belongs to the account that the user logs in to there, as over ssh.
     """
 
     side: Side
@@ -224,10 +224,14 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
-    """Progress reported by a tool: bytes moved, files started; None if it does not report it."""
+    """Progress reported by a tool: bytes moved, files started; None if it does not report it.
+
+    `has_failed`: it cannot succeed any more, whatever it still tries, and is to be ended.
+    """
 
     moved_bytes: int | None = None
     files_begun: int | None = None
+    has_failed: bool = False
 
 
 class OutputReader(Protocol):
@@ -236,7 +240,8 @@ class OutputReader(Protocol):
     def feed(self, line: str) -> Progress | None:
         """The state after one more line, without its end; None if the line has no progress.
 
-        Lines end with a line feed or a carriage return. Unknown lines are ignored.
+        A client whose lines have none is taken for stalled after a while. Lines end with a line
+        feed or a carriage return. Unknown lines are ignored.
         """
 
 

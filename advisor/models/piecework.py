@@ -96,10 +96,14 @@ class Piecework:
 
     Every byte of every file is in exactly one batch that is drawn and not given back, or was done
     before; the same calls give the same batches. `done`: the finished ranges within each file; an
-    empty file is done with any range of zero bytes.
+    empty file is done with any range of zero bytes. `whole`: no file is cut, and one that is not
+    finished is drawn from its start.
     """
 
-    def __init__(self, files: Sequence[FileEntry], done: Done | None = None) -> None:
+    def __init__(
+        self, files: Sequence[FileEntry], done: Done | None = None, *, whole: bool = False
+    ) -> None:
+        self._whole = whole
         self._returned: deque[Batch] = deque()
         self._dropped: set[str] = set()
         self._dropped_bytes = 0
@@ -122,6 +126,8 @@ class Piecework:
         if not done:
             return [Part(file, 0, file.size_bytes)]
         left = [Part(file, offset, length) for offset, length in _gaps(file.size_bytes, done)]
+        if left and self._whole:
+            return [Part(file, 0, file.size_bytes)]
         left_bytes = sum(part.size_bytes for part in left)
         self.done_bytes += file.size_bytes - left_bytes
         if left:
@@ -161,7 +167,7 @@ class Piecework:
             one = self._least_drawn(passed_over)
             if one is None:
                 break
-            size_bytes = _next_bytes(one, wanted_bytes)
+            size_bytes = one.first_bytes if self._whole else _next_bytes(one, wanted_bytes)
             if size_bytes == one.stretches[0].file.size_bytes:
                 parts.append(self._drawn(one, size_bytes))
                 cost_bytes += size_bytes + file_bytes

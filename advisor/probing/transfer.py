@@ -20,13 +20,14 @@ from advisor.hosts.socket_diag import ProcessSockets
 _KEPT_CHARACTERS: Final = 64 * 1024
 _LINE_END: Final = re.compile(r"[\r\n]")
 _CHUNK_BYTES: Final = 64 * 1024
+_LAST_WORDS_S: Final = 1.0
 
 
 class Ran(msgspec.Struct, frozen=True, kw_only=True):
     """The result of the run.
 
-    `status`: exit status, None when it was stopped at the time limit. `intervals`: relative to the
-    first byte. `begun_s`: from the start of the program to the first byte; `elapsed_s`: to its end.
+    `status`: exit status, None when it was stopped at the time limit, 1 when it was ended because
+    it said that it has failed. `intervals`: relative to the first byte. `begun_s`: from the start of the program to the first byte; `elapsed_s`: to its end.
     `output`, `errors`: the last 64 KiB it printed.
     """
 
@@ -67,6 +68,7 @@ class _Watch:
         self.moved_bytes = 0
         self.intervals: list[Interval] = []
         self.output = ""
+        self.has_failed = asyncio.Event()
         self.retransmits: int | None = None
         self.rtts_s: list[float] = []
 
@@ -81,6 +83,8 @@ class _Watch:
                 told = self._reader.feed(line)
                 if told and told.moved_bytes is not None:
                     self._said_bytes = told.moved_bytes
+                if told and told.has_failed:
+                    self.has_failed.set()
 
     async def sample(self) -> None:
         """Sample at regular intervals, forever."""
@@ -156,8 +160,9 @@ async def run_transfer(
         status: int | None = None
         try:
             async with asyncio.timeout(ceiling_s):
-                status = await child.wait()
-            await asyncio.wait([reading], timeout=1.0)
+                status = await _status_of(child, watch.has_failed)
+            if not watch.has_failed.is_set():
+                await asyncio.wait([reading], timeout=_LAST_WORDS_S)
         except TimeoutError:
             watch.look()
         finally:
@@ -177,3 +182,15 @@ async def run_transfer(
             output=watch.output,
             errors=child.stderr.decode(errors="replace")[-_KEPT_CHARACTERS:],
         )
+
+
+async def _status_of(child: Child, has_failed: asyncio.Event) -> int:
+    """Its exit status; 1 as soon as it has failed, though it still runs."""
+    ending, failing = asyncio.create_task(child.wait()), asyncio.create_task(has_failed.wait())
+    try:
+        await asyncio.wait((ending, failing), return_when=asyncio.FIRST_COMPLETED)
+        return ending.result() if ending.done() else 1
+    finally:
+        for task in (ending, failing):
+            task.cancel()
+        await asyncio.wait((ending, failing))

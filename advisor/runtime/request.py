@@ -144,13 +144,14 @@ class ProfileRequest(ConnectionOptions, frozen=True, kw_only=True):
 class TransferRequest(ConnectionOptions, frozen=True, kw_only=True):
     """A dataset to move, and where it goes. `method`: what tunes the transfer, if anything does.
 
-    `rules`: what of the source is moved.
+    `rules`: what of the source is moved. `tool`: what moves it, "" for the usual one.
     """
 
     dataset: Dataset
     destination_path: str
     rules: ListingRules = ListingRules()
     method: str = ""
+    tool: str = ""
     max_concurrency: int = 16
     max_streams: int = 25
     seed: int = 0

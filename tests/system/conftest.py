@@ -27,7 +27,9 @@ from tests.line_reader import LineReader
 from tests.namespaces import Namespace
 from tests.plugins.tools.gridftp_lines import require
 from tests.soak.gridftp import KillableServer
-from tests.ssh_server import SshServer, several_names, ssh_server, ssh_that_knows
+from tests.ssh_server import SSHD, SshServer, several_names, ssh_server, ssh_that_knows
+
+from .sftp import SftpServer, sftp_server
 
 ADVISOR = [sys.executable, "-P", "-m", "advisor"]
 SHORT = ["--budget", "24"]
@@ -409,6 +411,8 @@ def lab(new_lab: NewLab) -> Lab:
 class Server:
     """A GridFTP server in a thread of its own, until it is ended. `options`: more for its line."""
 
+    tool = "globus-url-copy"
+
     def __init__(self, *options: str, own_account: bool = False) -> None:
         self._options = options
         self._own_account = own_account
@@ -477,3 +481,22 @@ def sshd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshServer]
         programs = ssh_that_knows(tmp_path, several_names(server))
         monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
         yield server
+
+
+@pytest.fixture(params=["globus-url-copy", "rclone"])
+def any_server(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Server | SftpServer]:
+    """One for each tool that a transfer may run."""
+    if request.param == "globus-url-copy":
+        require("globus-gridftp-server", "globus-url-copy")
+        gridftp = Server()
+        yield gridftp
+        gridftp.end()
+        return
+    require("rclone", "ssh")
+    if not Path(SSHD).exists():
+        pytest.skip("there is no sshd here: apt-get install openssh-server")
+    with sftp_server() as sftp:
+        monkeypatch.setenv("PATH", f"{sftp.programs}:{os.environ['PATH']}")
+        yield sftp

@@ -13,7 +13,7 @@ from tests.benchmarks.disk.files import difference
 
 from .conftest import Run, Server, Start, wait_until
 from .moved import make_files
-from .transfers import make_endless, transfer
+from .transfers import AnyServer, make_endless, transfer, use
 
 pytestmark = pytest.mark.as_root
 
@@ -21,10 +21,13 @@ FEW = {"small": (20, 50_000), "large": (2, 9_000_000)}
 
 # The client that moved the file damages it, before it ends: others run beside it.
 FLIP_ONCE = """#!/bin/sh
-PATH=${PATH#*:} globus-url-copy "$@"
+PATH=${PATH#*:} "${0##*/}" "$@"
 status=$?
-for list; do :; done
-if grep -q "$VICTIM" "$list" && mkdir "$ONCE" 2>/dev/null; then
+for word; do
+    case "$word" in *small/3.dat) is_in=yes ;; esac
+    [ -f "$word" ] && grep -qE '(^|small/)3\\.dat' "$word" && is_in=yes
+done
+if [ "$is_in" ] && mkdir "$ONCE" 2>/dev/null; then
     printf '\\377\\376' | dd of="$VICTIM" bs=1 seek=7 conv=notrunc 2>/dev/null
 fi
 exit $status
@@ -58,9 +61,9 @@ def other_home(tmp_path: Path) -> dict[str, str]:
     }
 
 
-def damaging(program: str, tmp_path: Path) -> dict[str, str]:
+def damaging(program: str, tmp_path: Path, tool: str = "globus-url-copy") -> dict[str, str]:
     """The environment in which this program is the client; it calls the real one."""
-    client = tmp_path / "bin/globus-url-copy"
+    client = tmp_path / "bin" / tool
     client.parent.mkdir()
     client.write_text(program)
     client.chmod(0o755)
@@ -74,9 +77,9 @@ def result(run: Run) -> tuple[int, str]:
     return done.returncode, str(run.events[-1]["message"])
 
 
-def interrupted(start: Start, server: Server, source: Path) -> None:
+def interrupted(start: Start, any_server: AnyServer, source: Path) -> None:
     """A transfer to `there` that was stopped after something had arrived."""
-    run = transfer(start, server, source, "--json", "--max-rate", "20Mbit")
+    run = transfer(start, any_server, source, "--json", "--max-rate", "20Mbit")
     while run.wait_for("files_moving")["classes"][0]["files"] < 3:
         pass
     run.process.send_signal(signal.SIGINT)
@@ -84,14 +87,14 @@ def interrupted(start: Start, server: Server, source: Path) -> None:
 
 
 def test_another_source_is_not_mixed_with_an_interrupted_one(
-    start: Start, server: Server, source: Path, tmp_path: Path, other_home: dict[str, str]
+    start: Start, any_server: AnyServer, source: Path, tmp_path: Path, other_home: dict[str, str]
 ) -> None:
-    interrupted(start, server, source)
+    interrupted(start, any_server, source)
     other = make_files(tmp_path / "other", FEW)
-    there = server.folder / "there"
+    there = any_server.folder / "there"
 
     def b(*options: str) -> Run:
-        words = ("transfer", str(other), "localhost", "--to", str(there), "--server", server.url)
+        words = ("transfer", str(other), "localhost", "--to", str(there), *use(any_server))
         return start(*words, "--json", *options, environment=other_home)
 
     status, message = result(b("--overwrite"))
@@ -104,26 +107,26 @@ def test_another_source_is_not_mixed_with_an_interrupted_one(
     assert result(b("--take-over", "--overwrite"))[0] == 0
     assert not difference(other, there)
     # What A had moved is B's now: nothing of it counts, and nothing of B's is replaced unasked.
-    status, message = result(transfer(start, server, source, "--json"))
+    status, message = result(transfer(start, any_server, source, "--json"))
     assert status == 1
     assert "at the destination already" in message
     assert not difference(other, there)
-    assert result(transfer(start, server, source, "--json", "--overwrite"))[0] == 0
+    assert result(transfer(start, any_server, source, "--json", "--overwrite"))[0] == 0
     assert not difference(source, there)
 
 
 def test_two_at_once_to_one_target(
-    start: Start, server: Server, tmp_path: Path, other_home: dict[str, str]
+    start: Start, any_server: AnyServer, tmp_path: Path, other_home: dict[str, str]
 ) -> None:
     endless = make_endless(tmp_path / "endless")
-    first = transfer(start, server, endless, "--json")
+    first = transfer(start, any_server, endless, "--json")
     first.wait_for("files_moving")
     other = make_files(tmp_path / "other", FEW)
-    spelled = str(server.folder / "." / "there") + "/"
+    spelled = str(any_server.folder / "." / "there") + "/"
     for to in (spelled, f"{spelled}/below"):
         second = start(
             *("transfer", str(other), "localhost", "--to", to),
-            *("--server", server.url, "--json", "--overwrite", "--take-over"),
+            *(*use(any_server), "--json", "--overwrite", "--take-over"),
             environment=other_home,
         )
         status, message = result(second)
@@ -134,9 +137,9 @@ def test_two_at_once_to_one_target(
 
 
 def test_a_source_that_is_replaced_while_stopped(
-    start: Start, server: Server, source: Path, tmp_path: Path
+    start: Start, any_server: AnyServer, source: Path, tmp_path: Path
 ) -> None:
-    interrupted(start, server, source)
+    interrupted(start, any_server, source)
     [journal] = (tmp_path / ".local/state/advisor/transfers").glob("*.jsonl")
     arrived = [json.loads(line)[0] for line in journal.read_text().splitlines()[1:]]
     file = source / arrived[0]
@@ -145,17 +148,17 @@ def test_a_source_that_is_replaced_while_stopped(
     replacement.write_bytes(os.urandom(before.st_size))
     os.utime(replacement, ns=(before.st_atime_ns, before.st_mtime_ns))
     replacement.replace(file)
-    run = transfer(start, server, source, "--json")
+    run = transfer(start, any_server, source, "--json")
     assert result(run)[0] == 0
     notices = [one["message"] for one in run.events if one["event"] == "notice"]
     assert any("Changed at the source" in one and arrived[0] in one for one in notices)
-    assert not difference(source, server.folder / "there")
+    assert not difference(source, any_server.folder / "there")
 
 
 def test_a_source_that_grows_after_it_was_counted(
-    start: Start, server: Server, source: Path, tmp_path: Path
+    start: Start, any_server: AnyServer, source: Path, tmp_path: Path
 ) -> None:
-    run = transfer(start, server, source, "--json", "--max-rate", "20Mbit")
+    run = transfer(start, any_server, source, "--json", "--max-rate", "20Mbit")
     journal = tmp_path / ".local/state/advisor/transfers"
 
     def has_arrived() -> bool:
@@ -169,14 +172,14 @@ def test_a_source_that_grows_after_it_was_counted(
     assert status == 1
     assert "changed at the source" in message
     assert "small/0.dat" in message
-    assert result(transfer(start, server, source, "--json"))[0] == 0
-    assert not difference(source, server.folder / "there")
+    assert result(transfer(start, any_server, source, "--json"))[0] == 0
+    assert not difference(source, any_server.folder / "there")
 
 
 def test_what_exists_is_not_replaced_without_a_word(
-    start: Start, server: Server, source: Path
+    start: Start, any_server: AnyServer, source: Path
 ) -> None:
-    there = server.folder / "there"
+    there = any_server.folder / "there"
     (there / "small").mkdir(parents=True)
     (there / "small/1.dat").write_bytes(b"x" * 80_000)
     (there / "small/2.dat").write_bytes((source / "small/2.dat").read_bytes())
@@ -184,38 +187,38 @@ def test_what_exists_is_not_replaced_without_a_word(
         folder.chmod(0o777)
     for file in (there / "small").iterdir():
         file.chmod(0o666)
-    status, message = result(transfer(start, server, source, "--json"))
+    status, message = result(transfer(start, any_server, source, "--json"))
     assert status == 1
     assert "2 entries are at the destination already" in message
     assert "--overwrite" in message
-    status, message = result(transfer(start, server, source, "--json", "--skip-existing"))
+    status, message = result(transfer(start, any_server, source, "--json", "--skip-existing"))
     assert status == 1
     assert "1 entry is at the destination with other content" in message
     assert (there / "small/1.dat").read_bytes() == b"x" * 80_000
-    assert result(transfer(start, server, source, "--json", "--overwrite"))[0] == 0
+    assert result(transfer(start, any_server, source, "--json", "--overwrite"))[0] == 0
     assert not difference(source, there)
     # Everything is there: with --skip-existing nothing is moved.
-    run = transfer(start, server, source, "--json", "--skip-existing")
+    run = transfer(start, any_server, source, "--json", "--skip-existing")
     assert result(run)[0] == 0
     assert run.events[-1]["earlier_bytes"] == run.events[-1]["moved_bytes"]
 
 
 def test_a_link_at_the_target_is_not_followed(
-    start: Start, server: Server, source: Path, tmp_path: Path
+    start: Start, any_server: AnyServer, source: Path, tmp_path: Path
 ) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
-    there = server.folder / "there"
+    there = any_server.folder / "there"
     there.mkdir()
     (there / "small").symlink_to(outside)
-    status, message = result(transfer(start, server, source, "--json", "--overwrite"))
+    status, message = result(transfer(start, any_server, source, "--json", "--overwrite"))
     assert status == 1
     assert "is a link at the destination" in message
     assert not list(outside.iterdir())
 
 
 def test_nothing_of_the_source_is_lost_without_mention(
-    start: Start, server: Server, source: Path
+    start: Start, any_server: AnyServer, source: Path
 ) -> None:
     (source / "empty").mkdir(mode=0o750)
     (source / "link").symlink_to("small/0.dat")
@@ -225,17 +228,18 @@ def test_nothing_of_the_source_is_lost_without_mention(
     os.utime(source / "empty", ns=(10**18, 10**18))
     os.mkfifo(source / "pipe")
     (source / os.fsdecode(b"latin\xe9")).write_bytes(b"x")
-    run = transfer(start, server, source, "--json")
+    run = transfer(start, any_server, source, "--json")
     status, message = result(run)
     assert status == 1
     assert "2 entries left out" in message
     end = run.events[-1]
     assert end["missing"] == ["latin\\xe9: its name is not UTF-8", "pipe: a named pipe"]
-    first = next(one["message"] for one in run.events if one["event"] == "notice")
-    assert "a named pipe" in first, "it is said before anything is moved"
+    begun = [one["event"] for one in run.events].index("transfer_started")
+    said = [one["message"] for one in run.events[:begun] if one["event"] == "notice"]
+    assert any("a named pipe" in one for one in said), "it is said before anything is moved"
     words = ("--exclude", "pipe", "--exclude", "latin*", "--skip-existing")
-    assert result(transfer(start, server, source, "--json", *words))[0] == 0
-    there = server.folder / "there"
+    assert result(transfer(start, any_server, source, "--json", *words))[0] == 0
+    there = any_server.folder / "there"
     assert str((there / "link").readlink()) == "small/0.dat"
     assert str((there / "folder link").readlink()) == "small"
     assert stat.S_IMODE((there / "empty").stat().st_mode) == 0o750
@@ -246,15 +250,15 @@ def test_nothing_of_the_source_is_lost_without_mention(
 
 
 def test_content_that_is_damaged_on_the_way_is_moved_again(
-    start: Start, server: Server, source: Path, tmp_path: Path
+    start: Start, any_server: AnyServer, source: Path, tmp_path: Path
 ) -> None:
     """The tool reports success, and every size is right."""
-    there = server.folder / "there"
+    there = any_server.folder / "there"
     victim = {"VICTIM": str(there / "small/3.dat"), "ONCE": str(tmp_path / "once")}
     run = start(
-        *("transfer", str(source), "localhost", "--to", str(there), "--server", server.url),
+        *("transfer", str(source), "localhost", "--to", str(there), *use(any_server)),
         *("--json", "--rtt", "20ms", "--bandwidth", "1Gbit"),
-        environment=damaging(FLIP_ONCE, tmp_path) | victim,
+        environment=damaging(FLIP_ONCE, tmp_path, any_server.tool) | victim,
     )
     assert result(run)[0] == 0
     assert (tmp_path / "once").exists(), "it was damaged"
@@ -281,12 +285,12 @@ def test_what_a_profile_keeps_is_what_was_sent(
 
 
 def test_a_receipt_proves_the_copy_later(
-    start: Start, server: Server, source: Path, tmp_path: Path
+    start: Start, any_server: AnyServer, source: Path, tmp_path: Path
 ) -> None:
     receipt = tmp_path / "receipt.json"
-    assert result(transfer(start, server, source, "--json", "--receipt", str(receipt)))[0] == 0
+    assert result(transfer(start, any_server, source, "--json", "--receipt", str(receipt)))[0] == 0
     shutil.rmtree(source)
-    there = server.folder / "there"
+    there = any_server.folder / "there"
 
     def verified() -> tuple[int, str]:
         done = start("verify", str(receipt)).finish()
@@ -312,8 +316,8 @@ def test_a_receipt_proves_the_copy_later(
     assert "not what the agent signed" in text
 
 
-def test_sizes_only_says_so(start: Start, server: Server, source: Path) -> None:
-    run = transfer(start, server, source, "--json", "--no-checksum")
+def test_sizes_only_says_so(start: Start, any_server: AnyServer, source: Path) -> None:
+    run = transfer(start, any_server, source, "--json", "--no-checksum")
     status, message = result(run)
     assert status == 0
     assert "sizes only" in message

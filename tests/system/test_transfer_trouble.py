@@ -15,7 +15,7 @@ from tests.soak.runs import Journal
 
 from .conftest import Server, Start, StartAgent, wait_until
 from .moved import make_files, pair_here
-from .transfers import make_endless, transfer, until_files_arrived, until_lost
+from .transfers import AnyServer, make_endless, transfer, until_files_arrived, until_lost
 
 GROUPS = {"tiny": (40, 20_000), "small": (10, 1_500_000), "large": (2, 20_000_000)}
 FILES = sum(count for count, _ in GROUPS.values())
@@ -63,22 +63,22 @@ def test_ctrl_c_before_anything_is_moved(
 
 
 def test_begun_again_it_goes_on_from_where_it_was(
-    start: Start, server: Server, source: Path, tmp_path: Path
+    start: Start, any_server: AnyServer, source: Path, tmp_path: Path
 ) -> None:
     """Killed as hard as can be, after something has arrived."""
     options = ("--json", "--store", str(tmp_path / "store"), "--start", "2x1", "--method", "fixed")
-    killed = transfer(start, server, source, *options, "--max-rate", "80Mbit")
+    killed = transfer(start, any_server, source, *options, "--max-rate", "80Mbit")
     until_files_arrived(killed)
     killed.process.kill()
     killed.process.wait()
-    run = transfer(start, server, source, *options)
+    run = transfer(start, any_server, source, *options)
     assert run.finish().returncode == 0
     [started] = [event for event in run.events if event["event"] == "transfer_started"]
     assert started["total_bytes"] == TOTAL_BYTES
     assert 0 < started["earlier_bytes"] < TOTAL_BYTES
     end = run.events[-1]
     assert (end["moved_bytes"], end["earlier_bytes"]) == (TOTAL_BYTES, started["earlier_bytes"])
-    assert not difference(source, server.folder / "there")
+    assert not difference(source, any_server.folder / "there")
     records = Store(tmp_path / "store").records(pair_here())
     [record] = [one for one in records if isinstance(one, TransferRecord)]
     assert record.total_bytes == TOTAL_BYTES - started["earlier_bytes"]
@@ -130,11 +130,11 @@ def test_restart_is_said_of_what_was_there_before_it(
 
 
 def test_one_is_not_waited_for_longer_than_it_is_to_be(
-    start: Start, server: Server, endless: Path
+    start: Start, any_server: AnyServer, endless: Path
 ) -> None:
-    run = transfer(start, server, endless, "--json", "--patience", "6s")
+    run = transfer(start, any_server, endless, "--json", "--patience", "6s")
     until_files_arrived(run)
-    server.end()
+    any_server.end()
     assert run.finish().returncode == 1
     end = run.events[-1]
     assert end["event"] == "transfer_ended"

@@ -1,12 +1,13 @@
 """What the tests of `advisor transfer` share: what is moved, and how it is begun and watched."""
 
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from tests.soak.gridftp import KillableServer
 
 from .conftest import Run, Server, Start
 from .moved import make_files
+from .sftp import SftpServer
 
 # Of a path on which a piece is short, so that there are many of them.
 PATH: Final = ["--bandwidth", "1Gbit", "--rtt", "20ms"]
@@ -20,11 +21,20 @@ def make_endless(folder: Path) -> Path:
     return make_files(folder, {"many": (MANY, MANY_BYTES)})
 
 
-def transfer(start: Start, server: Server | KillableServer, source: Path, *options: str) -> Run:
+AnyServer: TypeAlias = Server | SftpServer
+
+
+def use(server: AnyServer | KillableServer) -> list[str]:
+    """The options that name the server, and the tool where it is not the usual one."""
+    tool = ["--tool", server.tool] if isinstance(server, SftpServer) else []
+    return ["--server", server.url, *tool]
+
+
+def transfer(start: Start, server: AnyServer | KillableServer, source: Path, *options: str) -> Run:
     """Begin to move it to `there`, below the server's folder."""
     return start(
         *("transfer", str(source), "localhost", "--to", str(server.folder / "there"), *PATH),
-        *("--server", server.url, *EPOCHS, *options),
+        *(*use(server), *EPOCHS, *options),
     )
 
 

@@ -17,7 +17,6 @@ from advisor.cli.options import ServerOption, ToOption
 from advisor.cli.transfer.delivery import ListingFlags, rules_of
 from advisor.cli.urls import GridFtpUrl
 from advisor.domain import events as ev
-from advisor.domain.addresses import parse_server
 from advisor.domain.endpoints import Endpoint
 from advisor.hosts.datasets import scan
 from advisor.report import ndjson
@@ -27,6 +26,7 @@ from advisor.report.transfer import ended_lines
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.runtime.request import TransferRequest
+from advisor.traits import checked_server, moving_tool
 
 Session = Callable[[Publish, Control], Coroutine[Any, Any, int]]
 
@@ -76,7 +76,8 @@ def moving_request(
     except (OSError, ValueError) as error:
         raise UsageError.about(f"DATA {options.data}", error) from None
     try:
-        server = parse_server(server) if server else None
+        names = [more["tool"]] if more.get("tool") else [moving_tool()]
+        server = checked_server(server, names) if server else None
     except ValueError as error:
         raise UsageError(f"--server {error}") from None
     return on_lab(

@@ -108,7 +108,7 @@ class _NodesSession(TransferSession):
         manifest = await manifest_of(self.request)
         path = await self.connect()
         # It need not run here, but on the source nodes.
-        route = route_of(self.request, path, must_run=False)
+        route = await route_of(self.request, path, must_run=False)
         self.keep_events()
         with self.journal(route) as journal:
             files = self.open_delivery(route, manifest).files

@@ -87,6 +87,11 @@ class BatchChecker:
         self._misses: Counter[Part] = Counter()
         self._looked_at: set[str] = set()
 
+    @property
+    def proves(self) -> bool:
+        """Whether contents are compared, and not sizes alone."""
+        return self._proofs is not None and self._proofs.algorithm is not None
+
     def leave_out(self, group: FileGroup) -> None:
         """As the function of this name."""
         leave_out(group, self._tool, self._say)

@@ -22,7 +22,7 @@ class FileGroup:
     `concurrency`: the number of clients to keep running; 0 starts none and lets the running ones
     finish their batch. `parallelism`: streams of each client started from now on. `failed_files`:
     files that could not be moved. `done`: ranges that arrived earlier, as in `Piecework`. `work`:
-    replaces the default work, which moves each file once.
+    replaces the default work, which moves each file once. `whole`: no file is moved in ranges.
     """
 
     def __init__(
@@ -33,10 +33,13 @@ class FileGroup:
         parallelism: int = 1,
         done: Done | None = None,
         work: Piecework | None = None,
+        *,
+        whole: bool = False,
     ) -> None:
         self.name = name
         self.files = tuple(files)
-        self.work = work or Piecework(files, done)
+        self.whole = whole
+        self.work = work or Piecework(files, done, whole=whole)
         self.concurrency = concurrency
         self.parallelism = parallelism
         self.clients: set[Client] = set()

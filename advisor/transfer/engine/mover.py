@@ -306,6 +306,7 @@ class Mover:
             list_file=str(self._lists / f"{next(self._numbers)}.list"),
             server_url=self._route.places.server_url,
             make_folders=make_folders,
+            is_proven=self._checker.proves,
         )
 
     def _step(self, order: TransferOrder) -> Step:

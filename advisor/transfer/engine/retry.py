@@ -97,7 +97,9 @@ class Retry:
         [group] = before.groups
         done = await session.done(before.journal)
         again = TransferState(
-            [FileGroup(group.name, group.files, done=done)], before.journal, before.exclusions
+            [FileGroup(group.name, group.files, done=done, whole=group.whole)],
+            before.journal,
+            before.exclusions,
         )
         again.earlier_bytes = before.earlier_bytes
         return again

@@ -7,11 +7,13 @@ from typing import Final
 import msgspec
 
 from advisor import registry, traits
-from advisor.api.tool import CommandRequest, TransferTool
+from advisor.api.tool import CommandRequest, ToolLimits, TransferTool
+from advisor.domain.dataset import Dataset
 from advisor.domain.manifest import Manifest
 from advisor.domain.path import PathFacts
 from advisor.hosts import source_listing
 from advisor.runtime.request import TransferRequest
+from advisor.runtime.tool_lookups import informed
 from advisor.transfer.engine.places import Places
 
 SUPPOSED_CAPACITY_BPS: Final = 10e9
@@ -24,6 +26,16 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     tool: TransferTool
     path: PathFacts
     places: Places
+
+    @property
+    def moves_whole_files(self) -> bool:
+        """Whether the tool cannot move ranges of files."""
+        return traits.tool_traits(self.tool.name).whole_files
+
+    def has_streams(self, dataset: Dataset) -> bool:
+        """Whether the tool can move one file over several streams."""
+        space = self.tool.space(self.path, dataset, ToolLimits())
+        return traits.tool_traits(self.tool.name).stream_parameter not in space.fixed
 
     @property
     def capacity_bps(self) -> float:
@@ -45,12 +57,14 @@ async def manifest_of(request: TransferRequest) -> Manifest:
     )
 
 
-def route_of(request: TransferRequest, path: PathFacts, *, must_run: bool = True) -> Route:
+async def route_of(request: TransferRequest, path: PathFacts, *, must_run: bool = True) -> Route:
     """The route of the request. Raises ValueError if the tool must run here but cannot."""
-    tool = registry.transfer_tool(traits.moving_tool())
+    tool = registry.transfer_tool(request.tool or traits.moving_tool())
     availability = tool.available()
     if must_run and not availability.ok:
         raise ValueError(f"{availability.reason} ({availability.remedy})")
+    if must_run:
+        tool = await informed(tool, request, request.destination_path)
     asked = CommandRequest(
         subject=tool.name,
         settings={},

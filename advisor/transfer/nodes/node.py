@@ -216,7 +216,7 @@ class Node:
         try:
             await far_end.connect()
             path = await look_at_path(far_end.reached, request)
-            route = route_of(request, path)
+            route = await route_of(request, path)
             joined = await self._joined(far_end, route, begin)
             tuner = await asyncio.to_thread(_tuner, begin, route)
             self._proofs = Proofs(route.places, begin.algorithm)

@@ -93,7 +93,7 @@ class _PlanSession(TransferSession):
         planner = await asyncio.to_thread(self._planner, path, files)
         for one in planner.classes:
             await asyncio.to_thread(planner.look, one)
-        route = route_of(self.request, path, must_run=self._options.run)
+        route = await route_of(self.request, path, must_run=self._options.run)
         if not self._options.run:
             await self._tell_plan(planner, route, final=True)
             return EXIT_DONE

@@ -57,7 +57,7 @@ class DestinationTransfer(DestinationSession):
 
     async def _run(self) -> int:
         manifest = await manifest_of(self._request)
-        route = route_of(self._request, await self.connect())
+        route = await route_of(self._request, await self.connect())
         with self.journal(route) as journal:
             files = self.open_delivery(route, manifest).files
             done = await self.done(journal)

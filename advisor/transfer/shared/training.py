@@ -243,7 +243,7 @@ class _TrainingDestination(DestinationSession):
             size_bytes = self._source.stat().st_size
             dataset = Dataset(total_bytes=size_bytes, path=str(self._source), files=1)
             request = self._request.moving(dataset, f"{scratch}/moved")
-            return await self._serve(route_of(request, path))
+            return await self._serve(await route_of(request, path))
         finally:
             self.lay_down()
             with contextlib.suppress(PeerError):  # Gone with its agent, which removes it.

@@ -16,12 +16,13 @@ _STREAMS: Final = "streams"
 _LEVELS: Final = ("concurrency", "parallelism")
 
 
-def prior_advice(store: Store, pair: Pair, now_s: float) -> PriorAdvice | None:
+def prior_advice(store: Store, pair: Pair, now_s: float, tool: str = "") -> PriorAdvice | None:
     """The newest advice for this pair on its network or on moving files.
 
-    None if there is none, or only one that is too old. `now_s`: Unix time. Raises StoreError.
+    None if there is none, or only one that is too old. `now_s`: Unix time. `tool`: what moves
+    them, "" for the usual one, here and below. Raises StoreError.
     """
-    subjects = {moving_tool(), *transports()}
+    subjects = {tool or moving_tool(), *transports()}
     found = (
         PriorAdvice(
             session=one.session,
@@ -38,9 +39,9 @@ def prior_advice(store: Store, pair: Pair, now_s: float) -> PriorAdvice | None:
     return newest if newest and now_s - newest.advised_s <= STALE_S else None
 
 
-def why_not_followed(advice: PriorAdvice | None) -> str:
-    """Why a transfer cannot do what was advised, as a sentence; "" if it can."""
-    tool = moving_tool()
+def why_not_followed(advice: PriorAdvice | None, tool: str = "") -> str:
+    """Why a transfer with this tool cannot do what was advised, as a sentence; "" if it can."""
+    tool = tool or moving_tool()
     if advice is None or advice.subject in (tool, reference_transport()):
         return ""
     used = subject_name(reference_transport())
@@ -50,13 +51,15 @@ def why_not_followed(advice: PriorAdvice | None) -> str:
     )
 
 
-def advised_levels(subject: str, setting: Setting, most_streams: int) -> Levels | None:
+def advised_levels(
+    subject: str, setting: Setting, most_streams: int, tool: str = ""
+) -> Levels | None:
     """Concurrency and parallelism of an advised setting; None if it does not say them.
 
     Streams from memory to memory become those of one file, or of a few files if one may have only
     `most_streams`.
     """
-    if subject == moving_tool() and all(name in setting for name in _LEVELS):
+    if subject == (tool or moving_tool()) and all(name in setting for name in _LEVELS):
         return Levels(**{name: int(setting[name]) for name in _LEVELS})
     if subject == reference_transport() and _STREAMS in setting:
         streams = int(setting[_STREAMS])

@@ -14,12 +14,12 @@ from advisor.domain.transfers import Levels
 from advisor.methods.tuning import Tuner, TunerBounds
 from advisor.models.harp.optimum import RELAXATION
 from advisor.models.past_transfers import completed
+from advisor.models.piecework import Done
 from advisor.models.slicing import FileEntry, Part
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.runtime.request import TransferRequest
 from advisor.store.history import Store
-from advisor.traits import moving_tool
 from advisor.transfer.engine.epochs import EPOCH_S
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.journal import NotedPart
@@ -106,19 +106,21 @@ class _TunedSession(TransferSession):
     async def _run(self) -> int:
         manifest = await manifest_of(self.request)
         path = await self.connect()
-        route = route_of(self.request, path)
-        prior = await asyncio.to_thread(prior_advice, self.store, self.pair, time.time())
-        hindrance = why_not_followed(prior)
+        route = await route_of(self.request, path)
+        name = route.tool.name
+        prior = await asyncio.to_thread(prior_advice, self.store, self.pair, time.time(), name)
+        hindrance = why_not_followed(prior, name)
         self._prior = None if hindrance else prior
-        tuner = await asyncio.to_thread(self._tuner, path)
+        tuner = await asyncio.to_thread(self._tuner, route)
         loop = self._loop(route, tuner)
         self.keep_events()
+        self._tell_limits(route)
         if hindrance:
             self.events.notice(hindrance)
         with self.journal(route) as journal:
             files = self.open_delivery(route, manifest).files
             done = await self.done(journal)
-            state = TransferState([FileGroup("all", files, done=done)], journal, manifest.unwanted)
+            state = TransferState([self._group(route, files, done)], journal, manifest.unwanted)
             self._tell_start(tuner, state)
             retry = Retry(self, route, state, self._options.retry_s)
             outcome = None
@@ -129,6 +131,17 @@ class _TunedSession(TransferSession):
                 outcome = await self._verified(route, loop, state, outcome)
             outcome = await self.completed(self.request, route, outcome)
             return self._end(outcome, state)
+
+    def _group(self, route: Route, files: Sequence[FileEntry], done: Done) -> FileGroup:
+        return FileGroup("all", files, done=done, whole=route.moves_whole_files)
+
+    def _tell_limits(self, route: Route) -> None:
+        """Say what the tool cannot do, before it starts."""
+        if route.moves_whole_files:
+            self.events.notice(
+                f"{route.tool.name} moves whole files: a large one is not shared among clients, "
+                "and is moved again from its start after an interruption."
+            )
 
     def _loop(self, route: Route, tuner: Tuner) -> TuningLoop:
         return TuningLoop(
@@ -170,7 +183,7 @@ class _TunedSession(TransferSession):
         done = without(all_of(group.files), differing)
         self.delivery.proofs.forget(sorted(differing))
         await state.journal.begin(self._noted(group.files, differing))
-        again = TransferState([FileGroup("all", group.files, done=done)], state.journal)
+        again = TransferState([self._group(route, group.files, done)], state.journal)
         loop.keep_setting()
         second = await self._move(route, loop, again)
         if not second.complete:
@@ -235,10 +248,18 @@ class _TunedSession(TransferSession):
         self.events.emit(ev.TransferEnded, **outcome.fields, advised=fulfilment)
         return outcome.exit_code
 
-    def _tuner(self, path: PathFacts) -> Tuner:
+    def _tuner(self, route: Route) -> Tuner:
         request, options, prior = self.request, self._options, self._prior
-        most_streams = request.max_streams
-        advised = advised_levels(prior.subject, prior.setting, most_streams) if prior else None
+        path, tool = route.path, route.tool.name
+        most_streams = request.max_streams if route.has_streams(request.dataset) else 1
+        if (wanted_streams := _streams_asked(options)) > most_streams:
+            raise ValueError(
+                f"{tool} moves a file over one stream, not {wanted_streams}: leave out --streams, "
+                "and the streams of --start"
+            )
+        advised = None
+        if prior:
+            advised = advised_levels(prior.subject, prior.setting, most_streams, tool)
         wanted = TunerWanted(
             method=request.method,
             bounds=TunerBounds(
@@ -249,19 +270,23 @@ class _TunedSession(TransferSession):
                 streams=options.streams,
             ),
             start=options.start,
-            advised=advised or self._suggested(path),
+            advised=advised or self._suggested(path, tool, most_streams),
             seed=request.seed,
             price=options.price,
         )
         known = self.store.transfers() if learns_from_transfers(request.method) else []
         return tuner_of(wanted, self.request.dataset, path, list(completed(known, self.pair, path)))
 
-    def _suggested(self, path: PathFacts) -> Levels | None:
+    def _suggested(self, path: PathFacts, tool: str, most_streams: int) -> Levels | None:
         """A start by the last transfer of this pair, or by the path; none for a fixed setting."""
         if self.request.method == FIXED:
             return None
-        past = past_levels(self.store.probes(self.pair), moving_tool(), time.time())
-        return past or path_levels(path)
+        past = past_levels(self.store.probes(self.pair), tool, time.time())
+        levels = past or path_levels(path)
+        if levels is None or levels.parallelism <= most_streams:
+            return levels
+        flows = min(levels.concurrency * levels.parallelism, self.request.max_concurrency)
+        return Levels(concurrency=flows, parallelism=most_streams)
 
     def _record(self, route: Route, epoch: Epoch) -> None:
         """Store an epoch for later transfers to learn from, unless a rate limit distorts it."""
@@ -277,3 +302,8 @@ class _TunedSession(TransferSession):
                     path=route.path,
                 )
             )
+
+
+def _streams_asked(options: TransferOptions) -> int:
+    """The streams for each file that the user asks for; 1 where none are."""
+    return max(options.streams or 1, options.start.parallelism if options.start else 1)

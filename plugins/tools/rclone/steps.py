@@ -14,11 +14,15 @@ _REPORTED: Final = (
     *("--stats", "500ms", "--stats-log-level", "NOTICE"),
     *("--retries", "1"),
 )
+_NO_EXTRAS: Final = ("--sftp-disable-hashcheck", "--sftp-set-modtime=false")
+"""Round trips for each file, for what the agent there does anyway."""
+
 _AT_ONCE: Final = ("--low-level-retries", "1")
 """A probe has to know soon that a connection was refused. With more, rclone waits up to 2 s before
 each, one after another, while the connections that it has are idle."""
-_PROVEN: Final = ("--no-check-dest", "--ignore-checksum")
-"""Whatever is there is replaced, whether size and time are the same or not."""
+_PROVEN: Final = ("--no-check-dest", "--ignore-checksum", "--low-level-retries", "2")
+"""Whatever is there is replaced, whether size and time are the same or not. Who has started it
+tries again too."""
 
 
 def steps_for(order: TransferOrder, server: Login | Store, flags: Collection[str]) -> list[Step]:
@@ -31,6 +35,8 @@ def steps_for(order: TransferOrder, server: Login | Store, flags: Collection[str
     else:
         # Under its own name at once: no other name remains when it is ended.
         options += [*_PROVEN, *(["--inplace"] if "--inplace" in flags else [])]
+        if isinstance(server, Login):
+            options += _NO_EXTRAS
     source, target = _roots(order.pieces)
     if not source:
         [piece] = order.pieces

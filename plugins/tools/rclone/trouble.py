@@ -8,7 +8,7 @@ import msgspec
 from advisor.api.tool import ToolTrouble
 from advisor.api.values import FailureKind
 
-from .reader import logged
+from .reader import ERRORS, logged
 
 
 class _Case(msgspec.Struct, frozen=True):
@@ -21,7 +21,7 @@ class _Case(msgspec.Struct, frozen=True):
 
 _REFUSED: Final = re.compile(
     r"couldn't connect SSH: (?P<why>.*(?:connection reset by peer|EOF|broken pipe"
-    r"|i/o timeout|connection refused|kex_exchange_identification).*)"
+    r"|i/o timeout|kex_exchange_identification).*)"
     r"|(?P<session>ssh: rejected: [^\n]*|couldn't initialise SFTP: [^\n]*)"
     r"|(?P<store>SlowDown[^\n]*|TooManyRequests[^\n]*|status code: (?:429|503)[^\n]*"
     r"|StatusCode: (?:429|503)[^\n]*)"
@@ -127,7 +127,6 @@ _CASES: Final = (
         "free space there.",
     ),
 )
-_ERRORS: Final = frozenset({"error", "critical", "fatal", "panic", "alert", "emergency"})
 _NOISE: Final = re.compile(r"Can't save config|Failed to seek log file|attempt \d+/\d+ ")
 _MOST_SHOWN: Final = 200
 
@@ -149,9 +148,9 @@ def trouble_of(status: int, output: str, errors: str) -> ToolTrouble | None:
 
 
 def refusal_of(output: str, errors: str) -> str:
-    """Why some of the connections were refused, where others were not; "" if none was."""
+    """Why connections were refused by a server that is there; "" if none was."""
     text = "\n".join(_messages(output, errors))
-    if not (found := _REFUSED.search(text)) or not _has_moved(output):
+    if not (found := _REFUSED.search(text)):
         return ""
     if found["store"]:
         return f"the store asks for fewer requests at a time ({found['store'][:_MOST_SHOWN]})"
@@ -162,21 +161,12 @@ def refusal_of(output: str, errors: str) -> str:
     )
 
 
-def _has_moved(output: str) -> bool:
-    """Whether anything was sent: then the server is there, and lets this user in."""
-    for line in output.splitlines():
-        stats = logged(line).get("stats")
-        if isinstance(stats, dict) and stats.get("bytes"):
-            return True
-    return False
-
-
 def _messages(output: str, errors: str) -> list[str]:
     """The errors of the log, and what is not of the log."""
     messages = []
     for line in [*output.splitlines(), *errors.splitlines()]:
         entry = logged(line)
-        if entry and entry.get("level") not in _ERRORS:
+        if entry and entry.get("level") not in ERRORS:
             continue
         words = str(entry.get("msg", "")) if entry else line
         if words.strip() and not _NOISE.search(words):

@@ -259,3 +259,20 @@ def test_of_a_dropped_file_nothing_more_is_drawn() -> None:
     assert work.is_done
     assert work.is_dropped(files[0])
     assert work.left_bytes == 0
+
+
+def test_whole_files_are_never_cut() -> None:
+    files = _files(1, 900 * MIB, 5000, 40 * MIB, 0)
+    parts = [part for batch in _all(Piecework(files, whole=True), MIB, 4) for part in batch.parts]
+    assert sorted(part.file.name for part in parts) == sorted(file.name for file in files)
+    assert all(part.is_whole for part in parts)
+
+
+def test_of_whole_files_a_part_that_is_there_does_not_count() -> None:
+    """Another tool may have left it."""
+    files = _files(10 * MIB, 10 * MIB)
+    work = Piecework(files, {"f0": [(0, 4 * MIB)], "f1": [(0, 10 * MIB)]}, whole=True)
+    assert work.done_bytes == 10 * MIB
+    [batch] = _all(work, 100 * MIB)
+    assert batch.parts == (Part(files[0], 0, 10 * MIB),)
+    assert work.is_done
