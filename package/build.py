@@ -42,6 +42,8 @@ _LEFT_OUT: Final = (
     *("**/tests", "**/*.pyi", "bin", "share"),
     *("numpy/_core/include", "numpy/_core/lib", "numpy/f2py", "numpy/distutils"),
 )
+# Hundreds of modules of which a start loads a few at most.
+_NOT_COMPILED: Final = "/pygments/(lexers|styles)/|/pydantic/v1/"
 _STARTS: Final = f"""\
 #!{HOME}/bin/python3
 import sys
@@ -189,7 +191,9 @@ def scripts(python: str) -> dict[str, str]:
     """
     site = f"{HOME}/lib"
     return {
-        "postinstall": f"#!/bin/sh\nset -e\n{python} -m compileall -q {site} || :\n",
+        "postinstall": (
+            f"#!/bin/sh\nset -e\n{python} -m compileall -q -x '{_NOT_COMPILED}' {site} || :\n"
+        ),
         "preremove": (
             "#!/bin/sh\nset -e\n"
             '[ "${1:-}" != 1 ] || exit 0\n'

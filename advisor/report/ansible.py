@@ -18,6 +18,7 @@ _PLAY: Final = """
 - name: Kernel settings of the {side}
   hosts: "{host}"
   become: true
+  gather_facts: false
   tasks:
     - name: Keep the values of before
       ansible.builtin.shell:
@@ -45,6 +46,7 @@ _USAGE: Final = """\
 #   ansible-playbook -i INVENTORY FILE --check --diff
 #   ansible-playbook -i INVENTORY FILE
 #   ansible-playbook -i INVENTORY FILE --tags take_back
+# Take an earlier one back before: the values of before are kept once.
 """
 
 
