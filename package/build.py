@@ -63,12 +63,11 @@ class Target:
     recommends: tuple[str, ...]
 
 
-_DEBIAN: Final = ("libiperf0", "libudt0")
 _MORE: Final = ("fio", "iproute2", "openssh-client")
 TARGETS: Final = (
-    Target("debian12", "deb", "3.11", ("python3.11", *_DEBIAN), _MORE),
-    Target("debian13", "deb", "3.13", ("python3.13", *_DEBIAN), _MORE),
-    Target("ubuntu24.04", "deb", "3.12", ("python3.12", *_DEBIAN), _MORE),
+    Target("debian12", "deb", "3.11", ("python3.11", "libiperf0", "libudt0"), _MORE),
+    Target("debian13", "deb", "3.13", ("python3.13", "libiperf0", "libudt0"), _MORE),
+    Target("ubuntu24.04", "deb", "3.12", ("python3.12", "libiperf0", "libudt0v5"), _MORE),
     Target("el9", "rpm", "3.11", ("python3.11", "iperf3"), ("udt", "fio", "openssh-clients")),
 )
 

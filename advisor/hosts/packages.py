@@ -1,6 +1,6 @@
 """How this host installs what the program needs of it: with apt or dnf, by `/etc/os-release`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
@@ -12,14 +12,19 @@ _MOST_BYTES: Final = 64 * 1024
 _APT: Final = frozenset({"debian", "ubuntu"})
 _DNF: Final = frozenset({"fedora", "rhel", "centos", "rocky", "almalinux", "ol"})
 _WITHOUT_EPEL: Final = "fedora"
+_UBUNTU: Final = "ubuntu"
 
 
 class System(NamedTuple):
-    """`manager`: what installs packages, None where it is not known. `has_epel`: as a need, not as
-    a state: whether some packages are in EPEL, which has to be enabled."""
+    """`manager`: what installs packages, None where it is not known.
+
+    `needs_epel`: some packages are in EPEL, which has to be enabled. `is_ubuntu`: some have other
+    names than in Debian.
+    """
 
     manager: Manager | None
-    has_epel: bool = False
+    needs_epel: bool = False
+    is_ubuntu: bool = False
 
 
 class Installation(NamedTuple):
@@ -30,26 +35,31 @@ class Installation(NamedTuple):
 
 
 class _Package(NamedTuple):
-    names: dict[Manager, list[str]]
+    apt: list[str]
+    dnf: list[str]
     is_in_epel: bool
+    ubuntu: list[str]
+
+    def names(self, system: System) -> list[str]:
+        if system.manager == "dnf":
+            return self.dnf
+        return self.ubuntu if system.is_ubuntu else self.apt
 
 
 def installation(*needs: str, on: System | None = None) -> Installation:
     """How these are installed on this host, or on another system. `needs`: words of the table."""
     system = on or this_system()
     packages = [_table()[need] for need in needs]
-    manager = system.manager
-    if manager is None:
+    if system.manager is None:
         words = (
-            f"{need} ({' '.join(package.names['apt'])} in Debian, "
-            f"{' '.join(package.names['dnf'])} in Fedora)"
+            f"{need} ({' '.join(package.apt)} in Debian, {' '.join(package.dnf)} in Fedora)"
             for need, package in zip(needs, packages, strict=True)
         )
         return Installation("", f"install {', '.join(words)}")
-    names = list(dict.fromkeys(name for one in packages for name in one.names[manager]))
-    if manager == "apt":
+    names = list(dict.fromkeys(name for one in packages for name in one.names(system)))
+    if system.manager == "apt":
         return Installation(f"apt-get install {' '.join(names)}", "")
-    from_epel = system.has_epel and any(one.is_in_epel for one in packages)
+    from_epel = system.needs_epel and any(one.is_in_epel for one in packages)
     before = "dnf install epel-release && " if from_epel else ""
     return Installation(f"{before}dnf install {' '.join(names)}", "")
 
@@ -75,15 +85,15 @@ def this_system() -> System:
 def system_of(os_release: bytes) -> System:
     """The system of such a file: its ID decides, else its ID_LIKE. Of the text nothing is kept."""
     said = dict(_assignments(os_release.decode("ascii", "replace")))
-    for name in (*said.get("ID", ())[:1], *said.get("ID_LIKE", ())):
+    for name in (*said.get("ID", [])[:1], *said.get("ID_LIKE", [])):
         if name in _APT:
-            return System("apt")
+            return System("apt", is_ubuntu=_UBUNTU in said.get("ID", []) + said.get("ID_LIKE", []))
         if name in _DNF:
-            return System("dnf", has_epel=said.get("ID", ())[:1] != [_WITHOUT_EPEL])
+            return System("dnf", needs_epel=said.get("ID", [])[:1] != [_WITHOUT_EPEL])
     return System(None)
 
 
-def _assignments(text: str) -> Iterator[tuple[str, Sequence[str]]]:
+def _assignments(text: str) -> Iterator[tuple[str, list[str]]]:
     for line in text.splitlines():
         key, _, value = line.strip().partition("=")
         yield key, value.strip("\"'").lower().split()
@@ -93,7 +103,8 @@ def _assignments(text: str) -> Iterator[tuple[str, Sequence[str]]]:
 def _table() -> dict[str, _Package]:
     lines = Path(__file__).with_name("packages.txt").read_text().splitlines()
     rows = (line.split() for line in lines if not line.startswith("#"))
-    return {
-        need: _Package({"apt": apt.split(","), "dnf": dnf.split(",")}, more == ["epel"])
-        for need, apt, dnf, *more in rows
-    }
+    return {need: _package(*names) for need, *names in rows}
+
+
+def _package(apt: str, dnf: str, where: str = "-", ubuntu: str = "") -> _Package:
+    return _Package(apt.split(","), dnf.split(","), where == "epel", (ubuntu or apt).split(","))

@@ -3,8 +3,6 @@
 import typer
 
 from advisor.cli.advise.options import DataOptions, SearchOptions, SeveralOptions, ToolOptions
-from advisor.cli.advise.request import advice_request, check_tool, interface_fields
-from advisor.cli.advise.sessions import run_session
 from advisor.cli.commands import command
 from advisor.cli.connection import DataReachOptions, DestinationArgument
 from advisor.cli.errors import UsageError
@@ -31,6 +29,10 @@ def advise(
     localhost, or lab:NAME for a testbed of 'advisor lab'. With --agent HOST:PORT it may be left
     out.
     """
+    # For the help alone they would take most of its time.
+    from advisor.cli.advise.request import advice_request, check_tool, interface_fields
+    from advisor.cli.advise.sessions import run_session
+
     check_tool(context, tool, data)
     where = reach.request_fields(destination) | interface_fields(several, reach, search, tool)
     request = advice_request(where, search, data, tool)

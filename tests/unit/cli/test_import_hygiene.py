@@ -71,6 +71,11 @@ def test_the_help_of_a_command_loads_no_screen_and_no_statistics(
     assert not loaded_by(arguments, tmp_path) & {"textual", "scipy", "sklearn"}
 
 
+def test_the_help_of_advise_loads_nothing_that_measures_or_computes(tmp_path: Path) -> None:
+    loaded = loaded_by(["advise", "--help"], tmp_path)
+    assert not loaded & {"numpy", "cryptography", "advisor.advising", "advisor.agent"}
+
+
 def test_one_place_starts_processes() -> None:
     """What import contracts cannot see: asyncio's own way, and os's."""
     starts = re.compile(r"create_subprocess_|os\.(fork|spawn|system|popen|exec)|\bPopen\(")

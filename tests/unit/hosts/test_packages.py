@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from advisor.hosts import packages
 from advisor.hosts.packages import System, installation, system_of
 
-DEBIAN, FEDORA, EL = System("apt"), System("dnf"), System("dnf", has_epel=True)
+DEBIAN, UBUNTU = System("apt"), System("apt", is_ubuntu=True)
+FEDORA, EL = System("dnf"), System("dnf", needs_epel=True)
 ROOT = Path(__file__).parents[3]
 
 
@@ -18,8 +19,8 @@ ROOT = Path(__file__).parents[3]
     ("os_release", "wanted"),
     [
         (b'PRETTY_NAME="Debian GNU/Linux 12"\nID=debian\n', DEBIAN),
-        (b"ID=ubuntu\nID_LIKE=debian\n", DEBIAN),
-        (b'ID=linuxmint\nID_LIKE="ubuntu debian"\n', DEBIAN),
+        (b"ID=ubuntu\nID_LIKE=debian\n", UBUNTU),
+        (b'ID=linuxmint\nID_LIKE="ubuntu debian"\n', UBUNTU),
         (b"ID=fedora\n", FEDORA),
         (b'ID="rocky"\nID_LIKE="rhel centos fedora"\n', EL),
         (b"ID='almalinux'\nID_LIKE='rhel centos fedora'\n", EL),
@@ -54,12 +55,14 @@ def test_what_is_no_known_name_decides_nothing(attack: bytes) -> None:
 def test_no_content_raises_or_reaches_a_command(content: bytes) -> None:
     system = system_of(content)
     assert installation("libudt", on=system) in {
-        installation("libudt", on=one) for one in (DEBIAN, FEDORA, EL, System(None))
+        installation("libudt", on=one) for one in (DEBIAN, UBUNTU, FEDORA, EL, System(None))
     }
 
 
 def test_the_names_are_those_of_the_family() -> None:
     assert installation("libudt", on=DEBIAN) == ("apt-get install libudt0", "")
+    assert installation("libudt", on=UBUNTU) == ("apt-get install libudt0v5", "")
+    assert installation("libiperf", on=UBUNTU) == ("apt-get install libiperf0", "")
     assert installation("libudt", on=FEDORA) == ("dnf install udt", "")
     assert installation("libudt", on=EL) == ("dnf install epel-release && dnf install udt", "")
     assert installation("compiler", on=EL) == ("dnf install gcc glibc-devel", "")
