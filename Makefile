@@ -23,6 +23,8 @@
 #                (half an hour)
 # make bench-bare make run and make test on Debian 12 and 13 with next to nothing on them, as root and as
 #                an ordinary user, into docs/benchmarks-bare.md (needs root; an hour and a half)
+# make bench-agent the agent of 'make agent' on old systems, and 20 ways to end it, into
+#                docs/benchmarks-agent.md (needs root; half an hour)
 # make soak      long runs (tens of minutes)
 
 PYTHON ?= python3
@@ -31,7 +33,7 @@ UV := $(VENV)/bin/uv
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: install install-dev run agent test check audit quick package bench bench-tui bench-wan bench-sessions bench-truth bench-disk bench-plans bench-transfers bench-shares bench-shares-virtual bench-probes bench-methods bench-store bench-dask bench-bare soak clean
+.PHONY: install install-dev run agent test check audit quick package bench bench-tui bench-wan bench-sessions bench-truth bench-disk bench-plans bench-transfers bench-shares bench-shares-virtual bench-probes bench-methods bench-store bench-dask bench-bare bench-agent soak clean
 
 install: $(VENV)/.runtime
 
@@ -141,6 +143,9 @@ bench-dask: install-dev
 
 bench-bare: install-dev
 	@$(VENV)/bin/python -m tests.benchmarks.bare
+
+bench-agent: install-dev agent
+	@$(VENV)/bin/python -m tests.benchmarks.pushed
 
 soak: install-dev
 	sh scripts/soak

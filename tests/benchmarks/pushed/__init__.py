@@ -1,0 +1,1 @@
+"""The agent of `make agent`, brought to old systems that have nothing of it, and ended."""
