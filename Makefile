@@ -2,6 +2,8 @@
 # make run       the main job on localhost: real TCP and UDT probes, then advice
 # make agent     what --push brings to hosts without advisor, into dist/ (minutes; needs the registries)
 # make test      linters, types, import contracts, tests; as root also those of an ordinary user
+# make docs      the manual as a site, into build/site; needs no network once its packages are installed
+# make docs-check that, and its search in a headless Chromium, where one is installed
 # make audit     the locked dependencies against the known vulnerabilities; needs the network
 # make package   sdist, wheel, deb and rpm into dist/, the same bytes from the same commit
 # make bench     figures that the documentation quotes (minutes)
@@ -33,7 +35,7 @@ UV := $(VENV)/bin/uv
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: install install-dev run agent test check audit quick package bench bench-tui bench-wan bench-sessions bench-truth bench-disk bench-plans bench-transfers bench-shares bench-shares-virtual bench-probes bench-methods bench-store bench-dask bench-bare bench-agent soak clean
+.PHONY: install install-dev run agent test check docs docs-check audit quick package bench bench-tui bench-wan bench-sessions bench-truth bench-disk bench-plans bench-transfers bench-shares bench-shares-virtual bench-probes bench-methods bench-store bench-dask bench-bare bench-agent soak clean
 
 install: $(VENV)/.runtime
 
@@ -74,6 +76,18 @@ check: install-dev
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	PYTHONPATH=. $(VENV)/bin/lint-imports
+
+$(VENV)/.docs: $(VENV)/.dev
+	$(UV) sync --quiet --frozen --inexact --active --group docs
+	@touch $@
+
+# The pages of docs/reference are made first, from the program.
+docs: $(VENV)/.docs
+	$(VENV)/bin/python -m tests.manual
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs --quiet build
+
+docs-check: docs
+	$(VENV)/bin/pytest tests/manual/check_site.py
 
 # Asks osv.dev about the locked versions, so it needs the network; 1 if one has a known vulnerability.
 audit: install-dev

@@ -34,7 +34,10 @@ __all__ = [
 ]
 
 Port = Annotated[int, msgspec.Meta(ge=1, le=65535)]
+"""The number of a port of TCP or UDP."""
+
 Token = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$")]
+"""32 hexadecimal digits: what the sender of a probe must send first."""
 
 
 class ReceiveOrder(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,6 +117,7 @@ class Trouble(msgspec.Struct, frozen=True, kw_only=True, tag_field="report", tag
 
 
 Report = Ready | Versions | Sample | Trouble
+"""What an end of a probe reports."""
 
 
 class Channel(Protocol):

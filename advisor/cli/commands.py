@@ -18,6 +18,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
 
 from advisor.cli.config.values import Value, as_typed
+from advisor.cli.manual.pages import manual_line
 from advisor.cli.overview import overview
 
 _FORMER_NAMES: Final = {
@@ -35,7 +36,18 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """Options that commands take together: each field an option, annotated as Typer has it."""
 
 
-class ConfiguredCommand(TyperCommand):
+class _WithManual:
+    """Help that ends with the page of the manual."""
+
+    epilog: str | None
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """The help, and where the manual says more."""
+        self.epilog = manual_line(command_words(ctx.info_name, ctx.parent))
+        super().format_help(ctx, formatter)  # type: ignore[misc] # Typer's, beside it
+
+
+class ConfiguredCommand(_WithManual, TyperCommand):
     """A command with defaults of the configuration, which knows options by former names too."""
 
     def make_context(self, info_name: str | None, args: list[str], *rest: Any, **extra: Any) -> Any:
@@ -96,6 +108,10 @@ def default_map(called: TyperCommand, said: Mapping[str, Value]) -> dict[str, An
     return found
 
 
+class DocumentedGroup(_WithManual, TyperGroup):
+    """A group whose help ends with its page."""
+
+
 class LazyGroup(TyperGroup):
     """Imports a command's module when that command is called, and no other's."""
 
@@ -125,7 +141,8 @@ class LazyGroup(TyperGroup):
             ("Commands", [(name, line) for name, (_, line) in self.modules.items()]),
         )
         usage = " ".join([ctx.command_path, *self.collect_usage_pieces(ctx)])
-        formatter.write(overview(f"Usage: {usage}", self.help or "", panels))
+        text = "\n\n".join([self.help or "", manual_line(())])
+        formatter.write(overview(f"Usage: {usage}", text, panels))
 
 
 def command(
@@ -152,7 +169,7 @@ def command(
 
 
 def group(
-    cls: type[TyperGroup] = TyperGroup, **settings: Any
+    cls: type[TyperGroup] = DocumentedGroup, **settings: Any
 ) -> Callable[[Callable[..., Any]], TyperGroup]:
     """Make a group of a function, which is run before its command; `add_command` fills it."""
 

@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from advisor.cli.config import configuration
@@ -28,6 +29,16 @@ def open_recording(events: "Sequence[AnyEvent]") -> int:
     from advisor.tui.features.history.screens.recording import RecordingScreen
 
     return _shown(RecordingScreen(events))
+
+
+def open_manual(page: Path) -> int:
+    """Show a page of the manual, and what it links to; returns the exit code."""
+    from advisor.tui.manual import ManualApp
+
+    looks, _ = checked_settings()
+    app = ManualApp(page, theme=looks.theme)
+    app.run()
+    return app.return_code or 0
 
 
 def _shown(first: Any) -> int:

@@ -39,6 +39,7 @@ class _Advisor(LazyGroup):
         "config": ("config.command", "Show, create and check the configuration file."),
         "completion": ("completion", "Print what a shell needs to complete commands."),
         "demo": ("demo", "Show a recorded session, without a second host."),
+        "help": ("manual.command", "Open a page of the manual."),
         "doctor": ("doctor", "Check this host: what is installed, what limits transfers."),
     }
 

@@ -16,3 +16,4 @@ class Availability(msgspec.Struct, frozen=True):
 
 
 AVAILABLE = Availability()
+"""Nothing is missing."""

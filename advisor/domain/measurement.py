@@ -100,3 +100,4 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, tag_field="outcome", ta
 
 
 Outcome: TypeAlias = Measurement | Failure
+"""What a probe gives: a throughput, or why there is none."""

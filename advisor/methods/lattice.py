@@ -17,6 +17,7 @@ from typing import Final, TypeAlias
 from advisor.domain.space import AUTOMATIC, Parameter, Scale, Setting, Space
 
 Point: TypeAlias = tuple[int, ...]
+"""A setting on a lattice: of each parameter the number of its value, from 0."""
 
 MOST_COUNTED: Final = 256
 SIZES: Final = 25

@@ -47,6 +47,7 @@ _LOWER: Final = 1.0
 _UPPER: Final = 25.0
 _Sign = Literal["y+", "y−", "y*"]
 Array: TypeAlias = NDArray[np.float64]
+"""A point or a step of the search: a number for each parameter, on its scale."""
 
 PERTURBATION_CONSTANTS: Final = (
     Constant(name="a", default=15.0, lower=0.001, upper=1e6, meaning="gain of the step"),
@@ -72,6 +73,7 @@ PERTURBATION_CONSTANTS: Final = (
         name="escape", default=0.125, lower=0.001, upper=1, meaning="share of L before a and c grow"
     ),
 )
+"""The constants of simultaneous perturbation, by Spall's letters, and when it stops."""
 
 
 class Perturbation(ABC):
@@ -289,3 +291,4 @@ PERTURBATION_TRAITS: Final = MethodTraits(
         ),
     ),
 )
+"""How charts mark the probes of an iteration."""

@@ -19,6 +19,7 @@ from advisor.methods.searching import Memory, Search, change_percent
 EPSILON: Final = Constant(
     name="epsilon", default=5, lower=0, upper=99, meaning="change in % that counts as one"
 )
+"""For methods that watch the throughput at their setting, and search again when it has changed."""
 
 
 class WatchMemory(Memory, kw_only=True):

@@ -36,12 +36,14 @@ _CUTS = {1: 8, 2: 8, 3: 8, 5: 8, 8: 8, 13: _STEPS, 21: 8, 26: 8, 34: 8}
 """After how many probes a search is saved, and how many it then makes."""
 _FULL_BPS = 1e9
 OutcomeOf = Callable[[Setting], Outcome]
+"""A surface: what a probe of a setting gives."""
 
 SPACES = {
     "buffers and streams": a_space(),
     "file transfer": a_transfer_space(),
     **odd_spaces(),
 }
+"""The spaces that every method is tested on, by their names."""
 
 
 def _hill_on(space: Space, peak: float = 0.6) -> OutcomeOf:
@@ -110,7 +112,10 @@ def _surfaces(space: Space) -> dict[str, OutcomeOf]:
 
 
 SURFACES = tuple(_surfaces(a_space()))
+"""The names of the surfaces that every method is tested on."""
+
 on_every_space = pytest.mark.parametrize("space_name", SPACES)
+"""One test for each space."""
 
 
 def on_every_surface(

@@ -36,6 +36,8 @@ def test_one_top_level_name_and_no_more(unpacked: Path) -> None:
     assert (unpacked / "advisor/report/fleet_page/template.html").is_file()
     assert (unpacked / "advisor/report/fleet_page/style.css").is_file()
     assert (unpacked / "advisor/profiles/README.md").is_file()
+    assert (unpacked / "advisor/py.typed").is_file()
+    assert (unpacked / "advisor/__init__.pyi").is_file()
     assert (unpacked / "advisor/profiles/45.6ms.profile.gz").is_file()
 
 
@@ -64,5 +66,6 @@ def test_it_runs_from_the_wheel(unpacked: Path, tmp_path: Path) -> None:
     assert "rtt-93.6" in json.loads(run("lab", "paths", "--json"))
     assert (unpacked / "advisor/lab/wanpath.c").is_file()
     assert "reference-45.6ms" in run("profile", "list")
+    assert run("help", "commands") == (ROOT / "docs/reference/commands.md").read_text()
     events = run("advise", "localhost", "--json", "--budget", "8").splitlines()
     assert json.loads(events[-1])["event"] == "advice"

@@ -2,16 +2,14 @@
 
 from typing import Any
 
-from typer.core import TyperGroup
-
-from advisor.cli.commands import group
+from advisor.cli.commands import DocumentedGroup, group
 from advisor.cli.profile.exchange import delete, export, import_profiles
 from advisor.cli.profile.measuring import measure, resume
 from advisor.cli.profile.rtt import rtt
 from advisor.cli.profile.showing import compare, list_, show
 
 
-class _WithDestination(TyperGroup):
+class _WithDestination(DocumentedGroup):
     """Takes anything that is not the name of a command for a destination to measure."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:

@@ -1,0 +1,1 @@
+"""`advisor help`: the manual in the terminal."""
