@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import ClassVar
 
 from textual.app import App, ComposeResult
@@ -13,7 +13,7 @@ from textual.widgets import Footer, MarkdownViewer
 class _Pages(MarkdownViewer):
     """Follows links to pages of the manual, and to nothing else."""
 
-    async def go(self, location: str | Path) -> None:
+    async def go(self, location: str | PurePath) -> None:
         """Open a page, or what a link on the present page leads to."""
         path, anchor = self.document.sanitize_location(str(location))
         target = self.navigator.location.parent / path

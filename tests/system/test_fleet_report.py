@@ -1,16 +1,13 @@
 """The report on a fleet in a real browser: what it draws, and that it asks nobody for anything."""
 
-import json
-import shutil
-import subprocess
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
-from PIL import Image
 
 from advisor.fleet.state.courses import Course
 from advisor.report.fleet_page.page import report_page
+from tests.browser import Browser, need_chromium
 from tests.unit.report.test_fleet_page import (
     ATTACKS,
     DAY_S,
@@ -24,13 +21,10 @@ from tests.unit.report.test_fleet_page import (
     whole,
 )
 
-_CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 _SHADES = {"light": (0x0B, 0x5A, 0x49), "dark": (0x8F, 0xF0, 0xCF)}
 """Of the highest throughput."""
 
-pytestmark = pytest.mark.skipif(
-    _CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium"
-)
+pytestmark = need_chromium
 
 
 class Seen(NamedTuple):
@@ -41,63 +35,11 @@ class Seen(NamedTuple):
     asked: list[str]
 
 
-class Browser:
-    """A headless Chromium with a profile of its own, to which no name is known."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def run(self, file: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-        """Open a file; the browser's own requests for updates lead nowhere either."""
-        assert _CHROMIUM is not None
-        argv = [
-            _CHROMIUM,
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--hide-scrollbars",
-            "--enable-logging=stderr",
-            "--host-resolver-rules=MAP * ~NOTFOUND",
-            f"--user-data-dir={self._folder / 'profile'}",
-            *words,
-            file.as_uri(),
-        ]
-        environment = {"HOME": str(self._folder), "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
-        return subprocess.run(
-            argv, capture_output=True, text=True, timeout=120, check=True, env=environment
-        )
-
-    def see(self, file: Path) -> Seen:
-        """Open a file, and follow what it asks for."""
-        log = self._folder / "net.json"
-        done = self.run(file, f"--log-net-log={log}", "--dump-dom")
-        console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-        return Seen(Page(done.stdout), console, _asked(json.loads(log.read_text())))
-
-    def picture(self, file: Path, width: int, scheme: str) -> Image.Image:
-        """The page in a window of this width."""
-        taken = self._folder / f"{width}.png"
-        number = {"dark": 0, "light": 1}[scheme]
-        self.run(
-            file,
-            f"--blink-settings=preferredColorScheme={number}",
-            f"--window-size={width},1200",
-            f"--screenshot={taken}",
-        )
-        return Image.open(taken).convert("RGB")
-
-
-def _asked(log: dict[str, Any]) -> list[str]:
-    """Requests that have an origin; the browser's own have none."""
-    kind = log["constants"]["logEventTypes"]["URL_REQUEST_START_JOB"]
-    started = [one.get("params", {}) for one in log["events"] if one["type"] == kind]
-    return [
-        one["url"] for one in started if one.get("initiator", "not an origin") != "not an origin"
-    ]
+def see(browser: Browser, file: Path) -> Seen:
+    """Open a file, and follow what it asks for."""
+    done, asked = browser.see(file.as_uri())
+    console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    return Seen(Page(done.stdout), console, asked)
 
 
 @pytest.fixture
@@ -128,7 +70,7 @@ def report(tmp_path: Path) -> Path:
 def test_the_report_asks_nobody_runs_nothing_and_draws_every_pair(
     browser: Browser, report: Path
 ) -> None:
-    seen = browser.see(report)
+    seen = see(browser, report)
     assert seen.console == []
     assert seen.asked == []
     assert "script" not in {tag for tag, _ in seen.page.elements}
@@ -144,7 +86,7 @@ def test_the_report_asks_nobody_runs_nothing_and_draws_every_pair(
 def test_the_matrix_is_shaded_in_light_and_dark(
     browser: Browser, report: Path, width: int, scheme: str
 ) -> None:
-    picture = browser.picture(report, width, scheme)
+    picture = browser.picture(report.as_uri(), width, scheme)
     assert picture.width == width
     colours = {colour: number for number, colour in picture.getcolors(2**24) or []}
     # A cell has more than 40 by 20 pixels, and three pairs have the highest throughput.
@@ -155,7 +97,7 @@ def test_a_page_that_asks_is_found_out(browser: Browser, tmp_path: Path) -> None
     """What the tests above look for is there where a page has it."""
     file = tmp_path / "bad.html"
     file.write_text("<img src=http://example.org/x.png><script>console.error('told')</script>")
-    seen = browser.see(file)
+    seen = see(browser, file)
     assert seen.asked == ["http://example.org/x.png"]
     assert "told" in seen.console[0]
 
@@ -167,7 +109,7 @@ def test_the_policy_refuses_what_an_attack_would_add(browser: Browser, report: P
         "<style>body { background: url(http://example.org/y.png) }</style>"
     )
     report.write_text(report.read_text().replace("<h1>", f"{attack}<h1>", 1))
-    seen = browser.see(report)
+    seen = see(browser, report)
     assert seen.asked == []
     assert seen.page.text.lstrip().startswith("Fleet report,")
     assert len([line for line in seen.console if "Content Security Policy" in line]) == 3
