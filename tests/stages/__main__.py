@@ -34,6 +34,7 @@ _SCREENS = ["--dist=loadfile", "tests/tui"]
 # Among the folders below, what reads and writes text and computes, the same for every account.
 _TEXT_AND_NUMBERS = (
     "unit/cli/test_backtest",
+    "unit/cli/test_help",
     "unit/cli/test_completion",
     "unit/cli/test_import_hygiene",
     "unit/cli/test_profile",

@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -91,8 +92,22 @@ def test_the_command_takes_every_example(page: str, words: list[str]) -> None:
     parsed(cli, words)
 
 
+@cache
+def anchors(page: Path) -> set[str]:
+    """What links into a page can name: its headings, as the site and GitHub write them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\s-]", "", one.lower()).strip().replace(" ", "-") for one in headings}
+
+
 def test_links_in_the_documentation_lead_somewhere() -> None:
-    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("profiles/*.md")]:
-        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("profiles/*.md")]:
+        # In code brackets and parentheses are no link.
+        text = re.sub(
+            r"^```.*?^```|`[^`\n]+`", "", page.read_text(), flags=re.MULTILINE | re.DOTALL
+        )
+        for target in re.findall(r"\]\(([^)\s]+)\)", text):
+            file, _, anchor = target.partition("#")
             if "://" not in target:
-                assert (page.parent / target).exists(), f"{page.name}: {target}"
+                there = page.parent / file if file else page
+                assert there.exists(), f"{page.name}: {target}"
+                assert not anchor or anchor in anchors(there), f"{page.name}: {target}"

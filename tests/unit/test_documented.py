@@ -118,6 +118,15 @@ def test_the_page_on_python_names_everything() -> None:
     assert {*tables._PROBE_COLUMNS, *tables._SESSION_COLUMNS} <= named
 
 
+def test_every_page_says_what_the_reader_can_do_after_it() -> None:
+    for topic, page in pages().items():
+        # Benchmarks begin with the command that makes them again.
+        if not topic.startswith("benchmarks"):
+            assert re.search(
+                r"^After this page you (can|have|know) ", page.read_text(), re.MULTILINE
+            ), topic
+
+
 def test_the_index_leads_to_every_page() -> None:
     index = (DOCS / "index.md").read_text()
     listed = [
