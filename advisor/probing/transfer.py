@@ -27,7 +27,8 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True):
     """The result of the run.
 
     `status`: exit status, None when it was stopped at the time limit, 1 when it was ended because
-    it said that it has failed. `intervals`: relative to the first byte. `begun_s`: from the start of the program to the first byte; `elapsed_s`: to its end.
+    it said that it has failed. `intervals`: relative to the first byte. `begun_s`: from the start
+    of the program to the first byte; `elapsed_s`: to its end.
     `output`, `errors`: the last 64 KiB it printed.
     """
 
