@@ -46,6 +46,7 @@ def test_the_family_is_that_of_the_id_or_of_what_it_is_like(
         b"ID" * 100_000,
         b"=\n==\nID\n",
     ],
+    ids=["substitution", "command", "escape", "bytes", "long", "empty"],
 )
 def test_what_is_no_known_name_decides_nothing(attack: bytes) -> None:
     assert system_of(attack) == System(None)
@@ -76,7 +77,9 @@ def test_without_a_known_family_the_library_and_both_names_are_said() -> None:
     )
 
 
-@pytest.mark.parametrize("content", [b"ID=fedora\n" + b"#" * 10**6, b"ID=fedora\n"])
+@pytest.mark.parametrize(
+    "content", [b"ID=fedora\n" + b"#" * 10**6, b"ID=fedora\n"], ids=["long", "short"]
+)
 def test_this_host_is_asked_by_its_file(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: bytes
 ) -> None:
