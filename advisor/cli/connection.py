@@ -144,8 +144,8 @@ class ReachOptions(Options, frozen=True):
             raise UsageError("--agent needs --secret-file, with the secret that the agent printed")
         if self.secret_file and not self.agent:
             raise UsageError("--secret-file is for --agent HOST:PORT", remedy="give both")
-        if self.push and (self.agent or self.agent_command):
-            raise UsageError("--push excludes --agent and --agent-command", remedy="give one")
+        if self.push and self.agent:
+            raise UsageError("--push is for ssh, and --agent for an agent that listens")
         if self.keep_agent and not self.push:
             raise UsageError("--keep-agent is for --push", remedy="give both")
         if destination is None and not self.agent:

@@ -86,6 +86,8 @@ def file_io(
     agent: Annotated[p.HostPort | None, option_of(ReachOptions, "agent")] = None,
     secret_file: Annotated[Path | None, option_of(ReachOptions, "secret_file")] = None,
     agent_command: Annotated[str | None, option_of(ReachOptions, "agent_command")] = None,
+    push: Annotated[bool, option_of(ReachOptions, "push")] = False,
+    keep_agent: Annotated[bool, option_of(ReachOptions, "keep_agent")] = False,
     store: StoreOption,
     as_json: ResultAsJson = False,
 ) -> int:
@@ -102,7 +104,13 @@ def file_io(
     directions: tuple[IoDirection, ...] = ("read",) if read and not write else ("write",)
     if read == write:
         directions = ("read", "write")
-    reach = ReachOptions(agent=agent, secret_file=secret_file, agent_command=agent_command)
+    reach = ReachOptions(
+        agent=agent,
+        secret_file=secret_file,
+        agent_command=agent_command,
+        push=push,
+        keep_agent=keep_agent,
+    )
     place = _place(destination, reach)
     try:
         report = asyncio.run(_until_signal(_profile(place, folder, directions, quick)))
@@ -141,6 +149,10 @@ class _Unreachable(Exception):
     def __init__(self, message: str, exit_code: int) -> None:
         super().__init__(message)
         self.exit_code = exit_code
+
+
+def _tell(sentence: str) -> None:
+    say(f"advisor: {sentence}", err=True)
 
 
 def _told(error: Exception, exit_code: int) -> int:
@@ -212,7 +224,7 @@ class _There:
         from advisor.runtime.connect import reach
 
         try:
-            reached = await reach(self._request)
+            reached = await reach(self._request, _tell)
             try:
                 yield reached.link
             finally:

@@ -56,6 +56,8 @@ class Connections(Table, frozen=True):
 
     ports: Value | None = None
     agent_command: Value | None = None
+    push: Value | None = None
+    keep_agent: Value | None = None
 
 
 class Sessions(Connections, frozen=True):

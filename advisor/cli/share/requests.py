@@ -16,7 +16,9 @@ from advisor.cli.connection import (
     AgentCommandOption,
     BandwidthOption,
     DestinationArgument,
+    KeepAgentOption,
     PortsOption,
+    PushOption,
     ReachOptions,
 )
 from advisor.cli.errors import UsageError
@@ -88,6 +90,8 @@ class AllReachOptions(Options, frozen=True):
     bandwidth: BandwidthOption = None
     ports: PortsOption = None
     agent_command: AgentCommandOption = None
+    push: PushOption = False
+    keep_agent: KeepAgentOption = False
 
 
 class ModelOptions(Options, frozen=True):

@@ -202,7 +202,7 @@ def link(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> Link:
     link = Link(disk)
     stand_in: Any = link
 
-    async def reach(request: Any) -> Reached:
+    async def reach(request: Any, tell: object) -> Reached:
         assert str(request.destination) == "dtn02"
         return Reached(stand_in, "192.0.2.1", ())
 
