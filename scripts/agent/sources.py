@@ -59,6 +59,7 @@ class Sources:
         if target.exists():
             return target
         wheels = self._folder / f"wheels-{machine}"
+        wheels.mkdir(parents=True, exist_ok=True)
         lock = tomllib.loads((_ROOT / "uv.lock").read_text())
         chosen = [one for one in lock["package"] if one["name"] in names]
         listed = self._folder / "requirements.txt"
