@@ -4,6 +4,7 @@ The shell script that receives it runs here without ssh, and what it receives is
 script that says what it was started with, and then lives as long as its standard input.
 """
 
+import asyncio
 import contextlib
 import gzip
 import hashlib
@@ -14,13 +15,19 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
+from advisor.agent import target_messages as t
+from advisor.agent.delivery import Delivery
+from advisor.agent.files import ANYWHERE
 from advisor.agent.pushing import AgentFile, script_for
+from advisor.agent.turn import Turn
+from advisor.hosts.checksums import Reading
+from tests.attacked_agent import ATTACKS, attacked
 
 SHELLS = [shell for shell in ("dash", "bash", "busybox") if shutil.which(shell)]
 STAND_IN = b"""#!/bin/sh
@@ -282,3 +289,60 @@ def test_the_agent_loads_nothing_that_its_host_may_lack() -> None:
     )
     heavy = {"numpy", "scipy", "sklearn", "textual", "rich", "typer", "tinydb", "cryptography"}
     assert not heavy & set(done.stdout.split())
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where an agent would keep its locks and its key."""
+    monkeypatch.setenv("ADVISOR_RUNTIME_DIR", str(tmp_path / "runtime"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return tmp_path
+
+
+@pytest.mark.parametrize("attack", [*ATTACKS, b""], ids=lambda attack: f"{attack[:8]!r}")
+def test_what_is_no_message_ends_it(home: Path, attack: bytes) -> None:
+    said = attacked([sys.executable, "-P", "-m", "advisor.agent.carried"], attack)
+    assert said == (0, b"", b"")
+    assert not list(home.iterdir())
+
+
+def nobody_is_ahead(_: int) -> Awaitable[None]:
+    raise AssertionError("nothing measures here")
+
+
+@pytest.mark.asyncio
+async def test_its_turn_makes_no_file(home: Path) -> None:
+    async with Turn(makes_files=False).taken(nobody_is_ahead):
+        assert not list(home.iterdir())
+
+
+@pytest.mark.asyncio
+async def test_its_turn_is_the_one_of_an_agent_that_is_installed(home: Path) -> None:
+    installed, pushed = Turn(), Turn(makes_files=False)
+    async with installed.taken(nobody_is_ahead):
+        pass
+    ahead: list[int] = []
+
+    async def waits(number: int) -> None:
+        ahead.append(number)
+
+    async def measures() -> None:
+        async with pushed.taken(waits):
+            pass
+
+    async with installed.taken(nobody_is_ahead):
+        waiting = asyncio.create_task(measures())
+        while not ahead:
+            await asyncio.sleep(0.01)
+        assert not waiting.done()
+    await waiting
+
+
+def test_its_key_is_not_stored(home: Path) -> None:
+    delivery = Delivery(ANYWHERE, keeps_key=False)
+    target = t.ClaimTarget(target=str(home / "target"), manifest="a" * 64, token="b" * 64, who="me")
+    taken = delivery.answer(target, Reading())
+    delivery.close()
+    assert isinstance(taken, t.TargetClaimed)
+    assert len(taken.key) == 64
+    assert not (home / "data").exists()

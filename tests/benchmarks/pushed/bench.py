@@ -18,6 +18,7 @@ from typing import Any, Final
 import platformdirs
 
 from advisor.agent.pushing import agent_files
+from tests.attacked_agent import ATTACKS, attacked
 from tests.benchmarks.markdown import put_between, table_text
 from tests.benchmarks.pushed.endings import ENDINGS, Advisor, try_ending
 from tests.benchmarks.pushed.far_host import SYSTEMS, FarHost, System, far_host, made
@@ -86,7 +87,7 @@ def _try_system(system: System, cache: Path) -> dict[str, Any]:
             "glibc": _glibc(base),
             "python": any((base / "usr" / "bin").glob("python3*")),
             "advised": not advice["incomplete"],
-            "start_s": _starts(host),
+            **_started_there(host),
             "left": host.left(),
         }
 
@@ -99,10 +100,11 @@ def _glibc(base: Path) -> str:
     return found[1] if found else "?"
 
 
-def _starts(host: FarHost) -> float:
+def _started_there(host: FarHost) -> dict[str, Any]:
     """Seconds from the start of the program to its greeting, the median of several.
 
-    Until then it has loaded all of its modules, and nothing had to be sent.
+    Until then it has loaded all of its modules, and nothing had to be sent. And how many attacks
+    it ended at without an answer.
     """
     (file,) = (one for one in agent_files() if one.machine == os.uname().machine)
     # In the host's own namespaces, as its C library loads it.
@@ -123,8 +125,10 @@ def _starts(host: FarHost) -> float:
         took.append(time.monotonic() - began_s)
         process.stdin.close()
         process.wait()
+    agent = [*host.inside, "/root/agent", "-m", "advisor.agent.carried"]
+    ended = [attacked(agent, attack) == (0, b"", b"") for attack in ATTACKS]
     program.unlink()
-    return statistics.median(took)
+    return {"start_s": statistics.median(took), "attacks": [sum(ended), len(ended)]}
 
 
 def _results() -> dict[str, Any]:
@@ -149,7 +153,7 @@ def _tables(results: dict[str, Any]) -> str:
     )
     titles = {one.suite: one.title for one in SYSTEMS}
     systems = table_text(
-        ["system", "glibc", "Python there", "advice", "start", "left behind"],
+        ["system", "glibc", "Python there", "advice", "start", "attacks ended", "left behind"],
         [
             [
                 titles[name],
@@ -157,6 +161,7 @@ def _tables(results: dict[str, Any]) -> str:
                 "yes" if one["python"] else "no",
                 "given" if one["advised"] else "**none**",
                 f"{one['start_s']:.2f} s",
+                "{} of {}".format(*one["attacks"]),
                 ", ".join(one["left"]) or "nothing",
             ]
             for name, one in results["systems"].items()
