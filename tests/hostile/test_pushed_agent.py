@@ -271,6 +271,22 @@ def test_where_a_folder_lets_nothing_be_written_another_one_is_used(one: Pushed)
     assert not [path for path in one.left() if path.name != "tmp"]
 
 
+@pytest.mark.namespaces
+def test_where_nothing_may_be_executed_another_folder_is_used(one: Pushed) -> None:
+    """The folder's file system says noexec, in a mount namespace of the shell's own."""
+    mount = 'mount -t tmpfs -o noexec none "$1" && shift && exec "$@"'
+    inside = ["unshare", "--map-root-user", "--mount", "sh", "-c", mount, "sh"]
+    if subprocess.run([*inside[:3], "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no namespaces can be made here")
+    one.shell = [*inside, str(one.home / "tmp"), "sh"]
+    said = one.run()
+    assert said[1:] == [
+        f"norun {one.home / 'tmp'}",
+        "start",
+        "started -m advisor.agent.carried 7 9",
+    ]
+
+
 def test_another_kind_of_machine_is_named(one: Pushed) -> None:
     one.file = AgentFile("m68k", one.file.sent, one.file.digest, one.file.size_bytes)
     said = one.run()
