@@ -1,5 +1,6 @@
 """Profiling rclone: a real sshd, a real S3 server, a real rclone."""
 
+import contextlib
 import os
 import subprocess
 from collections.abc import Iterator
@@ -9,11 +10,12 @@ from typing import Any
 import pytest
 
 from tests.benchmarks.disk.files import difference
+from tests.narrow import Narrow
 from tests.plugins.tools.gridftp_lines import require
 from tests.s3_server import s3_server, with_newer_rclone
 from tests.ssh_server import SshServer, needs_sshd, ssh_server, ssh_that_knows
 
-from .conftest import Run, Start
+from .conftest import ADVISOR, Lab, Run, Start
 
 BUDGET = ["--budget", "20", "--seed", "1"]
 
@@ -93,4 +95,52 @@ def test_a_line_to_a_store_copies_the_files(start: Start, source: Path, tmp_path
         environment = os.environ | store.environment | path
         shell = ["sh", "-c", command["shell"]]
         assert subprocess.run(shell, check=False, env=environment).returncode == 0
+        assert not difference(source, target)
+
+
+@needs_sshd
+def test_connections_that_are_refused_bound_the_search(
+    start: Start, server: SshServer, source: Path, tmp_path: Path
+) -> None:
+    with contextlib.closing(Narrow(server.address, server.port, 7)) as narrow:
+        config = tmp_path / "config"
+        config.write_text(config.read_text().replace(str(server.port), str(narrow.port)))
+        key = server.known_hosts.read_text().partition(" ")[2]
+        server.known_hosts.write_text(f"[{server.address}]:{narrow.port} {key}")
+        url = f"sftp://{server.address}:{narrow.port}"
+        run = _advise(start, url, source, tmp_path / "there")
+        done = run.finish()
+    assert done.returncode == 0, done.stderr
+    advice = run.events[-1]
+    assert any("refused connections at" in one for one in advice["reasons"]), advice["reasons"]
+    failed = [one for one in _results(run) if one["outcome"] == "failed"]
+    assert {one["kind"] for one in failed} == {"rejected setting"}
+
+
+@needs_sshd
+def test_on_a_path_of_a_lab(start: Start, lab: Lab, source: Path, tmp_path: Path) -> None:
+    """From its source to a real sshd on its far host."""
+    require("rclone", "ssh")
+    [here, far] = lab.state["hosts"]
+    # Root of the lab's user namespace could not become another account, as sshd of root wants to.
+    enter = ["nsenter", f"--net={far['network']}"]
+    if os.geteuid() != 0:
+        enter = [*ADVISOR, "lab", "exec", lab.name, "--host", "far", "--"]
+    with ssh_server(tmp_path / "ssh", address=far["address"], prefix=enter) as server:
+        programs = ssh_that_knows(tmp_path, f"Host {server.address}\n{server.login}")
+        environment = lab.environment | {"PATH": f"{programs}:{lab.environment['PATH']}"}
+        target = lab.folder / "files" / "far" / "there"
+        run = start(
+            *("advise", f"lab:{lab.name}", "--tool", "rclone", "--json", *BUDGET),
+            *("--server", f"sftp://{server.address}:{server.port}"),
+            *("--data", str(source), "--to", str(target)),
+            environment=environment,
+        )
+        done = run.finish()
+        assert done.returncode == 0, done.stderr
+        path = next(one["path"] for one in run.events if one["event"] == "path_found")
+        assert path["source_address"] == here["address"]
+        [command] = run.events[-1]["commands"]
+        inside = [*ADVISOR, "lab", "exec", lab.name, "--", "sh", "-c", command["shell"]]
+        assert subprocess.run(inside, check=False, env=lab.environment).returncode == 0
         assert not difference(source, target)

@@ -4,8 +4,6 @@ import asyncio
 import contextlib
 import json
 import os
-import socket
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +23,7 @@ from advisor.runtime.tool_lookups import informed
 from advisor.testing.samples import a_path
 from advisor.testing.tools import TransferToolContract, a_command_request
 from advisor.traits import checked_server
+from tests.narrow import Narrow
 from tests.s3_server import S3Server, s3_server, with_newer_rclone
 from tests.ssh_server import SshServer, needs_sshd, ssh_server, ssh_that_knows
 
@@ -393,47 +392,6 @@ def test_objects_arrive_in_parts(store: S3Server, tmp_path: Path) -> None:
     assert trouble is not None
     assert trouble.kind is FailureKind.NO_ACCESS
     assert "wrong" not in " ".join(tool.steps(order)[0].argv)
-
-
-class Narrow:
-    """Lets so many connections through to a server at a time, as a firewall may; resets others."""
-
-    def __init__(self, address: str, port: int, most: int) -> None:
-        self._far = (address, port)
-        self._free = threading.Semaphore(most)
-        self._listening = socket.create_server((address, 0))
-        self.port: int = self._listening.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def _accept(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                near, _ = self._listening.accept()
-                if self._free.acquire(blocking=False):
-                    threading.Thread(target=self._join, args=(near,), daemon=True).start()
-                else:
-                    near.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0" + bytes(4))
-                    near.close()
-
-    def _join(self, near: socket.socket) -> None:
-        with near, socket.create_connection(self._far) as far:
-            back = threading.Thread(target=_copy, args=(far, near), daemon=True)
-            back.start()
-            _copy(near, far)
-            back.join()
-        self._free.release()
-
-    def close(self) -> None:
-        self._listening.shutdown(socket.SHUT_RDWR)
-        self._listening.close()
-
-
-def _copy(source: socket.socket, target: socket.socket) -> None:
-    with contextlib.suppress(OSError):
-        while data := source.recv(65536):
-            target.sendall(data)
-    with contextlib.suppress(OSError):
-        target.shutdown(socket.SHUT_WR)
 
 
 @needs_sshd
