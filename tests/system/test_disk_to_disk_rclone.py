@@ -125,7 +125,8 @@ def test_on_a_path_of_a_lab(start: Start, lab: Lab, source: Path, tmp_path: Path
     # Root of the lab's user namespace could not become another account, as sshd of root wants to.
     enter = ["nsenter", f"--net={far['network']}"]
     if os.geteuid() != 0:
-        enter = [*ADVISOR, "lab", "exec", lab.name, "--host", "far", "--"]
+        own = [f"{name}={value}" for name, value in lab.environment.items()]
+        enter = ["env", *own, *ADVISOR, "lab", "exec", lab.name, "--host", "far", "--"]
     with ssh_server(tmp_path / "ssh", address=far["address"], prefix=enter) as server:
         programs = ssh_that_knows(tmp_path, f"Host {server.address}\n{server.login}")
         environment = lab.environment | {"PATH": f"{programs}:{lab.environment['PATH']}"}

@@ -84,7 +84,7 @@ async def test_a_scan_can_be_given_up_and_begun_again(
         (Draft(what="data", data="run7"), "data", "write an absolute path"),
         (Draft(what="size", size="10 lots"), "size", "not a size"),
         (Draft(what="count", files="many"), "files", "how many files"),
-        (Draft(server="dtn02"), "server", "not a GridFTP server"),
+        (Draft(server="dtn02"), "server", "is no server for it"),
     ],
 )
 @pytest.mark.asyncio
@@ -215,7 +215,7 @@ async def test_a_tool_is_chosen_with_what_it_may_do(
 @pytest.mark.parametrize(
     ("draft", "name", "said"),
     [
-        (Draft(profiled="tool", tool="rclone"), "tool", "cannot be profiled"),
+        (Draft(profiled="tool", tool="bbcp"), "tool", "cannot be profiled"),
         (Draft(profiled="tool", tool="rsink"), "tool", "rsink"),
         (Draft(profiled="tool", max_concurrency="0"), "max-concurrency", "from 1 to 128"),
     ],

@@ -62,7 +62,9 @@ async def route_of(request: TransferRequest, path: PathFacts, *, must_run: bool 
     tool = registry.transfer_tool(request.tool or traits.moving_tool())
     availability = tool.available()
     if must_run and not availability.ok:
-        raise ValueError(f"{availability.reason} ({availability.remedy})")
+        others = [name for name in traits.profiled_tools() if _is_here(name)]
+        instead = f"; or use --tool {others[0]}, which is" if others and not request.tool else ""
+        raise ValueError(f"{availability.reason} ({availability.remedy}{instead})")
     if must_run:
         tool = await informed(tool, request, request.destination_path)
     asked = CommandRequest(
@@ -84,3 +86,8 @@ async def route_of(request: TransferRequest, path: PathFacts, *, must_run: bool 
             server_url=request.server_url,
         ),
     )
+
+
+def _is_here(tool: str) -> bool:
+    """Whether the tool of that name can move files from this host."""
+    return traits.can_move(tool) and registry.tool(tool).available().ok
