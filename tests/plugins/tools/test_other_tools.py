@@ -25,6 +25,14 @@ UDT = {"block_bytes": 8956 * 4, "buffer_bytes": 64 * 2**20, "mss_bytes": 9000}
 TCP = {"streams": 8, "buffer_bytes": 4 * 2**20, "congestion": "cubic"}
 MANY = Dataset(total_bytes=10**6, path="/d/run", files=1000, largest="big", largest_bytes=10**4)
 
+# Of those that are profiled themselves.
+OWN: dict[str, list[dict[str, int]]] = {
+    "rclone": [
+        {"concurrency": 4, "parallelism": 4, "outstanding": 128},
+        {"concurrency": 4, "parallelism": 4, "chunk_bytes": 16 * 2**20},
+    ],
+}
+
 each = pytest.mark.parametrize("name", NAMES)
 
 
@@ -117,6 +125,7 @@ def test_no_flag_is_explained_that_no_line_has(name: str) -> None:
         a_command_request(source_path="/d/run", dataset=MANY),
         a_command_request(dataset=Dataset(total_bytes=10**13, path="/d/f", files=1)),
         a_command_request(path=a_path(chose_source=True)),
+        *(a_command_request(settings={name: setting}) for setting in OWN.get(name, [])),
     ]
     used = {
         sentence
