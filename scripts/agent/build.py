@@ -1,7 +1,7 @@
 """`make agent`: the agent that `--push` brings along, a file for each kind of machine, in dist/.
 
 It is a Python interpreter (main.c) with a ZIP archive of its modules behind it, compressed. The
-same sources give the same file: nothing of this host or of the time gets into it. It needs a
+same sources are to give the same file: no path of this host and no time is put into it. It needs a
 network to the package registries, once, and some minutes for each kind of machine.
 """
 
