@@ -133,7 +133,7 @@ class Compiled:
         if not (folder / "Makefile").exists():
             self._run([str(self.python_source / "configure"), *arguments], folder, more)
         shutil.copy(_HERE / "Setup.local", folder / "Modules" / "Setup.local")
-        # The first call may only make the Makefile anew, with the modules of Setup.local.
+        # The first call may only write the Makefile again, with the modules of Setup.local.
         self._run(["make", "Makefile"], folder, more)
         self._run(["make", "-j2", "python", "libpython3.13.a"], folder, more)
         (folder / "done").touch()
