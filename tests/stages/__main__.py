@@ -120,7 +120,7 @@ def plan(with_both: bool) -> list[list[list[Stage]]]:
     )
     # The lanes end at about the same time.
     return [
-        [[linters, host, system_by_root, main_job, screens], [quick, system]],
+        [[linters, host, quick, screens], [system, system_by_root, main_job]],
         [[figures]],
     ]
 
