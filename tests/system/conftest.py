@@ -83,7 +83,9 @@ class Run:
         self._end()
         assert self.process.stderr is not None
         seen = [str(one["event"]) for one in self.events[-20:]]
-        raise AssertionError(f"no {event} came after {seen}: {self.process.stderr.read()}")
+        raise AssertionError(
+            f"no {event} came after {seen}, {self.events[-1]}: {self.process.stderr.read()}"
+        )
 
     def order(self, **order: Any) -> None:
         """Write an order to a session that was started with --orders."""

@@ -89,8 +89,9 @@ _CASES: Final = (
         FailureKind.NO_ACCESS,
         "A folder of the target is a file at the destination: remove it, or choose another target.",
     ),
+    # OpenSSH says no more than that it failed where another client has just made the same folder.
     _Case(
-        r"mkdir (?P<folder>\".*?\") failed: (?P<why>[^\n]*)",
+        r"mkdir (?P<folder>\".*?\") failed: (?P<why>(?![^\n]*SSH_FX_FAILURE)[^\n]*)",
         FailureKind.NO_ACCESS,
         "The folder {folder} cannot be made at the destination ({why}): make it, or choose another "
         "target.",

@@ -406,3 +406,13 @@ def test_refused_connections_are_told_from_other_failures(
         order = an_order(*pieces, list_file=str(tmp_path / "list"), setting=setting)
         _, output, errors = ran(tool, order)
     assert "accepts no more connections" in tool.refusal(output, errors)  # type: ignore[attr-defined]  # of a LimitedTool
+
+
+def test_a_folder_that_another_client_has_just_made_is_tried_again() -> None:
+    said = 'mkdir "/d/small" failed: sftp: "Failure" (SSH_FX_FAILURE)'
+    trouble = PLUGIN.trouble(1, "", said)
+    assert trouble is not None
+    assert trouble.kind is FailureKind.INCOMPLETE
+    denied = PLUGIN.trouble(1, "", 'mkdir "/d/small" failed: permission denied')
+    assert denied is not None
+    assert denied.kind is FailureKind.NO_ACCESS
