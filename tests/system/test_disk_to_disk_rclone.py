@@ -50,6 +50,10 @@ def _advise(start: Start, server: str, source: Path, target: Path, **more: Any) 
     )
 
 
+def _unmeasured(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [one for one in results if one["outcome"] != "measured"]
+
+
 def _results(run: Run) -> list[dict[str, Any]]:
     events = [event for event in run.events if event["event"] == "probe_ended"]
     return [event["result"] for event in events if event["transport"] == "rclone"]
@@ -65,7 +69,7 @@ def test_the_advised_line_copies_the_files(
     assert done.returncode == 0, done.stderr
     results = _results(run)
     assert results
-    assert all(one["outcome"] == "measured" for one in results), results
+    assert not _unmeasured(results)
     assert not target.exists(), "what the probes moved is taken away again"
     assert not list(tmp_path.glob(".advisor*"))
     advice = run.events[-1]
@@ -88,7 +92,7 @@ def test_a_line_to_a_store_copies_the_files(start: Start, source: Path, tmp_path
         )
         done = run.finish()
         assert done.returncode == 0, done.stderr
-        assert all(one["outcome"] == "measured" for one in _results(run)), _results(run)
+        assert not _unmeasured(_results(run))
         assert not list((store.served / "bucket").iterdir())
         [command] = run.events[-1]["commands"]
         assert command["argv"][-1] == "mine:bucket/there"

@@ -20,6 +20,9 @@ _NO_EXTRAS: Final = ("--sftp-disable-hashcheck", "--sftp-set-modtime=false")
 _AT_ONCE: Final = ("--low-level-retries", "1")
 """A probe has to know soon that a connection was refused. With more, rclone waits up to 2 s before
 each, one after another, while the connections that it has are idle."""
+_STORE: Final = ("--low-level-retries", "3")
+"""A store may fail one request of many without a cause that lasts (status 500, or SlowDown), and
+rclone asks it again after some 10 ms."""
 _PROVEN: Final = ("--no-check-dest", "--ignore-checksum", "--low-level-retries", "2")
 """Whatever is there is replaced, whether size and time are the same or not. Who has started it
 tries again too."""
@@ -31,7 +34,7 @@ def steps_for(order: TransferOrder, server: Login | Store, flags: Collection[str
         raise ValueError("rclone moves whole files, no ranges of one")
     options = [*setting_options(order.setting, order.path.bound_address), *_REPORTED]
     if not order.is_proven:
-        options += _AT_ONCE
+        options += _AT_ONCE if isinstance(server, Login) else _STORE
     else:
         # Under its own name at once: no other name remains when it is ended.
         options += [*_PROVEN, *(["--inplace"] if "--inplace" in flags else [])]
