@@ -50,9 +50,12 @@ def postgres() -> Iterator[OwnServer]:
 
 
 @pytest.fixture
-def shared_database(postgres: OwnServer) -> SharedDatabase:
+def shared_database(postgres: OwnServer) -> Iterator[SharedDatabase]:
     """An empty shared history."""
-    return new_database(postgres)
+    made = new_database(postgres)
+    yield made
+    # At the end a busy disk takes minutes over the files of a hundred databases.
+    postgres.execute("postgres", f"DROP DATABASE {made.name} WITH (FORCE)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
