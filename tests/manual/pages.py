@@ -6,6 +6,7 @@ from pathlib import Path
 from tests.manual.commands import commands_page
 from tests.manual.configuration import configuration_page
 from tests.manual.events import events_page
+from tests.manual.methods import methods_page
 from tests.manual.plugin_api import plugin_api_page
 
 FOLDER = Path(__file__).parents[2] / "docs/reference"
@@ -19,4 +20,5 @@ def generated() -> dict[str, str]:
         "event-fields.md": events_page(),
         "configuration-keys.md": configuration_page(),
         "plugin-api.md": plugin_api_page(),
+        "equations.md": methods_page(),
     }

@@ -110,6 +110,8 @@ def test_up_looked_at_and_down(new_lab: NewLab) -> None:
     assert (status["transfers"], status["compute"], status["schedule"]) == (0, 0, [])
     if shutil.which("globus-gridftp-server", path=os.environ["PATH"] + ":/usr/sbin"):
         assert far["gridftp_url"] == "ftp://10.77.1.1:2811"
+        assert lab.do("files") == f"{far['gridftp_folder']}\n"
+        assert lab.run("files", "--host", "nowhere").returncode == 2
     assert lab.folder.stat().st_mode & 0o077 == 0
     assert lab.do("down") == f"{lab.name} is down\n"
     traces.assert_gone()

@@ -51,16 +51,33 @@ def test_every_command_is_in_the_table_of_the_readme() -> None:
     assert sorted(rows) == sorted(cli.list_commands(typer.Context(cli)))
 
 
+def manual() -> dict[str, str]:
+    """Every page with commands, its continued lines joined. The reference has usage lines."""
+    found = [ROOT / "README.md", ROOT / "profiles/README.md", *sorted(ROOT.glob("docs/*.md"))]
+    return {page.name: page.read_text().replace("\\\n", " ") for page in found}
+
+
+def shell_lines(text: str, program: str) -> list[str]:
+    """What is typed for this program: in blocks, between backticks, and in other commands."""
+    indent = " *" if program == "advisor" else " {4,}"
+    before = r"(?:\$ |[A-Z_]+=\S+ |nice (?:-n \d+ )?)*"
+    return [
+        *re.findall(rf"^{indent}{before}({program}(?: .*)?)$", text, re.MULTILINE),
+        *re.findall(rf"`{before}({program} [^`\n]+)`", text),
+        *re.findall(rf"\$\(({program} [^)\n]+)\)", text),
+    ]
+
+
 def examples() -> Iterator[tuple[str, list[str]]]:
-    """The command lines in blocks and between backticks, each with its page."""
-    for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]:
-        text = page.read_text().replace("\\\n", " ")
-        lines = re.findall(r"^ *(?:\$ )?(advisor(?: .*)?)$", text, re.MULTILINE)
-        for line in [*lines, *re.findall(r"`(advisor [^`\n]+)`", text)]:
+    """Every command line of `advisor`, with its page."""
+    for page, text in manual().items():
+        for line in shell_lines(text, "advisor"):
             for part in re.split(r"[;|] ", line):
                 words = shlex.split(part, comments=True)
-                if words[:1] == ["advisor"]:
-                    yield page.name, words[1:]
+                while "advisor" in words:
+                    # What a lab runs is a command too.
+                    words = words[words.index("advisor") + 1 :]
+                    yield page, words
 
 
 def parsed(group: TyperGroup, words: list[str]) -> None:
@@ -90,6 +107,35 @@ PLACEHOLDER = re.compile(r"[A-Z]{3,}|…|None")
 @pytest.mark.parametrize(("page", "words"), examples(), ids=lambda one: str(one)[:60])
 def test_the_command_takes_every_example(page: str, words: list[str]) -> None:
     parsed(cli, words)
+
+
+def other_examples(program: str) -> list[tuple[str, list[str]]]:
+    """What the manual has developers type for `make` or `python`."""
+    return [
+        (page, shlex.split(line, comments=True)[1:])
+        for page, text in manual().items()
+        for line in shell_lines(text, program)
+    ]
+
+
+@pytest.mark.parametrize(("page", "words"), other_examples("make"), ids=lambda one: str(one)[:60])
+def test_what_is_made_is_a_target(page: str, words: list[str]) -> None:
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert {word for word in words if "=" not in word} <= set(targets)
+
+
+@pytest.mark.parametrize(("page", "words"), other_examples("python"), ids=lambda one: str(one)[:60])
+def test_a_module_that_a_page_runs_is_there_with_its_options(page: str, words: list[str]) -> None:
+    name = words[1].replace(".", "/") if words[0] == "-m" else words[0].removesuffix(".py")
+    if not name.startswith(("tests/", "package/")):
+        return
+    file = ROOT / f"{name}.py"
+    files = [*file.parent.glob("*.py"), *file.with_suffix("").rglob("*.py")]
+    assert file in files or file.with_suffix("").is_dir()
+    source = "\n".join(one.read_text() for one in files)
+    own = words[: words.index("--")] if "--" in words else words
+    options = {word.partition("=")[0] for word in own if word.startswith("--")}
+    assert {option for option in options if option not in source} == set()
 
 
 @cache

@@ -3,7 +3,7 @@
 from advisor.cli.commands import group
 from advisor.cli.lab.changing import cut, load, restore, schedule, set_
 from advisor.cli.lab.lifecycle import down, up
-from advisor.cli.lab.looking import check, paths, status
+from advisor.cli.lab.looking import check, files, paths, status
 from advisor.cli.lab.profile import profile
 from advisor.cli.lab.running import exec_
 
@@ -30,6 +30,7 @@ for _command in (
     load,
     schedule,
     status,
+    files,
     check,
     profile,
     down,

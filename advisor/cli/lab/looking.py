@@ -48,6 +48,23 @@ def status(
 
 @command()
 @lab_errors
+def files(name: NameArgument, *, host: HostOption = None) -> int:
+    """Print the folder of a host's GridFTP server: what is below it can be written by transfers.
+
+    \b
+    advisor transfer DATA lab:wan --to "$(advisor lab files wan)/copy"
+    """
+    from advisor.lab.state import LabError, LabFolder, state_of
+
+    far = state_of(name).far(host)
+    if far.gridftp_url is None:
+        raise LabError(f"no GridFTP server runs on {far.name}: is globus-gridftp-server installed?")
+    say(str(LabFolder(name).files(far.name)))
+    return 0
+
+
+@command()
+@lab_errors
 def check(name: NameArgument, *, host: HostOption = None, as_json: ResultAsJson = False) -> int:
     """Measure the path and compare it with its definition: RTT, rate and loss, both ways.
 
