@@ -39,7 +39,7 @@ async def test_the_index_is_read_at_80_columns_and_links_are_followed() -> None:
         assert "q Leave" in shown(app)
         assert viewer.document.virtual_size.width <= SIZE[0]
         await follow(pilot, "verify.md")
-        await until(pilot, lambda: "Comparing the copy" in shown(app))
+        await until(pilot, lambda: "Proving the copy" in shown(app))
         await pilot.press("b")
         await until(pilot, lambda: "The manual of advisor" in shown(app))
         await pilot.press("t")

@@ -138,6 +138,8 @@ def test_the_index_leads_to_every_page() -> None:
     ]
     assert sorted(listed) == sorted(set(listed))
     assert {DOCS / path for path in listed} == set(pages().values()) - {DOCS / "index.md"}
-    assert len(nav(index)) == 1 + len(["scientist", "administrator", "operator", "author"])
+    assert len(nav(index)) == 1 + len(
+        ["scientist", "operator", "administrator", "author", "benchmarks"]
+    )
     for topic, path in re.findall(r"^- `([a-z-]+)`: \[[^\]]+\]\(([^)]+)\)", index, re.MULTILINE):
         assert pages()[topic] == DOCS / path

@@ -15,7 +15,6 @@ _OTHERWISE_NAMED: Final[Mapping[str, str]] = {
     "profile": "profiles",
     "store": "shared-history",
     "node": "nodes",
-    "plugins": "methods",
     "config": "configuration",
     "completion": "commands",
     "demo": "screens",
