@@ -4,7 +4,6 @@ import ast
 import asyncio
 import inspect
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +21,11 @@ ASKED: dict[str, Any] = {"budget_s": 24, "transports": ["tcp"], "seed": 5, "size
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folders of a user of its own, for this process and its children."""
     for name, value in own_environment(tmp_path).items():
         monkeypatch.setenv(name, value)
-    yield tmp_path
-    assert not children_left(tmp_path)
+    return tmp_path
 
 
 def requests(home: Path) -> list[dict[str, Any]]:
