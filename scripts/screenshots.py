@@ -1,48 +1,30 @@
-"""Makes the pictures of the README from the session that `advisor demo` plays.
+"""Makes the pictures of the manual, and the animated walk of the README.
 
-.venv/bin/python scripts/screenshots.py
+PYTHONPATH=. .venv/bin/python scripts/screenshots.py [NAME…]
 """
 
 import asyncio
 import os
+import sys
 import tempfile
 from pathlib import Path
-from types import SimpleNamespace
-from typing import cast
 
-from advisor.store.event_log import kept_events
-from advisor.store.history import Store
-from advisor.store.layout import shipped_recording
-from advisor.tui.app import AdvisorApp
-from advisor.tui.features.advising.draft import Draft
-from advisor.tui.features.advising.live_session import LiveSession
-from advisor.tui.features.advising.session_model import SessionModel
-
-FOLDER = Path(__file__).parents[1] / "docs" / "screens"
-SIZE = (120, 40)
+from advisor.tui.screens import WALK
+from tests.tui.pictures import FOLDER, NAMES, picture, walk
 
 
-async def _nothing() -> None:
-    return None
-
-
-async def main() -> None:
-    """One picture a step."""
-    recording = shipped_recording()
-    assert recording
-    with tempfile.TemporaryDirectory() as home:
-        os.environ["XDG_STATE_HOME"] = os.environ["XDG_CACHE_HOME"] = home
-        app = AdvisorApp(Store(Path(home)), Draft())
-        model = SessionModel(kept_events(recording))
-        session = SimpleNamespace(model=model, is_running=False, close=_nothing)
-        app.session = cast(LiveSession, session)
-        async with app.run_test(size=SIZE) as pilot:
-            for step in ("profiling", "comparison", "advice"):
-                app.go(step)
-                await pilot.pause(1.0)
-                app.save_screenshot(f"{step}.svg", str(FOLDER))
+def main() -> None:
+    """One picture a screen; those that are named, or all."""
+    for name in sys.argv[1:] or NAMES:
+        with tempfile.TemporaryDirectory() as home:
+            for kind in ("STATE", "CACHE", "DATA", "CONFIG"):
+                os.environ[f"XDG_{kind}_HOME"] = f"{home}/{kind.lower()}"
+            os.environ["ADVISOR_RUNTIME_DIR"] = f"{home}/advisor"
+            (FOLDER / f"{name}.svg").write_text(asyncio.run(picture(Path(home), name)))
+    steps = [(FOLDER / f"{name}.svg").read_text() for name in WALK]
+    (FOLDER / "walk.svg").write_text(walk(steps))
 
 
 if __name__ == "__main__":
     FOLDER.mkdir(parents=True, exist_ok=True)
-    asyncio.run(main())
+    main()

@@ -72,6 +72,8 @@ def examples() -> Iterator[tuple[str, list[str]]]:
     """Every command line of `advisor`, with its page."""
     for page, text in manual().items():
         for line in shell_lines(text, "advisor"):
+            # What the shell puts in is a line of its own.
+            line = re.sub(r"\$\(.*\)", "WORD", line)
             for part in re.split(r"[;|] ", line):
                 words = shlex.split(part, comments=True)
                 while "advisor" in words:
