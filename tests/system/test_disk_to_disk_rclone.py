@@ -103,22 +103,33 @@ def test_a_line_to_a_store_copies_the_files(start: Start, source: Path, tmp_path
 
 
 @needs_sshd
-def test_connections_that_are_refused_bound_the_search(
-    start: Start, server: SshServer, source: Path, tmp_path: Path
+def test_as_many_connections_as_were_refused_are_not_tried_again(
+    start: Start, server: SshServer, tmp_path: Path
 ) -> None:
-    with contextlib.closing(Narrow(server.address, server.port, 7)) as narrow:
+    source = tmp_path / "files"
+    source.mkdir()
+    for number in range(40):
+        (source / str(number)).write_bytes(os.urandom(2_000_000))
+    # Each connection is slow, so that more of them are open together, on any host.
+    narrow = Narrow(server.address, server.port, most=7, each_bytes_s=1e6)
+    with contextlib.closing(narrow):
         config = tmp_path / "config"
         config.write_text(config.read_text().replace(str(server.port), str(narrow.port)))
         key = server.known_hosts.read_text().partition(" ")[2]
         server.known_hosts.write_text(f"[{server.address}]:{narrow.port} {key}")
-        url = f"sftp://{server.address}:{narrow.port}"
-        run = _advise(start, url, source, tmp_path / "there")
+        run = start(
+            *("profile", "localhost", "--tool", "rclone", "--json", "--repeats", "2"),
+            *("--set", "concurrency=4,16", "--set", "outstanding=64"),
+            *("--server", f"sftp://{server.address}:{narrow.port}"),
+            *("--data", str(source), "--to", str(tmp_path / "there")),
+        )
         done = run.finish()
     assert done.returncode == 0, done.stderr
-    advice = run.events[-1]
-    assert any("refused connections at" in one for one in advice["reasons"]), advice["reasons"]
     failed = [one for one in _results(run) if one["outcome"] == "failed"]
-    assert {one["kind"] for one in failed} == {"rejected setting"}
+    assert [one["kind"] for one in failed] == ["rejected setting"] * 2
+    first, again = (one["message"] for one in failed)
+    assert first.startswith("the server accepts no more connections")
+    assert again.startswith("not tried, as the server refused 16 connections: ")
 
 
 @needs_sshd

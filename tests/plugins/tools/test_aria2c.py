@@ -84,8 +84,12 @@ def test_an_ipv6_address() -> None:
 class _Server(ThreadingHTTPServer):
     """Serves any file in parts, to so many connections at once and not to fewer."""
 
-    daemon_threads = True
+    # No thread outlives the test: what it prints would be taken for another test's output.
+    daemon_threads = False
     together: threading.Barrier
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Of a connection that the client resets; what else goes wrong, the client tells."""
 
 
 class _Parts(BaseHTTPRequestHandler):
@@ -121,6 +125,7 @@ def serving(connections: int) -> Iterator[int]:
         try:
             yield server.server_port
         finally:
+            server.together.abort()
             server.shutdown()
             thread.join()
 
