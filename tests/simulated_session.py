@@ -17,8 +17,9 @@ import numpy as np
 from advisor import registry
 from advisor.advising.advice import AdviceInputs, advice_from_ranking
 from advisor.advising.budget import default_budget_s
-from advisor.advising.contenders import Ranking, contenders, rank_contenders
-from advisor.advising.judging import comparable, comparable_outcome, least_spread
+from advisor.advising.choosing import ranking_of
+from advisor.advising.contenders import Ranking, contenders
+from advisor.advising.judging import comparable, comparable_outcome
 from advisor.advising.prior_knowledge import expected_rates
 from advisor.api.method import Knowledge, Method
 from advisor.api.tool import ToolLimits
@@ -204,9 +205,7 @@ class SimulatedSession:
             method.expect(expected)
 
     def _ranking(self) -> Ranking | None:
-        spaces = {TOOL: self.space}
-        chosen = contenders(comparable(self._request, self.probes), [], spaces)
-        return rank_contenders(chosen, spaces, least_spread(self._request))
+        return ranking_of(self._request, self._facts, self.probes, [], {TOOL: self.space})
 
     def _confirm(self) -> None:
         chosen = contenders(comparable(self._request, self.probes), [], {TOOL: self.space})

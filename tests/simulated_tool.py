@@ -37,8 +37,9 @@ class SimulatedPath:
     `loss`: share of packets. `window_bytes`: the most that one stream has in flight. `login`,
     `per_file`, `unpipelined`: round trips of a login, of a file, of a file in addition without
     pipelining. `stream_cost`: share that each doubling of a file's streams adds to its round trips.
-    `file_s`, `session_s`: time of the hosts for a file and for one more session. `spread`: of a
-    file's cost. `wobble`: relative standard deviation of the link from run to run.
+    `file_s`, `session_s`: time of the hosts for a file and for one more session. `turn_s`: time of
+    each file in which no other one begins. `spread`: of a file's cost. `wobble`: relative standard
+    deviation of the link from run to run.
     """
 
     rtt_s: float
@@ -51,6 +52,7 @@ class SimulatedPath:
     stream_cost: float = 0.15
     file_s: float = 0.003
     session_s: float = 0.02
+    turn_s: float = 0.0
     loss_factor: float = 3.0
     spread: float = 0.2
     wobble: float = 0.03
@@ -141,6 +143,7 @@ class _Transfer:
         self._busy = np.zeros(workers, dtype=bool)
         self._next = 0
         self._done = 0
+        self._turn_over_s = 0.0
 
     def _begin(self, worker: int) -> bool:
         """Give a worker the next file; False when there is none."""
@@ -148,6 +151,9 @@ class _Transfer:
             return False
         self._left[worker] = self._sizes[self._next]
         self._next += 1
+        self._turn_over_s = max(self._turn_over_s, self._ready_s[worker]) + self._path.turn_s
+        if self._path.turn_s:
+            self._ready_s[worker] = self._turn_over_s
         self._ready_s[worker] += self._file_s * math.exp(self._rng.normal(0, self._path.spread))
         self._busy[worker] = True
         if self._is_typed:

@@ -20,7 +20,7 @@ from advisor.models.comparison import LEAST_SPREAD, SLICE_SPREAD
 from advisor.models.slicing import whole_bps
 from advisor.models.transfer_cost import CostModel, Moved
 from advisor.runtime.request import AdviceRequest
-from advisor.traits import flow_names
+from advisor.traits import flow_names, tool_traits
 
 _USUAL_RTT_S: Final = 0.05
 
@@ -91,7 +91,10 @@ def cost_model(
     rtts_s = [probe.rtt_s for probe in probes if probe.rtt_s]
     limits = [probe.bandwidth_bps for probe in probes if probe.bandwidth_bps]
     model = CostModel(
-        rtts_s[-1] if rtts_s else _USUAL_RTT_S, network, limits[-1] if limits else None
+        rtts_s[-1] if rtts_s else _USUAL_RTT_S,
+        network,
+        limits[-1] if limits else None,
+        tool_traits(request.tool or "").round_trips(request.server_url),
     )
     moved = [
         Moved.of(probe.setting, probe.result)

@@ -20,7 +20,7 @@ from advisor.domain.space import (
     setting_key,
     setting_words,
 )
-from advisor.domain.traits import Requirement
+from advisor.domain.traits import Requirement, RoundTrips
 from advisor.domain.transfers import Levels
 from advisor.hosts.packages import install_line
 from advisor.models.transfer_parameters import (
@@ -52,6 +52,7 @@ __all__ = [
     "PathFacts",
     "Requirement",
     "Role",
+    "RoundTrips",
     "Scale",
     "Setting",
     "Space",

@@ -110,6 +110,19 @@ class TransportTraits(Traits, frozen=True, kw_only=True):
     is_default: bool = False
 
 
+class RoundTrips(msgspec.Struct, frozen=True, kw_only=True):
+    """How many round trips of a tool's transfer are not for bytes, where it is known; else 0.
+
+    `start`: from its first connection until it begins with the first file. `connection`: until
+    another connection can be used; they are opened one after another. `turn`: of each file, while
+    no other file may begin.
+    """
+
+    start: float = 0.0
+    connection: float = 0.0
+    turn: float = 0.0
+
+
 class ToolTraits(Traits, frozen=True, kw_only=True):
     """What a tool may tell.
 
@@ -120,7 +133,8 @@ class ToolTraits(Traits, frozen=True, kw_only=True):
     folder. `memory_to_memory`: it moves pieces from `api.tool.ZEROS` to `api.tool.NOWHERE`, without
     a file. `stream_parameter`: the parameter that counts the streams of one file.
     `server_pattern`: what `--server` may be for it, as a regular expression, "" where it has no
-    server to name; `server_form`: the same in words, to follow the word "write".
+    server to name; `server_form`: the same in words, to follow the word "write". `round_trips`: by
+    what `--server` is, None for the usual one.
     """
 
     rank: int = 100
@@ -131,3 +145,4 @@ class ToolTraits(Traits, frozen=True, kw_only=True):
     stream_parameter: str = "streams"
     server_pattern: str = ""
     server_form: str = ""
+    round_trips: Callable[[str | None], RoundTrips] = lambda _: RoundTrips()

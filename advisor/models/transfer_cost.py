@@ -7,7 +7,11 @@ a rate of its own, set by its window or by losses; and all share the path. With 
 over p streams each:
 
     work     = files × overhead(p) + bytes ÷ min(p × stream rate, path's rate)    in worker seconds
-    seconds  = start + c × session + soft maximum of (work ÷ c, bytes ÷ path's rate) + end
+    seconds  = start + c × session + end
+               + soft maximum of (work ÷ c, bytes ÷ path's rate, files × turn)
+
+`turn` is what a file costs while no other one may begin, however many are under way: a lock of the
+tool, or the rate at which the destination makes files.
 
 `end` is what is lost at the end, when fewer than c files are left: the mean residual life of the
 files under way, at most the longest file, times the share of the rate that one worker alone lacks.
@@ -15,7 +19,7 @@ files under way, at most the longest file, times the share of the rate that one 
 The model is not used as it is. A probe of a slice took `t`; the whole takes `t` times the model's
 time for the whole over its time for the slice. What the model gets wrong for both cancels, and the
 nearer the slice is to the whole the less it matters. Its parameters are the most probable ones
-(normal priors on their logarithms, Gauss-Newton steps), and their covariance gives the error of
+(normal priors on their logarithms, least squares), and their covariance gives the error of
 that ratio.
 """
 
@@ -26,10 +30,12 @@ from typing import Final, TypeAlias
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import OptimizeResult, least_squares
 
 from advisor.domain.dataset import Work
 from advisor.domain.measurement import Measurement
 from advisor.domain.space import SettingValue
+from advisor.domain.traits import RoundTrips
 
 Array: TypeAlias = NDArray[np.float64]
 _Group: TypeAlias = tuple[tuple[str, SettingValue], ...]
@@ -44,10 +50,10 @@ _USUAL_BPS: Final = 1e9
 _UNFILLED: Final = 0.5
 _FIRST_WINDOW_BYTES: Final = 10 * 1448
 _SMALL: Final = 1e-3
-_LEAST_GAINED: Final = 1e-3
-_MOST_DAMPING: Final = 1e6
+_UNKNOWN: Final = RoundTrips()
 _START: Final = 2
-_OWN: Final = 7
+_TURN: Final = 7
+_OWN: Final = 8
 """Parameters of every model; those of groups follow."""
 
 _FLOWS: Final = frozenset({"concurrency", "parallelism", "streams"})
@@ -120,18 +126,46 @@ class _Rows(msgspec.Struct, frozen=True):
         )
 
 
+class _Problem(msgspec.Struct, frozen=True, kw_only=True):
+    """The most probable values after probes. `told`: the logarithms of their seconds; `usual`,
+    `spread`: the priors."""
+
+    rows: _Rows
+    told: Array
+    usual: Array
+    spread: Array
+
+    def residuals(self, values: Array) -> Array:
+        """In standard deviations: of each probe, and of each value from its prior."""
+        off = (_log_seconds(self.rows, values) - self.told) / _NOISE
+        return np.concatenate([off, (values - self.usual) / self.spread])
+
+    def slopes(self, values: Array) -> Array:
+        """The derivatives of the residuals, a column for each value."""
+        return np.vstack([_slopes(self.rows, values) / _NOISE, np.diag(1 / self.spread)])
+
+    def solved(self, start: Array) -> OptimizeResult:
+        """The least squares that are found from there."""
+        return least_squares(self.residuals, start, self.slopes, method="lm")
+
+
 class CostModel:
     """The model of one path and tool.
 
     `network`: rates from memory to memory by the number of streams, in bit/s. If they do not tell
-    the path's rate, `most_bps` may.
+    the path's rate, `most_bps` may. `known`: what is known of the tool.
     """
 
     def __init__(
-        self, rtt_s: float, network: Mapping[int, float], most_bps: float | None = None
+        self,
+        rtt_s: float,
+        network: Mapping[int, float],
+        most_bps: float | None = None,
+        known: RoundTrips = _UNKNOWN,
     ) -> None:
         stream_bps = network.get(1)
         usual_bps, spread = _link(network, most_bps)
+        self._login_s = known.start * rtt_s
         # Logarithm of the usual value, and its standard deviation, in the order of `_log_seconds`.
         self._priors = [
             (usual_bps, spread),
@@ -139,9 +173,10 @@ class CostModel:
             (0.7 * (stream_bps or usual_bps), 0.5 if stream_bps else 1.0),
             (0.3 + 16 * rtt_s, 0.4),
             (_slow_start_s(rtt_s, stream_bps or usual_bps), 0.6),
-            (0.01, 1.2),
+            (known.connection * rtt_s or 0.01, 0.7 if known.connection else 1.2),
             (0.005 + 2 * rtt_s, 0.7),
             (0.15, 0.7),
+            (known.turn * rtt_s or 1e-3, 0.7 if known.turn else 1.5),
         ]
         self._groups: list[_Group] = []
         self._values: Array = np.log([usual for usual, _ in self._priors])
@@ -152,37 +187,26 @@ class CostModel:
         if not probes:
             return self
         idle_s = float(np.median([probe.idle_s for probe in probes]))
-        self._priors[_START] = (max(1e-3, 0.85 * idle_s), 0.3)
+        # A login has bytes of its own, so the time before the first byte does not tell all of it.
+        start_s = max(1e-3, 0.85 * idle_s) + self._login_s
+        self._priors[_START] = (start_s, 0.5 if self._login_s else 0.3)
         # Options beside the flows change what a file costs: each combination has its own factor.
         self._groups = sorted({_group(probe.setting) for probe in probes}, key=str)
         priors = [*self._priors, *((1.0, 0.7) for _ in self._groups)]
-        usual = np.log([value for value, _ in priors])
-        precision = np.diag([1 / spread**2 for _, spread in priors])
         rows = _Rows.of([(probe.setting, probe.work) for probe in probes], self._groups)
-        told = np.log([probe.seconds for probe in probes])
-
-        def badness(values: Array) -> float:
-            off = (told - _log_seconds(rows, values)) / _NOISE
-            away = values - usual
-            return float(off @ off + away @ precision @ away)
-
-        values, damping = usual, 1e-2
-        while True:
-            slopes = _slopes(rows, values)
-            curvature = slopes.T @ slopes / _NOISE**2 + precision
-            pull = slopes.T @ (told - _log_seconds(rows, values)) / _NOISE**2
-            pull -= precision @ (values - usual)
-            step = np.linalg.solve(curvature + damping * np.diag(np.diag(curvature)), pull)
-            trial = values + np.clip(step, -1.0, 1.0)
-            gained = badness(values) - badness(trial)
-            if gained > 0:
-                values, damping = trial, damping / 10
-            else:
-                damping *= 10
-            if abs(gained) < _LEAST_GAINED or damping > _MOST_DAMPING:
-                break
-        self._values = values
-        self._covariance = np.asarray(np.linalg.inv(curvature), dtype=np.float64)
+        problem = _Problem(
+            rows=rows,
+            told=np.log([probe.seconds for probe in probes]),
+            usual=np.log([value for value, _ in priors]),
+            spread=np.array([spread for _, spread in priors]),
+        )
+        # While turns are short beside the rest, their slope is zero: look from the other end too.
+        longest_turn = problem.usual.copy()
+        longest_turn[_TURN] = float(np.min(problem.told - np.log(rows.files)))
+        found = [problem.solved(start) for start in (problem.usual, longest_turn)]
+        best = min(found, key=lambda one: float(one.cost))
+        self._values = best.x
+        self._covariance = np.linalg.inv(best.jac.T @ best.jac)
         return self
 
     def seconds(self, settings: Sequence[Mapping[str, SettingValue]], work: Work) -> list[float]:
@@ -229,7 +253,7 @@ def _link(network: Mapping[int, float], most_bps: float | None) -> tuple[float, 
 
 def _log_seconds(rows: _Rows, values: Array) -> Array:
     """See the module's text; one value per row."""
-    link, stream, start, ramp, session, file, by_streams = np.exp(values[:_OWN])
+    link, stream, start, ramp, session, file, by_streams, turn = np.exp(values[:_OWN])
     own = np.exp(rows.groups @ values[_OWN:]) if values.size > _OWN else 1.0
     file_s = own * file * (1 + by_streams * np.log2(rows.streams))
     byte_s = 8 * _soft_maximum(1 / (rows.streams * stream), np.full_like(rows.streams, 1 / link))
@@ -241,7 +265,8 @@ def _log_seconds(rows: _Rows, values: Array) -> Array:
     # What one worker moves meanwhile, as a share of what all together would.
     alone = np.maximum(1 / rows.workers, np.minimum(1.0, 8 / (byte_s * link)))
     end_s = rows.is_whole * (1 - alone) * residual_s
-    flowing_s = _soft_maximum(busy_s / rows.workers, rows.total_bytes * 8 / link) + end_s
+    flowing_s = _soft_maximum(busy_s / rows.workers, rows.total_bytes * 8 / link)
+    flowing_s = _soft_maximum(flowing_s, rows.files * turn) + end_s
     logs: Array = np.log(start + ramp + session * (rows.workers - 1) + flowing_s)
     return logs
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Final
@@ -38,6 +39,7 @@ _AGAIN: Final = 3
 """The sweep's fastest settings that are run as often as the advised one."""
 
 _CUT_AT: Final = 1.3
+_WITH_TURNS: Final = 4000
 
 
 class Tried(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,11 +81,15 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
 def drawn_case(number: int) -> tuple[str, SimulatedPath, list[int]]:
     """Kind, path and file sizes: 1 to 100 ms, 0.1 to 1 Gbit/s, losses 0 to 1e-4, 1 to 5,000 files.
 
-    The whole takes 5 to 40 s at the path's rate, with small files less.
+    The whole takes 5 to 40 s at the path's rate, with small files less. From number 4000 on the
+    destination begins with files one after another, 1 to 100 ms for each.
     """
     rng = np.random.default_rng([number, 99])
     rtt_s, rate_bps = float(10 ** rng.uniform(-3, -1)), float(10 ** rng.uniform(8, 9))
     path = SimulatedPath.drawn(rng, rtt_s, rate_bps, float(rng.choice([0, 0, 1e-6, 1e-5, 1e-4])))
+    if number >= _WITH_TURNS:
+        turn_s = float(10 ** np.random.default_rng([number, 98]).uniform(-3, -1))
+        path = replace(path, turn_s=turn_s)
     kind = KINDS[number % len(KINDS)]
     total = rate_bps / 8 * 10 ** rng.uniform(np.log10(5), np.log10(40))
     if kind == "one file":

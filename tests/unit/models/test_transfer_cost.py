@@ -7,6 +7,7 @@ import pytest
 
 from advisor.domain.dataset import Dataset, Work
 from advisor.domain.space import Setting
+from advisor.domain.traits import RoundTrips
 from advisor.models.transfer_cost import CostModel, Moved
 
 ONE: Setting = {"concurrency": 1, "parallelism": 1}
@@ -57,6 +58,34 @@ def test_more_files_at_a_time_hide_what_files_cost_until_the_path_is_full() -> N
     assert seconds[0] > 1.8 * seconds[1] > 3 * seconds[2]
     assert min(seconds) > whole.total_bytes * 8 / 4e8
     assert seconds[5] == pytest.approx(seconds[6], rel=0.15)
+
+
+def test_files_that_begin_one_after_another_are_noticed_at_any_concurrency() -> None:
+    # 1 s of start, 0.05 s for each file, however many are under way.
+    some: list[Setting] = [{"concurrency": n, "parallelism": 1} for n in (4, 16, 64)]
+    probes = [
+        _moved(setting, files, 1 + 0.05 * files)
+        for setting, files in zip(some, (40, 60, 100), strict=True)
+    ]
+    model = CostModel(0.03, NETWORK).fit(probes)
+    for probe in probes:
+        whole_s, error = _whole_s(model, probe, Work.of_sizes([10**6] * 2000))
+        assert whole_s == pytest.approx(101, rel=0.15)
+        assert error < 0.15
+
+
+def test_what_is_known_of_a_tool_counts_before_a_probe_shows_it() -> None:
+    # A login of 1.5 s that sends bytes; then 4 files a second, at any concurrency above 4.
+    probe = Moved(
+        setting=MANY, work=Work.of_sizes([10**4] * 20), seconds=1.5 + 20 * 0.25, idle_s=0.3
+    )
+    whole = Work.of_sizes([10**4] * 400)
+    known = RoundTrips(start=6, turn=1)
+    told = _whole_s(CostModel(0.2, NETWORK, known=known).fit([probe]), probe, whole)
+    untold = _whole_s(CostModel(0.2, NETWORK).fit([probe]), probe, whole)
+    off, untold_off = (abs(math.log(seconds / 101.5)) for seconds, _ in (told, untold))
+    assert off < 0.7 * untold_off
+    assert off < 1.65 * told[1]
 
 
 def test_options_beside_the_flows_have_a_cost_of_their_own() -> None:
