@@ -1,21 +1,15 @@
 """Something between a client and a server that lets few connections through."""
 
 import contextlib
-import math
 import socket
 import threading
-import time
 
 
 class Narrow:
-    """Lets so many connections through to a server at a time, as a firewall may; resets others.
+    """Lets so many connections through to a server at a time, as a firewall may; resets others."""
 
-    `each_bytes_s`: what one connection carries to the server in a second.
-    """
-
-    def __init__(self, address: str, port: int, most: int, each_bytes_s: float = math.inf) -> None:
+    def __init__(self, address: str, port: int, most: int) -> None:
         self._far = (address, port)
-        self._each_bytes_s = each_bytes_s
         self._free = threading.Semaphore(most)
         self._listening = socket.create_server((address, 0))
         self.port: int = self._listening.getsockname()[1]
@@ -34,9 +28,9 @@ class Narrow:
     def _join(self, near: socket.socket) -> None:
         try:
             with near, contextlib.suppress(OSError), socket.create_connection(self._far) as far:
-                back = threading.Thread(target=_copy, args=(far, near, math.inf), daemon=True)
+                back = threading.Thread(target=_copy, args=(far, near), daemon=True)
                 back.start()
-                _copy(near, far, self._each_bytes_s)
+                _copy(near, far)
                 back.join()
         finally:
             self._free.release()
@@ -46,10 +40,9 @@ class Narrow:
         self._listening.close()
 
 
-def _copy(source: socket.socket, target: socket.socket, bytes_s: float) -> None:
+def _copy(source: socket.socket, target: socket.socket) -> None:
     with contextlib.suppress(OSError):
         while data := source.recv(65536):
             target.sendall(data)
-            time.sleep(len(data) / bytes_s)
     with contextlib.suppress(OSError):
         target.shutdown(socket.SHUT_WR)

@@ -52,7 +52,7 @@ def advice_request(
         accept_history=search.accept_history,
         dataset=_dataset(data),
         destination_path=data.to,
-        server_url=_server(data.server, tool.tool),
+        server_url=known_server(data.server, tool.tool),
     )
 
 
@@ -165,7 +165,8 @@ def _known_tools(names: p.Names) -> list[str]:
     return names
 
 
-def _server(text: str | None, tool: str | None) -> str | None:
+def known_server(text: str | None, tool: str | None) -> str | None:
+    """The server that was named, in a form that the tool takes. Raises UsageError."""
     from advisor.traits import checked_server
 
     try:

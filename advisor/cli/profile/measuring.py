@@ -12,7 +12,7 @@ import typer
 
 from advisor.cli import parameters as p
 from advisor.cli.advise.options import DataOptions, SearchOptions
-from advisor.cli.advise.request import scanned_dataset
+from advisor.cli.advise.request import known_server, scanned_dataset
 from advisor.cli.advise.sessions import on_lab, with_signals
 from advisor.cli.commands import command, option_of
 from advisor.cli.completion import transfer_tools
@@ -23,6 +23,7 @@ from advisor.cli.options import (
     FILES,
     EventsAsJson,
     OrdersOption,
+    ServerOption,
     StoreOption,
     ToOption,
     max_concurrency_option,
@@ -120,6 +121,7 @@ def measure(
     ] = None,
     data: Annotated[Path | None, option_of(DataOptions, "data")] = None,
     to: ToOption = None,
+    server: ServerOption = None,
     max_concurrency: Annotated[int, max_concurrency_option(panel=FILES)] = 16,
     seed: Annotated[int | None, seed_option(show_default="another one each time")] = None,
     from_history: Annotated[
@@ -161,6 +163,7 @@ def measure(
         tool=tool,
         dataset=scanned_dataset(data) if data else None,
         destination_path=to,
+        server_url=known_server(server, tool),
     )
     if name and named(stored_profiles(store), name):
         raise UsageError(f"--name {name}: there is a profile of this name", remedy="give another")
