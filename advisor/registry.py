@@ -193,6 +193,11 @@ def methods() -> "list[MethodPlugin]":
     return [one.plugin for one in _found("methods").values() if one.plugin]
 
 
+def installed_tools() -> list[str]:
+    """The names of the tools whose programs are on this host."""
+    return [tool.name for tool in tools() if tool.available().ok]
+
+
 def transport(name: str) -> Transport:
     """The transport of that name. Raises PluginMissing."""
     plugin: Transport = _one("transports", name)

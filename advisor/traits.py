@@ -115,6 +115,22 @@ def profiled_tools() -> list[str]:
     return [name for name in tools() if registry.is_transfer_tool(name)]
 
 
+def tool_to_profile(*, several: bool) -> str:
+    """The first tool that is installed here and can be profiled; `several`: with more than a file.
+
+    Raises PluginMissing without one.
+    """
+    fit = [n for n in profiled_tools() if not several or registry.transfer_tool(n).moves_several]
+    installed = registry.installed_tools()
+    for name in fit:
+        if name in installed:
+            return name
+    raise registry.PluginMissing(
+        f"none of {', '.join(fit)} is installed here",
+        remedy="install one: 'advisor doctor' says how",
+    )
+
+
 def moving_tool() -> str:
     """The tool that `transfer`, `plan` and `share` run. Raises PluginMissing without one."""
     for name in profiled_tools():

@@ -13,6 +13,7 @@ from advisor.advising.host_reasons import (
     processes_words,
 )
 from advisor.advising.judging import comparable
+from advisor.advising.tool_lines import tool_lines
 from advisor.api.tool import DESTINATION_PATH, CommandRequest, Kept, Tool
 from advisor.domain.advice import (
     NINE_OF_TEN,
@@ -125,6 +126,7 @@ def advice_from_history(inputs: AdviceInputs) -> Advice:
         f"{'probe' if best.probes == 1 else 'probes'}",
         "nothing was measured now, so the default was not compared",
     ]
+    reasons += _of_lines(inputs)
     if processes := processes_words(best.subject, best.setting, inputs.probes):
         reasons.append(processes)
     if best.caution:
@@ -197,7 +199,13 @@ def _reasons(inputs: AdviceInputs, ranking: Ranking, gain: Estimate | None, full
             f"history's best of this pair was {format_rate(best.throughput_bps)} with "
             f"{describe(best.subject, best.setting)}"
         )
-    return reasons + _open_port(inputs)
+    return reasons + _open_port(inputs) + _of_lines(inputs)
+
+
+def _of_lines(inputs: AdviceInputs) -> list[str]:
+    """A sentence if the usual tools are not installed."""
+    reason = tool_lines(inputs.request.tools, inputs.path).reason
+    return [reason] if reason else []
 
 
 def _open_port(inputs: AdviceInputs) -> list[str]:
@@ -359,7 +367,8 @@ def _commands(inputs: AdviceInputs, subject: str, settings: dict[str, Setting]) 
     known = {tool.name: tool for tool in registry.tools()}
     if inputs.tool:
         known[inputs.tool.name] = inputs.tool
-    tools = [known[name] for name in inputs.request.tools if name in known]
+    wanted_names = tool_lines(inputs.request.tools, inputs.path).names
+    tools = [known[name] for name in wanted_names if name in known]
     return [command for tool in tools for command in tool.commands(wanted)]
 
 

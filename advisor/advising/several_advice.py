@@ -16,6 +16,7 @@ from advisor.advising.advice import (
 )
 from advisor.advising.contenders import Candidate, Ranking
 from advisor.advising.context import Context
+from advisor.advising.tool_lines import tool_lines
 from advisor.api.command_line import bracketed
 from advisor.api.tool import CommandRequest, SeveralConnectionsTool, Tool
 from advisor.domain.advice import Advice, AtOnce, Command, ConnectionShare
@@ -139,7 +140,7 @@ def _commands(inputs: AdviceInputs, searched: Sequence[Searched], at_once: AtOnc
     known = {tool.name: tool for tool in registry.tools()}
     return [
         command
-        for name in inputs.request.tools
+        for name in tool_lines(inputs.request.tools, inputs.path).names
         if name in known
         for command in _lines(known[name], requests, at_once)
     ]

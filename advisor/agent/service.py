@@ -150,6 +150,7 @@ class _Conversation:
             case m.GetFacts():
                 names = [t.name for t in registry.transports() if t.available().ok]
                 facts = host_facts(self._source(request.facing, request.chose_source))
+                facts = msgspec.structs.replace(facts, tools=registry.installed_tools())
                 interfaces = data_interfaces()
                 await self._say(m.Facts(facts=facts, transports=names, interfaces=interfaces))
             case m.OpenEcho():

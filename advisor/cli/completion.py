@@ -6,7 +6,7 @@ import typer
 
 from advisor.cli.commands import command, completion_script
 from advisor.cli.errors import UsageError
-from advisor.cli.options import configured_store
+from advisor.cli.options import FOUND_TOOL, configured_store
 from advisor.report.output import say
 from advisor.store.history import Store
 
@@ -55,6 +55,14 @@ def transfer_tools(incomplete: str) -> list[tuple[str, str]]:
 
     known = (tool for tool in registry.tools() if isinstance(tool, TransferTool))
     return [(tool.name, tool.summary) for tool in known if tool.name.startswith(incomplete)]
+
+
+def tools_to_profile(incomplete: str) -> list[tuple[str, str]]:
+    """The same, and the word for the first one that is installed here."""
+    found = transfer_tools(incomplete)
+    if FOUND_TOOL.startswith(incomplete):
+        found.append((FOUND_TOOL, "the first one that is installed here"))
+    return found
 
 
 def profiles(incomplete: str) -> list[tuple[str, str]]:

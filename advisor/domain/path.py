@@ -16,8 +16,9 @@ class HostFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     `receive_max_bytes`, `send_max_bytes`: net.core.rmem_max and wmem_max, the upper limits.
     `interface`, `link_bps`, `mtu_bytes`, `qdisc`: of the interface that faces the other end.
     `clock_s`: Unix time when the facts were taken. `filters_tcp`: whether the kernel lets this
-    account keep strangers off a TCP port, None in records from before that was asked. Decoding
-    refuses names that could be anything else than names: they become parts of command lines.
+    account keep strangers off a TCP port, None in records from before that was asked. `tools`: the
+    transfer tools that are installed, None where nobody looked. Decoding refuses names that
+    could be anything else than names: they become parts of command lines.
     """
 
     hostname: HostName
@@ -38,6 +39,7 @@ class HostFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     clock_s: float
     versions: Annotated[dict[ShownText, ShownText], msgspec.Meta(max_length=64)]
     filters_tcp: bool | None = None
+    tools: Annotated[list[SystemName], msgspec.Meta(max_length=64)] | None = None
 
 
 class PathFacts(msgspec.Struct, frozen=True, kw_only=True):

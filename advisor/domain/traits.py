@@ -134,7 +134,7 @@ class ToolTraits(Traits, frozen=True, kw_only=True):
     a file. `stream_parameter`: the parameter that counts the streams of one file.
     `server_pattern`: what `--server` may be for it, as a regular expression, "" where it has no
     server to name; `server_form`: the same in words, to follow the word "write". `round_trips`: by
-    what `--server` is, None for the usual one.
+    what `--server` is, None for the usual one. `needed_at`: the hosts on which it is installed.
     """
 
     rank: int = 100
@@ -145,4 +145,5 @@ class ToolTraits(Traits, frozen=True, kw_only=True):
     stream_parameter: str = "streams"
     server_pattern: str = ""
     server_form: str = ""
+    needed_at: tuple[Literal["source", "destination"], ...] = ("source",)
     round_trips: Callable[[str | None], RoundTrips] = lambda _: RoundTrips()

@@ -25,17 +25,19 @@ that ratio.
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import OptimizeResult, least_squares
 
 from advisor.domain.dataset import Work
 from advisor.domain.measurement import Measurement
 from advisor.domain.space import SettingValue
 from advisor.domain.traits import RoundTrips
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
 
 Array: TypeAlias = NDArray[np.float64]
 _Group: TypeAlias = tuple[tuple[str, SettingValue], ...]
@@ -144,8 +146,10 @@ class _Problem(msgspec.Struct, frozen=True, kw_only=True):
         """The derivatives of the residuals, a column for each value."""
         return np.vstack([_slopes(self.rows, values) / _NOISE, np.diag(1 / self.spread)])
 
-    def solved(self, start: Array) -> OptimizeResult:
+    def solved(self, start: Array) -> "OptimizeResult":
         """The least squares that are found from there."""
+        from scipy.optimize import least_squares  # Imported late: it takes a while.
+
         return least_squares(self.residuals, start, self.slopes, method="lm")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from advisor import registry
 from advisor.agent.client import AgentLink
 from advisor.agent.connect import (
     DEFAULT_AGENT_COMMAND,
@@ -126,6 +127,7 @@ async def look_at_path(reached: Reached, request: ConnectionOptions) -> PathFact
     answer = await reached.link.facts(source_address, bound)
     answered_s = time.time()
     source = await asyncio.to_thread(host_facts, address, bound)
+    source = msgspec.structs.replace(source, tools=registry.installed_tools())
     if request.rtt_s:
         rtt_s, method = request.rtt_s, GIVEN
     else:

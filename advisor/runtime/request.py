@@ -22,7 +22,7 @@ class ConnectionOptions(msgspec.Struct, frozen=True, kw_only=True):
     `address`: the destination's address for data, if not the one its name resolves to.
     `source_address`, `interface`: what data leave from, at most one of them.
     `ports`: the first and last port the agent may open, (0, 0) for any.
-    `server_url`: the destination's GridFTP server.
+    `server_url`: the destination's server for the tool.
     """
 
     destination: Endpoint
@@ -63,10 +63,11 @@ class AdviceRequest(ConnectionOptions, frozen=True, kw_only=True):
     """What an advice session is asked. It is stored, so that the session can be resumed.
 
     `constants`: constants of the method that were set. `tools`: whose command lines are wanted, in
-    this order. `tool`: the tool to profile from disk to disk, None to profile transports memory to
-    memory; with it `dataset` has a path and `destination_path` is known. `keep`: whether what it
-    moved stays. `verify`: whether the command line is to compare checksums. `interfaces`: pairs of
-    an interface or address here and one there, to be profiled each and all at once.
+    this order; none for those that are installed. `tool`: the tool to profile from disk to disk,
+    None to profile transports memory to memory; with it `dataset` has a path and `destination_path`
+    is known. `keep`: whether what it moved stays. `verify`: whether the command line is to compare
+    checksums. `interfaces`: pairs of an interface or address here and one there, to be profiled
+    each and all at once.
     """
 
     budget_s: float | None = None

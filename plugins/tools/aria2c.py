@@ -18,7 +18,7 @@ from advisor.api.command_line import (
     path_notes,
     shell_line,
 )
-from advisor.api.tool import CommandRequest
+from advisor.api.tool import CommandRequest, ToolTraits
 from advisor.api.values import AVAILABLE, Availability, Command, Setting, install_line
 
 _HTTP_PORT: Final = 8080
@@ -100,6 +100,7 @@ class Aria2c:
     name = "aria2c"
     summary = "download program, fetches a file over several HTTP connections"
     flags = _FLAGS
+    traits = ToolTraits(needed_at=("destination",))
 
     def available(self) -> Availability:
         """Whether aria2c is on the search path."""

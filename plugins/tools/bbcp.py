@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from advisor.api.command_line import bracketed, congestion_note, only_note, path_notes, shell_line
-from advisor.api.tool import CommandRequest
+from advisor.api.tool import CommandRequest, ToolTraits
 from advisor.api.values import AVAILABLE, Availability, Command, Setting
 
 _MOST_STREAMS: Final = 64
@@ -67,6 +67,7 @@ class Bbcp:
     name = "bbcp"
     summary = "SLAC's copy program, several connections started through ssh"
     flags = _FLAGS
+    traits = ToolTraits(needed_at=("source", "destination"))
 
     def available(self) -> Availability:
         """Whether bbcp is on the search path."""

@@ -21,7 +21,7 @@ from advisor.api.command_line import (
     path_notes,
     shell_line,
 )
-from advisor.api.tool import CommandRequest
+from advisor.api.tool import CommandRequest, ToolTraits
 from advisor.api.values import AVAILABLE, Availability, Command, Setting, install_line
 
 _XROOTD_PORT: Final = 1094
@@ -86,6 +86,7 @@ class Xrdcp:
     name = "xrdcp"
     summary = "copy client of XRootD, fetches from a root:// server"
     flags = _FLAGS
+    traits = ToolTraits(needed_at=("destination",))
 
     def available(self) -> Availability:
         """Whether xrdcp is on the search path."""

@@ -56,6 +56,8 @@ _HOSTS: Final = {
 }
 """Hosts of a fleet, and what the slower one of a pair reaches."""
 _FRAME_S: Final = 3
+_ROUNDS: Final = 5
+_MOST_ROUNDS: Final = 40
 
 
 class _Answers:
@@ -143,12 +145,11 @@ async def picture(home: Path, name: str, text: Sequence[str] = ()) -> str:
             if name in _KEYS:
                 await pilot.press(_KEYS[name])
                 await _drawn(pilot)
-            svg = _settled(app.export_screenshot(title="advisor"))
-            for _ in range(40 if text else 0):
-                if text_in(svg) == text:
-                    break
+            for _ in range(_MOST_ROUNDS if text else _ROUNDS):
                 await _drawn(pilot)
                 svg = _settled(app.export_screenshot(title="advisor"))
+                if text_in(svg) == text:
+                    break
             return svg
 
 

@@ -30,9 +30,15 @@ def advise(
     out.
     """
     # For the help alone they would take most of its time.
-    from advisor.cli.advise.request import advice_request, check_tool, interface_fields
+    from advisor.cli.advise.request import (
+        advice_request,
+        check_tool,
+        interface_fields,
+        with_installed_tool,
+    )
     from advisor.cli.advise.sessions import run_session
 
+    tool = with_installed_tool(tool, data)
     check_tool(context, tool, data)
     where = reach.request_fields(destination) | interface_fields(several, reach, search, tool)
     request = advice_request(where, search, data, tool)

@@ -7,7 +7,7 @@ import typer
 
 from advisor.cli import parameters as p
 from advisor.cli.commands import Options
-from advisor.cli.completion import transfer_tools
+from advisor.cli.completion import tools_to_profile
 from advisor.cli.options import (
     CONNECTION,
     DATA,
@@ -92,7 +92,7 @@ class SearchOptions(Options, frozen=True):
         typer.Option(
             "--transports",
             **p.NAMES,
-            show_default="the plugins' defaults",
+            show_default="what is installed",
             help="Transports to profile; 'advisor plugins' lists all.",
             rich_help_panel=SEARCH,
         ),
@@ -197,9 +197,9 @@ class ToolOptions(Options, frozen=True):
         typer.Option(
             "--profile-tool",
             metavar="NAME",
-            autocompletion=transfer_tools,
-            help="Measure this tool from disk to disk with part of --data "
-            "instead of the network alone.",
+            autocompletion=tools_to_profile,
+            help="Measure this tool from disk to disk with part of --data instead of the network "
+            "alone; 'auto' for the first one that is installed here.",
             rich_help_panel=_TOOL,
         ),
     ] = None

@@ -4,6 +4,7 @@ import secrets
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 import typer
 
 from advisor.advising.budget import SHORTEST_S
@@ -12,6 +13,7 @@ from advisor.cli.advise.options import DataOptions, SearchOptions, SeveralOption
 from advisor.cli.commands import is_typed
 from advisor.cli.connection import DataReachOptions
 from advisor.cli.errors import UsageError
+from advisor.cli.options import FOUND_TOOL
 from advisor.domain.addresses import parse_interfaces
 from advisor.domain.dataset import Dataset
 from advisor.domain.quantities import format_duration
@@ -25,7 +27,7 @@ def advice_request(
     reach: dict[str, Any], search: SearchOptions, data: DataOptions, tool: ToolOptions
 ) -> AdviceRequest:
     """The request of these options; `reach`: its fields on the destination. Raises UsageError."""
-    from advisor.traits import default_method, default_tools, default_transports, method_traits
+    from advisor.traits import default_method, default_transports, method_traits
 
     _check_budget(search.budget)
     method = search.method or default_method("tool" if tool.tool else "network")
@@ -41,7 +43,7 @@ def advice_request(
         constants=constants,
         transports=_known_transports(search.transports or p.Names(default_transports())),
         congestion=search.congestion or [],
-        tools=[tool.tool] if tool.tool else _known_tools(data.tools or p.Names(default_tools())),
+        tools=[tool.tool] if tool.tool else _known_tools(data.tools or p.Names([])),
         tool=tool.tool,
         keep=tool.keep,
         verify=tool.verify,
@@ -75,6 +77,24 @@ def interface_fields(
         return {"interfaces": parse_interfaces(several.interfaces)}
     except ValueError as error:
         raise UsageError(f"--interfaces: {error}") from None
+
+
+def with_installed_tool(options: ToolOptions, data: DataOptions) -> ToolOptions:
+    """The options with the name of the first tool that is installed, in place of FOUND_TOOL.
+
+    Raises UsageError where there is none.
+    """
+    from advisor import registry
+    from advisor.traits import tool_to_profile
+
+    if options.tool != FOUND_TOOL:
+        return options
+    try:
+        name = tool_to_profile(several=data.data is not None and data.data.is_dir())
+    except registry.PluginMissing as error:
+        raise UsageError.about(f"--profile-tool {FOUND_TOOL}", error) from None
+    say(f"advisor: profiles {name}, which is installed here", err=True)
+    return msgspec.structs.replace(options, tool=name)
 
 
 _OF_THE_NETWORK: Final = {

@@ -92,6 +92,7 @@ class Xdd:
     traits = ToolTraits(
         rank=1,
         is_default=True,
+        needed_at=("source", "destination"),
         memory_to_memory=True,
         requirements=(
             Requirement(

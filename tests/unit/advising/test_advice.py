@@ -90,6 +90,7 @@ def test_lines_are_written_for_the_tools_that_were_asked_for_in_their_order() ->
 
     asked = AdviceRequest(destination=Endpoint("there"), tools=["xrdcp", "bbcp", "xdd"])
     assert tools_of(asked) == ["xrdcp", "bbcp", "xdd"]
+    assert tools_of(msgspec.structs.replace(asked, tools=[])) == ["globus-url-copy", "xdd"]
     one_is_gone = msgspec.structs.replace(asked, tools=["no-longer-here", "rclone"])
     assert tools_of(one_is_gone) == ["rclone"]
 

@@ -3,7 +3,7 @@
 from advisor.advising.budget import SHORTEST_S
 from advisor.domain.names import parse_names
 from advisor.domain.quantities import parse_duration
-from advisor.traits import method_traits
+from advisor.traits import method_traits, moving_tool, tool_to_profile
 
 
 def profiling_time(text: str) -> float:
@@ -35,6 +35,16 @@ def known_transports(text: str) -> None:
             registry.transport(name)
     except registry.PluginMissing as error:
         raise ValueError(str(error)) from None
+
+
+def usual_tool(*, several: bool) -> str:
+    """The tool that is profiled where none is typed: the first that is installed here."""
+    from advisor import registry
+
+    try:
+        return tool_to_profile(several=several)
+    except registry.PluginMissing:
+        return moving_tool()
 
 
 def known_tool(text: str) -> None:

@@ -10,7 +10,7 @@ from advisor.domain.dataset import Dataset
 from advisor.domain.events import PastResult
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import parse_size
-from advisor.traits import moving_tool
+from advisor.tui.features.advising.checks import usual_tool
 from advisor.tui.kit.fields.form_state import load_form, save_form
 
 Way = Literal["ssh", "agent"]
@@ -87,7 +87,9 @@ class Draft(msgspec.Struct, kw_only=True):
     @property
     def tool_name(self) -> str:
         """The tool to profile; "" for the network alone."""
-        return (self.tool.strip() or moving_tool()) if self.profiled == "tool" else ""
+        if self.profiled != "tool":
+            return ""
+        return self.tool.strip() or usual_tool(several=bool(self.scanned and self.scanned.largest))
 
     def why_no_tool(self) -> str:
         """Why the chosen tool cannot be profiled, with the remedy; "" when it can."""

@@ -202,11 +202,11 @@ def _destination_fields(draft: Draft) -> Iterable[Field]:
         "have a placeholder in capitals.",
     )
     yield Field(
-        "GridFTP server",
+        "Server",
         "server",
         draft,
         check=checked_server,
-        example="as in gsiftp://dtn02.example.org:2811",
-        explained="The destination's GridFTP server, where the tool uses one. Your site's "
-        "documentation names it.",
+        example="as in gsiftp://dtn02.example.org:2811 or sftp://USER@HOST:22",
+        explained="The destination's server for the tool: GridFTP for globus-url-copy, SSH or a "
+        "store for rclone. Your site's documentation names it.",
     )

@@ -9,8 +9,7 @@ from textual.widgets import Checkbox, RadioSet
 
 from advisor.advising.budget import default_budget_s
 from advisor.domain.quantities import format_duration
-from advisor.traits import moving_tool
-from advisor.tui.features.advising.checks import known_tool
+from advisor.tui.features.advising.checks import known_tool, usual_tool
 from advisor.tui.features.advising.draft import Draft, Profiled
 from advisor.tui.kit.fields.checks import whole_number
 from advisor.tui.kit.fields.choice import Choice, ChoiceSet, Tick
@@ -55,7 +54,7 @@ class ToolSection(Vertical):
             "tool",
             draft,
             check=known_tool,
-            example=moving_tool(),
+            example=usual_tool(several=True),
             explained="What moves the files in each probe. It must be installed here, and its "
             "server, where it has one, must run at the destination.",
         )
