@@ -29,7 +29,8 @@ CLIP: Final = 3.0
 LIMIT: Final = 9.0
 """One false alarm in 26,000 records of normal noise whose spread is known (Siegmund, 1985: with
 b = LIMIT + 1.166, (exp(2 K b) − 2 K b − 1) / (2 K²) for one of two sums). That it is not known, and
-heavier tails, make it one in 3,700 to 73,000: docs/fleet.md. Four records at CLIP reach it."""
+heavier tails, make it one in 3,700 to 73,000: docs/benchmarks-fleet-simulated.md. Four records at
+CLIP reach it."""
 
 SUSPICION: Final = 2.0
 """Reached by one record at CLIP, or by two or three that are clearly off."""
