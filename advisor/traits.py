@@ -145,6 +145,11 @@ def takes_server(tool: str, url: str) -> bool:
     return bool(pattern and re.fullmatch(pattern, url))
 
 
+def server_forms(names: Iterable[str] = ()) -> list[str]:
+    """How a server is named for each of these tools that has one; by default for any tool."""
+    return [form for name in names or tools() if (form := tool_traits(name).server_form)]
+
+
 def checked_server(text: str, names: Iterable[str] = ()) -> str:
     """The server that `--server` names, without a trailing slash.
 
@@ -154,8 +159,7 @@ def checked_server(text: str, names: Iterable[str] = ()) -> str:
     among = list(names) or tools()
     if any(takes_server(name, url) for name in among):
         return url
-    forms = [form for name in among if (form := tool_traits(name).server_form)]
-    if not forms:
+    if not (forms := server_forms(among)):
         raise ValueError(f"'{text}': {' and '.join(among)} cannot be given a server")
     raise ValueError(f"'{text}' is no server for it: write {'; or '.join(forms)}")
 

@@ -12,7 +12,7 @@ from textual.widgets import RadioSet
 from advisor.domain.dataset import Dataset
 from advisor.domain.quantities import format_duration, format_rate, parse_size
 from advisor.models.file_classes import classify, of_bins
-from advisor.traits import checked_server
+from advisor.traits import checked_server, server_forms
 from advisor.tui.features.advising.assumed_path import assumed_path
 from advisor.tui.features.advising.draft import Draft, What, parse_count
 from advisor.tui.features.advising.step import Step
@@ -207,6 +207,6 @@ def _destination_fields(draft: Draft) -> Iterable[Field]:
         draft,
         check=checked_server,
         example="as in gsiftp://dtn02.example.org:2811 or sftp://USER@HOST:22",
-        explained="The destination's server for the tool: GridFTP for globus-url-copy, SSH or a "
-        "store for rclone. Your site's documentation names it.",
+        explained="The destination's server for the tool, where it has one: "
+        f"{', or '.join(server_forms())}. Your site's documentation names it.",
     )
