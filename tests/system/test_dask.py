@@ -32,7 +32,8 @@ def test_a_killed_worker_costs_time_and_nothing_else(tmp_path: Path) -> None:
 
 
 def test_workers_of_this_host() -> None:
-    assert told(BACKTEST, "local")[:2] == (0, without_dask())
+    status, out, err = told(BACKTEST, "local")
+    assert (status, out) == (0, without_dask()), err
 
 
 def test_nobody_listens_or_certificates_are_missing() -> None:
@@ -52,4 +53,5 @@ def test_fleets_are_simulated_on_workers_as_without_them(tmp_path: Path) -> None
     alone = told(words, None)
     assert alone[0] == 0, alone[2]
     with cluster(tmp_path) as made:
-        assert told(words, made.address)[:2] == alone[:2]
+        status, out, err = told(words, made.address)
+        assert (status, out) == alone[:2], err
