@@ -34,7 +34,8 @@ from advisor.runtime.executor import (
 )
 
 _ANSWER_S: Final = 4.0
-"""A scheduler that has not answered by then is taken for one that will not."""
+"""A scheduler that has not answered by then is taken for one that will not. One that was begun just
+now on a busy host has as long as for its start."""
 _CLOSE_S: Final = 3.0
 # Enough that workers have something to do while the oldest batch is repeated after a loss.
 _UNFINISHED: Final = 256
@@ -120,48 +121,48 @@ def opened(address: str) -> Iterator[DaskExecutor]:
         if address == LOCAL:
             own = Security.temporary()
             place = local_cluster(own.tls_client_cert, own.tls_client_key)
-            client = _connected(stack.enter_context(place), own)
+            client = _connected(stack.enter_context(place), own, START_S)
         else:
-            client = _connected(address, None)
+            client = _connected(address, None, _ANSWER_S)
         stack.callback(_close, client)
         if address == LOCAL:
             _wait_for_worker(client)
         yield DaskExecutor(client, _notice(client, address))
 
 
-def _connected(address: str, security: Security | None) -> Client:
+def _connected(address: str, security: Security | None, answer_s: float) -> Client:
     """`security`: None for what Dask's own configuration says."""
     secured = security or Security()
     try:
-        asyncio.run(asyncio.wait_for(_greet(address, secured), _ANSWER_S))
+        asyncio.run(asyncio.wait_for(_greet(address, secured, answer_s), answer_s))
         with warnings.catch_warnings():
             # Versions that matter are compared with each batch.
             warnings.simplefilter("ignore")
-            return Client(address, security=secured, timeout=_ANSWER_S, set_as_default=False)
+            return Client(address, security=secured, timeout=answer_s, set_as_default=False)
     # Sizes and types of whatever else listens there are no sizes and types to it.
     except (OSError, ImportError, MemoryError, ValueError) as error:
         raise CannotCompute(
-            f"no Dask scheduler answers at {address} ({_reason(error)})",
+            f"no Dask scheduler answers at {address} ({_reason(error, answer_s)})",
             remedy="see that it runs, that this host may reach it, and that both use TLS or none",
             kind=ProblemKind.UNREACHABLE,
         ) from None
     except (TypeError, RuntimeError) as error:
         raise CannotCompute(
-            f"the scheduler at {address} cannot be used ({_reason(error)})",
+            f"the scheduler at {address} cannot be used ({_reason(error, answer_s)})",
             remedy="give tls://HOST:PORT, and the certificates in Dask's configuration",
             kind=ProblemKind.REFUSED,
         ) from None
 
 
-async def _greet(address: str, security: Security) -> None:
+async def _greet(address: str, security: Security, answer_s: float) -> None:
     """Wait for the scheduler's greeting, which `Client` would do without a limit of time."""
-    comm = await connect(address, timeout=_ANSWER_S, **security.get_connection_args("client"))
+    comm = await connect(address, timeout=answer_s, **security.get_connection_args("client"))
     await comm.close()
 
 
-def _reason(error: BaseException) -> str:
+def _reason(error: BaseException, answer_s: float) -> str:
     if isinstance(error, TimeoutError) and not str(error):
-        return f"nothing came in {_ANSWER_S:.0f} s"
+        return f"nothing came in {answer_s:.0f} s"
     lines = (str(error.__cause__ or error) or type(error).__name__).splitlines()
     return re.sub(r"in <[^>]*>: |^\w*Error: ", "", lines[0])
 
