@@ -215,9 +215,12 @@ async def profile(
     Raises Stopped, PeerLost.
     """
     space = stage.space(context)
-    method = _method_of(context, stage, space)
     budget_s = max(0.0, context.budget.left_s - until_left_s)
     async with context.stage(stage.name, stage.subject, budget_s, space) as stage_end:
+        if not space.parameters:
+            stage_end.reason = f"nothing to search: {space.note}"
+            return
+        method = _method_of(context, stage, space)
         stage_end.reason = await _search(context, stage, method, space, until_left_s, why_end)
 
 

@@ -1,11 +1,13 @@
 """Helpers of tool plugins that write command lines: notes, and the parts of a line."""
 
 import math
+import posixpath
 from collections.abc import Mapping, Sequence
+from typing import Final
 
-from advisor.api.tool import DESTINATION_PATH, SOURCE_PATH, CommandRequest
+from advisor.api.tool import DESTINATION_PATH, SOURCE_PATH, CommandRequest, Piece
 from advisor.domain.path import PathFacts
-from advisor.domain.quantities import format_bytes
+from advisor.domain.quantities import format_bytes, format_rate
 from advisor.domain.shell import shell_line, shell_word
 from advisor.domain.space import Setting
 
@@ -19,10 +21,15 @@ __all__ = [
     "only_note",
     "path_notes",
     "placeholder_note",
+    "roots_of",
     "shell_line",
     "shell_word",
     "source_note",
+    "ssh_window_note",
 ]
+
+_SSH_WINDOW_BYTES: Final = 2 * 2**20
+"""Of OpenSSH, and of Go's library."""
 
 
 def bracketed(host: str) -> str:
@@ -88,6 +95,35 @@ def buffer_note(request: CommandRequest, setting: Setting, program: str) -> list
         f"Measured with {format_bytes(wanted)} per socket; {program} leaves the buffers to the "
         f"kernel{up_to}."
     ]
+
+
+def ssh_window_note(request: CommandRequest, connections: int) -> list[str]:
+    """The note on a path on which the window of SSH itself is the limit; else none."""
+    path = request.path
+    most_bps = connections * _SSH_WINDOW_BYTES * 8 / path.rtt_s
+    if path.capacity_bps and most_bps >= path.capacity_bps:
+        return []
+    return [
+        "SSH has at most 2 MiB in flight per connection, whatever its socket buffer, so at most "
+        f"{format_rate(most_bps)} here."
+    ]
+
+
+def roots_of(pieces: Sequence[Piece], program: str) -> tuple[str, str]:
+    """The folders below which all pieces have the same names; "" and "" for one that is renamed.
+
+    Raises ValueError, with a sentence about the program, where there are none.
+    """
+    source = posixpath.commonpath([posixpath.dirname(piece.source) for piece in pieces])
+    name = pieces[0].source[len(source) :].lstrip("/")
+    target = pieces[0].target.removesuffix(f"/{name}") or "/"
+    for piece in pieces:
+        own = piece.source[len(source) :].lstrip("/")
+        if piece.target != posixpath.join(target, own):
+            if len(pieces) == 1:
+                return "", ""
+            raise ValueError(f"{program} moves a list of files only under their own names")
+    return source, target
 
 
 def _in_flight_bytes(path: PathFacts, setting: Setting) -> float:

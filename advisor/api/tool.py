@@ -211,7 +211,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     `ready`: what a step writes to its standard error when the next may start; "" for at once.
     `control_port`: the other end of connections that carry commands and no data; `server_port`:
     where the server listens, if that is another one. `as_login`: what it writes at the destination
-    belongs to the account that the user logs in to there, as over ssh.
+    belongs to the account that the user logs in to there, as over ssh. `by_children`: the data are
+    sent by programs that it starts, as ssh.
     """
 
     side: Side
@@ -221,6 +222,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     control_port: int | None = None
     server_port: int | None = None
     as_login: bool = False
+    by_children: bool = False
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):

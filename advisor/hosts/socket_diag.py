@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from typing import Final
 
 import msgspec
+import psutil
 
 from advisor.hosts.tcp_info import CONNECTED, Counters, counters
 
@@ -36,6 +37,7 @@ _INODE_AT: Final = 68  # In struct inet_diag_msg.
 _MESSAGE_BYTES: Final = 72
 _RECEIVE_BYTES: Final = 2**18
 _SHARED_S: Final = 0.05
+_LOOKING_SHARE: Final = 0.05
 
 
 class SentTotals(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,16 +56,23 @@ class SentTotals(msgspec.Struct, frozen=True, kw_only=True):
 class ProcessSockets:
     """The TCP connections of one process of this user. For one thread at a time."""
 
-    def __init__(self, pid: int, excluded_port: int | None = None) -> None:
-        """`excluded_port`: connections to it carry no data, such as a control channel."""
+    def __init__(
+        self, pid: int, excluded_port: int | None = None, *, with_children: bool = False
+    ) -> None:
+        """`excluded_port`: connections to it carry no data, such as a control channel.
+
+        `with_children`: also those of the processes that it has started, and of theirs.
+        """
         self._pid = pid
         self._excluded_port = excluded_port
+        self._family = _Family(pid) if with_children else None
         self._last: dict[int, Counters] = {}
 
     def totals(self) -> SentTotals:
         """The present sums. They stay the same once the process has ended."""
         now_open = []
-        if mine := _inodes(self._pid):
+        pids = self._family.pids() if self._family else [self._pid]
+        if mine := set[int]().union(*map(_inodes, pids)):
             table = _TABLE.connections()
             for inode in mine & table.keys():
                 port, info = table[inode]
@@ -77,6 +86,30 @@ class ProcessSockets:
             retransmits=sum(c.retransmits for c in self._last.values()),
             rtt_s=sum(rtts_s) / len(rtts_s) if rtts_s else None,
         )
+
+
+class _Family:
+    """A process and all that descend from it.
+
+    Looking for them reads a file of every process of the host, so it is done no more often than
+    keeps it at a small share of the time.
+    """
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._pids = [pid]
+        self._next_s = -math.inf
+
+    def pids(self) -> list[int]:
+        """Those that were there when they were last looked for."""
+        began_s = time.monotonic()
+        if began_s >= self._next_s:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                children = psutil.Process(self._pid).children(recursive=True)
+                self._pids = [self._pid, *(child.pid for child in children)]
+            now_s = time.monotonic()
+            self._next_s = now_s + (now_s - began_s) / _LOOKING_SHARE
+        return self._pids
 
 
 def _inodes(pid: int) -> set[int]:

@@ -56,7 +56,7 @@ class _Watch:
         seen: Callable[[Interval], None],
     ) -> None:
         self._clock = asyncio.get_running_loop().time
-        self._sockets = ProcessSockets(child.pid, step.control_port)
+        self._sockets = ProcessSockets(child.pid, step.control_port, with_children=step.by_children)
         self._child = child
         self._reader = reader
         self._total_bytes = total_bytes

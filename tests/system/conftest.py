@@ -485,7 +485,7 @@ def sshd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshServer]
         yield server
 
 
-@pytest.fixture(params=["globus-url-copy", "rclone"])
+@pytest.fixture(params=["globus-url-copy", "rclone", "rsync"])
 def any_server(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Server | SftpServer]:
@@ -496,9 +496,9 @@ def any_server(
         yield gridftp
         gridftp.end()
         return
-    require("rclone", "ssh")
+    require(request.param, "ssh")
     if not Path(SSHD).exists():
         pytest.skip("there is no sshd here: apt-get install openssh-server")
-    with sftp_server() as sftp:
+    with sftp_server(request.param) as sftp:
         monkeypatch.setenv("PATH", f"{sftp.programs}:{os.environ['PATH']}")
         yield sftp

@@ -1,4 +1,4 @@
-"""An SFTP server that `advisor transfer` uses with rclone, in the place of a GridFTP server."""
+"""An sshd that `advisor transfer` uses with rclone or rsync, in the place of a GridFTP server."""
 
 import contextlib
 import tempfile
@@ -13,17 +13,15 @@ from tests.ssh_server import SshServer, ssh_server, ssh_that_knows
 class SftpServer(msgspec.Struct, frozen=True):
     """`folder`: where files may be put. `programs`: a folder for PATH with an ssh that knows it."""
 
+    tool: str
     ssh: SshServer
     folder: Path
     programs: Path
 
     @property
-    def tool(self) -> str:
-        return "rclone"
-
-    @property
     def url(self) -> str:
-        return f"sftp://{self.ssh.address}:{self.ssh.port}"
+        scheme = "sftp" if self.tool == "rclone" else "ssh"
+        return f"{scheme}://{self.ssh.address}:{self.ssh.port}"
 
     def end(self) -> None:
         """With all its connections."""
@@ -33,10 +31,10 @@ class SftpServer(msgspec.Struct, frozen=True):
 
 
 @contextlib.contextmanager
-def sftp_server() -> Iterator[SftpServer]:
-    """Run one until the block ends."""
+def sftp_server(tool: str) -> Iterator[SftpServer]:
+    """Run one for this tool until the block ends."""
     with tempfile.TemporaryDirectory(prefix="sftp-") as base, ssh_server(Path(base, "ssh")) as ssh:
         folder = Path(base, "offered")
         folder.mkdir()
         programs = ssh_that_knows(Path(base), f"Host {ssh.address}\n{ssh.login}")
-        yield SftpServer(ssh, folder, programs)
+        yield SftpServer(tool, ssh, folder, programs)

@@ -25,7 +25,7 @@ PATH=${PATH#*:} "${0##*/}" "$@"
 status=$?
 for word; do
     case "$word" in *small/3.dat) is_in=yes ;; esac
-    [ -f "$word" ] && grep -qE '(^|small/)3\\.dat' "$word" && is_in=yes
+    [ -f "$word" ] && grep -qE '(^|/)3\\.dat' "$word" && is_in=yes
 done
 if [ "$is_in" ] && mkdir "$ONCE" 2>/dev/null; then
     printf '\\377\\376' | dd of="$VICTIM" bs=1 seek=7 conv=notrunc 2>/dev/null
@@ -79,7 +79,7 @@ def result(run: Run) -> tuple[int, str]:
 
 def interrupted(start: Start, any_server: AnyServer, source: Path) -> None:
     """A transfer to `there` that was stopped after something had arrived."""
-    run = transfer(start, any_server, source, "--json", "--max-rate", "20Mbit")
+    run = transfer(start, any_server, source, "--json", "--max-rate", "5Mbit")
     while run.wait_for("files_moving")["classes"][0]["files"] < 3:
         pass
     run.process.send_signal(signal.SIGINT)

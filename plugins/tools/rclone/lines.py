@@ -3,15 +3,21 @@
 from collections.abc import Collection
 from typing import Final
 
-from advisor.api.command_line import buffer_note, congestion_note, only_note, path_notes, shell_line
+from advisor.api.command_line import (
+    buffer_note,
+    congestion_note,
+    only_note,
+    path_notes,
+    shell_line,
+    ssh_window_note,
+)
 from advisor.api.tool import CommandRequest
-from advisor.api.values import Command, Setting, format_rate
+from advisor.api.values import Command, Setting
 
 from .known import Login, Store, login_at
 from .options import address_of, part_options, remote_of, setting_options
 
 NAME: Final = "rclone"
-_SSH_WINDOW_BYTES: Final = 2 * 2**20
 _CHECKED: Final = (
     "rclone compares the checksums of source and copy where the server lets it run md5sum or "
     "sha1sum, and sizes elsewhere."
@@ -42,7 +48,7 @@ def tcp_line(
         *([_LOGIN] if login is None else []),
         "SFTP encrypts, which may fill a core.",
         *_fetching_note(request, options, per_file),
-        *_window_note(request, setting),
+        *ssh_window_note(request, int(setting["streams"])),
         *buffer_note(request, setting, NAME),
         *congestion_note(request, setting, NAME),
     ]
@@ -85,18 +91,6 @@ def _fetching_note(request: CommandRequest, options: list[str], per_file: int) -
         "An rclone whose `rclone help flags` has no --sftp-disable-multithread-upload sends a file "
         "over one connection, but reads it over several: then run this on the destination: "
         f"`{line}`."
-    ]
-
-
-def _window_note(request: CommandRequest, setting: Setting) -> list[str]:
-    """A note for a path on which SSH's own window is the limit; else none."""
-    path, streams = request.path, int(setting["streams"])
-    most_bps = streams * _SSH_WINDOW_BYTES * 8 / path.rtt_s
-    if path.capacity_bps and most_bps >= path.capacity_bps:
-        return []
-    return [
-        "SSH has at most 2 MiB in flight per connection, whatever its socket buffer, so at most "
-        f"{format_rate(most_bps)} here."
     ]
 
 

@@ -1,10 +1,10 @@
 """The line of one measured transfer, and its list of files."""
 
-import posixpath
 from collections.abc import Collection
 from typing import Final
 
-from advisor.api.tool import Piece, Step, TransferOrder
+from advisor.api.command_line import roots_of
+from advisor.api.tool import Step, TransferOrder
 
 from .known import Login, Store
 from .options import address_of, setting_options
@@ -40,7 +40,7 @@ def steps_for(order: TransferOrder, server: Login | Store, flags: Collection[str
         options += [*_PROVEN, *(["--inplace"] if "--inplace" in flags else [])]
         if isinstance(server, Login):
             options += _NO_EXTRAS
-    source, target = _roots(order.pieces)
+    source, target = roots_of(order.pieces, "rclone")
     if not source:
         [piece] = order.pieces
         argv = ["rclone", "copyto", *options, piece.source]
@@ -62,21 +62,3 @@ def _step(server: Login | Store, argv: list[str], list_text: str | None) -> Step
         server_port=None if isinstance(server, Login) else server.port,
         as_login=isinstance(server, Login),
     )
-
-
-def _roots(pieces: Collection[Piece]) -> tuple[str, str]:
-    """The folders below which all pieces have the same names; "" and "" for one that is renamed.
-
-    Raises ValueError where there are none.
-    """
-    source = posixpath.commonpath([posixpath.dirname(piece.source) for piece in pieces])
-    first = next(iter(pieces))
-    name = first.source[len(source) :].lstrip("/")
-    target = first.target.removesuffix(f"/{name}") or "/"
-    for piece in pieces:
-        own = piece.source[len(source) :].lstrip("/")
-        if piece.target != posixpath.join(target, own):
-            if len(pieces) == 1:
-                return "", ""
-            raise ValueError("rclone moves a list of files only under their own names")
-    return source, target

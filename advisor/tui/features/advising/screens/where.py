@@ -28,7 +28,7 @@ from advisor.tui.kit.static import Static
 
 _KNOWN_FROM: Final = 110
 _WAYS: Final[dict[Way, str]] = {
-    "ssh": "ssh starts it (as rsync and git do)",
+    "ssh": "ssh starts it (as git does)",
     "agent": "it is listening already, at a HOST:PORT",
 }
 _OF_THE_WAY: Final[dict[Way, tuple[str, ...]]] = {

@@ -1,0 +1,154 @@
+"""rsync over ssh: several processes, each with a connection and a part of the files of its own.
+
+Found by running it (3.5.0, with ssh and sshd of OpenSSH 9.2, and split of coreutils 9.1):
+- One process moves one file after another over one connection, but waits for no answer between
+  them: small files cost no round trips.
+- `split --filter -n r/N` starts N processes at the same time, and deals the lines to them in turn.
+- With `--files-from` names that begin with "#" or ";" are comments, even with `--from0`.
+- Implied folders get the mode of their source at once, so that another process may write to them no
+  more; with `--no-implied-dirs` they get the usual one, and a last pass sets it.
+"""
+
+import shutil
+from collections.abc import Mapping
+from functools import partial
+from typing import Final
+
+from advisor.api.tool import (
+    CommandRequest,
+    OutputReader,
+    Place,
+    Step,
+    ToolLimits,
+    ToolTraits,
+    ToolTrouble,
+    TransferOrder,
+)
+from advisor.api.values import (
+    AVAILABLE,
+    Availability,
+    Baseline,
+    Command,
+    Dataset,
+    PathFacts,
+    Requirement,
+    RoundTrips,
+    Space,
+    install_line,
+)
+
+from .known import Server, lookups_for, server_at, server_of
+from .lines import NAME, joint_line, tcp_line
+from .options import baselines_for, space_for
+from .reader import SentReader
+from .steps import steps_for
+from .trouble import refusal_of, trouble_of
+
+_FLAGS: Final[Mapping[str, str]] = {
+    "rsync": "Copies files over ssh, and only those that differ.",
+    "-a": "Copies folders with all they contain, symbolic links, permissions and times.",
+    "-s": "Keeps spaces and other special characters of names from the shell at the destination.",
+    "--whole-file": "Sends a file that differs whole, and does not read the one that is there.",
+    "--mkpath": "Makes the folders above the target where they are missing.",
+    "-e SSH": "The ssh that carries the data, with its options.",
+    "sh -c SCRIPT SOURCE TARGET": (
+        "Deals the files, the largest first, to several rsync processes at the same time, and then "
+        "runs one more for the whole folder, which sets its folders' times and copies what is left."
+    ),
+}
+_ROUND_TRIPS: Final = RoundTrips(start=8)
+_SERVER: Final = r"ssh://([A-Za-z0-9_][\w.+-]*@)?([A-Za-z0-9][\w.-]*|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?"
+
+
+class Rsync:
+    """Writes rsync lines, run on the source; is profiled by moving real files.
+
+    `server`: what was looked up, None before.
+    """
+
+    name = NAME
+    summary = "copies files over ssh, several processes at a time"
+    flags = _FLAGS
+    moves_several = True
+    traits = ToolTraits(
+        rank=30,
+        whole_files=True,
+        stream_parameter="parallelism",
+        server_pattern=_SERVER,
+        server_form="ssh://USER@HOST:PORT for an SSH server",
+        needed_at=("source", "destination"),
+        round_trips=lambda _: _ROUND_TRIPS,
+        requirements=(
+            Requirement(
+                name=NAME,
+                purpose="transfer over ssh",
+                find=partial(shutil.which, NAME),
+                remedy=install_line("rsync"),
+            ),
+        ),
+    )
+
+    def __init__(self, server: Server | None = None) -> None:
+        self._server = server
+
+    def available(self) -> Availability:
+        """Whether rsync is on the search path."""
+        if shutil.which(self.name):
+            return AVAILABLE
+        return Availability(reason="rsync is not installed", remedy=install_line("rsync"))
+
+    def lookups(self, place: Place) -> Mapping[str, list[str]]:
+        """Both versions, a login by ssh, and whether AES is fast at both ends."""
+        return lookups_for(place)
+
+    def informed(self, place: Place, found: Mapping[str, str]) -> "Rsync":
+        """With the server, its cipher and the options that both versions have."""
+        return Rsync(server_of(place, found))
+
+    def _server_for(self, host: str, server_url: str | None) -> Server:
+        return self._server or server_at(host, server_url)
+
+    def commands(self, request: CommandRequest) -> list[Command]:
+        """One line: of its own setting where it was profiled, else for the best TCP setting."""
+        server = self._server_for(request.destination_host, request.server_url)
+        if own := request.settings.get(self.name):
+            return [joint_line(request, own, server)]
+        tcp = request.settings.get("tcp")
+        return [tcp_line(request, tcp, server)] if tcp else []
+
+    def space(self, path: PathFacts, dataset: Dataset, limits: ToolLimits) -> Space:
+        """Processes at a time."""
+        return space_for(dataset, limits)
+
+    def baselines(self, path: PathFacts, dataset: Dataset) -> list[Baseline]:
+        """The line as users type it, and with the faster cipher where both ends have it."""
+        return baselines_for(self._server)
+
+    def carries(self, name: str) -> str:
+        """Why a file cannot arrive or would change its name; "" if it arrives unchanged."""
+        if "\n" in name or "\r" in name:
+            return "a name in a list of files has no line end: rename it"
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            return "its name is not UTF-8, which a list of files is: rename it"
+        return ""
+
+    def steps(self, order: TransferOrder) -> list[Step]:
+        """The line of one transfer, on the source, with a list of its pieces."""
+        return steps_for(order, self._server_for(order.destination_host, order.server_url))
+
+    def reader(self) -> OutputReader:
+        """A reader of the lines for complete files."""
+        return SentReader()
+
+    def refusal(self, output: str, errors: str) -> str:
+        """Why the server refused some of the connections; "" if it did not."""
+        return refusal_of(errors)
+
+    def trouble(self, status: int, output: str, errors: str) -> ToolTrouble | None:
+        """What went wrong, by the exit status and the errors; None for status 0."""
+        return trouble_of(status, output, errors)
+
+
+plugin = Rsync()

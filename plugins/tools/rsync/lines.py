@@ -1,0 +1,83 @@
+"""The lines to print, with notes."""
+
+from typing import Final
+
+from advisor.api.command_line import (
+    buffer_note,
+    congestion_note,
+    only_note,
+    path_notes,
+    shell_line,
+    ssh_window_note,
+)
+from advisor.api.tool import CommandRequest
+from advisor.api.values import Command, Setting
+
+from .known import Server
+from .options import options_of, processes_for, remote_shell
+
+NAME: Final = "rsync"
+
+# `find` writes "./" before each name, without which rsync takes "#x" and ";x" for comments. Largest
+# first, and dealt in turn, every process gets about as many bytes.
+_SEVERAL: Final = (
+    'export SHELL=/bin/sh RSYNC_RSH="{shell}" TO="$1"; cd "$0" || exit; '
+    r'find . \( ! -type d -o -empty \) -printf "%s %p\0" | sort -zrn | cut -zd" " -f2- | '
+    r'split -t "\0" -n r/{processes} --filter="exec rsync {options} --no-implied-dirs --from0 '
+    r'--files-from=- . \"\$TO\""; exec rsync {options} ./ "$TO"'
+)
+_CHECKED: Final = "rsync compares a checksum of each file that it sends, and skips files that have "
+_SKIPPED: Final = "the same size and modification time."
+
+
+def joint_line(request: CommandRequest, setting: Setting, server: Server) -> Command:
+    """For the setting that was measured from disk to disk with rsync itself."""
+    return _line(request, setting, server, [])
+
+
+def tcp_line(request: CommandRequest, setting: Setting, server: Server) -> Command:
+    """For streams that were measured from memory to memory."""
+    streams = int(setting["streams"])
+    notes = [
+        "ssh encrypts, which may fill a core for each process.",
+        *ssh_window_note(request, streams),
+        *buffer_note(request, setting, NAME),
+        *congestion_note(request, setting, NAME),
+    ]
+    if streams > 1 and not request.is_directory:
+        notes.insert(0, f"Measured with {streams} streams; rsync moves a file over one connection.")
+    return _line(request, {"concurrency": streams}, server, notes)
+
+
+def _line(request: CommandRequest, setting: Setting, server: Server, notes: list[str]) -> Command:
+    files = request.dataset.files if request.dataset else None
+    processes = processes_for(setting, files) if request.is_directory else 1
+    argv = _several(request, setting, server, processes)
+    if processes == 1:
+        argv = _single(request, setting, server)
+    before = [*only_note(request, NAME, "tcp"), *path_notes(request, argv)]
+    if not server.makes_parents:
+        notes = [*notes, "The folder in which the target is must exist."]
+    note = " ".join([*before, _CHECKED + _SKIPPED, *notes])
+    return Command(tool=NAME, side="source", argv=argv, shell=shell_line(argv), note=note)
+
+
+def _single(request: CommandRequest, setting: Setting, server: Server) -> list[str]:
+    shell = remote_shell(server, setting, request.path.bound_address)
+    slash = "/" if request.is_directory else ""
+    return [
+        *(NAME, *options_of(setting, server), *(["-e", shell] if shell != "ssh" else [])),
+        request.source.rstrip("/") + slash,
+        server.place(request.target.rstrip("/") + slash),
+    ]
+
+
+def _several(
+    request: CommandRequest, setting: Setting, server: Server, processes: int
+) -> list[str]:
+    script = _SEVERAL.format(
+        shell=remote_shell(server, setting, request.path.bound_address),
+        processes=processes,
+        options=" ".join(options_of(setting, server)),
+    )
+    return ["sh", "-c", script, request.source, server.place(request.target.rstrip("/") + "/")]

@@ -1,0 +1,397 @@
+"""rsync as a tool that is profiled: its lookups and space, its steps run with a real sshd."""
+
+import asyncio
+import contextlib
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from advisor import registry
+from advisor.api.tool import (
+    LimitedTool,
+    LookingTool,
+    Piece,
+    Place,
+    ToolLimits,
+    TransferOrder,
+    TransferTool,
+)
+from advisor.domain.dataset import Dataset
+from advisor.domain.endpoints import Endpoint
+from advisor.domain.measurement import FailureKind
+from advisor.domain.space import Setting
+from advisor.hosts.processes import running
+from advisor.runtime.request import ConnectionOptions
+from advisor.runtime.tool_lookups import informed
+from advisor.testing.samples import a_path
+from advisor.testing.tools import TransferToolContract, a_command_request
+from advisor.traits import checked_server
+from tests.benchmarks.disk.files import difference
+from tests.narrow import Narrow
+from tests.ssh_server import SshServer, needs_sshd, ssh_server, ssh_that_knows
+
+from .gridftp_lines import require
+
+PLUGIN = registry.transfer_tool("rsync")
+assert isinstance(PLUGIN, LookingTool)
+RUN_S = 60.0
+PLACE = Place(host="me@dtn", path="/t")
+VERSION = "rsync  version 3.2.7  protocol version 31\n"
+FOUND = {"version": VERSION, "login": f"Welcome!\r\n{VERSION}", "cipher": ""}
+FILES = Dataset(total_bytes=10**9, path="/d", files=100, largest="a", largest_bytes=10**8)
+AS_TYPED: Setting = {"concurrency": 1, "parallelism": 1, "options": "none"}
+SETTINGS: list[Setting] = [AS_TYPED, *({"concurrency": n, "parallelism": 1} for n in (1, 4))]
+
+
+class TestContract(TransferToolContract):
+    plugin = PLUGIN
+
+
+class TestContractWhenInformed(TransferToolContract):
+    plugin = PLUGIN.informed(PLACE, FOUND)
+
+
+def an_order(*pieces: Piece, **changes: Any) -> TransferOrder:
+    given: dict[str, Any] = {
+        "setting": SETTINGS[-1],
+        "pieces": pieces,
+        "path": a_path(),
+        "destination_host": "dtn",
+        "list_file": "/tmp/files",
+    }
+    return TransferOrder(**(given | changes))
+
+
+# --- what is looked up ---
+
+
+def _line(found: dict[str, str]) -> str:
+    request = a_command_request(settings={"rsync": SETTINGS[1]}, subject="rsync", dataset=FILES)
+    [command] = PLUGIN.informed(PLACE, found).commands(request)
+    return command.shell
+
+
+def test_a_fast_cipher_is_used_where_both_ends_have_it() -> None:
+    assert "-c aes128-gcm@openssh.com" in _line(FOUND)
+    without = {name: text for name, text in FOUND.items() if name != "cipher"}
+    assert "aes128" not in _line(without)
+
+
+def test_an_option_that_one_of_both_versions_lacks_is_left_out() -> None:
+    assert "--mkpath" in _line(FOUND)
+    old = VERSION.replace("3.2.7", "3.1.3")
+    assert "--mkpath" not in _line(FOUND | {"version": old})
+    assert "--mkpath" not in _line(FOUND | {"login": old})
+
+
+@pytest.mark.parametrize(
+    ("login", "words"),
+    [
+        ("", "ssh cannot run rsync at me@dtn"),
+        ("me@dtn: Permission denied (publickey).\r\n", "Permission denied"),
+        ("bash: line 1: rsync: command not found\n", "not installed at me@dtn"),
+    ],
+)
+def test_what_is_missing_is_said_before_it_starts(login: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        PLUGIN.informed(PLACE, {"version": VERSION, "login": login})
+
+
+@pytest.mark.parametrize("url", ["ssh://dtn", "ssh://me@dtn:2222/", "ssh://[::1]:22"])
+def test_a_server_that_may_be_named(url: str) -> None:
+    assert checked_server(url, ["rsync"]) == url.rstrip("/")
+
+
+@pytest.mark.parametrize(
+    "url", ["ssh://-oProxyCommand=x", "ssh://-u@h", "ssh://h/path", "rsync://h", "ssh://h:a"]
+)
+def test_a_server_that_may_not_be_named(url: str) -> None:
+    with pytest.raises(ValueError, match="ssh://USER@HOST:PORT"):
+        checked_server(url, ["rsync"])
+
+
+# --- the space ---
+
+
+def test_processes_are_searched_in_doublings() -> None:
+    space = PLUGIN.space(a_path(), FILES, ToolLimits(max_concurrency=24))
+    assert [(one.name, one.upper) for one in space.parameters] == [("concurrency", 16)]
+    assert space.fixed == {"parallelism": 1}
+
+
+def test_the_faster_cipher_has_a_baseline_of_its_own() -> None:
+    roles = [one.role for one in PLUGIN.informed(PLACE, FOUND).baselines(a_path(), FILES)]
+    assert roles == ["default", "default with -c aes128-gcm@openssh.com"]
+
+
+# --- the steps ---
+
+
+def test_a_list_begins_with_the_largest_file() -> None:
+    sizes = {"b": 10, "#a": 20, "c": 30}
+    pieces = [Piece(source=f"/d/{n}", target=f"/t/{n}", size_bytes=s) for n, s in sizes.items()]
+    [step] = PLUGIN.steps(an_order(*pieces))
+    assert step.list_text == "./c\n./#a\n./b\n"
+    assert step.as_login
+    assert step.by_children
+
+
+def test_no_more_processes_than_files() -> None:
+    pieces = [Piece(source=f"/d/{n}", target=f"/t/{n}", size_bytes=1) for n in "ab"]
+    [step] = PLUGIN.steps(an_order(*pieces))
+    assert "split -n r/2 " in " ".join(step.argv)
+
+
+def test_files_that_would_change_their_names_are_refused() -> None:
+    pieces = [Piece(source=f"/d/{n}", target=f"/t/{n}x", size_bytes=1) for n in ("a", "b")]
+    with pytest.raises(ValueError, match="rsync moves a list of files only under their own names"):
+        PLUGIN.steps(an_order(*pieces))
+
+
+def test_ranges_are_refused() -> None:
+    piece = Piece(source="/d/a", target="/t/a", size_bytes=1, offset_bytes=1, is_whole=False)
+    with pytest.raises(ValueError, match="whole files"):
+        PLUGIN.steps(an_order(piece))
+
+
+def test_lines_of_several_processes_are_counted_together() -> None:
+    reader = PLUGIN.reader()
+    told = [reader.feed(line) for line in ("<f+++++++++ 20", "cd+++++++++ 4096", "<f..t...... 3")]
+    assert [one and (one.moved_bytes, one.files_begun) for one in told] == [(20, 1), None, (23, 2)]
+
+
+# --- with a real server ---
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[SshServer]:
+    require("rsync", "ssh")
+    # A busy host may log in slowly: the usual limit refuses some of more than ten at a time.
+    with ssh_server(tmp_path / "ssh", "MaxStartups 100") as one:
+        yield one
+
+
+def known_tool(
+    server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, port: int = 0
+) -> TransferTool:
+    """The tool after a login by ssh; `port`: of something in between."""
+    config = f"Host {server.address}\n{server.login}"
+    if port:
+        config = config.replace(f"Port {server.port}", f"Port {port}")
+        key = server.known_hosts.read_text().partition(" ")[2]
+        server.known_hosts.write_text(f"[{server.address}]:{port} {key}")
+    programs = ssh_that_knows(tmp_path, config)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    # Of a login shell that knows no POSIX.
+    monkeypatch.setenv("SHELL", "/bin/false")
+    request = ConnectionOptions(
+        destination=Endpoint("localhost"),
+        server_url=f"ssh://{server.address}:{port or server.port}",
+    )
+    return asyncio.run(informed(PLUGIN, request, str(tmp_path / "t")))
+
+
+def ran(tool: TransferTool, order: TransferOrder) -> tuple[int, str, str]:
+    """Exit status, standard output and error of the step."""
+    [step] = tool.steps(order)
+    if step.list_text is not None:
+        Path(order.list_file).write_text(step.list_text)
+
+    async def scenario() -> tuple[int, str, str]:
+        async with asyncio.timeout(RUN_S), running(step.argv) as child:
+            output = await child.stdout.read()
+            status = await child.wait()
+            return status, output.decode(), child.stderr.decode()
+
+    return asyncio.run(scenario())
+
+
+NAMES = ["a 'b' \"c\"", "$(touch x)`y`\\", "#h", ";s", "-e x", "ümläut", ":c", *map(str, range(5))]
+
+
+def some_files(folder: Path, target: Path, names: list[str] = NAMES) -> list[Piece]:
+    (folder / "it's below").mkdir(parents=True)
+    pieces = []
+    for name in names:
+        source = folder / "it's below" / name
+        source.write_bytes(os.urandom(100_000))
+        own = str(source.relative_to(folder))
+        pieces.append(Piece(source=str(source), target=str(target / own), size_bytes=100_000))
+    return pieces
+
+
+@needs_sshd
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("is_proven", [False, True])
+def test_files_arrive_under_their_names(
+    server: SshServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    setting: Setting,
+    is_proven: bool,
+) -> None:
+    tool = known_tool(server, tmp_path, monkeypatch)
+    pieces = some_files(tmp_path / "d", tmp_path / "t")
+    if is_proven:
+        # Of the same size and time, with another content.
+        Path(pieces[0].target).parent.mkdir(parents=True)
+        Path(pieces[0].target).write_bytes(bytes(100_000))
+        times = Path(pieces[0].source).stat()
+        os.utime(pieces[0].target, ns=(times.st_mtime_ns, times.st_mtime_ns))
+    order = an_order(
+        *pieces, list_file=str(tmp_path / "list"), is_proven=is_proven, setting=setting
+    )
+    status, output, errors = ran(tool, order)
+    assert tool.trouble(status, output, errors) is None, errors
+    for piece in pieces:
+        assert Path(piece.source).read_bytes() == Path(piece.target).read_bytes()
+    arrived = [path for path in (tmp_path / "t").rglob("*") if path.is_file()]
+    assert len(arrived) == len(pieces)
+    reader = tool.reader()
+    told = [progress for line in output.splitlines() if (progress := reader.feed(line))]
+    assert told[-1].moved_bytes == sum(piece.size_bytes for piece in pieces)
+
+
+@needs_sshd
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_printed_line_copies_a_folder_with_all_it_has(
+    server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: Setting
+) -> None:
+    tool = known_tool(server, tmp_path, monkeypatch)
+    source, target = tmp_path / "run '4\" 2$", tmp_path / "deep" / "there $x"
+    some_files(source, target, [*NAMES, "line\nend", "-n"])
+    (source / "empty").mkdir()
+    (source / "link").symlink_to("nowhere")
+    (source / "it's below").chmod(0o555)
+    os.utime(source / "it's below", (1e9, 1e9))
+    request = a_command_request(
+        subject="rsync",
+        settings={"rsync": setting},
+        dataset=Dataset(total_bytes=10**6, path=str(source), files=14, largest="a"),
+        source_path=str(source),
+        destination_path=str(target),
+    )
+    [command] = tool.commands(request)
+    try:
+        done = subprocess.run(command.shell, shell=True, check=False, capture_output=True)
+        assert done.returncode == 0, done.stderr
+        assert not difference(source, target)
+        assert (target / "empty").is_dir()
+        assert (target / "link").readlink() == Path("nowhere")
+        there = (target / "it's below").stat()
+        assert (there.st_mode & 0o777, there.st_mtime) == (0o555, 1e9)
+    finally:
+        for folder in (source, target):
+            with contextlib.suppress(FileNotFoundError):
+                (folder / "it's below").chmod(0o755)
+
+
+@needs_sshd
+def test_a_folder_that_is_gone_copies_nothing(
+    server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not that in which the shell happens to be."""
+    tool = known_tool(server, tmp_path, monkeypatch)
+    request = a_command_request(
+        subject="rsync",
+        settings={"rsync": SETTINGS[-1]},
+        dataset=Dataset(total_bytes=10**6, path="/x", files=14, largest="a"),
+        source_path=str(tmp_path / "gone"),
+        destination_path=str(tmp_path / "there"),
+    )
+    [command] = tool.commands(request)
+    done = subprocess.run(command.shell, shell=True, check=False, cwd=tmp_path / "ssh")
+    assert done.returncode != 0
+    assert not (tmp_path / "there").exists()
+
+
+@needs_sshd
+def test_one_file_may_change_its_name(
+    server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = known_tool(server, tmp_path, monkeypatch)
+    piece = msgspec.structs.replace(
+        some_files(tmp_path / "d", tmp_path / "t")[0], target=str(tmp_path / "t" / "other")
+    )
+    status, output, errors = ran(tool, an_order(piece))
+    assert tool.trouble(status, output, errors) is None, errors
+    assert Path(piece.target).read_bytes() == Path(piece.source).read_bytes()
+
+
+@needs_sshd
+def test_troubles(server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = known_tool(server, tmp_path, monkeypatch)
+    [piece, *_] = some_files(tmp_path / "d", tmp_path / "t")
+
+    def kind_of(order: TransferOrder) -> tuple[FailureKind, str]:
+        status, output, errors = ran(tool, order)
+        trouble = tool.trouble(status, output, errors)
+        assert trouble is not None
+        assert tool.refusal(output, errors) == ""  # type: ignore[attr-defined]  # of a LimitedTool
+        return trouble.kind, trouble.message + errors
+
+    def to(target: str) -> TransferOrder:
+        moved = msgspec.structs.replace(piece, target=target)
+        return an_order(moved, list_file=str(tmp_path / "list"))
+
+    for target in ("/dev/null/x", "/proc/x/y"):
+        assert kind_of(to(target))[0] is FailureKind.NO_ACCESS, kind_of(to(target))
+    gone = msgspec.structs.replace(piece, source=f"{piece.source} gone")
+    kind, message = kind_of(an_order(gone))
+    assert kind is FailureKind.FILES_CHANGED, message
+    server.known_hosts.write_text("")
+    kind, message = kind_of(an_order(piece))
+    assert (kind, "host key" in message) == (FailureKind.NO_ACCESS, True), message
+    server.process.terminate()
+    server.process.wait()
+    kind, message = kind_of(an_order(piece))
+    assert kind is FailureKind.REFUSED, message
+
+
+SAID = {
+    'rsync: [receiver] write failed on "/x/f 1": No space left on device (28)': (
+        FailureKind.DISK_FULL
+    ),
+    "bash: line 1: /opt/rsync: No such file or directory": FailureKind.NO_ACCESS,
+    "Unable to negotiate with 127.0.0.1 port 24334: no matching cipher found. Their offer: x": (
+        FailureKind.REJECTED_SETTING
+    ),
+    "rsync: --mkpath: unknown option": FailureKind.REJECTED_SETTING,
+    'rsync: [sender] send_files failed to open "/x/s": Permission denied (13)': (
+        FailureKind.NO_ACCESS
+    ),
+    'rsync: [receiver] mkstemp "/x/.x.LImebv" failed: Permission denied (13)': (
+        FailureKind.NO_ACCESS
+    ),
+    "root@127.0.0.1: Permission denied (publickey).": FailureKind.NO_ACCESS,
+    "rsync: connection unexpectedly closed (0 bytes received so far) [sender]": FailureKind.RESET,
+}
+
+
+@pytest.mark.parametrize("said", SAID)
+def test_what_rsync_says_has_a_kind(said: str) -> None:
+    """As rsync 3.5.0 and OpenSSH 9.2 have said it."""
+    errors = f"{said}\nrsync error: some files/attrs were not transferred (code 23) at main.c(1394)"
+    trouble = PLUGIN.trouble(23, "", errors)
+    assert trouble is not None
+    assert trouble.kind is SAID[said]
+
+
+@needs_sshd
+def test_refused_connections_are_told_from_other_failures(
+    server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    narrow = Narrow(server.address, server.port, 3)
+    with contextlib.closing(narrow):
+        tool = known_tool(server, tmp_path, monkeypatch, narrow.port)
+        assert isinstance(tool, LimitedTool)
+        pieces = some_files(tmp_path / "d", tmp_path / "t")
+        setting: Setting = {"concurrency": 8, "parallelism": 1}
+        order = an_order(*pieces, list_file=str(tmp_path / "list"), setting=setting)
+        _, output, errors = ran(tool, order)
+    assert "accepts no more connections" in tool.refusal(output, errors), errors
