@@ -1,4 +1,4 @@
-"""A real S3 server on a loopback port, `rclone serve s3`, and a remote that leads to it."""
+"""A real S3 server, `rclone serve s3`, and a remote that leads to it."""
 
 import contextlib
 import os
@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -33,19 +33,21 @@ class S3Server(msgspec.Struct, frozen=True):
 
 
 @contextlib.contextmanager
-def s3_server(folder: Path) -> Iterator[S3Server]:
-    """Run one until the block ends, with an empty bucket `bucket`."""
+def s3_server(
+    folder: Path, address: str = "127.0.0.1", prefix: Sequence[str] = ()
+) -> Iterator[S3Server]:
+    """Run one until the block ends, with an empty bucket. `prefix`: how it is started elsewhere."""
     served, config = folder / "served", folder / "rclone.conf"
     (served / "bucket").mkdir(parents=True)
     port = free_run(1, (0, 0), socket.AF_INET)
     config.write_text(
         "[mine]\ntype = s3\nprovider = Other\nforce_path_style = true\n"
-        f"endpoint = http://127.0.0.1:{port}\n"
+        f"endpoint = http://{address}:{port}\n"
         "access_key_id = user\nsecret_access_key = secret\n"
     )
     # So that it can have no account but that of the tests, whose files alone it writes.
     tied = ["unshare", "--user", "--map-current-user", "--"] if os.geteuid() == 0 else []
-    serve = [*tied, str(NEWER_RCLONE), "serve", "s3", "--addr", f"127.0.0.1:{port}"]
+    serve = [*prefix, *tied, str(NEWER_RCLONE), "serve", "s3", "--addr", f"{address}:{port}"]
     process = subprocess.Popen(
         [*serve, "--auth-key", "user,secret", str(served)],
         stdin=subprocess.DEVNULL,
@@ -54,7 +56,7 @@ def s3_server(folder: Path) -> Iterator[S3Server]:
     )
     try:
         deadline_s = time.monotonic() + _START_S
-        while not _answers(port):
+        while not _answers(prefix, address, port):
             assert process.poll() is None, "the S3 server ended"
             assert time.monotonic() < deadline_s, "the S3 server does not answer"
             time.sleep(0.02)
@@ -64,10 +66,10 @@ def s3_server(folder: Path) -> Iterator[S3Server]:
         process.wait()
 
 
-def _answers(port: int) -> bool:
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-        return True
-    return False
+def _answers(prefix: Sequence[str], address: str, port: int) -> bool:
+    connect = f"import socket; socket.create_connection(({address!r}, {port}), timeout=1)"
+    argv = [*prefix, sys.executable, "-c", connect]
+    return subprocess.run(argv, capture_output=True, check=False).returncode == 0
 
 
 def with_newer_rclone(folder: Path) -> Path:

@@ -212,7 +212,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     `control_port`: the other end of connections that carry commands and no data; `server_port`:
     where the server listens, if that is another one. `as_login`: what it writes at the destination
     belongs to the account that the user logs in to there, as over ssh. `by_children`: the data are
-    sent by programs that it starts, as ssh.
+    sent by programs that it starts, as ssh. `login_bytes`: about what each connection sends before
+    the first byte of a file.
     """
 
     side: Side
@@ -223,6 +224,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     server_port: int | None = None
     as_login: bool = False
     by_children: bool = False
+    login_bytes: int = 0
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):

@@ -57,6 +57,7 @@ class _Watch:
     ) -> None:
         self._clock = asyncio.get_running_loop().time
         self._sockets = ProcessSockets(child.pid, step.control_port, with_children=step.by_children)
+        self._login_bytes = step.login_bytes
         self._child = child
         self._reader = reader
         self._total_bytes = total_bytes
@@ -100,7 +101,8 @@ class _Watch:
             self.retransmits = totals.retransmits
         if totals.rtt_s:
             self.rtts_s.append(totals.rtt_s)
-        self._count(max(totals.acked_bytes, self._said_bytes), self._clock())
+        acked_bytes = totals.acked_bytes - self._login_bytes * totals.connections
+        self._count(max(acked_bytes, self._said_bytes), self._clock())
 
     def finish(self) -> None:
         """Count the rest: the tool succeeded, so the bytes after the last sample arrived too.

@@ -12,14 +12,13 @@ from advisor.domain.space import Setting
 from tests.benchmarks.disk.cases import (
     BEFORE,
     CASES,
-    DEFAULTS,
     Case,
     Group,
     Plan,
     cells_of,
     estimate_s,
 )
-from tests.benchmarks.disk.document import BEGIN, END, tables, write_document
+from tests.benchmarks.disk.document import END, beginning, tables, write_document
 from tests.benchmarks.disk.files import difference, make_dataset, remove
 from tests.benchmarks.disk.inside import LineOrder, run_line
 from tests.benchmarks.disk.results import Ran, Results, Session, Swept, cell_key
@@ -28,10 +27,12 @@ from tests.benchmarks.disk.sessions import settings_of
 from tests.benchmarks.disk.shell import CUT
 from tests.benchmarks.disk.summary import summarize, sweep_of
 from tests.benchmarks.disk.sweeping import left_to_sweep
+from tests.benchmarks.disk.tools import GLOBUS_URL_COPY, TOOLS
 from tests.benchmarks.wan.hosts import Trouble
 
 CASE = CASES[1]
-DEFAULT, FAST = DEFAULTS
+DEFAULT, FAST = GLOBUS_URL_COPY.defaults
+BEGIN = beginning(GLOBUS_URL_COPY)
 CELLS: list[Setting] = [{"concurrency": c, "parallelism": p} for c in (1, 4) for p in (1, 8)]
 ADVISED: Setting = {"concurrency": 4, "parallelism": 8}
 FASTER: Setting = {"concurrency": 4, "parallelism": 1}
@@ -207,11 +208,15 @@ def test_a_session_without_advice_is_told(results: Results) -> None:
 
 
 def test_the_default_line_has_the_addresses_of_the_advised_one() -> None:
-    assert default_line(
-        "globus-url-copy -vb -fast -p 4 -pp -r -cd 'file:///a b/' ftp://far/c/"
-    ) == ("globus-url-copy -r -cd 'file:///a b/' ftp://far/c/")
+    line = "globus-url-copy -vb -fast -p 4 -pp -r -cd 'file:///a b/' ftp://far/c/"
+    typed = "globus-url-copy -r -cd 'file:///a b/' ftp://far/c/"
+    assert default_line(line, GLOBUS_URL_COPY, DEFAULT) == typed
     line = "globus-url-copy -fast -p 4 file:///a ftp://far/c"
-    assert default_line(line, DEFAULTS[FAST]) == ("globus-url-copy -fast -pp file:///a ftp://far/c")
+    assert default_line(line, GLOBUS_URL_COPY, FAST) == (
+        "globus-url-copy -fast -pp file:///a ftp://far/c"
+    )
+    line = "sh -c 'split …' /a/ far:/c/"
+    assert default_line(line, TOOLS["rsync"], "as typed") == "rsync -a /a/ far:/c/"
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.key)

@@ -3,10 +3,12 @@
 Found by running it (3.5.0, with ssh and sshd of OpenSSH 9.2, and split of coreutils 9.1):
 - One process moves one file after another over one connection, but waits for no answer between
   them: small files cost no round trips.
-- `split --filter -n r/N` starts N processes at the same time, and deals the lines to them in turn.
+- `split --filter` gives the processes their lists one after another, when each has ended: so the
+  lists are files first.
 - With `--files-from` names that begin with "#" or ";" are comments, even with `--from0`.
-- Implied folders get the mode of their source at once, so that another process may write to them no
-  more; with `--no-implied-dirs` they get the usual one, and a last pass sets it.
+- Each process sets permissions and times of the folders of its files when it ends. Where a folder
+  is read-only at the source, another process of an ordinary user may then fail to write to it: the
+  line ends with status 23, and does the rest when it is run again.
 """
 
 import shutil
@@ -32,7 +34,6 @@ from advisor.api.values import (
     Dataset,
     PathFacts,
     Requirement,
-    RoundTrips,
     Space,
     install_line,
 )
@@ -52,11 +53,9 @@ _FLAGS: Final[Mapping[str, str]] = {
     "--mkpath": "Makes the folders above the target where they are missing.",
     "-e SSH": "The ssh that carries the data, with its options.",
     "sh -c SCRIPT SOURCE TARGET": (
-        "Deals the files, the largest first, to several rsync processes at the same time, and then "
-        "runs one more for the whole folder, which sets its folders' times and copies what is left."
+        "Deals the files, the largest first, to several rsync processes that run at the same time."
     ),
 }
-_ROUND_TRIPS: Final = RoundTrips(start=8)
 _SERVER: Final = r"ssh://([A-Za-z0-9_][\w.+-]*@)?([A-Za-z0-9][\w.-]*|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?"
 
 
@@ -77,7 +76,6 @@ class Rsync:
         server_pattern=_SERVER,
         server_form="ssh://USER@HOST:PORT for an SSH server",
         needed_at=("source", "destination"),
-        round_trips=lambda _: _ROUND_TRIPS,
         requirements=(
             Requirement(
                 name=NAME,

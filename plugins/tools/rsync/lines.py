@@ -21,10 +21,10 @@ NAME: Final = "rsync"
 # `find` writes "./" before each name, without which rsync takes "#x" and ";x" for comments. Largest
 # first, and dealt in turn, every process gets about as many bytes.
 _SEVERAL: Final = (
-    'export SHELL=/bin/sh RSYNC_RSH="{shell}" TO="$1"; cd "$0" || exit; '
+    r'd=$(mktemp -d) && trap "rm -rf \"$d\"" EXIT HUP INT TERM && cd "$0" && '
     r'find . \( ! -type d -o -empty \) -printf "%s %p\0" | sort -zrn | cut -zd" " -f2- | '
-    r'split -t "\0" -n r/{processes} --filter="exec rsync {options} --no-implied-dirs --from0 '
-    r'--files-from=- . \"\$TO\""; exec rsync {options} ./ "$TO"'
+    r'split -t "\0" -n r/{processes} - "$d/" && printf -- "--files-from=%s\0" "$d"/* | '
+    r'xargs -0 -P {processes} -n 1 rsync {options} --from0 -e "{shell}" . "$1"'
 )
 _CHECKED: Final = "rsync compares a checksum of each file that it sends, and skips files that have "
 _SKIPPED: Final = "the same size and modification time."
@@ -80,4 +80,5 @@ def _several(
         processes=processes,
         options=" ".join(options_of(setting, server)),
     )
-    return ["sh", "-c", script, request.source, server.place(request.target.rstrip("/") + "/")]
+    source = request.source.rstrip("/") + "/"
+    return ["sh", "-c", script, source, server.place(request.target.rstrip("/") + "/")]

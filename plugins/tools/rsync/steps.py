@@ -1,24 +1,24 @@
 """The line of one measured transfer, and its list of files."""
 
-from collections.abc import Sequence
 from typing import Final
 
 from advisor.api.command_line import roots_of, shell_line
 from advisor.api.tool import Step, TransferOrder
 
 from .known import Server
-from .options import is_as_typed, options_of, processes_for, remote_shell
+from .options import options_of, processes_for, remote_shell
 from .reader import FORMAT
 
 _SEVERAL: Final = (
-    'export SHELL=/bin/sh FROM="$0" TO="$1"; split -n r/{processes} --filter={each} "$2"{then}'
+    r'rm -f "$2".* && split -n r/{processes} "$2" "$2." && printf -- "--files-from=%s\0" "$2".* | '
+    r'xargs -0 -P {processes} -n 1 {rsync} "$0" "$1"'
 )
-_LAST_PASS: Final = '; exec {rsync} --files-from="$2" "$FROM" "$TO"'
-"""As in the printed line, so that its time is measured too."""
-
-_PROVEN: Final = ("-s", "--whole-file", "--ignore-times", "--inplace")
+_PROVEN: Final = ("-s", "--whole-file", "--ignore-times", "--inplace", "--no-implied-dirs")
 """Whatever is there is replaced, under its own name at once: no other name remains when rsync is
-ended. Who has started it compares the content."""
+ended. Folders get their permissions from who has started it, who compares the content too."""
+
+_LOGIN_BYTES: Final = 8192
+"""OpenSSH 9.2 sends 4 to 6 KB until rsync runs there, which then gets the names of the files."""
 
 
 def steps_for(order: TransferOrder, server: Server) -> list[Step]:
@@ -39,7 +39,7 @@ def steps_for(order: TransferOrder, server: Server) -> list[Step]:
     processes = processes_for(order.setting, len(pieces))
     if processes == 1:
         return [_step([*rsync, "--files-from", order.list_file, source, place], text)]
-    script = _script(rsync, processes, has_last_pass=not order.is_proven)
+    script = _SEVERAL.format(processes=processes, rsync=shell_line(rsync))
     return [_step(["sh", "-c", script, source, place, order.list_file], text)]
 
 
@@ -48,23 +48,18 @@ def _rsync(order: TransferOrder, server: Server) -> list[str]:
     options = options_of(order.setting, server)
     if order.is_proven:
         options = [*_PROVEN, *(option for option in options if option == "--mkpath")]
-    if not is_as_typed(order.setting):
-        options.append("--no-implied-dirs")
     shell = remote_shell(server, order.setting, order.path.bound_address)
     if "BatchMode" not in shell:
         shell += " -o BatchMode=yes"
     return ["rsync", *options, "--out-format", FORMAT, "-e", shell]
 
 
-def _script(rsync: Sequence[str], processes: int, *, has_last_pass: bool) -> str:
-    each = f'exec {shell_line(rsync)} --files-from=- "$FROM" "$TO"'
-    last = [word for word in rsync if word != "--no-implied-dirs"]
-    return _SEVERAL.format(
-        processes=processes,
-        each=shell_line([each]),
-        then=_LAST_PASS.format(rsync=shell_line(last)) if has_last_pass else "",
-    )
-
-
 def _step(argv: list[str], list_text: str | None) -> Step:
-    return Step(side="source", argv=argv, list_text=list_text, as_login=True, by_children=True)
+    return Step(
+        side="source",
+        argv=argv,
+        list_text=list_text,
+        as_login=True,
+        by_children=True,
+        login_bytes=_LOGIN_BYTES,
+    )

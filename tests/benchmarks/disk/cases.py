@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import NormalDist
 from typing import Final
 
 from advisor.advising.budget import default_budget_s
+from tests.benchmarks.disk.tools import GLOBUS_URL_COPY, BenchTool
 
-TOOL: Final = "globus-url-copy"
 BEFORE: Final = "before"
 """The session of another checkout, such as the version before."""
-
-DEFAULTS: Final[Mapping[str, tuple[str, ...]]] = {"as typed": (), "-fast -pp": ("-fast", "-pp")}
-"""The options of the lines that the gain is over, by their names in the results."""
 
 RATE: Final = "500Mbit"
 """The rate that two cores can emulate in addition to a GridFTP server and its client."""
@@ -37,6 +33,7 @@ class Case:
 
     `good_s`, `default_s`: approximate time of a whole transfer at a good setting, and with the
     default line. `default_every`: the number of runs of the advised line per run of the default.
+    `path`: further options of the lab. `congestion`: that of both hosts, "" for their kernel's.
     """
 
     key: str
@@ -46,6 +43,9 @@ class Case:
     good_s: float
     default_s: float
     default_every: int
+    tool: BenchTool = GLOBUS_URL_COPY
+    path: tuple[str, ...] = ()
+    congestion: str = ""
 
     @property
     def total_bytes(self) -> int:
@@ -124,6 +124,24 @@ CASES: Final = (
     ),
 )
 
+LOSS: Final = "1e-5"
+"""The share of packets lost on the paths of the other tools."""
+
+
+def cases_of(tool: BenchTool) -> tuple[Case, ...]:
+    """Mixed files on three paths with losses, with reno; of globus-url-copy all cases."""
+    if tool is GLOBUS_URL_COPY:
+        return CASES
+    lossy = (
+        *_cases(0.4, ("mixed", _mixed(200, 40, 4), 6, 8, 3)),
+        *_cases(45.6, ("mixed", _mixed(100, 30, 3), 8, 18, 3)),
+        *_cases(93.6, ("mixed", _mixed(60, 20, 3), 10, 32, 5)),
+    )
+    return tuple(
+        replace(case, tool=tool, path=("--loss", LOSS), congestion="reno") for case in lossy
+    )
+
+
 TRACES: Final = 2
 """How often a full sweep in the manner of the search measures each cell: its d."""
 
@@ -174,18 +192,20 @@ class Plan:
 
 
 def cells_of(case: Case) -> int:
-    """How many cells the space has: doublings to 64 files at a time and to 8 streams for each.
+    """About how many cells the space has: doublings to 64 files at a time, and what is beside them.
 
-    Of several files each cell is there with and without pipelining.
+    A single file has no pipelining.
     """
-    return 4 * min(7, case.files.bit_length()) * (2 if case.is_directory else 1)
+    return (
+        case.tool.other_cells * min(7, case.files.bit_length()) // (1 if case.is_directory else 2)
+    )
 
 
 def estimate_s(case: Case, plan: Plan) -> float:
     """The estimated duration of a case."""
     good_s, default_s = case.good_s + _OVERHEAD_S, case.default_s + _OVERHEAD_S
     transfers_s = len(plan.sessions) * plan.runs * good_s
-    transfers_s += len(DEFAULTS) * plan.default_runs(case) * default_s
+    transfers_s += len(case.tool.defaults) * plan.default_runs(case) * default_s
     # The advised setting is usually among the best.
     again = (REPEATS - 1) * BEST_OF_SWEEP
     sweep_s = cells_of(case) * _MEAN_CELL * good_s + again * good_s if plan.sweep else 0.0

@@ -9,30 +9,36 @@ from advisor.domain.advice import Estimate
 from advisor.domain.quantities import format_bytes, format_rate
 from advisor.domain.space import setting_words
 from advisor.models.composition import limit_words
-from tests.benchmarks.disk.cases import BEFORE, CASES, DEFAULTS
+from tests.benchmarks.disk.cases import BEFORE, cases_of
 from tests.benchmarks.disk.results import Results, Session
 from tests.benchmarks.disk.summary import USEFUL, Summary, summarize
+from tests.benchmarks.disk.tools import GLOBUS_URL_COPY, BenchTool
 from tests.benchmarks.wan.hosts import Trouble
 from tests.benchmarks.wan.results import Late, Machine, Timed
 from tests.benchmarks.wan.summary import spread
 
-BEGIN = "<!-- made by python -m tests.benchmarks.disk --document -->"
 END = "<!-- end -->"
 
 
-def write_document(results: Results, page: Path) -> None:
+def beginning(tool: BenchTool) -> str:
+    """The mark above its tables."""
+    which = "" if tool is GLOBUS_URL_COPY else f"--tool {tool.key} "
+    return f"<!-- made by python -m tests.benchmarks.disk {which}--document -->"
+
+
+def write_document(results: Results, page: Path, tool: BenchTool = GLOBUS_URL_COPY) -> None:
     """Put the tables between the page's marks. Raises Trouble where there are none."""
-    text = page.read_text()
-    before, begin, rest = text.partition(BEGIN)
+    text, mark = page.read_text(), beginning(tool)
+    before, begin, rest = text.partition(mark)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise Trouble(f"{page} has no lines {BEGIN} and {END}")
-    page.write_text(f"{before}{BEGIN}\n\n{tables(results)}\n\n{END}{after}")
+        raise Trouble(f"{page} has no lines {mark} and {END}")
+    page.write_text(f"{before}{mark}\n\n{tables(results, tool)}\n\n{END}{after}")
 
 
-def tables(results: Results) -> str:
-    """All of them, as Markdown."""
-    found = [summary for case in CASES for summary in summarize(case, results)]
+def tables(results: Results, tool: BenchTool = GLOBUS_URL_COPY) -> str:
+    """All of them, as Markdown; of other tools a level below the tool's heading."""
+    found = [summary for case in cases_of(tool) for summary in summarize(case, results)]
     if not found:
         raise Trouble(f"{results.file} has no case with advice")
     parts = [
@@ -43,7 +49,8 @@ def tables(results: Results) -> str:
         _against(found, results),
         _machine(results),
     ]
-    return "\n\n".join(part for part in parts if part)
+    text = "\n\n".join(part for part in parts if part)
+    return text if tool is GLOBUS_URL_COPY else text.replace("## ", "### ")
 
 
 def _table(title: str, head: list[str], rows: list[list[str]]) -> str:
@@ -68,7 +75,7 @@ def _stated(estimate: Estimate | None, digits: int) -> str:
 
 def _lines_table(found: list[Summary]) -> str:
     head = ["path, dataset", "stated, s", "line, s", "inside"]
-    for default in DEFAULTS:
+    for default in found[0].case.tool.defaults:
         head += [f"{default}, s", "gain stated", "gain measured"]
     rows = [
         [
@@ -76,7 +83,7 @@ def _lines_table(found: list[Summary]) -> str:
             _stated(one.session.transfer_s, 1),
             spread(one.advised_s, 1),
             f"{one.in_interval} of {one.runs}{'' if one.lands else ' **✗**'}",
-            *(cell for default in DEFAULTS for cell in _gain_cells(one, default)),
+            *(cell for default in one.case.tool.defaults for cell in _gain_cells(one, default)),
         ]
         for one in found
     ]
@@ -163,7 +170,7 @@ def _against(found: list[Summary], results: Results) -> str:
             )
         lines += [
             f"- {name}: gains less over the line {default} than the lower end of what was stated."
-            for default in DEFAULTS
+            for default in one.case.tool.defaults
             if not one.beats(default)
         ]
         if one.sweep and one.sweep.accuracy < 0.9:

@@ -42,7 +42,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True, tag="session"):
 
 
 class Ran(msgspec.Struct, frozen=True, kw_only=True, tag="ran"):
-    """One line run in a shell: of the session of `method`, or one of `DEFAULTS`.
+    """One line run in a shell: of the session of `method`, or one of the tool's defaults.
 
     `trouble`: why it does not count: it failed, was ended, or the files differ; "" otherwise.
     """

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from advisor.lab.state import LabFolder
-from tests.benchmarks.disk.cases import BEFORE, DEFAULTS, RATE, TOOL, Case, Plan
+import msgspec
+
+from advisor.domain.space import Setting
+from tests.benchmarks.disk.cases import BEFORE, RATE, Case, Plan
+from tests.benchmarks.disk.cell_lines import Wanted
 from tests.benchmarks.disk.files import make_dataset, remove
 from tests.benchmarks.disk.results import Ran, Results, Session
-from tests.benchmarks.disk.sessions import session_of
+from tests.benchmarks.disk.sessions import cells_of, session_of
 from tests.benchmarks.disk.shell import Shell
 from tests.benchmarks.disk.sweeping import advised, left_to_sweep, sweep
+from tests.benchmarks.disk.tools import BenchTool, Place
 from tests.benchmarks.wan import cases as wan
 from tests.benchmarks.wan.hosts import Lab
 from tests.benchmarks.wan.results import Late, Timed
@@ -34,13 +40,18 @@ def run_case(folder: Path, case: Case, plan: Plan, results: Results) -> None:
     data_folder = folder / "data" / case.key
     data = make_dataset(data_folder, case)
     try:
-        with Lab(folder, _path_of(case), _SEED) as lab:
-            target = LabFolder(lab.endpoint.removeprefix("lab:")).files("far") / "arrived"
+        with (
+            Lab(folder, _path_of(case), _SEED) as lab,
+            _with_congestion(lab, case.congestion),
+            case.tool.place(lab) as place,
+            _environment(place),
+        ):
+            target = place.target
             for method in plan.sessions:
                 if results.session(case.key, method):
                     continue
                 with _timed(case, f"session {method}", results):
-                    results.add(_advise(lab, case, plan, method, (data, target)))
+                    results.add(_advise(lab, case, plan, method, data, place))
                 remove(target)
             with lab.running([sys.executable, "-m", "tests.benchmarks.disk.inside"]) as process:
                 shell = Shell(process, data, target, case.rtt_s)
@@ -62,9 +73,31 @@ def _path_of(case: Case) -> wan.Case:
         key=case.key,
         title=case.title,
         rtt_s=case.rtt_s,
-        options=("--path", f"rtt-{name}", "--rate", RATE),
+        options=("--path", f"rtt-{name}", "--rate", RATE, *case.path),
         congestion="",
     )
+
+
+@contextmanager
+def _with_congestion(lab: Lab, name: str) -> Iterator[None]:
+    """Both hosts have this congestion control, for as long as they exist."""
+    for host in ("source", "far") if name else ():
+        word = f"net.ipv4.tcp_congestion_control={name}"
+        subprocess.run(lab.command(["sysctl", "-qw", word], host), check=True)
+    yield
+
+
+@contextmanager
+def _environment(place: Place) -> Iterator[None]:
+    """What is started meanwhile has the place's environment."""
+    before = {name: os.environ.get(name) for name in place.environment}
+    os.environ.update(place.environment)
+    yield
+    for name, value in before.items():
+        if value is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = value
 
 
 @contextmanager
@@ -86,32 +119,43 @@ def is_complete(case: Case, plan: Plan, results: Results) -> bool:
     return not plan.sweep or not left_to_sweep(case, results)[1]
 
 
-def _advise(lab: Lab, case: Case, plan: Plan, method: str, places: tuple[Path, Path]) -> Session:
+def _advise(lab: Lab, case: Case, plan: Plan, method: str, data: Path, place: Place) -> Session:
     """A session as a user would run it, but repeatable and without history."""
-    data, target = places
+    server = ["--server", place.server] if place.server else []
     budget = ["--budget", f"{plan.budget_s:g}s"] if plan.budget_s else []
     named = [] if method == BEFORE else ["--method", method]
     checkout = plan.before if method == BEFORE else None
     began_s = time.monotonic()
     with tempfile.TemporaryDirectory() as store:
         told, _ = lab.advisor(
-            *("advise", lab.endpoint, "--tool", TOOL, *named),
-            *("--data", str(data), "--to", str(target), "--seed", str(_SEED)),
-            *("--measure", "--store", store, *budget),
+            *("advise", lab.endpoint, "--tool", case.tool.name, *case.tool.options, *named),
+            *("--data", str(data), "--to", str(place.target), "--seed", str(_SEED)),
+            *("--measure", "--store", store, *budget, *server),
             patience_s=3 * plan.session_s(case) + 60,
             checkout=checkout,
         )
     seconds = time.monotonic() - began_s
-    session = session_of(told, case, method, _SEED, (data, str(target)), seconds)
+    session = session_of(told, case, method, _SEED, seconds)
+    if session.setting is not None:
+        wanted = cells_of(told, case.tool.name, data, place)
+        session = msgspec.structs.replace(session, by_cell=_lines(lab, wanted))
     say(f"  {method}: {session.shell or 'no advice'}; {session.probes} probes, {session.ended}")
     return session
 
 
-def default_line(line: str, options: Sequence[str] = ()) -> str:
+def _lines(lab: Lab, wanted: Wanted) -> list[tuple[Setting, str]]:
+    """The line of every cell, as the advice would have it."""
+    argv = [sys.executable, "-m", "tests.benchmarks.disk.cell_lines"]
+    with lab.running(argv) as process:
+        output, _ = process.communicate(msgspec.json.encode(wanted).decode())
+    return list(zip(wanted.settings, msgspec.json.decode(output, type=list[str]), strict=True))
+
+
+def default_line(line: str, tool: BenchTool, name: str) -> str:
     """The line of a user who tunes nothing but has these options, for the same addresses."""
     words = shlex.split(line)
-    recurse = ["-r", "-cd"] if words[-2].endswith("/") else []
-    return shlex.join([TOOL, *options, *recurse, *words[-2:]])
+    recurse = tool.for_folders if words[-2].endswith("/") else ()
+    return shlex.join([*tool.defaults[name], *recurse, *words[-2:]])
 
 
 def _run_lines(shell: Shell, case: Case, plan: Plan, results: Results) -> None:
@@ -120,7 +164,7 @@ def _run_lines(shell: Shell, case: Case, plan: Plan, results: Results) -> None:
     if not lines:
         return
     advised_line = next(iter(lines.values()))
-    defaults = {name: default_line(advised_line, options) for name, options in DEFAULTS.items()}
+    defaults = {name: default_line(advised_line, case.tool, name) for name in case.tool.defaults}
     for number in range(plan.runs):
         due = {**lines, **defaults} if plan.is_default_due(case, number) else lines
         for method, line in due.items():

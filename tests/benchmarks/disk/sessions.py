@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from advisor import registry
 from advisor.api.tool import CommandRequest
 from advisor.domain import events as ev
 from advisor.domain.advice import Estimate
@@ -17,8 +16,10 @@ from advisor.domain.measurement import Failure
 from advisor.domain.space import Setting, Space
 from advisor.hosts.datasets import scan
 from advisor.methods.lattice import Lattice
-from tests.benchmarks.disk.cases import TOOL, Case
+from tests.benchmarks.disk.cases import Case
+from tests.benchmarks.disk.cell_lines import Wanted
 from tests.benchmarks.disk.results import Session
+from tests.benchmarks.disk.tools import Place
 
 
 def session_of(
@@ -26,10 +27,10 @@ def session_of(
     case: Case,
     method: str,
     seed: int,
-    places: tuple[Path, str],
     seconds: float,
 ) -> Session:
-    """The session's result. `places`: the data and its target."""
+    """The session's result, without the lines of its cells."""
+    tool = case.tool.name
     events = [msgspec.convert(one, type=ev.AnyEvent, str_keys=True) for one in told]
     advice = next((e for e in events if isinstance(e, ev.AdviceGiven)), None)
     probes = [e for e in events if isinstance(e, ev.ProbeEnded)]
@@ -39,17 +40,17 @@ def session_of(
         method=method,
         seed=seed,
         setting=None,
-        searching=sum(probe.stage == TOOL for probe in probes),
+        searching=sum(probe.stage == tool for probe in probes),
         probes=len(probes),
         failed=len(failures),
         failures=sorted(set(failures)),
         seconds=seconds,
-        ended=_ended(events),
+        ended=_ended(events, tool),
         notices=[e.message for e in events if isinstance(e, ev.Notice)],
     )
     if advice is None:
         return made
-    [command] = [command for command in advice.commands if command.tool == TOOL]
+    [command] = [command for command in advice.commands if command.tool == tool]
     return msgspec.structs.replace(
         made,
         setting=advice.setting,
@@ -66,45 +67,38 @@ def session_of(
             if one.ratio and one.role.startswith("default ")
         },
         composition=advice.composition,
-        by_cell=_lines(events, command.argv[-1], places),
     )
 
 
-def _ended(events: Sequence[ev.AnyEvent]) -> str:
+def _ended(events: Sequence[ev.AnyEvent], tool: str) -> str:
     gave_up = [e.message for e in events if isinstance(e, ev.GaveUp)]
-    searched = [e.reason for e in events if isinstance(e, ev.StageEnded) and e.stage == TOOL]
+    searched = [e.reason for e in events if isinstance(e, ev.StageEnded) and e.stage == tool]
     return next(iter([*gave_up, *searched]), "it printed nothing")
 
 
-def _lines(
-    events: Sequence[ev.AnyEvent], url: str, places: tuple[Path, str]
-) -> list[tuple[Setting, str]]:
-    """The line of every cell, as the advice would have it. `url`: where its own line goes to."""
-    data, target = places
+def cells_of(told: Sequence[dict[str, Any]], tool: str, data: Path, place: Place) -> Wanted:
+    """Every cell of the space that was searched, and what their lines depend on."""
+    events = [msgspec.convert(one, type=ev.AnyEvent, str_keys=True) for one in told]
     path = next(e.path for e in events if isinstance(e, ev.PathFound))
-    searched = (e for e in events if isinstance(e, ev.StageStarted) and e.stage == TOOL)
+    [advice] = [e for e in events if isinstance(e, ev.AdviceGiven)]
+    [command] = [command for command in advice.commands if command.tool == tool]
+    searched = (e for e in events if isinstance(e, ev.StageStarted) and e.stage == tool)
     space = next(e.space for e in searched)
     assert space is not None  # Stages that search have one.
     request = CommandRequest(
-        subject=TOOL,
+        subject=tool,
         settings={},
         path=path,
         destination_host=path.destination_address,
         dataset=scan(data),
         source_path=str(data),
-        destination_path=target,
-        server_url="{0.scheme}://{0.netloc}".format(urlsplit(url)),
+        destination_path=str(place.target),
+        server_url=place.server or "{0.scheme}://{0.netloc}".format(urlsplit(command.argv[-1])),
     )
-    return [(setting, _line(setting, request)) for setting in settings_of(space)]
+    return Wanted(request, settings_of(space))
 
 
 def settings_of(space: Space) -> list[Setting]:
     """Every cell, a step apart."""
     lattice = Lattice.of_steps(space)
     return [lattice.setting(lattice.number(number)) for number in range(lattice.size)]
-
-
-def _line(setting: Setting, request: CommandRequest) -> str:
-    own = msgspec.structs.replace(request, settings={TOOL: setting})
-    [command] = registry.tool(TOOL).commands(own)
-    return command.shell

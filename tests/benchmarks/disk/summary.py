@@ -7,7 +7,7 @@ from math import inf
 from statistics import median
 
 from advisor.domain.advice import Estimate
-from tests.benchmarks.disk.cases import BEFORE, DEFAULTS, TRACES, Case
+from tests.benchmarks.disk.cases import BEFORE, TRACES, Case
 from tests.benchmarks.disk.results import Ran, Results, Session, Swept, cell_key
 from tests.benchmarks.disk.shell import CUT
 
@@ -60,7 +60,7 @@ class Summary:
         """What was stated of that; the version before had another default."""
         if self.session.method == BEFORE:
             return None
-        first = next(iter(DEFAULTS))
+        first = next(iter(self.case.tool.defaults))
         further = self.session.further_gains
         return self.session.gain if default == first else further.get(default)
 
@@ -81,6 +81,8 @@ class Summary:
     def beats(self, default: str) -> bool:
         """Whether it gains at least the lower end of what was stated, if anything was."""
         stated, gain = self.stated_gain(default), self.gain(default)
+        if stated is not None and stated.interval == (1.0, 1.0):
+            return True  # The advised line is this default itself.
         return stated is None or (gain is not None and gain >= stated.interval[0])
 
 
@@ -92,7 +94,7 @@ def summarize(case: Case, results: Results) -> list[Summary]:
 
 def _summary(case: Case, session: Session, results: Results) -> Summary:
     runs = results.ran(case.key, session.method)
-    by_default = {name: results.ran(case.key, name) for name in DEFAULTS}
+    by_default = {name: results.ran(case.key, name) for name in case.tool.defaults}
     defaults = [run for ran in by_default.values() for run in ran]
     whole = [run.seconds for run in runs if not run.trouble]
     low_s, high_s = session.transfer_s.interval if session.transfer_s else (0.0, 0.0)

@@ -6,7 +6,7 @@ import random
 from statistics import median
 
 from advisor.domain.space import Setting
-from tests.benchmarks.disk.cases import BEST_OF_SWEEP, CUT_AT, DEFAULTS, REPEATS, Case
+from tests.benchmarks.disk.cases import BEST_OF_SWEEP, CUT_AT, REPEATS, Case
 from tests.benchmarks.disk.results import Ran, Results, Session, Swept, cell_key
 from tests.benchmarks.disk.shell import CUT, Shell
 from tests.benchmarks.wan.running import say
@@ -45,7 +45,9 @@ def left_to_sweep(case: Case, results: Results) -> tuple[int, list[str]]:
 
 def sweep(shell: Shell, case: Case, results: Results) -> None:
     """The rest of the sweep. The advised lines have been timed before, which limits the cells."""
-    lines = [run.seconds for run in results.all(Ran, case.key) if run.method not in DEFAULTS]
+    lines = [
+        run.seconds for run in results.all(Ran, case.key) if run.method not in case.tool.defaults
+    ]
     found = cells(case, results)
     while (left := left_to_sweep(case, results))[1]:
         repeat, keys = left

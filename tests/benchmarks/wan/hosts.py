@@ -120,6 +120,15 @@ class Lab:
         status: dict[str, Any] = json.loads(self._told("status", _NAME, "--json"))
         return status
 
+    @property
+    def far_address(self) -> str:
+        """The address of the destination."""
+        return str(self._status()["hosts"][0]["address"])
+
+    def command(self, argv: list[str], host: str = "source") -> list[str]:
+        """The command that runs a program on a host."""
+        return _command("lab", "exec", _NAME, "--host", host, "--", *argv)
+
     def sent_bytes(self) -> int:
         """What has crossed the path towards the destination."""
         return int(self._status()["hosts"][0]["forward"]["bytes"])
@@ -153,7 +162,7 @@ class Lab:
     @contextlib.contextmanager
     def running(self, argv: list[str], host: str = "source") -> Iterator[subprocess.Popen[str]]:
         """A program on a host, ended with the block."""
-        with _child(_command("lab", "exec", _NAME, "--host", host, "--", *argv), self._folder) as p:
+        with _child(self.command(argv, host), self._folder) as p:
             yield p
 
     def advisor(

@@ -80,3 +80,19 @@ async def test_a_command_bound_to_stdin_ends_with_its_input(tmp_path: Path) -> N
         assert await child.wait() == -9
     time.sleep(3.2)
     assert not mark.exists()
+
+
+@pytest.mark.asyncio
+async def test_what_a_started_program_sends_counts_where_it_is_asked_for() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        start = 'sh -c \'"$0" "$@" & wait\' "$0" "$@" & wait'
+        argv = ["/bin/sh", "-c", start, sys.executable, "-c", _SENDER, str(port), "1000"]
+        async with running(command_bound_to_stdin(argv)) as child:
+            connection, _ = server.accept()
+            with connection:
+                _read_all(connection, 1000)
+                sockets = ProcessSockets(child.pid, with_children=True)
+                while sockets.totals().acked_bytes < 1000:
+                    time.sleep(0.01)  # It is looked for again after a while.
+                assert ProcessSockets(child.pid).totals().connections == 0

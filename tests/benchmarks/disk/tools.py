@@ -1,0 +1,144 @@
+"""The tools whose lines are run: each with its server, and the lines of who tunes nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from advisor.lab.state import LabFolder
+from tests.benchmarks.wan.hosts import Lab
+from tests.s3_server import s3_server, with_newer_rclone
+from tests.ssh_server import ssh_server, ssh_that_knows
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the files go. `server`: what `--server` gets, "" for what the lab says itself."""
+
+    target: Path
+    server: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class BenchTool:
+    """A tool and its server. `key`: its name among the benches.
+
+    `defaults`: the words of the lines that the gain is over, up to both addresses, by their names
+    in the results; the first is that of a user who types no option. `for_folders`: further words
+    for a folder. `other_cells`: the number of settings of the space for each number of files at a
+    time. `options`: of `advisor advise`.
+    """
+
+    key: str
+    name: str
+    defaults: Mapping[str, tuple[str, ...]]
+    other_cells: int
+    place: Callable[[Lab], AbstractContextManager[Place]]
+    for_folders: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+
+
+def _far_folder(lab: Lab) -> Path:
+    return LabFolder(lab.endpoint.removeprefix("lab:")).files("far")
+
+
+@contextlib.contextmanager
+def _gridftp(lab: Lab) -> Iterator[Place]:
+    yield Place(_far_folder(lab) / "arrived")
+
+
+@contextlib.contextmanager
+def _ssh(lab: Lab, scheme: str) -> Iterator[Place]:
+    """An sshd on the far host, and an ssh that knows it."""
+    with (
+        tempfile.TemporaryDirectory() as base,
+        ssh_server(
+            Path(base, "ssh"),
+            # As a site that expects many connections has it; the default refuses some of ten.
+            "MaxStartups 100",
+            address=lab.far_address,
+            prefix=lab.command([], host="far"),
+        ) as server,
+    ):
+        programs = ssh_that_knows(Path(base), f"Host {server.address}\n{server.login}")
+        yield Place(
+            _far_folder(lab) / "arrived",
+            f"{scheme}://{server.address}:{server.port}",
+            {"PATH": f"{programs}:{os.environ['PATH']}"},
+        )
+
+
+def _sftp(lab: Lab) -> AbstractContextManager[Place]:
+    return _ssh(lab, "sftp")
+
+
+def _rsync(lab: Lab) -> AbstractContextManager[Place]:
+    return _ssh(lab, "ssh")
+
+
+@contextlib.contextmanager
+def _s3(lab: Lab) -> Iterator[Place]:
+    """An S3 server on the far host, for a folder there."""
+    folder = _far_folder(lab) / "s3"
+    prefix = lab.command([], host="far")
+    with (
+        tempfile.TemporaryDirectory() as base,
+        s3_server(folder, address=lab.far_address, prefix=prefix) as store,
+    ):
+        path = f"{with_newer_rclone(Path(base))}:{os.environ['PATH']}"
+        yield Place(
+            store.served / "bucket" / "arrived",
+            "mine:bucket/arrived",
+            {**store.environment, "PATH": path},
+        )
+
+
+GLOBUS_URL_COPY: Final = BenchTool(
+    key="globus-url-copy",
+    name="globus-url-copy",
+    defaults={
+        "as typed": ("globus-url-copy",),
+        "-fast -pp": ("globus-url-copy", "-fast", "-pp"),
+    },
+    for_folders=("-r", "-cd"),
+    # One to eight streams, with and without pipelining.
+    other_cells=8,
+    place=_gridftp,
+)
+_AES: Final = "-c aes128-gcm@openssh.com"
+TOOLS: Final = {
+    tool.key: tool
+    for tool in (
+        GLOBUS_URL_COPY,
+        BenchTool(
+            key="rclone",
+            name="rclone",
+            defaults={"as typed": ("rclone", "copyto")},
+            other_cells=2,
+            place=_sftp,
+        ),
+        BenchTool(
+            key="rclone-s3",
+            name="rclone",
+            defaults={"as typed": ("rclone", "copyto")},
+            # One to four parts of 5 to 80 MiB.
+            other_cells=15,
+            options=("--max-concurrency", "16", "--max-streams", "4"),
+            place=_s3,
+        ),
+        BenchTool(
+            key="rsync",
+            name="rsync",
+            defaults={"as typed": ("rsync", "-a"), _AES: ("rsync", "-a", "-e", f"ssh {_AES}")},
+            other_cells=1,
+            place=_rsync,
+        ),
+    )
+}
